@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from annotation.domain.actors import NAMES_FOR_SCRIPTS
 from annotation.models import (
@@ -21,9 +21,9 @@ from annotation.models import (
     Role,
     Story,
     User,
-    adjudication_queue,
     workload,
 )
+from annotation.services.open_work import Work, open_work_of
 from core.reads import Read
 
 
@@ -67,21 +67,49 @@ _MEMBERSHIPS = Read[Membership](
 )  # of a person in a project there is one at most
 
 
+def open_work(access: ProjectAccess, *, before: Work | None = None) -> set[int]:
+    """Return the ids of the stories on which this person has open work of any kind, or of the kinds `before` one.
+
+    Every way to gold, votes, answers of models or judgements asks here, whatever the role
+    (`annotation.services.open_work`); pages of one kind of work ask about the kinds before it.
+    """
+    return set().union(*open_work_of(access.project, access.user, access.role, before=before).values())
+
+
 def unfinished(access: ProjectAccess) -> set[int]:
-    """Return the ids of stories that this person still labels: nothing that others did there may be shown to them, gold
-    least of all."""
-    return workload.unfinished(access.project, access.user)
+    """Return the ids of the stories that wait on the pages of experts' decisions: this person still labels them or
+    writes their table."""
+    return open_work(access, before=Work.DECISIONS)
 
 
-def open_work(access: ProjectAccess) -> set[int]:
-    """The stories that this person still labels or, as an expert, still has to decide: what models answered there, and
-    the gold that earlier versions had, could sway them."""
-    waiting = adjudication_queue.awaiting(access.project, access.user) if access.role == Role.EXPERT else set()
-    return unfinished(access) | waiting
+def closed_gold(access: ProjectAccess) -> set[int]:
+    """Return the ids of the stories whose gold cannot be looked up: those with open work, but for those whose cells
+    this person decides, as the pages of decisions show it."""
+    stories_by_work = open_work_of(access.project, access.user, access.role)
+    decided = stories_by_work[Work.DECISIONS]
+    earlier = {work for work in stories_by_work if work < Work.DECISIONS}
+    return {
+        story
+        for work, stories in stories_by_work.items()
+        for story in stories
+        if work in earlier or story not in decided
+    }
+
+
+def check_whole_gold(access: ProjectAccess) -> None:
+    """Raise PermissionDenied for a file with the gold of all stories where this person has open work on some."""
+    if count := len(open_work(access)):
+        raise PermissionDenied(
+            ngettext(
+                "This file holds the gold of {count} story that you still have work to do on; finish that first.",
+                "This file holds the gold of {count} stories that you still have work to do on; finish that first.",
+                count,
+            ).format(count=f"{count:,}")
+        )
 
 
 def check_aggregate(access: ProjectAccess, *, split: str | None, category: str | None) -> None:
-    """Raise PermissionDenied for figures over so few stories that they tell somebody who still labels one of them what
+    """Raise PermissionDenied for figures over so few stories that they tell somebody with open work on one of them what
     others did there."""
     if waiting := unfinished(access):
         stories = set(
@@ -89,7 +117,7 @@ def check_aggregate(access: ProjectAccess, *, split: str | None, category: str |
         )
         if workload.too_few(stories, waiting):
             raise PermissionDenied(
-                gettext("These figures rest on few stories, and you still label some of them; finish them first.")
+                gettext("These figures rest on few stories, and you still have work to do on some; finish that first.")
             )
 
 

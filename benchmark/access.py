@@ -13,14 +13,13 @@ from django.utils.translation import gettext as _
 
 from annotation.access import ProjectAccess, open_work, project_access
 from annotation.models import Role, Story, User
+from annotation.services.open_work import Work
 from benchmark.domain.corrections import STILL_ALIGNING, CorrectedComparison, Correction
 from benchmark.models import (
-    Audience,
     Dataset,
     DatasetSample,
     EnteredRow,
     Entrant,
-    ResultsVisibility,
     Run,
     RunItem,
     SharedItem,
@@ -29,11 +28,11 @@ from benchmark.models import (
 from benchmark.services import withheld
 from benchmark.services.across import rankings_across
 from benchmark.services.comparisons import Comparison, NotComparable
-from benchmark.services.datasets import gold_is_frozen
 from benchmark.services.documents import Document, document_from, document_of
 from benchmark.services.leaderboard_scope import Leaderboard, leaderboard_of
-from benchmark.services.open_questions import questions_about, texts_of_stories
+from benchmark.services.open_questions import of_the_same_stories, questions_about, texts_of_stories
 from benchmark.services.suite_rankings import SuiteRanking
+from benchmark.services.visibility import shows_results, visibility_of
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.results import EntrantsByGroup, NamedEntrant
 from core.language import gettext_noop
@@ -41,6 +40,7 @@ from core.reads import Read
 from core.stored_json import parsed_once, text_of
 from judge.access import has_unfinished, unfinished_in
 from judge.models import AlignmentStudy
+from judge.services.open_work import samples_with_open_work
 from workers.providers.registry import without_prompts
 
 
@@ -66,23 +66,16 @@ def calibrated_study(user: User, slug: str, uid: str) -> AlignmentStudy:
     return study
 
 
-def visibility_of(access: ProjectAccess) -> ResultsVisibility:
-    chosen = _VISIBILITY(project=access.project.pk)
-    return chosen[0] if chosen else ResultsVisibility(project=access.project)
-
-
-_VISIBILITY = Read[ResultsVisibility](
-    lambda given: ResultsVisibility.objects.filter(project_id=given.project).order_by()
-)
+def closed_in_study(access: ProjectAccess, study: AlignmentStudy) -> frozenset[int]:
+    """Return the numbers of the samples of a study's dataset that wait (`closed_to`)."""
+    origin = study.came_of
+    dataset = Dataset.objects.filter(project=access.project, version=origin.dataset).first()
+    return closed_to(access, origin.suite, dataset)
 
 
 def sees_results(access: ProjectAccess) -> bool:
-    """Return whether this member may see what models came to; a project keeps it from those who could be biased."""
-    if access.at_least(Role.ADMIN):
-        return True
-    visibility = visibility_of(access)
-    invited = access.at_least(Audience(visibility.audience).role)
-    return invited and (not visibility.once_frozen or gold_is_frozen(access.project))
+    """Return whether this member may see what models came to."""
+    return shows_results(access.project, access.role)
 
 
 def results_access(user: User, slug: str, *, role: Role = Role.ANNOTATOR) -> ProjectAccess:
@@ -90,8 +83,9 @@ def results_access(user: User, slug: str, *, role: Role = Role.ANNOTATOR) -> Pro
     who may not see them."""
     access = project_access(user, slug, role=role)
     if not sees_results(access):
+        visibility = visibility_of(access.project)
         raise PermissionDenied(
-            gettext_noop(f"{access.project.name} shows results of models to {visibility_of(access).audience_text}.")
+            gettext_noop(f"{access.project.name} shows results of models to {visibility.audience_text}.")
         )
     return access
 
@@ -120,22 +114,38 @@ def dataset_of(access: ProjectAccess, version: int) -> Dataset:
 
 # --- what waits for open work
 # --------------------------------------------------------------------------------------------------
-def closed_to(access: ProjectAccess, suite: str = "", dataset: Dataset | None = None) -> frozenset[int]:
-    """The numbers of the stories whose gold, and whatever tells of it, waits: this person still labels or decides them.
+def closed_to(
+    access: ProjectAccess, suite: str = "", dataset: Dataset | None = None, *, before: Work | None = None
+) -> frozenset[int]:
+    """Return the numbers of the stories whose gold, and whatever tells of it, waits: this person has open work on them,
+    of any kind or of those `before` one (`annotation.services.open_work`).
 
-    Of a `suite` with samples of its own the numbers of those about the very text of such a story, in one `dataset` or
-    in any of the project's. Every way to gold asks here; `tests/benchmark/test_closed_gold.py` walks all addresses.
+    For a `suite` with samples of its own these are the numbers of the samples about the very text of such a story, in
+    one `dataset` or in any of the project's. Tables that somebody aligns or decides close the samples that they are of
+    whoever has the story. Every way to gold or judgements asks here; `tests/benchmark/test_closed_gold.py` walks all
+    addresses.
     """
-    stories = open_work(access)
-    if not stories:
+    stories = open_work(access, before=before)
+    aligned = samples_with_open_work(access.project, access.user, access.role, before=before)
+    if not (stories or aligned):
         return frozenset()
+    numbers_by_version: dict[int | None, set[int]] = {}
+    for _story, number, version in aligned:
+        numbers_by_version.setdefault(version, set()).add(number)
     if suite and suite_named(suite).load:
-        datasets = [dataset] if dataset else Dataset.objects.filter(project=access.project, suite=suite)
-        return questions_about(texts_of_stories(stories), suite_named(suite), datasets)
-    now, then = (numbers(stories=sorted(stories)) for numbers in (_NUMBERS_NOW, _NUMBERS_THEN))
-    return frozenset(number for (number,) in (*now, *then))
+        datasets = [dataset] if dataset else list(Dataset.objects.filter(project=access.project, suite=suite))
+        return questions_about(texts_of_stories(stories), suite_named(suite), datasets) | of_the_same_stories(
+            numbers_by_version, datasets
+        )
+    own = _GOLD_VERSIONS(project=access.project.pk) if numbers_by_version else ()
+    now, then = (numbers(stories=sorted(stories)) if stories else () for numbers in (_NUMBERS_NOW, _NUMBERS_THEN))
+    tasks = (numbers_by_version.get(version, ()) for (version,) in own)
+    return frozenset(number for (number,) in (*now, *then)).union(*tasks)
 
 
+_GOLD_VERSIONS = Read[tuple[int]](
+    lambda given: Dataset.objects.filter(project_id=given.project, suite="").order_by().values_list("version")
+)
 _NUMBERS_NOW = Read[tuple[int]](
     lambda given: Story.objects.filter(pk__in=given.stories).order_by().values_list("number")
 )
@@ -150,8 +160,8 @@ def closed_in(access: ProjectAccess, run: Run) -> frozenset[int]:
 
 
 def check_open(access: ProjectAccess, number: int, run: Run | None = None) -> None:
-    """Raise PermissionDenied for a user with open work on the story, or on that of the run's sample: gold stands beside
-    what is shown."""
+    """Raise PermissionDenied for a user with open work on the story, or on that of the run's sample: what is shown has
+    its gold, or what models and judges made of it."""
     if number in (closed_in(access, run) if run else closed_to(access)):
         raise PermissionDenied(gettext_noop("You still have work to do on this story yourself; finish it first."))
 
@@ -314,9 +324,10 @@ def leaderboard_for(
     return leaderboard
 
 
-def waiting_for(access: ProjectAccess, stories: withheld.Numbers) -> str:
-    """Return why figures that part these stories wait, as a sentence; empty for who has no open work on any of them."""
-    closed = closed_to(access) & stories
+def waiting_for(access: ProjectAccess, stories: withheld.Numbers, *, before: Work | None = None) -> str:
+    """Return why figures that part these stories wait, as a sentence; empty for who has no open work on any of them, of
+    any kind or of those `before` one."""
+    closed = closed_to(access, before=before) & stories
     return withheld.sentence(len(closed), len(stories)) if closed else ""
 
 

@@ -12,6 +12,7 @@ from django.http import Http404
 
 from annotation.access import ProjectAccess
 from annotation.models import Project
+from annotation.services.open_work import Work
 from benchmark.access import check_shown, closed_to, comparison_for, leaderboard_for, waiting_for
 from benchmark.domain.entered import PaperRow
 from benchmark.domain.gold_kinds.cells import REFERENCE, Kind
@@ -297,8 +298,9 @@ class ChosenGold:
 
     @property
     def waiting(self) -> str:
-        """Return why the metrics wait for the reader's own work, empty where they do not."""
-        return waiting_for(self.access, frozenset(self.metrics.stories))
+        """Return why the metrics wait for the reader's own work on labels, empty where they do not; the cells behind
+        them wait for work of any kind, story by story."""
+        return waiting_for(self.access, frozenset(self.metrics.stories), before=Work.ALIGNMENT)
 
     def query(self, **others: Any) -> str:
         """Return the address of the choice, with others in their place."""
@@ -364,6 +366,7 @@ def chosen_doubts(params: Mapping[str, str], access: ProjectAccess) -> ChosenDou
     datasets, labelling = _labelled(params, access)
     if labelling is None:
         return None
-    closed = closed_to(access, dataset=labelling.dataset)
+    closed = closed_to(access, dataset=labelling.dataset, before=Work.SECOND_LOOKS)
     gold = doubtful_gold(labelling, closed=closed)
-    return ChosenDoubts(access, datasets, labelling, gold, waiting_for(access, gold.stories))
+    waiting = waiting_for(access, gold.stories, before=Work.ALIGNMENT)  # alignment asks about no label
+    return ChosenDoubts(access, datasets, labelling, gold, waiting)

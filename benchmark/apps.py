@@ -17,6 +17,7 @@ class BenchmarkConfig(AppConfig):
             evaluating,
             file_formats,
             judge_testing,
+            open_work,
             sample_judges,
         )
         from benchmark.suites.registry import SuiteRefused, schemas_from, suites
@@ -35,6 +36,7 @@ class BenchmarkConfig(AppConfig):
         except SuiteRefused as error:
             raise ImproperlyConfigured(str(error)) from error
         file_formats.register_formats()
+        open_work.register_work()
         schemas_from(schema_of)
         register("benchmark", libraries=["matplotlib"])
         made_by()  # now: code that is replaced under a running process is not what it runs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from django.core.exceptions import PermissionDenied
@@ -12,9 +12,11 @@ from django.utils.translation import gettext as _
 
 from annotation.access import ProjectAccess, open_work, project_access
 from annotation.models import Role, User
+from annotation.services.open_work import Work
 from core.language import gettext_noop
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from judge.models.alignment_study import AlignmentStudyQuerySet
+from judge.services.open_work import still_aligned
 from judge.services.refused import Refused
 from judge.services.settling import check_independence
 
@@ -41,13 +43,13 @@ def alignment_of(user: User, slug: str, uid: str) -> tuple[ProjectAccess, Alignm
     alignment = rows.filter(task__study__project=access.project, annotator=user, uid=uid).first()
     if alignment is None:
         raise Http404(_("This table was not given to you."))
-    check_open(access, alignment.task)
+    check_open(access, alignment.task, before=Work.ALIGNMENT)
     return access, alignment
 
 
-def check_open(access: ProjectAccess, task: AlignmentTask) -> None:
-    """Raise PermissionDenied where this person still has work on the story of a table."""
-    if task.story_id is not None and task.story_id in open_work(access):
+def check_open(access: ProjectAccess, task: AlignmentTask, *, before: Work) -> None:
+    """Raise PermissionDenied where this person still has work on the story of a table that comes `before`."""
+    if task.story_id is not None and task.story_id in open_work(access, before=before):
         raise PermissionDenied(_(WAITS))
 
 
@@ -76,7 +78,9 @@ def table_of(access: StudyAccess, uid: str) -> AlignmentTask:
         check_independence(by=access.project.user, task=task)
     except Refused as error:
         raise PermissionDenied(str(error)) from error
-    check_open(access.project, task)
+    check_open(access.project, task, before=Work.ALIGNED_ROWS)
+    if task.number in still_aligned(task.study, access.project.user):
+        raise PermissionDenied(_(WAITS))
     return task
 
 
@@ -84,6 +88,12 @@ def aligns_still(access: StudyAccess) -> bool:
     """Return whether this person has tables of the study that are not handed in, and so may not know whose they are;
     closing a study does not tell, since it can be opened again."""
     return has_unfinished(access.project.user, access.study.uid)
+
+
+def closed_tables(access: StudyAccess) -> Callable[[AlignmentTask], bool]:
+    """Return what tells whether a table of a study is closed to this person, who has open work on its story."""
+    stories, numbers = open_work(access.project), still_aligned(access.study, access.project.user)
+    return lambda task: task.story_id in stories or task.number in numbers
 
 
 def has_unfinished(user: User, study: str) -> bool:

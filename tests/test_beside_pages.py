@@ -60,6 +60,7 @@ ON_THE_PAGE_ALONE = {
     "make_api_token": "its secret is shown once, to its owner, who has logged in",
     "end_api_token": "is its owner’s matter, who has logged in",
     "password_reset": "sends a link that only its reader can use",
+    "answer_invitation": "only the person who is invited says yes, and the operator's add_member asks nobody",
     "invitation": "whoever has the link chooses name and password themselves",
     "annotation:keep_claims": "says that a page is still open; no claim is held without one",
 }

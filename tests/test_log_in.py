@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from annotation.models import LogInCount, User
 from annotation.services import log_in_limits
+from tests.annotation.test_people import delivered
 from tests.patience import PATIENCE
 
 PASSWORD = "correct-horse-battery"
@@ -155,7 +156,7 @@ def test_a_finished_reset_logs_in_and_forgives(attempt, cast, mailoutbox):
     statuses(attempt, 4)
     browser = Client()
     browser.post(reverse("password_reset"), {"email": "bob@example.org"})
-    link = next(line for line in mailoutbox[0].body.splitlines() if line.startswith("http"))
+    link = next(line for line in delivered(mailoutbox)[0].body.splitlines() if line.startswith("http"))
     page = browser.get(link, follow=True)
     done = browser.post(page.redirect_chain[-1][0], {"new_password1": NEW, "new_password2": NEW})
     assert done.status_code == 302 and done["Location"] == reverse("annotation:home")

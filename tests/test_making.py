@@ -415,6 +415,7 @@ BY_NATURE = {
     ("benchmark/runs/delete.html", "Delete the run"): "deletes",
     ("benchmark/runs/delete.html", "benchmark:archive_run"): "sets a mark",
     ("benchmark/runs/run.html", "benchmark:read_again"): "reads kept answers again, to the same end",
+    ("components/invitations.html", "answer_invitation"): "an invitation is answered once",
     ("components/language_menu.html", "language"): "sets the language of pages",
     ("components/topbar.html", "logout"): "logs out",
     ("registration/login.html", "<form"): "logs in",

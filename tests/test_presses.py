@@ -60,6 +60,7 @@ BY_NATURE = {
     "account": "sets what the account says",
     "end_api_token": "takes away",
     "password_change": "sets a password",
+    "answer_invitation": "an invitation is answered once",
     "password_reset": "sends a link that sets a password; it makes nothing here",
     "password_reset_confirm": "sets a password",
     "annotation:settings": "sets rules",

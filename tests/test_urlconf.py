@@ -29,6 +29,7 @@ PAGES = {
     "password_reset_done": PUBLIC,
     "password_reset_confirm": PUBLIC,
     "invitation": PUBLIC,
+    "answer_invitation": MEMBER,
     "language": PUBLIC,
     "logout": MEMBER,
     "account": MEMBER,

@@ -12,7 +12,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import ProjectAccess, project_access, unfinished
+from annotation.access import ProjectAccess, closed_gold, project_access, unfinished
 from annotation.api.cells import cell_of, gold_of
 from annotation.api.description import DIMENSION, PROPOSITION, SLUG, answers
 from annotation.api.shapes.gold import CaseIn, CellsOut, DecisionIn, GoldFilter, GoldOut, TakenBackIn, version_of
@@ -41,13 +41,13 @@ class Gold(Listing):
     def get(self, request: Request, slug: str) -> Response:
         """Cells that have all their votes, with method, who, when, why and the votes they rest on. Experts and admins.
 
-        Stories that you still label yourself are left out. A cell without a row here keeps the label of its imported
-        record, if it has one; the export holds both.
+        Stories that you have open work on are left out, but for those whose cells you may decide. A cell without a row
+        here keeps the label of its imported record, if it has one; the export holds both.
         """
         access = project_access(request.user, slug, role=Role.EXPERT)
         chosen = read_query(request, GoldFilter, schema=access.project.schema)
         filters = {name: chosen[name] for name in ("dimension", "category", "split") if name in chosen}
-        rows = adjudication_queue.cells(access.project, unfinished=unfinished(access), status="all", **filters)
+        rows = adjudication_queue.cells(access.project, unfinished=closed_gold(access), status="all", **filters)
         if "method" in chosen:
             rows = rows.filter(method=chosen["method"])
         if "story" in chosen:

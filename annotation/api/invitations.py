@@ -1,4 +1,4 @@
-"""Links that make whoever opens them a member of a project. Admins."""
+"""Invitations to a project: links that make whoever opens them a member, and questions to accounts. Admins."""
 
 from __future__ import annotations
 
@@ -19,15 +19,18 @@ from annotation.api.description import INVITATION, SLUG, answers
 from annotation.api.shapes.invitations import InvitationIn, InvitationOut, LinkOut
 from annotation.models import Invitation, Role
 from annotation.services import people
+from annotation.services.accounts import checked_name
 from core.api.bodies import read_body
 from core.api.description import BODY
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
+from core.api.refusals import CannotBeDone
 from core.digests import text_digest
 from core.idempotency.requests import HEADER, PARAMETER, made_once
 from core.incoming.shapes import NothingIn
 
 _INVITATION = {"role": "annotator", "email": "ada@example.org"}
+_OF_ACCOUNT = {"role": "annotator", "user": "ada"}
 
 
 class Invitations(Listing):
@@ -48,14 +51,20 @@ class Invitations(Listing):
         tags=["people"],
         parameters=[SLUG, PARAMETER],
         request={"application/json": InvitationIn},
-        examples=[OpenApiExample("For somebody", value=_INVITATION, request_only=True)],
+        examples=[
+            OpenApiExample("For somebody", value=_INVITATION, request_only=True),
+            OpenApiExample("For an account", value=_OF_ACCOUNT, request_only=True),
+        ],
         responses=answers(LinkOut, 403, *BODY, status=201),
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Makes a link that works once and says it here alone: it is kept nowhere, and nothing is sent to anybody. Who
-        has an account can be made a member at once instead, at `members/`. Admins."""
+        """Makes a link that works once and says it here alone: it is kept nowhere, and nothing is sent to anybody. With
+        a `user` it asks the account of that name instead, which joins by accepting after it has logged in; the answer
+        is the same where no account has the name. 422 for a member's name, whose role `members/` changes. Admins."""
         access = project_access(request.user, slug, role=Role.ADMIN)
         asked = read_body(request, InvitationIn)
+        if asked.user:
+            return self._of_account(request, access, asked)
         token = _token(request, asked)
 
         def make() -> str:
@@ -68,6 +77,23 @@ class Invitations(Listing):
         invitation = _invitations(access).get(pk=made_once(request, make))
         link = request.build_absolute_uri(reverse("invitation", args=[token]))
         return Response(LinkOut(invitation, context={"now": timezone.now(), "link": link}).data, status=201)
+
+    def _of_account(self, request: Request, access: ProjectAccess, asked: InvitationIn) -> Response:
+        if asked.email:
+            raise CannotBeDone({"email": ["An invitation is for a user name or by a link; expected one of the two."]})
+        try:
+            checked_name(asked.user)
+        except ValueError as error:
+            raise CannotBeDone({"user": [str(error)]}) from error
+        if people.members_named(access.project, [asked.user]):
+            raise CannotBeDone({"user": [f"{asked.user} is a member already; members/ changes the role."]})
+        given = {"by": request.user, "project": access.project, "role": Role(asked.role)}
+
+        def make() -> str:
+            return str(people.invite_account(**given, username=asked.user, now=timezone.now()).pk)
+
+        invitation = _invitations(access).get(pk=made_once(request, make))
+        return Response(LinkOut(invitation, context={"now": timezone.now(), "link": ""}).data, status=201)
 
 
 def _token(request: HttpRequest | Request, asked: InvitationIn) -> str:

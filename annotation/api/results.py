@@ -10,7 +10,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import ProjectAccess, check_aggregate, project_access
+from annotation.access import ProjectAccess, check_aggregate, check_whole_gold, project_access
 from annotation.api.description import EXPORT_FORMAT, SLUG, answers
 from annotation.api.shapes.corpus import StoryFilter
 from annotation.api.shapes.results import AgreementOut, AnnotatorsOut, ExportOptions
@@ -104,12 +104,14 @@ class Export(GenericAPIView):
         },
     )
     def get(self, request: Request, slug: str, kind: str) -> StreamingHttpResponse:
-        """Gold as one record a story, or every vote with its lineage (long-csv), as a stream. Admins.
+        """Gold as one record a story, or every vote with its lineage (long-csv), as a stream. Admins without open work
+        on a story.
 
         Cells that start like a spreadsheet formula are defused in CSV.
         """
         access = project_access(request.user, slug, role=Role.ADMIN)
         options = read_query(request, ExportOptions)
+        check_whole_gold(access)
         if kind not in STREAMED:
             raise Http404(f"There is no format {kind}; expected {' or '.join(STREAMED)}.")
         chosen = STREAMED[kind]

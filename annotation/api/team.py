@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from annotation.access import project_access
 from annotation.api.description import SLUG, answers
 from annotation.api.shapes.team import GuidelineIn, GuidelineOut, MemberIn, MemberOut, RemovalIn, RemovalOut
-from annotation.models import Guideline, Membership, Project, Role, User
+from annotation.models import Guideline, Membership, Project, Role
 from annotation.services import people
 from annotation.services.projects import write_guideline
 from core.api.bodies import read_body
@@ -49,20 +49,19 @@ class Members(Listing):
         responses=answers(MemberOut, 403, *BODY, why=_LAST_ADMIN),
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Gives somebody with an account a role: a new member joins at once, a member's role changes. Sent again it
-        changes nothing. 422 for a name that no account has, and where no admin would be left."""
+        """Changes the role of a member. Sent again it changes nothing. Whoever is no member has to accept an invitation
+        (`invitations/`): 422 for a name that no member has, whether or not an account has it, and where no admin would
+        be left."""
         access = project_access(request.user, slug, role=Role.ADMIN)
         asked = read_body(request, MemberIn)
-        user = User.objects.accounts().filter(username=asked.user, is_active=True).first()
-        if user is None:
-            _refuse_name(f"{asked.user} is not the user name of an account here.")
-        if not people.add_account(by=request.user, project=access.project, user=user, role=Role(asked.role)):
-            member = _members(access.project).get(user=user)
-            try:
-                people.change_role(by=request.user, membership=member, role=Role(asked.role))
-            except people.PeopleError as refusal:
-                raise CannotBeDone(str(refusal)) from refusal
-        return Response(MemberOut(_members(access.project).get(user=user)).data)
+        member = _members(access.project).filter(user__username=asked.user).first()
+        if member is None:
+            _refuse_name(f"{asked.user} is not a member of this project; invite them, and they join by accepting.")
+        try:
+            people.change_role(by=request.user, membership=member, role=Role(asked.role))
+        except people.PeopleError as refusal:
+            raise CannotBeDone(str(refusal)) from refusal
+        return Response(MemberOut(_members(access.project).get(pk=member.pk)).data)
 
 
 class Removal(GenericAPIView):

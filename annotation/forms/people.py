@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import re
+from threading import Thread
 
 from django import forms
-from django.contrib.auth.forms import BaseUserCreationForm
-from django.utils.translation import gettext_lazy
+from django.contrib.auth.forms import BaseUserCreationForm, PasswordResetForm
+from django.utils.translation import get_language, gettext_lazy, override
 
 from annotation.forms.values import EMAIL
 from annotation.models import Role, Scope, User
+from annotation.services.accounts import checked_name
 from core.language import gettext_noop
 
 # Embeddings, overrides and isolates, with what ends them: they turn the text around a name too (Unicode, annex 9).
@@ -31,8 +33,8 @@ same."""
 
 
 class InviteForm(forms.Form):
-    """Form of who is invited: `emails` get a link each, `accounts` are members at once; where nobody is named, `links`
-    are made for anyone."""
+    """Form of who is invited: `emails` get a link each, and the accounts of `usernames` are asked when they log in;
+    where nobody is named, `links` are made for anyone. Which accounts exist is not looked up."""
 
     role = forms.ChoiceField(choices=Role.choices, initial=Role.ANNOTATOR)
     people = forms.CharField(
@@ -40,7 +42,8 @@ class InviteForm(forms.Form):
         max_length=10_000,
         label=gettext_lazy("For whom"),
         help_text=gettext_lazy(
-            "E-mail addresses, to know the links by, or user names of accounts here, which join at once; one a line."
+            "E-mail addresses, to know the links by, or user names of accounts here, which are asked when they log in; "
+            "one a line."
         ),
         widget=forms.Textarea({"rows": 3, "spellcheck": "false", "autocomplete": "off"}),
     )
@@ -63,16 +66,23 @@ class InviteForm(forms.Form):
     def clean(self) -> dict:
         cleaned = super().clean()
         names = cleaned.get("people") or []
-        accounts = User.objects.accounts().filter(username__in=names, is_active=True).in_bulk(field_name="username")
-        cleaned["accounts"] = [accounts[name] for name in names if name in accounts]
-        cleaned["emails"] = [name for name in names if name not in accounts]
-        for name in cleaned["emails"]:
-            if EMAIL.sentence_on(name):
-                refusal = gettext_lazy("{name} is neither an e-mail address nor the user name of an account here.")
+        cleaned["emails"] = [name for name in names if not EMAIL.sentence_on(name)]
+        cleaned["usernames"] = [name for name in names if name not in cleaned["emails"]]
+        for name in cleaned["usernames"]:
+            if not _is_user_name(name):
+                refusal = gettext_lazy("{name} is neither an e-mail address nor a user name.")
                 self.add_error("people", refusal.format(name=name[:60]))
         if not names:
             cleaned["emails"] = [""] * (cleaned.get("links") or 1)
         return cleaned
+
+
+def _is_user_name(name: str) -> bool:
+    """Return whether an account could have that name; one with an @ is taken for an e-mail address that is misspelt."""
+    try:
+        return "@" not in name and bool(checked_name(name))
+    except ValueError:
+        return False
 
 
 class RoleForm(forms.Form):
@@ -94,6 +104,20 @@ class SignUpForm(BaseUserCreationForm):
         if not any(character.isalnum() for character in name):
             raise forms.ValidationError(gettext_lazy("A user name needs a letter or a digit."))
         return name
+
+
+class ResetForm(PasswordResetForm):
+    """Sends its message after the answer: how long a mail server takes would tell which e-mail addresses have an
+    account."""
+
+    def send_mail(self, *args, **kwargs) -> None:
+        language = get_language()
+
+        def send() -> None:
+            with override(language):
+                super(ResetForm, self).send_mail(*args, **kwargs)
+
+        Thread(target=send, name="password reset").start()
 
 
 class AccountForm(forms.ModelForm):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from django.utils import timezone
+
 from annotation.models import adjudication_queue, table_queue, workload
-from annotation.models.project import Membership, Project, Role
+from annotation.models.project import Invitation, Membership, Project, Role
 from annotation.models.user import User
 
 LIST = ("annotation:home", None)
@@ -14,9 +16,12 @@ MOST = 8
 def landing_of(user: User) -> tuple[str, str | None]:
     """Return (name of a page, slug of its project, None for a page of no project) where this person's work is.
 
-    Who has one project gets their queue there, admins its overview. Of several it is the one in which work waits for
-    them; where it waits in several or none, and for admins of any, the list of their projects.
+    Who is invited to a project is asked on the list of projects. Who has one project gets their queue there, admins its
+    overview. Of several it is the one in which work waits for them; where it waits in several or none, and for admins
+    of any, the list of their projects.
     """
+    if Invitation.objects.waiting_for(user, timezone.now()).exists():
+        return LIST
     projects = list(Project.objects.visible_to(user)[: MOST + 1])
     if len(projects) == 1:
         return page_in(projects[0], user), projects[0].slug

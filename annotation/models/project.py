@@ -104,25 +104,63 @@ class Membership(models.Model):
         return f"{self.user} is {self.role} of {self.project}"
 
 
+class InvitationQuerySet(models.QuerySet):
+    def open(self, now: datetime) -> InvitationQuerySet:
+        """Return those that can still be used, as far as admins are told."""
+        return self.filter(accepted_at=None, revoked_at=None, expires_at__gte=now)
+
+    def waiting_for(self, user, now: datetime) -> InvitationQuerySet:
+        """Return those of the account that it has not answered, to projects that it is no member of, newest first."""
+        unanswered = self.open(now).filter(invited=user, declined_at=None).exclude(project__memberships__user=user)
+        return unanswered.select_related("project", "created_by")
+
+    # --- transitions ---
+
+    def accept(self, invitation: Invitation, user, now: datetime) -> int:
+        """Claim an invitation for who joins; 0 where somebody did before, or it was withdrawn."""
+        return self.filter(pk=invitation.pk, accepted_at=None, revoked_at=None).update(
+            accepted_at=now, accepted_by=user
+        )
+
+    def decline(self, user, pk: int, now: datetime) -> int:
+        """Decline an invitation of the account; 0 where it has none of that number that waits."""
+        return self.waiting_for(user, now).filter(pk=pk).update(declined_at=now)
+
+    def revoke(self, invitation: Invitation, now: datetime) -> int:
+        return self.filter(pk=invitation.pk, accepted_at=None, revoked_at=None).update(revoked_at=now)
+
+
 class Invitation(models.Model):
-    """A link that makes whoever opens it a member. Only the hash of its token is kept."""
+    """An offer to join a project: a link that makes whoever opens it a member, of which only the hash is kept; or, with
+    a `username`, a question that the account of that name answers after it has logged in.
+
+    `invited` is the account that had the name when it was invited, None where there was none: admins are told the same
+    of both, so that no invitation says which accounts exist. For the same reason one that was declined counts as open.
+    """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=12, choices=Role.choices)
     email = models.EmailField(blank=True)
+    username = models.CharField(max_length=150, blank=True)
+    invited = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="invitations"
+    )
     token_hash = models.CharField(max_length=64, unique=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     accepted_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     accepted_at = models.DateTimeField(null=True, blank=True)
+    declined_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+
+    objects = InvitationQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at"]
 
     def state(self, now: datetime) -> str:
-        """Return what has become of the link: accepted, withdrawn, expired, or open."""
+        """Return what has become of the invitation, as admins are told: accepted, withdrawn, expired, or open."""
         if self.accepted_at:
             return "accepted"
         if self.revoked_at:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from datetime import datetime
+
 from django.db.models import (
     Case,
     CharField,
@@ -22,6 +25,7 @@ from django.utils.translation import gettext_lazy
 from annotation.models.belief_table import BeliefTable, Proposition
 from annotation.models.project import Project
 from annotation.models.story import Story
+from core.reads import Read
 
 STATES = {
     "open": gettext_lazy("To write"),
@@ -76,6 +80,29 @@ def by_table(stories: QuerySet[Story], project: Project, state: str) -> QuerySet
         "none": all_stories.filter(settled=False, taken=0),
     }
     return stories.filter(pk__in=chosen[state].order_by().values("pk"))
+
+
+def open_to(project: Project, user, *, reconciles: bool) -> set[int]:
+    """Return the stories whose table this person writes: of an own draft until there is gold, and where the person
+    `reconciles` of everybody's that are all handed in. A table that nobody has begun is nobody's work yet."""
+    rows = _DRAFTS(project=project.pk)
+    experts = Counter(story for story, _, _ in rows)
+    handed_in = Counter(story for story, _, submitted_at in rows if submitted_at is not None)
+    own = {story for story, author, _ in rows if author == user.pk}
+    ready = {story for story, count in handed_in.items() if count >= max(project.table_experts, experts[story])}
+    return own | ready if reconciles else own
+
+
+_DRAFTS = Read[tuple[int, int | None, datetime | None]](
+    lambda given: (
+        BeliefTable.objects.drafts()
+        .filter(story__project_id=given.project, story__set_aside_at__isnull=True)
+        .exclude(Exists(Proposition.objects.live_gold().filter(table__story=OuterRef("story"))))
+        .order_by()
+        .values_list("story_id", "author_id", "submitted_at")
+    )
+)
+"""The drafts of stories without gold."""
 
 
 def _count(drafts: QuerySet[BeliefTable]) -> Coalesce:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -139,17 +139,27 @@ def _assigned_stories(project: Project, annotator) -> QuerySet:
 
 def unfinished(project: Project, annotator) -> set[int]:
     """Return the stories with an assignment of this annotator in which some cell has no standing vote of theirs."""
+    return _unfinished(project, annotator, dict(_ROWS_BY_STORY(project=project.pk, annotator=annotator.pk)))
+
+
+def unlabelled(project: Project, annotator) -> set[int]:
+    """Return the stories of `unfinished` with those that are assigned and have no table yet: their gold may stand in an
+    earlier version."""
     counted = dict(_ROWS_BY_STORY(project=project.pk, annotator=annotator.pk))
-    if not counted:
+    return _unfinished(project, annotator, counted) | {story for story, rows in counted.items() if not rows}
+
+
+def _unfinished(project: Project, annotator, rows_by_story: Mapping[int, int]) -> set[int]:
+    if not rows_by_story:
         return set()
     dimensions, cast = len(project.schema.dimensions), _cast_by_story(project, annotator)
-    return {story for story, rows in counted.items() if cast.get(story, 0) < rows * dimensions}
+    return {story for story, rows in rows_by_story.items() if cast.get(story, 0) < rows * dimensions}
 
 
 _ROWS_BY_STORY = Read[tuple[int, int]](
     lambda given: (
         Assignment.objects.active()
-        .filter(story__project_id=given.project, annotator_id=given.annotator)
+        .filter(story__project_id=given.project, annotator_id=given.annotator, story__set_aside_at__isnull=True)
         .order_by()
         .annotate(rows=Count("story__tables__propositions", filter=LIVE))
         .values_list("story_id", "rows")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import secrets
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -53,6 +54,19 @@ def limits_of(request: HttpRequest, name: str) -> list[Limit]:
     if device := _device(request, name):
         return [Limit(f"device:{device}", most, 900)]
     return [Limit(f"account:{name}", most, 300), Limit(f"address:{address_of(request)}", 3 * most, 900)]
+
+
+RESETS_OF_ACCOUNT, RESETS_OF_ADDRESS, RESET_SECONDS = 3, 20, 3600
+"""Messages about a forgotten password that one e-mail address gets, and that one network address asks for, an hour."""
+
+
+def limits_of_reset(request: HttpRequest, email: str) -> list[Limit]:
+    """Return what asking for a new password for an e-mail address counts against."""
+    same = unicodedata.normalize("NFKC", email).strip().casefold()
+    return [
+        Limit(f"reset:{same}", RESETS_OF_ACCOUNT, RESET_SECONDS),
+        Limit(f"reset-address:{address_of(request)}", RESETS_OF_ADDRESS, RESET_SECONDS),
+    ]
 
 
 def wait_of(limits: Sequence[Limit]) -> int:

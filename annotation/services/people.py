@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation.models import Invitation, Membership, Project, Role, User
 from annotation.services import audit
 from annotation.services.assignments import release
 from annotation.services.progress import Progress
 from core.digests import text_digest
+
+_GONE = gettext_lazy("This invitation was answered or withdrawn already, or is too old.")
 
 
 class PeopleError(ValueError):
@@ -47,12 +50,45 @@ def invite(
 
 
 @transaction.atomic
-def add_account(*, by: User | None, project: Project, user: User, role: Role) -> bool:
-    """Make an account a member; return False where it is one already, whatever its role."""
-    _, joins = Membership.objects.get_or_create(project=project, user=user, defaults={"role": role})
-    if joins:
-        audit.record(by=by, project=project, action="membership.created", target=user.username, role=role.value)
-    return joins
+def invite_account(*, by: User, project: Project, role: Role, username: str, now: datetime) -> Invitation:
+    """Ask the account of that name to join, and return the invitation; nothing changes before it accepts. A name that
+    no account has gets an invitation alike, which nobody is shown: the answer, and the statements that it takes, say
+    nothing of accounts. The same again while the first is open is the same invitation."""
+    username = User.normalize_username(username)
+    invited = User.objects.accounts().filter(username=username, is_active=True).first()
+    before = Invitation.objects.open(now).filter(project=project, role=role, username=username).first()
+    if before is not None:
+        return before
+    invitation = Invitation.objects.create(
+        project=project,
+        role=role,
+        username=username,
+        invited=invited,
+        token_hash=text_digest(secrets.token_urlsafe(24)),  # of a link that nobody has
+        created_by=by,
+        expires_at=now + timedelta(days=settings.INVITATION_DAYS),
+    )
+    audit.record(by=by, project=project, action="invitation.created", target=username, role=role.value)
+    return invitation
+
+
+def members_named(project: Project, usernames: Collection[str]) -> set[str]:
+    """Return which of these names members of the project have."""
+    names = [User.normalize_username(username) for username in usernames]
+    return set(project.memberships.filter(user__username__in=names).values_list("user__username", flat=True))
+
+
+def answer_invitation(*, by: User, pk: int, accepts: bool, now: datetime) -> Membership | None:
+    """Accept or decline an invitation of one's own account; return the membership, None where it was declined. Raises
+    PeopleError where no invitation of that number waits for the account."""
+    if not accepts:
+        if not Invitation.objects.decline(by, pk, now):
+            raise PeopleError(_GONE)
+        return None
+    invitation = Invitation.objects.waiting_for(by, now).filter(pk=pk).first()
+    if invitation is None:
+        raise PeopleError(_GONE)
+    return _joined(by=by, invitation=invitation, now=now)
 
 
 def open_invitation(*, token: str, now: datetime) -> Invitation:
@@ -107,12 +143,14 @@ def accept_invitation(*, by: User, token: str, now: datetime) -> Membership:
 
     It is claimed by one compare-and-swap update: two people cannot both use it.
     """
-    invitation = open_invitation(token=token, now=now)
+    return _joined(by=by, invitation=open_invitation(token=token, now=now), now=now)
+
+
+@transaction.atomic
+def _joined(*, by: User, invitation: Invitation, now: datetime) -> Membership:
+    """Use an invitation: make `by` a member, or raise the role of one who is. Raises PeopleError."""
     offers_more(invitation=invitation, to=by)
-    claimed = Invitation.objects.filter(pk=invitation.pk, accepted_at__isnull=True, revoked_at__isnull=True).update(
-        accepted_at=now, accepted_by=by
-    )
-    if not claimed:
+    if not Invitation.objects.accept(invitation, by, now):
         raise PeopleError(gettext("This invitation was used already. Ask for another one."))
     membership, created = Membership.objects.get_or_create(
         project=invitation.project, user=by, defaults={"role": invitation.role}
@@ -148,10 +186,9 @@ def offers_more(*, invitation: Invitation, to: User) -> None:
 
 @transaction.atomic
 def revoke_invitation(*, by: User | None, invitation: Invitation, now: datetime) -> None:
-    if Invitation.objects.filter(pk=invitation.pk, accepted_at__isnull=True, revoked_at__isnull=True).update(
-        revoked_at=now
-    ):
-        audit.record(by=by, project=invitation.project, action="invitation.revoked", target=invitation.email or "link")
+    if Invitation.objects.revoke(invitation, now):
+        target = invitation.username or invitation.email or "link"
+        audit.record(by=by, project=invitation.project, action="invitation.revoked", target=target)
 
 
 @transaction.atomic

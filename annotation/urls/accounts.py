@@ -17,7 +17,7 @@ urlpatterns = [
     path("account/tokens/<int:pk>/end/", accounts.end_api_token, name="end_api_token"),
     path("account/password/", log_in.PasswordChange.as_view(), name="password_change"),
     path("account/password/done/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),
-    path("password/reset/", _public(auth.PasswordResetView.as_view()), name="password_reset"),
+    path("password/reset/", _public(log_in.ResetRequest.as_view()), name="password_reset"),
     path("password/reset/sent/", _public(auth.PasswordResetDoneView.as_view()), name="password_reset_done"),
     path(
         "password/reset/<uidb64>/<token>/",
@@ -25,4 +25,5 @@ urlpatterns = [
         name="password_reset_confirm",
     ),
     path("invitation/<str:token>/", accounts.invitation, name="invitation"),
+    path("invitations/<int:invitation>/", accounts.answer_invitation, name="answer_invitation"),
 ]

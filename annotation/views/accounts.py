@@ -12,8 +12,9 @@ from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
 from annotation.forms.people import AccountForm, SignUpForm, TokenForm
-from annotation.models import Project
+from annotation.models import Membership, Project
 from annotation.models.landing import page_in
+from annotation.services import people as service
 from annotation.services.api_tokens import end_token, make_token
 from annotation.services.people import (
     MemberAlready,
@@ -88,6 +89,31 @@ def _at_work(request: HttpRequest, project: Project) -> HttpResponse:
     return redirect(page_in(project, request.user), project.slug)
 
 
+@require_POST
+def answer_invitation(request: HttpRequest, invitation: int) -> HttpResponse:
+    """Join the project of an invitation to one's own account, or decline it."""
+    try:
+        accepts = "accept" in request.POST
+        membership = service.answer_invitation(by=request.user, pk=invitation, accepts=accepts, now=timezone.now())
+    except PeopleError as error:
+        messages.error(request, str(error))
+        return redirect("annotation:home")
+    if membership is None:
+        messages.success(request, gettext("Declined. The project is not told."))
+        return redirect("annotation:home")
+    _welcome(request, membership)
+    return _at_work(request, membership.project)
+
+
+def _welcome(request: HttpRequest, membership: Membership) -> None:
+    messages.success(
+        request,
+        gettext("You are {membership} in {name} now.").format(
+            membership=membership.get_role_display().lower(), name=membership.project.name
+        ),
+    )
+
+
 @login_not_required
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     now = timezone.now()
@@ -98,12 +124,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         form = SignUpForm(request.POST or None, initial={"email": invitation_row.email})
         if request.method == "POST" and request.user.is_authenticated:
             membership = accept_invitation(by=request.user, token=token, now=now)
-            messages.success(
-                request,
-                gettext("You are {membership} in {name} now.").format(
-                    membership=membership.get_role_display().lower(), name=invitation_row.project.name
-                ),
-            )
+            _welcome(request, membership)
             return _at_work(request, invitation_row.project)
         if request.method == "POST" and form.is_valid():
             user = form.save(commit=False)

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET
 
-from annotation.access import ProjectAccess, project_access, unfinished
+from annotation.access import ProjectAccess, open_work, project_access, unfinished
 from annotation.domain.gold_votes import from_json
 from annotation.domain.schema import Dimension
 from annotation.forms.adjudication import OutcomeForm, ReplyForm
@@ -160,11 +160,11 @@ def _threads(threads: list[remarks.Thread], *, named: bool) -> list[_Thread]:
 
 @require_GET
 def overruled(request: HttpRequest, slug: str) -> HttpResponse:
-    """List the cells where the annotator's vote and an expert's decision differ, in stories that the annotator has
-    finished."""
+    """List the cells where the annotator's vote and an expert's decision differ, in stories on which the annotator has
+    no open work."""
     access = project_access(request.user, slug)
     schema = access.project.schema
-    rows = adjudication_queue.overruled(access.project, request.user, unfinished=unfinished(access))
+    rows = adjudication_queue.overruled(access.project, request.user, unfinished=open_work(access))
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
     assignments = Assignment.objects.active().filter(annotator=request.user, story__project=access.project)
     assigned = set(assignments.values_list("story_id", flat=True))

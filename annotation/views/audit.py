@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.access import project_access, unfinished
+from annotation.access import closed_gold, project_access
 from annotation.domain.schema import Schema
 from annotation.domain.spreadsheet import Echo, defused
 from annotation.forms.audit import GoldLogFilter
@@ -43,14 +43,14 @@ def audit_log(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def gold_audit(request: HttpRequest, slug: str) -> HttpResponse:
-    """List the changes of gold, without those of stories that the reader still labels.
+    """List the changes of gold, without those of stories that the reader has open work on.
 
     Pages go by the event that they begin after: counting a history of hundreds of thousands would cost more than
     reading a page of it.
     """
     access = project_access(request.user, slug, role=Role.ADMIN)
     form, schema = GoldLogFilter(request.GET, project=access.project), access.project.schema
-    waiting = unfinished(access)
+    waiting = closed_gold(access)
     rows = gold_log.of_project(access.project, unfinished=waiting, **form.chosen)
     if "csv" in request.GET:
         return _csv(_gold_lines(rows), f"{slug}-gold-audit")

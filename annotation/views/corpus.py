@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
-from annotation.access import ProjectAccess, project_access, story_of, unfinished
+from annotation.access import ProjectAccess, closed_gold, project_access, story_of
 from annotation.forms.corpus import AsideForm, ChosenForm, SplitForm, StoryFilter
 from annotation.models import GoldLabel, Proposition, Role, table_queue
 from annotation.services.setting_aside import set_aside, take_back
@@ -164,12 +164,12 @@ def _with_progress(access: ProjectAccess, page) -> list[dict]:
 
 
 def story(request: HttpRequest, slug: str, story: str) -> HttpResponse:
-    """The text and the table; gold only for experts and admins who do not label this story themselves."""
+    """The text and the table; gold only for experts and admins without open work on the story."""
     access = project_access(request.user, slug)
     row = story_of(access, story)
     schema = access.project.schema
     propositions = list(Proposition.objects.gold_of(row))
-    shows_gold = access.at_least(Role.EXPERT) and row.pk not in unfinished(access)
+    shows_gold = access.at_least(Role.EXPERT) and row.pk not in closed_gold(access)
     gold = {}
     if shows_gold:
         labels = GoldLabel.objects.filter(proposition__in=propositions)

@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotation.access import ProjectAccess, project_access
+from annotation.access import ProjectAccess, check_whole_gold, open_work, project_access
 from annotation.domain.archive_format import BadArchive
 from annotation.domain.formats import DATA_SET, GOLD, STREAMED, VOTES
 from annotation.forms.exports import ArchiveForm
@@ -37,6 +37,7 @@ def _page(request: HttpRequest, access: ProjectAccess, form: ArchiveForm) -> Htt
         "unsettled": totals.unlabelled,
         "imported": totals.imported,
         "form": form,
+        "waiting": len(open_work(access)),
         "formats": {"gold": GOLD.key, "votes": VOTES.key, "data_set": DATA_SET.key},
     }
     return render(request, "annotation/exports/export.html", access.context | context)
@@ -46,6 +47,7 @@ def archive(request: HttpRequest, slug: str) -> HttpResponse:
     """The whole project as one file on GET; on POST the site admin makes a new project from such a file."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     if request.method != "POST":
+        check_whole_gold(access)
         scratch = tempfile.TemporaryFile()  # noqa: SIM115 - the response closes it
         export_archive(project=access.project, target=scratch, now=timezone.now())
         scratch.seek(0)
@@ -76,6 +78,7 @@ def archive(request: HttpRequest, slug: str) -> HttpResponse:
 @in_english
 def download(request: HttpRequest, slug: str, format: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
+    check_whole_gold(access)
     if format == DATA_SET.key:
         return _croissant(access.project)
     if format not in STREAMED:

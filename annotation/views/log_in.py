@@ -6,13 +6,21 @@ from collections.abc import Sequence
 from django.contrib.auth import views as auth
 from django.contrib.auth.forms import AuthenticationForm
 from django.forms import BaseForm, ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse, reverse_lazy
 
-from annotation.forms.people import WRONG
+from annotation.forms.people import WRONG, ResetForm
 from annotation.models.landing import landing_of
-from annotation.services.log_in_limits import Limit, begin_attempt, limits_of, note_success, take_back, wait_of
+from annotation.services.log_in_limits import (
+    Limit,
+    begin_attempt,
+    limits_of,
+    limits_of_reset,
+    note_success,
+    take_back,
+    wait_of,
+)
 
 
 class CountedLogIn(AuthenticationForm):
@@ -95,6 +103,18 @@ class PasswordChange(auth.PasswordChangeView):
         if refusal := refuse_guess(request, form, "old_password"):
             return refusal
         return self.form_valid(form) if form.is_valid() else self.form_invalid(form)
+
+
+class ResetRequest(auth.PasswordResetView):
+    """Asking for a message about a forgotten password: the answer is the same for every e-mail address, and where too
+    many were asked for, of which no further one is sent."""
+
+    form_class = ResetForm
+
+    def form_valid(self, form: ResetForm) -> HttpResponse:
+        if begin_attempt(limits_of_reset(self.request, form.cleaned_data["email"])):
+            return HttpResponseRedirect(self.get_success_url())
+        return super().form_valid(form)
 
 
 class Reset(auth.PasswordResetConfirmView):

@@ -42,25 +42,24 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _invited(request: HttpRequest, access: ProjectAccess, form: InviteForm) -> dict:
-    """Return the links, with whom each is for, and who joined at once; also for a second press."""
+    """Return the links, with whom each is for, the names that were asked, and those of members; also for a second
+    press."""
     role, secret, chosen = Role(form.cleaned_data["role"]), secret_for(request), form.cleaned_data
+    members = service.members_named(access.project, chosen["usernames"])
+    asked = [name for name in chosen["usernames"] if name not in members]
     links = [(email, _token(secret, at)) for at, email in enumerate(chosen["emails"])]
 
     def make() -> str:
         with transaction.atomic():
-            for user in chosen["accounts"]:
-                service.add_account(by=request.user, project=access.project, user=user, role=role)
-            made = [
-                service.invite(
-                    by=request.user, project=access.project, role=role, email=email, token=token, now=timezone.now()
-                )
-                for email, token in links
-            ]
+            given = {"by": request.user, "project": access.project, "role": role, "now": timezone.now()}
+            for name in asked:
+                service.invite_account(username=name, **given)
+            made = [service.invite(email=email, token=token, **given) for email, token in links]
         return " ".join(str(invitation.pk) for invitation, _ in made)
 
     made_once(request, make)
     addresses = [(email, request.build_absolute_uri(reverse("invitation", args=[token]))) for email, token in links]
-    return {"links": addresses, "joined": [user.shown_name for user in chosen["accounts"]]}
+    return {"links": addresses, "asked": asked, "members": sorted(members)}
 
 
 def _token(secret: str, at: int) -> str:

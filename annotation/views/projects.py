@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from annotation.access import project_access
 from annotation.domain.schema import Dimension
 from annotation.forms.projects import CardForm, GuidelineForm, NewProjectForm, SettingsForm
-from annotation.models import Guideline, Membership, Project, Role
+from annotation.models import Guideline, Invitation, Membership, Project, Role
 from annotation.services import projects as service
 from annotation.services.checklist import checklist, next_of
 from annotation.services.progress import Progress
@@ -28,7 +28,8 @@ def home(request: HttpRequest) -> HttpResponse:
         {"project": project, "role": roles.get(project.pk, Role.ADMIN)}
         for project in Project.objects.visible_to(request.user)
     ]
-    return render(request, "annotation/projects/home.html", {"rows": rows})
+    context = {"rows": rows, "invitations": Invitation.objects.waiting_for(request.user, timezone.now())}
+    return render(request, "annotation/projects/home.html", context)
 
 
 def new_project(request: HttpRequest) -> HttpResponse:

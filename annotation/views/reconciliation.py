@@ -13,13 +13,14 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import ProjectAccess, project_access, story_of, unfinished
+from annotation.access import ProjectAccess, open_work, project_access, story_of
 from annotation.domain.reconciliation import LaneState
 from annotation.forms.lanes import DecisionsIn, LinkIn
 from annotation.models import DraftRow, LaneRow, Role, Story
 from annotation.services import reconciliation as service
 from annotation.services.draft_arms import mark_of_row
 from annotation.services.gold_tables import kept_by
+from annotation.services.open_work import Work
 from annotation.views.saving import SavedChanges, saved
 from annotation.views.table_scripts import next_address, script_settings
 from core.plain import Json, plain
@@ -126,7 +127,8 @@ def reconcile(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         "own_orders": access.project.schema.own_orders,
         "lanes": _LANES,
         "writers": [_name(draft.author) for draft in state.submitted],
-        "shows_order": row.pk not in unfinished(access),  # who still labels the story is not told a label of it
+        # who still labels the story is not told a label of it
+        "shows_order": row.pk not in open_work(access, before=Work.TABLE),
         "why_kept": kept_by(row) if state.has_gold else "",
         "rows": [_entry_of(lane_row) for lane_row in rows] if state.has_gold else [],
         "settings": _settings(access, row, state) if state.opened and not state.has_gold else None,

@@ -6,11 +6,12 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET
 
 from annotation.access import project_access
-from annotation.models import workload
+from annotation.models import Invitation, workload
 
 PAGE = 50
 
@@ -32,6 +33,7 @@ def work(request: HttpRequest, slug: str) -> HttpResponse:
             for comment in workload.replies_to(access.project, request.user)
             if comment.dimension in schema
         ],
+        "invitations": Invitation.objects.waiting_for(request.user, timezone.now()),
         "outcomes": workload.decided_flags_of(access.project, request.user),
     }
     return render(request, "annotation/grid/work.html", access.context | context)

@@ -50,7 +50,7 @@ class Items(Listing):
         closed = closed_in(access.project, access.run)
         rows = items_of(access.run, _chosen(access.run, asked), asked.get("sort", "story"), closed)
         page = self.paginate_queryset(items_with_answers(rows, full=full))
-        texts = texts_of(access.run, closed) if full else []
+        texts = texts_of(access.run.dataset, closed) if full else []
         return self.answer([item_data(item, full=full, closed_texts=texts) for item in page], RunItemOut)
 
 
@@ -83,7 +83,7 @@ class OneItem(GenericAPIView):
         """One item: what was sent, what came back, both parses, and the gold that they are scored against."""
         access = run_access(request.user, slug, run)
         item_view = run_item_of(access, item)
-        texts = texts_of(access.run, closed_in(access.project, access.run))
+        texts = texts_of(access.run.dataset, closed_in(access.project, access.run))
         return Response(RunItemOut(item_data(item_view, full=True, closed_texts=texts)).data)
 
 

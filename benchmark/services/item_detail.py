@@ -12,7 +12,7 @@ from django.db.models import Q
 from annotation.models import Story
 from benchmark.controls.chosen import CONTROLS
 from benchmark.controls.marking import Changed, changes_of
-from benchmark.models import Run, RunItem, SharedItem
+from benchmark.models import Dataset, RunItem, SharedItem
 from benchmark.services.asking import DatasetResources, sample_answered, sample_asked, settings_of
 from benchmark.services.evaluating import answers_of
 from benchmark.suites.contract import BadQuestion, Beside, ItemView, Question, Sample
@@ -59,14 +59,15 @@ SOLVED = gettext_noop(
 COUNTS = gettext_noop("Counts of gold labels are shown when you have finished your open work.")
 
 
-def texts_of(run: Run, closed: Set[int]) -> list[str]:
-    """The texts of the stories of these numbers of a run's samples, as `asked_of` looks for them in prompts."""
-    suite = suite_named(run.suite)
-    if suite.load:
-        numbered = run.dataset.samples.filter(number__in=closed)
+def texts_of(dataset: Dataset, closed: Set[int]) -> list[str]:
+    """Return the texts of the stories of a dataset's samples with these numbers, as `asked_of` looks for them in
+    prompts."""
+    suite = suite_named(dataset.suite) if dataset.suite else None
+    if suite and suite.load:
+        numbered = dataset.samples.filter(number__in=closed)
         texts = set(numbered.values_list(f"content__{suite.story}", flat=True)) if suite.story else set()
     else:
-        texts = set(Story.objects.filter(project=run.project_id, number__in=closed).values_list("text", flat=True))
+        texts = set(Story.objects.filter(project=dataset.project_id, number__in=closed).values_list("text", flat=True))
     return [normalised for text in texts if text and (normalised := " ".join(text.split()))]
 
 
@@ -87,12 +88,13 @@ def messages_of(call: Call | None, closed: Sequence[str] = ()) -> list[dict[str,
     system = [{"role": "system", "content": block.get("text", "")} for block in body.get("system") or []]
     messages = [*system, *(body.get("messages") or [])]
     return [
-        {"role": message["role"], "text": _unsolved(storable(_text(message["content"])), closed)}
+        {"role": message["role"], "text": without_solved(storable(_text(message["content"])), closed)}
         for message in messages
     ]
 
 
-def _unsolved(text: str, closed: Sequence[str]) -> str:
+def without_solved(text: str, closed: Sequence[str]) -> str:
+    """Return a message of a prompt, or a sentence in its place where it has one of the `closed` texts."""
     plain = " ".join(text.split()) if closed else ""
     return SOLVED if any(story in plain for story in closed) else text
 

@@ -1,8 +1,8 @@
-"""Questions of imported benchmarks about the text of a story that their reader still labels or decides."""
+"""Questions of imported benchmarks about the story of a text that their reader has open work on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 
 from django.core.cache import cache
 
@@ -31,6 +31,17 @@ def questions_about(texts: Set[str], suite: Suite, datasets: Iterable[Dataset]) 
     if not (texts and suite.story):
         return frozenset()
     return frozenset().union(*(_kept(texts, dataset) for dataset in datasets))
+
+
+def of_the_same_stories(numbers: Mapping[int | None, Set[int]], datasets: Iterable[Dataset]) -> frozenset[int]:
+    """Return the numbers of the samples of these datasets that are of the clusters of some of their own, which are
+    given by version."""
+    chosen = [(dataset, numbers[dataset.version]) for dataset in datasets if numbers.get(dataset.version)]
+    clusters = [
+        dataset.samples.filter(cluster__in=dataset.samples.filter(number__in=own).order_by().values("cluster"))
+        for dataset, own in chosen
+    ]
+    return frozenset(number for rows in clusters for number in rows.order_by().values_list("number", flat=True))
 
 
 def _kept(texts: Set[str], dataset: Dataset) -> frozenset[int]:

@@ -132,7 +132,7 @@ def _side(item: Item, closed: Set[int]) -> Side:
     return Side(
         item=item,
         state=items_service.state_of(item),
-        asked=item_detail.asked_of(call, item_detail.texts_of(item.entrant.run, closed)),
+        asked=item_detail.asked_of(call, item_detail.texts_of(item.entrant.run.dataset, closed)),
         answer=item_detail.shortened(call.answer) if call and call.answer else None,
         lines=lines,
         failed=failed,

@@ -4,9 +4,31 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from annotation.models import Project, User
+from annotation.models import Project, Role, User
 from annotation.services import audit
 from benchmark.models import Audience, ResultsVisibility
+from benchmark.services.datasets import gold_is_frozen
+from core.reads import Read
+
+
+def visibility_of(project: Project) -> ResultsVisibility:
+    chosen = _VISIBILITY(project=project.pk)
+    return chosen[0] if chosen else ResultsVisibility(project=project)
+
+
+_VISIBILITY = Read[ResultsVisibility](
+    lambda given: ResultsVisibility.objects.filter(project_id=given.project).order_by()
+)
+
+
+def shows_results(project: Project, role: Role) -> bool:
+    """Return whether members of this role may see what models came to; a project keeps it from those who could be
+    biased."""
+    if role == Role.ADMIN:
+        return True
+    visibility = visibility_of(project)
+    invited = role.rank >= Audience(visibility.audience).role.rank
+    return invited and (not visibility.once_frozen or gold_is_frozen(project))
 
 
 @transaction.atomic

@@ -21,7 +21,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
 from annotation.templatetags.agreement_values import brackets, coefficient_interval
-from benchmark.access import calibrated_study
+from benchmark.access import calibrated_study, closed_in_study
 from benchmark.domain.corrections import differing_text
 from benchmark.services.calibrating import (
     NARROW,
@@ -129,18 +129,21 @@ def _page(slug: str, study: AlignmentStudy, kept: StudyReports, chosen: Chosen) 
 @require_GET
 def rows(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """The rows behind a figure: those of a group, of a cell of the confusion, that flipped, or on which people and the
-    judge differ."""
+    judge differ. Tables of stories that the reader has open work on are left out."""
     access, study = study_for_admins(request, slug, uid)
     kept = reports_of(study)
     if not kept.judges:
         return redirect("benchmark:calibration", slug, uid)
     judge = _chosen(request.GET.get("judge", ""), study, kept)[0].judge
     judges, settled = calibrated(study, only=judge.version)
-    tables = [table for study_judge in judges for table in study_judge.joined.tables]
+    closed = closed_in_study(access, study)
+    readable = {table.key for table in settled if table.number not in closed}
+    tables = [table for study_judge in judges for table in study_judge.joined.tables if table.key in readable]
     disputed = rows_of(tables, settled, _kept(request, words_of(study)))
     page = Paginator(disputed, PAGE).get_page(request.GET.get("page"))
     query = urlencode([(key, value) for key, value in request.GET.items() if key != "page"])
     context = {"study": study, "judge": judge, "page": page, "rows": len(disputed), "query": query}
+    context["withheld"] = len(settled) - len(readable)
     return render(request, "benchmark/calibration/rows.html", access.context | context)
 
 

@@ -14,7 +14,7 @@ from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
 from annotation.services.kept import AT_ONCE
 from annotation.services.progress import has_settled_stories
-from benchmark.access import closed_to, dataset_of, sees_results, visibility_of
+from benchmark.access import closed_to, dataset_of, sees_results
 from benchmark.forms.datasets import AudienceForm, CopyForm, FreezeForm
 from benchmark.models import Audience, Dataset, Run
 from benchmark.services import dataset_differences, gold_digests
@@ -22,7 +22,7 @@ from benchmark.services import datasets as service
 from benchmark.services.dataset_contents import contents_of
 from benchmark.services.dataset_differences import Cells, Difference
 from benchmark.services.imports import copy_in_archive, import_archive
-from benchmark.services.visibility import set_audience
+from benchmark.services.visibility import set_audience, visibility_of
 from benchmark.suites.contract import BadImport, Suite
 from benchmark.suites.registry import suite_of_gold, suites
 from core.idempotency.forms import made_once
@@ -45,7 +45,7 @@ MOST_CHANGES = 100
 def datasets(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     rows = list(access.project.datasets.select_related("created_by").counting_runs().order_by("-version"))
-    visibility = visibility_of(access)
+    visibility = visibility_of(access.project)
     context = {
         "rows": [
             _row(row, next((earlier for earlier in rows[at + 1 :] if earlier.suite == row.suite == ""), None))
@@ -140,7 +140,7 @@ def audience(request: HttpRequest, slug: str) -> HttpResponse:
         once = form.cleaned_data["once_frozen"]
         set_audience(by=request.user, project=access.project, audience=chosen, once_frozen=once)
         messages.success(
-            request, gettext_noop(f"Results of models are shown to: {visibility_of(access).audience_text}.")
+            request, gettext_noop(f"Results of models are shown to: {visibility_of(access.project).audience_text}.")
         )
     else:
         messages.error(request, form.errors["audience"][0])

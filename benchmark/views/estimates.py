@@ -9,9 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.access import project_access
+from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
-from benchmark.access import RunAccess, run_access
+from benchmark.access import RunAccess, closed_to, run_access
 from benchmark.forms.launch import ControlsForm, ExtendForm, JudgeForm, LaunchForm
 from benchmark.models import DatasetSample
 from benchmark.services import estimates
@@ -19,7 +19,7 @@ from benchmark.services.asking import prompts_of, reads_prompts
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.detectable import can_show
 from benchmark.services.extending import extension_of
-from benchmark.services.item_detail import shortened_message
+from benchmark.services.item_detail import shortened_message, texts_of, without_solved
 from benchmark.services.judge_tests import SELF_TEST
 from benchmark.services.launching import suite_of_version
 from benchmark.services.plan_checks import check
@@ -155,13 +155,13 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     context = {"problems": _problems(form), "step": step, "noun": suite.noun[0]}
     if not context["problems"]:
         try:
-            context |= _prompt_context(form.plan(), step.key)
+            context |= _prompt_context(access, form.plan(), step.key)
         except (RunRefused, BadPromptSet, SuiteFailed) as error:
             context["problems"] = [str(error)]
     return render(request, "benchmark/launch/_preview.html", access.context | context)
 
 
-def _prompt_context(plan: Plan, step: str) -> Context:
+def _prompt_context(access: ProjectAccess, plan: Plan, step: str) -> Context:
     stories, described = check(plan, lean=True), plan.definition.step(step)
     if described.judged and plan.judge and not reads_prompts(plan.judge):
         return {"problems": [gettext_noop(f"{plan.judge.name} reads no prompt: it goes by the data as they are.")]}
@@ -169,9 +169,15 @@ def _prompt_context(plan: Plan, step: str) -> Context:
     asked = [story for story in stories if described.asks_about(story.category)]
     if not asked:
         return {"problems": [gettext_noop("This step asks about none of the samples that are chosen.")]}
+    closed = closed_to(access, plan.dataset.suite, plan.dataset)
+    asked = [story for story in asked if story.number not in closed]
+    if not asked:
+        problem = gettext_noop("You still have work to do on all stories that are chosen; finish it first.")
+        return {"problems": [problem]}
     [first] = DatasetSample.in_full(asked[:1])
     prompt = request_of(first, step, draft, prompts_of(draft))
     if isinstance(prompt, str):
         return {"problems": [prompt]}
-    parts = [shortened_message(message.role, message.content) for message in prompt.messages]
+    texts = texts_of(plan.dataset, closed)
+    parts = [shortened_message(message.role, without_solved(message.content, texts)) for message in prompt.messages]
     return {"story": first, "parts": parts, "tokens": extent_of(prompt).tokens}

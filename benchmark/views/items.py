@@ -130,7 +130,7 @@ def _item_context(item: RunItem | SharedItem, call: Call | None, closed: frozens
         "item": item,
         "state": service.state_of(item),
         "call": call,
-        "asked": item_detail.asked_of(call, item_detail.texts_of(item.entrant.run, closed)),
+        "asked": item_detail.asked_of(call, item_detail.texts_of(item.entrant.run.dataset, closed)),
         "answer": item_detail.shortened(call.answer) if call and call.answer else None,
         "detail": item_detail.parses_on_page(item, closed),
         "story_questions": questions_of_story(item, closed),

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Membership, Role
-from benchmark.access import sees_results, visibility_of
+from benchmark.access import sees_results
 from benchmark.addresses import (
     CONDITIONS,
     KINDS,
@@ -37,6 +37,7 @@ from benchmark.services.leaderboard_scope import Leaderboard, leaderboard_scopes
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.result_tables import group_table
 from benchmark.services.selections import OF_RUN
+from benchmark.services.visibility import visibility_of
 from benchmark.suites.registry import group_named, suite_named, units_of_group
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.missing import unlike_missing
@@ -118,7 +119,8 @@ def named_together(absences: Iterable[Absence]) -> list[AbsentTogether]:
 def _hidden(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Show members who may not see results who can, and why."""
     admins = Membership.objects.filter(project=access.project, role=Role.ADMIN).select_related("user")
-    context = {"shown_to": visibility_of(access), "admins": [membership.user.shown_name for membership in admins[:5]]}
+    names = [membership.user.shown_name for membership in admins[:5]]
+    context = {"shown_to": visibility_of(access.project), "admins": names}
     return render(request, "benchmark/results/hidden.html", access.context | context)
 
 

@@ -95,3 +95,6 @@ class AlignedTableOut(serializers.Serializer):
         child=serializers.ListField(child=serializers.CharField()), help_text="Rows of actor and belief."
     )
     alignments = AlignmentOut(many=True, help_text="Those that were handed in, then what was settled.")
+    withheld = serializers.CharField(
+        help_text="Why nothing of the table is here: you have open work on what it is of. Empty where it is."
+    )

@@ -11,10 +11,11 @@ from annotation.access import open_work, project_access
 from annotation.api.description import SLUG, answers
 from annotation.forms.votes import UID
 from annotation.models import Role
+from annotation.services.open_work import Work
 from core.api.description import path_parameter
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
-from judge.access import aligns_still, study_of, visible_studies
+from judge.access import aligns_still, closed_tables, study_of, visible_studies
 from judge.api.shapes import AlignedTableOut, StudyDetailOut, StudyOut
 from judge.services.alignment_export import document_of_table, tables_of
 from judge.services.alignment_report import agreement_report, progress_of
@@ -51,7 +52,7 @@ class OneStudy(GenericAPIView):
         access = study_of(request.user, slug, study)
         alignment_study = access.study
         read_query(request, Strict)
-        waiting = open_tables(alignment_study, request.user, but=open_work(access.project))
+        waiting = open_tables(alignment_study, request.user, but=open_work(access.project, before=Work.ALIGNED_ROWS))
         counts = {
             "progress": progress_of(alignment_study),
             "open": waiting,
@@ -69,11 +70,13 @@ class Tables(Listing):
     )
     def get(self, request: Request, slug: str, study: str) -> Response:
         """The tables of a study with every answer that was handed in, what was settled, and where they come from.
-        Admins; whose tables they are is left out while you still align in the study."""
+        Admins; whose tables they are is left out while you still align in the study, and all of a table while you have
+        open work on its story."""
         access = study_of(request.user, slug, study, role=Role.ADMIN)
         read_query(request, Strict)
         named = not aligns_still(access)
         page = self.paginate_queryset(tables_of(access.study))
         sampled = settled_probabilities(access.study) if named else {}
-        tables = [document_of_table(access.study, table, sampled, named=named).as_json() for table in page]
+        options = {"named": named, "closed": closed_tables(access)}
+        tables = [document_of_table(access.study, table, sampled, **options).as_json() for table in page]
         return self.answer(tables, AlignedTableOut)

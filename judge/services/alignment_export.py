@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 
+from core.language import gettext_noop
 from core.plain import Json, plain
 from judge.domain.alignment import both_sides
 from judge.domain.alignment_agreement import AlignmentAgreement
@@ -23,6 +24,8 @@ COLUMNS = (
     "answer", "match_count", "method", "handed_in_at",
 )  # fmt: skip
 SETTLED = "settled"
+WITHHELD = gettext_noop("withheld: you still have work to do on this story")
+"""The answer of a table whose reader has open work on its story."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,8 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableDocument:
-    """A table of a study with what was said of its rows; it has no `provenance` for who may not know whose it is."""
+    """A table of a study with what was said of its rows; it has no `provenance` for who may not know whose it is.
+    `withheld` says why it has no rows either, empty where it has them."""
 
     table: str
     story: int
@@ -68,6 +72,7 @@ class TableDocument:
     predictions: Sequence[Sequence[str]]
     gold: Sequence[Sequence[str]]
     alignments: Sequence[Entry]
+    withheld: str = ""
 
     def as_json(self) -> Json:
         """Return it with the parts of its provenance as its own, where it has one."""
@@ -106,6 +111,14 @@ class StudyDocument:
     tables: Sequence[TableDocument]
 
 
+Closed = Callable[[AlignmentTask], bool]
+"""Returns whether the reader of a file has open work on the story of a table."""
+
+
+def nothing_closed(_task: AlignmentTask) -> bool:
+    return False
+
+
 def tables_of(study: AlignmentStudy) -> QuerySet[AlignmentTask]:
     """Return the tables of a study in order, with what was handed in and settled of them in two statements."""
     handed_in = Alignment.objects.handed_in().select_related("annotator").order_by("slot")
@@ -113,17 +126,21 @@ def tables_of(study: AlignmentStudy) -> QuerySet[AlignmentTask]:
     return study.tasks.in_order().select_related("settled").prefetch_related(answers)
 
 
-def link_rows(study: AlignmentStudy, *, named: bool) -> Iterator[list[Any]]:
+def link_rows(study: AlignmentStudy, *, named: bool, closed: Closed = nothing_closed) -> Iterator[list[Any]]:
     """Yield the answers about each row as `COLUMNS` has them: those of each person who has handed in, then what was
     settled (`by` is "settled" there).
 
     `story` is the number of what the table is of, whatever the suite calls that. `answer` is the linked rows with
     blanks between, "none" or "unclear"; `model` is empty unless `named`. `probability` is that of the draw,
     `settled_probability` that in the sample of the tables that are settled, which calibration weights by; it is empty
-    for a table that is not in that sample, and unless `named`, as it is the same for the tables of one model."""
+    for a table that is not in that sample, and unless `named`, as it is the same for the tables of one model. A table
+    that is `closed` has one row, whose answer says that it is withheld."""
     sampled = settled_probabilities(study) if named else {}
     for task in tables_of(study).iterator(chunk_size=200):
         task.study = study
+        if closed(task):
+            yield [task.uid, task.number, *[""] * (COLUMNS.index("answer") - 2), WITHHELD, "", "", ""]
+            continue
         for entry in _entries(task):
             for row, answer in entry.answers.items():
                 actor, belief = task.words_of(row)
@@ -135,9 +152,9 @@ def link_rows(study: AlignmentStudy, *, named: bool) -> Iterator[list[Any]]:
                 ]  # fmt: skip
 
 
-def document_of(study: AlignmentStudy, *, named: bool) -> StudyDocument:
+def document_of(study: AlignmentStudy, *, named: bool, closed: Closed = nothing_closed) -> StudyDocument:
     """Return a study with its tables, answers and figures, and who may decide the tables with open rows; whose tables
-    they are only where `named`."""
+    they are only where `named`, and no rows of those that are `closed`."""
     sampled = settled_probabilities(study) if named else {}
     return StudyDocument(
         study=study.uid,
@@ -154,27 +171,38 @@ def document_of(study: AlignmentStudy, *, named: bool) -> StudyDocument:
             OpenTable(table.task.uid, table.task.number, table.open_rows, [user.username for user in people])
             for table, people in deciders_of_each(study)
         ],
-        tables=[document_of_table(study, task, sampled, named=named) for task in tables_of(study)],
+        tables=[document_of_table(study, task, sampled, named=named, closed=closed) for task in tables_of(study)],
     )
 
 
 def document_of_table(
-    study: AlignmentStudy, task: AlignmentTask, sampled: Mapping[str, float], *, named: bool
+    study: AlignmentStudy,
+    task: AlignmentTask,
+    sampled: Mapping[str, float],
+    *,
+    named: bool,
+    closed: Closed = nothing_closed,
 ) -> TableDocument:
-    """Return one of `tables_of` the study with its answers; whose table it is only where `named`. `sampled` are the
-    `settled_probabilities` of the study."""
+    """Return one of `tables_of` the study with its answers; whose table it is only where `named`, and without its rows
+    where it is `closed`. `sampled` are the `settled_probabilities` of the study."""
     task.study = study
+    withheld = closed(task)
     return TableDocument(
         table=task.uid,
         story=task.number,
         category=task.category,
         place=task.place,
         probability=task.probability,
-        provenance=Provenance(task.source, sampled.get(task.key), task.key, task.origin) if named else None,
-        predictions=task.predictions,
-        gold=task.gold,
-        alignments=_entries(task),
+        provenance=_provenance(task, sampled) if named and not withheld else None,
+        predictions=[] if withheld else task.predictions,
+        gold=[] if withheld else task.gold,
+        alignments=[] if withheld else _entries(task),
+        withheld=WITHHELD if withheld else "",
     )
+
+
+def _provenance(task: AlignmentTask, sampled: Mapping[str, float]) -> Provenance:
+    return Provenance(task.source, sampled.get(task.key), task.key, task.origin)
 
 
 def _entries(task: AlignmentTask) -> list[Entry]:

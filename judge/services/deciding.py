@@ -10,6 +10,7 @@ from datetime import datetime
 from annotation.models import Claim, Membership, Project, Role, User
 from annotation.services.claims import renew
 from judge.models import Alignment, AlignmentStudy, AlignmentTask, SettledAlignment
+from judge.services.open_work import still_aligned
 
 
 def taken_by_others(project: Project, person: User, now: datetime) -> dict[int, str]:
@@ -45,12 +46,12 @@ class OpenTables:
 
 def open_tables(study: AlignmentStudy, person: User, *, but: Collection[int] = ()) -> OpenTables:
     """Return the tables of a study with open rows as this person may decide them; `but` are stories on which they still
-    have work. Three statements."""
-    waiting = _waiting(study)
+    have work. Four statements."""
+    waiting, aligning = _waiting(study), still_aligned(study, person)
     aligned = _aligned(waiting)
     own = [table for table in waiting if person.pk in aligned[table.task_id]]
     others = [table for table in waiting if person.pk not in aligned[table.task_id]]
-    free = [table for table in others if table.task.story_id not in but]
+    free = [table for table in others if table.task.story_id not in but and table.task.number not in aligning]
     members = _deciders(study) if own else []
     may = {table.pk: [user for user in members if user.pk not in aligned[table.task_id]] for table in own}
     deciders = [user.shown_name for user in members if any(user in people for people in may.values())]

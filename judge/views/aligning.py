@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import ProjectAccess, open_work, project_access
 from annotation.forms.votes import MAX_DURATION_MS
+from annotation.services.open_work import Work
 from annotation.views.saving import saved
 from core.plain import Json, plain
 from core.views.contexts import Context
@@ -85,7 +86,9 @@ def _settings(access: ProjectAccess, alignment: Alignment, editable: bool) -> Co
 def next_table(request: HttpRequest, slug: str) -> HttpResponse:
     """Open the next table that is to be aligned, after the one named by `after`, or the list."""
     access = project_access(request.user, slug)
-    following = next_alignment(access.project, request.user, after=request.GET.get("after", ""), but=open_work(access))
+    following = next_alignment(
+        access.project, request.user, after=request.GET.get("after", ""), but=open_work(access, before=Work.ALIGNMENT)
+    )
     if following is None:
         if alignments_of(access.project, request.user):
             sentence = _("Every table that was given to you is handed in, or waits for your labelling.")

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import open_work
 from annotation.forms.votes import MAX_DURATION_MS
+from annotation.services.open_work import Work
 from annotation.views.saving import saved
 from core.plain import Json, plain
 from core.views.contexts import Context
@@ -104,7 +105,9 @@ def save_decisions(request: HttpRequest, slug: str, uid: str, table: str) -> Jso
             decisions=[entry.decision for entry in posted.decisions],
         )  # fmt: skip
         others = taken_by_others(access.project.project, request.user, now)
-        following = next_open(access.study, request.user, after=task, but={*open_work(access.project), *others})
+        following = next_open(
+            access.study, request.user, after=task, but={*open_work(access.project, before=Work.ALIGNED_ROWS), *others}
+        )
         place = [slug, access.study.uid]
         address = (
             reverse("judge:decide", args=[*place, following.uid]) if following else reverse("judge:study", args=place)

@@ -17,11 +17,12 @@ from annotation.access import open_work, project_access
 from annotation.domain.agreement.report import Measure
 from annotation.domain.spreadsheet import Echo, defused
 from annotation.models import Role, User
+from annotation.services.open_work import Work
 from core.idempotency.forms import made_once
 from core.plain import plain
 from core.statistics import Estimate
 from core.views.english import in_english
-from judge.access import StudyAccess, aligns_still, study_of, visible_studies
+from judge.access import StudyAccess, aligns_still, closed_tables, study_of, visible_studies
 from judge.domain.alignment_agreement import AlignmentAgreement
 from judge.domain.cluster_names import ClusterName
 from judge.models import AlignmentState, AlignmentStudy
@@ -49,7 +50,7 @@ PAGE = 50
 def studies(request: HttpRequest, slug: str) -> HttpResponse:
     """Return what this person has to align, and for experts and admins every study with its next step."""
     access = project_access(request.user, slug)
-    own, waiting = alignments_of(access.project, request.user), open_work(access)
+    own, waiting = alignments_of(access.project, request.user), open_work(access, before=Work.ALIGNMENT)
     visible = list(visible_studies(access))
     progress = progress_of_each(visible)
     context = {
@@ -75,7 +76,7 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     report, pairs = agreement_with_pairs(alignment_study)
     members = User.objects.filter(memberships__project=access.project.project).order_by("display_name", "username")
     taken = taken_by_others(access.project.project, request.user, timezone.now())
-    waiting = open_tables(alignment_study, request.user, but=open_work(access.project))
+    waiting = open_tables(alignment_study, request.user, but=open_work(access.project, before=Work.ALIGNED_ROWS))
     people = people_of(alignment_study)
     context = {
         "progress": progress_of(alignment_study),
@@ -155,10 +156,11 @@ def _given_out(request: HttpRequest, study: AlignmentStudy, people: list[User]) 
 @require_GET
 @in_english
 def download_csv(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
-    """Every answer about every row, for admins; whose table it is stays empty for one who still aligns in it."""
+    """Every answer about every row, for admins; whose table it is stays empty for one who still aligns in it, and a
+    table on whose story they have open work has no rows."""
     access = study_of(request.user, slug, uid, role=Role.ADMIN)
     writer = csv.writer(Echo())
-    rows = link_rows(access.study, named=not aligns_still(access))
+    rows = link_rows(access.study, named=not aligns_still(access), closed=closed_tables(access))
     lines = (writer.writerow([defused(str(value)) for value in row]) for row in chain([COLUMNS], rows))
     headers = _attached(access.study, "csv")
     return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)
@@ -169,7 +171,7 @@ def download_csv(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 def download_json(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """Send every answer about every row with the tables, the figures of agreement and where the tables come from."""
     access = study_of(request.user, slug, uid, role=Role.ADMIN)
-    document = document_of(access.study, named=not aligns_still(access))
+    document = document_of(access.study, named=not aligns_still(access), closed=closed_tables(access))
     return JsonResponse(plain(document), headers=_attached(access.study, "json"))
 
 

@@ -1,7 +1,8 @@
-"""Who still labels or decides a story sees none of its gold: at every address of the URLconf, with every filter,
-whoever may see results.
+"""Who has open work on a story sees none of its gold: at every address of the URLconf, with every filter, whoever may
+see results.
 
-Bob labels story 8; Esi labels story 7 and has a cell of story 6 to decide. Their gold is planted with words that stand
+Bob labels story 8 and aligns tables of story 5; Esi labels story 7, has a cell of story 6 to decide, and aligns tables
+of story 4; Ada, an admin, labels story 3 and aligns tables of story 2. Their gold is planted with words that stand
 nowhere else, in the frozen version and, as other words, in the present gold and the version after it.
 """
 
@@ -55,7 +56,7 @@ from benchmark.models import (
     SharedItem,
     SharedReport,
 )
-from benchmark.services.alignment_tables import load_tables, units_of
+from benchmark.services.alignment_tables import load_tables, origin_of, units_of
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import freeze
 from benchmark.services.entered_rows import Entry, add_row
@@ -69,8 +70,7 @@ from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.step_keys import LABEL
 from benchmark.suites.registry import suite_named
 from core.stored_json import parsed_once, text_of
-from judge.domain.origins import StudyOrigin
-from judge.models import Alignment
+from judge.models import Alignment, AlignmentState
 from judge.services.studies import Plan, make_study
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
@@ -81,8 +81,9 @@ pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 PLANTED = "context"
 """The dimension whose labels are planted."""
-LABELLED_BY = {"bob": 8, "esi": 7}
+LABELLED_BY = {"bob": 8, "esi": 7, "ada": 3}
 DECIDED_BY_ESI = 6
+ALIGNED_BY = {"bob": 5, "esi": 4, "ada": 2}
 
 
 def frozen_word(number: int) -> str:
@@ -103,6 +104,8 @@ def _planted(folder) -> ResultsWorld:
     for story in held.dataset.samples.select_related("story"):
         _plant(story)
     held.project = held.dataset.project
+    held.ada = User.objects.create_user("ada", "ada@example.org", "correct-horse-battery")
+    Membership.objects.create(project=held.project, user=held.ada, role=Role.ADMIN)
     for slot, (name, number) in enumerate(LABELLED_BY.items(), 1):
         assign(held, getattr(held, name), number, slot)
     row = Proposition.objects.filter(table__story__project=held.project, table__story__number=DECIDED_BY_ESI).first()
@@ -119,12 +122,18 @@ def _planted(folder) -> ResultsWorld:
 
 
 def _aligned(world: ResultsWorld):
-    """Bob and Esi align all that the run extracted."""
+    """Bob, Esi and Ada align all that the run extracted, and have one story left each."""
     units = units_of([world.run])
-    return make_study(
-        by=world.alice, project=world.project, plan=Plan("Study", len(units)), units=units, now=timezone.now(),
-        load=partial(load_tables, project=world.project), annotators=[world.bob, world.esi], origin=StudyOrigin(),
+    study = make_study(
+        by=world.alice, project=world.project, plan=Plan("Study", len(units), overlap=3), units=units,
+        now=timezone.now(), load=partial(load_tables, project=world.project),
+        annotators=[world.bob, world.esi, world.ada],
+        origin=origin_of([world.run]),
     )  # fmt: skip
+    for name, number in ALIGNED_BY.items():
+        others = Alignment.objects.filter(annotator__username=name).exclude(task__number=number)
+        others.update(state=AlignmentState.HANDED_IN, handed_in_at=timezone.now())
+    return study
 
 
 def _plant(story: DatasetSample) -> None:
@@ -175,7 +184,7 @@ def patterns(of, namespace: str = "", above: tuple[str, ...] = ()) -> Iterator[t
 URLS = sorted({one for one in patterns(get_resolver().url_patterns) if one[0] not in ("", "api:nothing", "logout")})
 
 
-OPEN_TO = {"bob": [8], "esi": [DECIDED_BY_ESI, 7]}
+OPEN_TO = {"bob": [8, ALIGNED_BY["bob"]], "esi": [DECIDED_BY_ESI, 7, ALIGNED_BY["esi"]], "ada": [3, ALIGNED_BY["ada"]]}
 FINISHED = 1
 
 
@@ -494,10 +503,12 @@ def show(world, audience: Audience, once_frozen: bool) -> None:
 
 
 def secrets(person: str, address: str) -> list[str]:
-    """Experts see how the story stands that they decide; what an earlier version had and models answered, they do
-    not."""
-    numbers = [LABELLED_BY[person]]
-    words = [word(number) for number in numbers for word in (frozen_word, present_word)]
+    """Experts see how the story stands that they decide, and the pages of decisions do not wait for alignment; what an
+    earlier version had and models answered, they do not."""
+    labelled, aligned = LABELLED_BY[person], ALIGNED_BY[person]
+    words = [frozen_word(labelled), present_word(labelled), frozen_word(aligned)]
+    if not re.search(r"/adjudication/|/api/v1/projects/[^/]+/gold/\w{12}/", address):
+        words.append(present_word(aligned))
     if person == "esi":
         words.append(frozen_word(DECIDED_BY_ESI))
         words += (
@@ -516,7 +527,7 @@ once."""
 @pytest.mark.dear
 @pytest.mark.parametrize(("audience", "once_frozen"), SETTINGS)
 def test_no_address_tells_gold_that_is_open(site, audience, once_frozen, monkeypatch):
-    monkeypatch.setattr("benchmark.access.gold_is_frozen", lambda project: True)
+    monkeypatch.setattr("benchmark.services.visibility.gold_is_frozen", lambda project: True)
     show(site.world, audience, once_frozen)
     for turn, name in enumerate(("bob", "esi")):
         asked = (
@@ -532,6 +543,11 @@ def test_no_address_tells_gold_that_is_open(site, audience, once_frozen, monkeyp
         sees = Role(audience.value).rank <= {"bob": Role.ANNOTATOR, "esi": Role.EXPERT}[name].rank
         lists = [text for address, text in told.items() if "/items/?" in address]
         assert any(one.startswith("200") for one in lists) == sees  # the walk is not refused everywhere
+    if (audience, once_frozen) == SETTINGS[3]:  # an admin sees results whatever the audience
+        told = site.told(site.world.ada)
+        leaks = {address for address, text in told.items() if any(word in text for word in secrets("ada", address))}
+        assert leaks == set()
+        assert sum(text.startswith("200") for text in told.values()) > 100
     if (audience, once_frozen) == SETTINGS[0]:  # others ask for few, or see none
         assert_nobody_changed_a_report()
 
@@ -550,6 +566,7 @@ def test_the_words_are_told_once_the_work_is_done(site):
     """Or the walk would find nothing because nothing is there."""
     show(site.world, Audience.EVERYONE, False)
     Assignment.objects.update(released_at=timezone.now())
+    Alignment.objects.update(state=AlignmentState.HANDED_IN, handed_in_at=timezone.now())
     site.world.open_cell.delete()
     told = site.told(site.world.bob, ("benchmark:official_output", "benchmark:run_item"))
     leaking = {
@@ -659,9 +676,9 @@ def test_baselines_wait_since_what_they_answered_is_known(world, client):
         client.force_login(user)
         told[user] = [row["model"] for row in client.get(address).json()["rows"]], client.get(address).content.decode()
     assert "majority" in told[world.alice][0] and "majority" not in told[world.bob][0]
-    assert "withheld: you still have work to do on one of these stories" in told[world.bob][1]
+    assert "withheld: you still have work to do on 2 of these stories" in told[world.bob][1]
     page = client.get(f"{world.base}/results/compare/?{keys}").content.decode()
-    assert "you still have work to do on 1 of them. Finish that first." in page and "Holm" not in page
+    assert "you still have work to do on 2 of them. Finish that first." in page and "Holm" not in page
 
 
 def test_two_models_are_compared_without_what_would_tell_of_an_open_story(world, client):
@@ -690,10 +707,10 @@ def test_pages_say_what_waits(world, client):
     client.force_login(world.bob)
     for path in (f"runs/{world.run.uid}/results/", f"runs/{world.run.uid}/items/", "results/"):
         page = " ".join(client.get(f"{world.base}/{path}").content.decode().split())
-        assert "You still have work to do on 1 of these stories." in page, path
+        assert "You still have work to do on 2 of these stories." in page, path
     lines = client.get(f"{world.base}/runs/{world.run.uid}/scores.csv").getvalue().decode().splitlines()
     withheld = [line for line in lines if "withheld: you still have work to do on this story" in line]
-    assert len(withheld) == RunItem.objects.filter(entrant__run=world.run, sample__number=8).count()
+    assert len(withheld) == RunItem.objects.filter(entrant__run=world.run, sample__number__in=OPEN_TO["bob"]).count()
     assert all(",,," in line for line in withheld)
 
 

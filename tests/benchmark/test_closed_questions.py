@@ -10,12 +10,14 @@ from itertools import product
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import Assignment
 from benchmark.models import Audience, Dataset, RunItem
 from benchmark.services.reports import forget_report
 from benchmark.services.shared_reports import freeze_run
 from benchmark.suites.tombench.suite import GROUP
+from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from tests.benchmark.evaluation import started, worked_off
 from tests.benchmark.structure_world import structure_world
 from tests.benchmark.test_closed_gold import URLS, _plain, _text
@@ -152,3 +154,23 @@ def test_the_same_story_in_another_language_waits_too(world, bob):
     of_one_story(world, 3)
     item = items_of(world, 3).first()
     assert bob.get(f"{world.base}/runs/{world.answers.uid}/items/{item.pk}/").status_code == 403
+
+
+def test_a_question_whose_table_somebody_aligns_waits_whoever_has_its_story(world, client):
+    """The project has no story of the question's text: the table itself says which sample it is of."""
+    number = 1
+    sample = world.questions.samples.get(number=number)
+    other = world.questions.samples.exclude(cluster=sample.cluster).exclude(number__in=QUESTIONS).first()
+    origin = {"suite": "tombench", "dataset": world.questions.version}
+    study = AlignmentStudy.objects.create(project=world.dataset.project, name="Study", origin=origin)
+    task = AlignmentTask.objects.create(
+        study=study, key="1", source="tiny", cluster=sample.cluster, number=number, text="Another text.", place=1,
+        probability=1, predictions=[["world", "It rains."]], gold=[["world", "It pours."]],
+    )  # fmt: skip
+    alignment = Alignment.objects.create(task=task, annotator=world.bob, slot=1)
+    client.force_login(world.bob)
+    base = f"{world.base}/runs/{world.answers.uid}/items"
+    pages = {at: f"{base}/{items_of(world, at).first().pk}/" for at in (number, other.number)}
+    assert {at: client.get(page).status_code for at, page in pages.items()} == {number: 403, other.number: 200}
+    alignment.hand_in(timezone.now())
+    assert client.get(pages[number]).status_code == 200

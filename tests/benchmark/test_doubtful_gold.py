@@ -11,11 +11,12 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.access import open_work, project_access
 from annotation.models import Assignment, GoldEvent, GoldLabel, Vote
 from annotation.services import claims
 from annotation.services.adjudication import AdjudicationRefused, adjudicate
 from annotation.services.archive_import import import_archive
-from benchmark.models import SecondLook
+from benchmark.models import Audience, RunItem, SecondLook
 from benchmark.services.doubtful_gold import doubtful_gold
 from benchmark.services.gold_kind_cells import labelling_of
 from benchmark.services.second_looks import REASON, look_again, take_back
@@ -204,3 +205,30 @@ def test_an_archive_has_the_decision_of_a_second_look_and_not_the_look(world):
     [event] = GoldEvent.objects.filter(proposition__table__story__project__slug="copy", reason=REASON)
     assert (event.after, event.after_method) == (cell.proposed, "adjudicated")
     assert str(event.by) == "copy:esi" and SecondLook.objects.count() == 1
+
+
+def test_a_doubt_that_waits_closes_the_story_to_experts(world, client):
+    """Whoever may look at a cell again sees neither its gold nor what models said of the story, until somebody has."""
+    cell = doubts(world).waiting[0]
+    item = RunItem.objects.filter(entrant__run=world.doubted, sample__number=cell.story).first()
+    pages = [
+        f"{world.base}/runs/{world.doubted.uid}/items/{item.pk}/",
+        reverse("api:run_item", args=[world.project.slug, world.doubted.uid, item.pk]),
+    ]
+    story = f"{world.base}/stories/{cell.proposition.table.story.uid}/"
+
+    def seen(person) -> tuple[set[int], bool]:
+        client.force_login(person)
+        return {client.get(page).status_code for page in pages}, cell.gold in client.get(story).content.decode()
+
+    assert seen(world.alice) == ({200}, True), "admins launch runs and see them"
+    assert seen(world.esi) == seen(world.eva) == ({403}, False)
+    for one in doubts(world).waiting:
+        if one.story == cell.story:
+            look(world, world.esi, one, one.gold)
+    assert seen(world.esi) == seen(world.eva) == ({200}, True)
+
+
+def test_experts_who_see_no_results_have_no_second_looks(world):
+    world.show_to(Audience.ADMINS)
+    assert open_work(project_access(world.esi, world.project.slug)) == set()

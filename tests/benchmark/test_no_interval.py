@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import re
+from decimal import Decimal
 from html import unescape
 
 import pytest
@@ -106,3 +107,9 @@ def test_commands_say_it(world, capsys):
     assert {row["repaired"]["reason"] for row in rows if row["repaired"]} == {FEW}
     call_command("compare_models", world.few.uid, world.few.uid, model="majority", other_model="random", stage="label")
     assert f"No interval [–]: {FEW}." in capsys.readouterr().out
+
+
+def test_a_price_is_a_number_in_json():
+    """Prices are decimals, which JSON has not."""
+    table = Table(title="Judges", columns=[Column(key="price", header="Price")], rows=[{"price": Decimal("0.25")}])
+    assert json.loads(to_json(table))["rows"] == [{"price": 0.25}]

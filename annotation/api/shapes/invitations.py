@@ -8,16 +8,20 @@ from drf_spectacular.utils import extend_schema_field
 from pydantic import Field
 from rest_framework import serializers
 
+from annotation.api.shapes.team import person
 from annotation.forms.values import EMAIL, ROLES
 from annotation.models import Invitation, Role
 from core.incoming.shapes import Among, Shape
 
 
 class InvitationIn(Shape):
-    """What the link is for."""
+    """Whom to invite: by link, or the account of a user name."""
 
     role: Annotated[str, Among(ROLES)]
     email: Annotated[str, EMAIL] = Field("", description="To know the link by; nothing is sent to it.")
+    user: Annotated[str, person()] = Field(
+        "", description="User name of an account, which is asked when it logs in; there is no link then."
+    )
 
 
 INVITATION_STATES = ("open", "accepted", "withdrawn", "expired")
@@ -28,6 +32,9 @@ class InvitationOut(serializers.ModelSerializer):
     invitation = serializers.IntegerField(source="pk")
     role = serializers.ChoiceField(Role.choices)
     email = serializers.CharField(allow_blank=True, help_text="Whom it is for; empty for anyone with the link.")
+    user = serializers.CharField(
+        source="username", allow_blank=True, help_text="The user name that is asked, whether or not an account has it."
+    )
     state = serializers.SerializerMethodField()
     created_by = serializers.CharField(source="created_by.username")
     accepted_by = serializers.CharField(source="accepted_by.username", default=None, allow_null=True)
@@ -35,7 +42,7 @@ class InvitationOut(serializers.ModelSerializer):
     class Meta:
         model = Invitation
         fields: tuple[str, ...] = (
-            "invitation", "role", "email", "state", "created_at", "created_by", "expires_at", "accepted_by"
+            "invitation", "role", "email", "user", "state", "created_at", "created_by", "expires_at", "accepted_by"
         )  # fmt: skip
         read_only_fields: tuple[str, ...] = fields
 
@@ -46,7 +53,9 @@ class InvitationOut(serializers.ModelSerializer):
 
 class LinkOut(InvitationOut):
     # Context: `link`, too.
-    link = serializers.SerializerMethodField(help_text="It is told once: only its hash is kept.")
+    link = serializers.SerializerMethodField(
+        help_text="It is told once: only its hash is kept. Empty for the account of a user name."
+    )
 
     class Meta(InvitationOut.Meta):
         fields = (*InvitationOut.Meta.fields, "link")

@@ -13,21 +13,21 @@ from annotation.models import Guideline, Membership, Role
 from core.incoming.shapes import SPACE, Among, Given, Like, Shape, may_lack
 
 
-def _person() -> Like:
+def person() -> Like:
     return Like(rf"^[^{SPACE}\u0000]{{1,150}}$", "a user name")
 
 
 class MemberIn(Shape):
-    """Somebody with an account, and the role that they shall have."""
+    """A member, and the role that they get."""
 
-    user: Annotated[str, _person()] = Field(description="User name of an account of this site.")
+    user: Annotated[str, person()] = Field(description="User name of a member.")
     role: Annotated[str, Among(ROLES)]
 
 
 class RemovalIn(Shape):
     """A membership that ends."""
 
-    user: Annotated[str, _person()]
+    user: Annotated[str, person()]
     release_unfinished: bool = Field(
         False, description="Releases the stories that they have not finished, which withdraws their votes there."
     )

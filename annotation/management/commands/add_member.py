@@ -10,7 +10,7 @@ from annotation.services.people import change_role
 
 
 class Command(JsonCommand):
-    help = "Makes someone a member of a project, or changes a member's role."
+    help = "Makes someone a member of a project without asking them, or changes a member's role."
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")

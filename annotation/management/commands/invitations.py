@@ -17,7 +17,7 @@ NEEDS = {"list": (), "make": ("admin", "role"), "withdraw": ("invitation",)}
 
 
 class Command(JsonCommand):
-    help = "Makes, lists or withdraws the links by which people join a project. A link is told once, when it is made."
+    help = "Makes, lists or withdraws invitations to a project. A link is told once, when it is made."
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("action", choices=list(TAKES))
@@ -25,7 +25,7 @@ class Command(JsonCommand):
         parser.add_argument("--admin", metavar="NAME", help="make: user name of who invites")
         parser.add_argument("--role", choices=Role.values, help="make: what they become")
         parser.add_argument(
-            "--people", metavar="NAMES", help="make: e-mail addresses, or user names, who join at once; with commas"
+            "--people", metavar="NAMES", help="make: e-mail addresses, or user names, who are asked; with commas"
         )
         parser.add_argument("--links", type=int, metavar="N", help="make: how many, where nobody is named; 1")
         parser.add_argument("--invitation", type=int, metavar="NUMBER", help="withdraw: which one, as list has it")
@@ -48,12 +48,14 @@ class Command(JsonCommand):
 
     def say(self, result: dict) -> None:
         for row in result.get("invitations", ()):
-            whom = row["email"] or "anyone with the link"
+            whom = row["user"] or row["email"] or "anyone with the link"
             self.stdout.write(f"{row['invitation']}. {row['role']}, {whom}: {row['state']}, until {row['expires_at']}")
         for row in result.get("links", ()):
             self.stdout.write(f"{row['email'] or 'Anyone'}: {row['link']}")
-        for name in result.get("joined", ()):
-            self.stdout.write(f"{name} is a member now.")
+        for name in result.get("asked", ()):
+            self.stdout.write(f"{name}: asked; joins by accepting on the page after log-in.")
+        for name in result.get("members", ()):
+            self.stdout.write(f"{name} is a member already.")
 
 
 def _make(project: Project, options: dict) -> dict:
@@ -61,16 +63,18 @@ def _make(project: Project, options: dict) -> dict:
     form = InviteForm({"role": options["role"], "people": options["people"] or "", "links": options["links"]})
     if not form.is_valid():
         raise ValidationError(form.errors.as_data())
-    role, place = Role(options["role"]), {"by": by, "project": project}
+    given = {"by": by, "project": project, "role": Role(options["role"]), "now": timezone.now()}
+    usernames = form.cleaned_data["usernames"]
+    members = people.members_named(project, usernames)
+    asked = [name for name in usernames if name not in members]
     with transaction.atomic():
-        accounts = form.cleaned_data["accounts"]
-        joined = [user.username for user in accounts if people.add_account(**place, user=user, role=role)]
-        made = [
-            people.invite(**place, role=role, email=email, now=timezone.now()) for email in form.cleaned_data["emails"]
-        ]
+        for name in asked:
+            people.invite_account(username=name, **given)
+        made = [people.invite(email=email, **given) for email in form.cleaned_data["emails"]]
     return {
         "project": project.slug,
-        "joined": joined,
+        "asked": asked,
+        "members": sorted(members),
         "links": [_as_json(invitation) | _link(token) for invitation, token in made],
     }
 
@@ -95,6 +99,7 @@ def _as_json(invitation: Invitation) -> dict:
         "invitation": invitation.pk,
         "role": invitation.role,
         "email": invitation.email,
+        "user": invitation.username,
         "state": invitation.state(timezone.now()),
         "created_by": invitation.created_by.username,
         "expires_at": invitation.expires_at.isoformat(timespec="minutes"),

@@ -6,6 +6,8 @@ import csv
 import io
 import json
 from collections.abc import Collection, Iterator, Sequence
+from decimal import Decimal
+from typing import Any
 
 from annotation.domain.spreadsheet import defused
 from benchmark.domain.tables.table import Column, Row, Table
@@ -104,7 +106,15 @@ def to_json(table: Table) -> bytes:
         _values_of(table, keys, row.cells) | {"kind": row.kind, "source": row.source} for row in table.entered
     ]
     document |= {name: value for name, value in notes.items() if value}
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8", "replace")
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1, default=_of_decimal)
+    return text.encode("utf-8", "replace")
+
+
+def _of_decimal(value: Any) -> float:
+    """Return a price as the number that JSON has. Raises TypeError for anything else."""
+    if not isinstance(value, Decimal):
+        raise TypeError(f"{type(value).__name__} is no value of a table.")
+    return float(value)
 
 
 def _described(table: Table, column: Column) -> dict[str, str]:
