@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import partial
 
-from benchmark.domain.beside import Difference
 from benchmark.domain.corrections import CorrectedComparison, differing_text
 from benchmark.domain.inference import PairedDifference, significance_text
+from benchmark.domain.inference.answered_pairs import Difference
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.comparisons import ComparedStory, Comparison
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named
@@ -48,16 +49,34 @@ def answered_columns(group: str) -> tuple[Column, ...]:
     return difference, counted
 
 
-def answered_by_both(row: PairedDifference | Difference) -> Cells:
+def answered_by_both(row: PairedDifference) -> Cells:
     """Return the values of a row for `answered_columns`; frozen comparisons may be older than these."""
     return {f"answered_{name}": value for name, value in (plain(row.answered) or {}).items()}
 
 
+def side_columns(group: str, first: str, second: str) -> tuple[Column, ...]:
+    """Return the columns of what an interpreted difference rests on: the samples answered both ways and asked both
+    ways, and what is missing on either side, the `first` and the `second`."""
+    noun = nouns_of_group(group)[1].capitalize()
+    counted = partial(Column, kind="count", group=noun)
+    missing = partial(Column, kind="share", unit="%", group=gettext_noop("Without a score"), digits=1)
+    return (
+        counted(key="n", header=gettext_noop("Answered both ways")),
+        counted(key="asked", header=gettext_noop("Asked both ways")),
+        missing(key="first_missing", header=first),
+        missing(key="second_missing", header=second),
+        Column(key="alike", header=gettext_noop("Alike"), group=gettext_noop("Without a score")),
+    )
+
+
 def difference_cells(row: Difference) -> Cells:
-    """Return the cells that a difference has wherever a table shows one."""
+    """Return the cells of an interpreted difference, those of `side_columns` among them."""
+    shares = row.shares
     return {
-        "value": row.value, "interval": row.interval, "interval_reason": row.reason, "n": row.n, "p": row.p,
-        "p_adjusted": row.p_adjusted, "shown": row.verdict, **answered_by_both(row),
+        "value": row.value, "interval": row.interval, "interval_reason": row.reason, "n": row.n, "asked": row.asked,
+        "bounds": row.open_bounds, "p": row.p, "p_adjusted": row.p_adjusted, "shown": row.verdict,
+        "first_missing": shares and shares.first, "second_missing": shares and shares.second,
+        "alike": None if shares is None else gettext_noop("yes") if shares.alike else gettext_noop("no"),
     }  # fmt: skip
 
 

@@ -8,9 +8,10 @@ from functools import partial
 
 from benchmark.domain.beside import MethodResults, MethodRow
 from benchmark.domain.drawn import Plot
+from benchmark.domain.inference.answered_pairs import MISSING_RULE
 from benchmark.domain.plots import method_differences, method_parts, method_scores
 from benchmark.domain.tables import Cells, Column, Items, Source, SourcedRow, Table
-from benchmark.services.comparison_tables import TEST_COLUMNS, answered_columns, count_column, difference_cells
+from benchmark.services.comparison_tables import TEST_COLUMNS, difference_cells, side_columns
 from benchmark.services.leaderboards import SEED
 from benchmark.suites.by_part import Parts
 from benchmark.suites.guarding import SuiteFailed
@@ -74,6 +75,7 @@ def _part_columns(part: str, parts: Parts) -> list[Column]:
             n=f"{part} n", bounds=f"{part} bounds",
         ),
     ]  # fmt: skip
+    columns.append(Column(key=f"{part} missing", header=gettext_noop("Without a score (%)"), group=part))
     test = Column(key=f"{part} p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4, group=part)
     return columns if parts.metric else [*columns, test]
 
@@ -86,17 +88,20 @@ def _part_notes(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResult
     lacking = _lacking(gettext_noop("Without a score"), nowhere)
     if parts.metric:
         how = gettext_noop(
-            f"Difference: by the method less {plain}, over what was asked both ways, on the same resamples of {unit}; "
-            f"{method(seed=SEED, unit=unit)}."
+            f"Difference: by the method less {plain}, over what was answered both ways, on the same resamples "
+            f"of {unit}; "
+            f"{method(seed=SEED, unit=unit)}. Without a score: the shares by the method and by the plain one."
         )
         return [parts.metric.note, how, *lacking]
     tests = sum(row.p is not None for row in rows)
     return [
         gettext_noop(
-            f"Difference: by the method less {plain}, over what was asked both ways, missing answers at their worst; "
+            f"Difference: by the method less {plain}, over what was answered both ways; "
             f"{method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; Holm's correction over the {tests} "
             "tests of this table, every model by every method in every part."
         ),
+        gettext_noop("Without a score: the shares by the method and by the plain one."),
+        MISSING_RULE,
         *lacking,
     ]
 
@@ -123,7 +128,8 @@ def _parted(rows: Sequence[MethodRow], group: str) -> SourcedRow:
             f"{row.part} interval": row.interval,
             f"{row.part} interval_reason": row.reason,
             f"{row.part} n": row.n if row.value is not None else None,
-            f"{row.part} bounds": row.bounds,
+            f"{row.part} bounds": row.open_bounds,
+            f"{row.part} missing": row.shares and f"{100 * row.shares.first:.1f} / {100 * row.shares.second:.1f}",
             f"{row.part} p_adjusted": row.p_adjusted,
         }
     behind = {f"{row.part} score": row for row in rows}
@@ -224,7 +230,6 @@ def difference_table(rows: Sequence[MethodRow], by_method: MethodResults, group:
     """Tabulate each model by each method, and what it is better by than asked plainly."""
     plain = by_method.methods[by_method.plain]
     share = partial(Column, kind="share", unit="%")
-    missing = partial(Column, kind="count", group=gettext_noop("Without a score"))
     columns = [
         Column(key="method", header=gettext_noop("Method")),
         share(key="score", header=gettext_noop("Score")),
@@ -238,15 +243,13 @@ def difference_table(rows: Sequence[MethodRow], by_method: MethodResults, group:
             bounds="bounds",
         ),
         *TEST_COLUMNS,
-        count_column(group),
-        missing(key="own_missing", header=gettext_noop("By the method")),
-        missing(key="plain_missing", header=plain.capitalize()),
-        *answered_columns(group),
+        *side_columns(group, gettext_noop("By the method"), plain.capitalize()),
     ]
     compared = [row for row in rows if row.method != by_method.plain]
     notes = [
         by_method.how[group][parse],
-        gettext_noop(f"Score and {plain} are over the samples of the difference, missing answers at their worst."),
+        MISSING_RULE,
+        gettext_noop(f"Score and {plain} are over the samples of the difference: those answered both ways."),
         *_lacking(gettext_noop("Without a difference"), [row for row in compared if row.value is None]),
     ]
     return Table(
@@ -265,9 +268,8 @@ def _difference(row: MethodRow, rows: Sequence[MethodRow], plain: str, group: st
     cells = {
         "model": row.model, "method": row.title.capitalize() if row.title.islower() else row.title,
         "score": row.own if both else row.score and row.score.value, "plain": row.plain, **difference_cells(row),
-        "bounds": row.open_bounds if both else None, "own_missing": row.missing[0], "plain_missing": row.missing[1],
     }  # fmt: skip
-    source = _source(row, group, {"score": row, "own_missing": row, "plain": beside, "plain_missing": beside})
+    source = _source(row, group, {"score": row, "first_missing": row, "plain": beside, "second_missing": beside})
     return SourcedRow(cells, replace(source, unranked=True))
 
 

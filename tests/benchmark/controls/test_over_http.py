@@ -59,4 +59,4 @@ def test_memory_is_told_from_reading_over_http(tmp_path, address):
     rows = {row.model: row for row in document_of(run).controls.rows["opentom"]["repaired"]}
     assert len(PUBLISHED) == 10 and rows[f"http-{REMEMBERS}"].published > 0.9
     assert rows[f"http-{REMEMBERS}"].value > 0.9 and rows[f"http-{READS}"].value == 0
-    assert rows[f"http-{REMEMBERS}"].missing == [0, 46] and rows[f"http-{READS}"].agreement == 1
+    assert rows[f"http-{REMEMBERS}"].missing == [0, 46] and rows[f"http-{READS}"].same_answer == 1
