@@ -9,7 +9,6 @@ from benchmark.controls.chosen import CONTROLS
 from benchmark.controls.storyless import STORYLESS
 from benchmark.domain.beside import ControlResults, ControlRow, Left
 from benchmark.domain.drawn import Plot
-from benchmark.domain.inference.answered_pairs import MISSING_RULE
 from benchmark.domain.plots import control_differences, without_story
 from benchmark.domain.tables import Column, Items, Source, SourcedRow, Table
 from benchmark.services.comparison_tables import TEST_COLUMNS, difference_cells, side_columns
@@ -24,6 +23,7 @@ from benchmark.suites.registry import (
 )
 from benchmark.suites.results import Section, ShownPicture, ShownTable
 from core.language import gettext_noop
+from core.statistics import MISSING_RULE
 
 MOST_STORIES = 100
 """Most stories of a table of flips; the page of flips has all."""

@@ -8,7 +8,6 @@ from functools import partial
 
 from benchmark.domain.beside import MethodResults, MethodRow
 from benchmark.domain.drawn import Plot
-from benchmark.domain.inference.answered_pairs import MISSING_RULE
 from benchmark.domain.plots import method_differences, method_parts, method_scores
 from benchmark.domain.tables import Cells, Column, Items, Source, SourcedRow, Table
 from benchmark.services.comparison_tables import TEST_COLUMNS, difference_cells, side_columns
@@ -18,7 +17,7 @@ from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, nouns_of_group, ordered_keys, units_of_group
 from benchmark.suites.results import Section, ShownPicture, ShownTable
 from core.language import gettext_noop
-from core.statistics import method
+from core.statistics import MISSING_RULE, method
 
 
 def method_sections(keys: Sequence[str]) -> list[Section]:

@@ -1,14 +1,7 @@
 """One model asked in two ways, such as published and controlled: the difference over what it answered both ways.
 
 Only a ranking counts a missing answer at its worst. A difference that is read as memory, or as the worth of a method,
-must not be made by missing answers. It is taken over the pairs that were answered on both sides, and its test goes by
-what is missing:
-
-- where as much is missing on both sides (`MissingShares.alike`), it is that of the answered pairs;
-- else the difference has to hold with one strict sign at both bounds too: with all that is missing at its worst on the
-  first side and at its best on the second, and the other way round. Its p is the largest of the three, and 1 where the
-  signs differ. Whatever is missing, and for whatever reason, one of the bounds lies at least as near to zero as the
-  truth, so that this test keeps its level (an intersection-union test, Berger 1982).
+is over the pairs that were answered on both sides, and shown by the rule of `core.statistics.missing`.
 """
 
 from __future__ import annotations
@@ -28,22 +21,16 @@ from core.statistics import (
     RESAMPLES,
     Estimate,
     Floats,
+    are_alike,
     by_cluster,
     flips_for,
     mean_estimates,
     mean_of,
     sign_flip_p,
+    spared_p,
 )
 
-MOST_APART = 0.1
-"""Missing shares of two sides that lie further apart are not alike, however few samples they are of."""
 NONE_ANSWERED = gettext_noop("no sample has a score both ways")
-MISSING_RULE = gettext_noop(
-    "Missing shares are alike where their difference is at most ten points and its 95 % interval holds 0. Where they "
-    "are not alike, a difference is shown only if it is significant with the same sign at both bounds: its p is then "
-    "the largest of the three."
-)
-"""How missing answers enter the test of a difference, below each of its tables."""
 _ROUNDING = 1e-12
 
 
@@ -59,11 +46,8 @@ class MissingShares:
 
     @property
     def alike(self) -> bool:
-        """Return whether as much is missing on both sides: the interval of the difference holds 0, and the difference
-        is at most `MOST_APART`. Without an interval only the same missing parts on both sides are alike."""
-        if abs(self.difference) > MOST_APART + _ROUNDING:
-            return False
-        return self.interval is not None and self.interval[0] <= 0 <= self.interval[1]
+        """Return whether as much is missing on both sides."""
+        return are_alike(self.difference, self.interval)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,15 +134,6 @@ def _interval(apart: Estimate, open_shares: Floats) -> Sequence[float] | None:
 
 
 def _p(rows: Floats, alike: bool, cases: Cases, seed: int, tests: int) -> float | None:
-    """Return the p of the answered pairs, the first row; where missing shares are not `alike`, the largest of that and
-    of both bounds, the other rows, if all have one strict sign, else 1."""
+    """Return the p of the answered pairs, the first row, given the differences at both bounds, the other rows."""
     sums = rows if cases.clusters is None else by_cluster(np.nan_to_num(rows).T, cases.clusters).T
-    answered, *at_bounds = sign_flip_p(sums, seed=seed, flips=flips_for(tests))
-    if answered is None or not np.isfinite(rows[0]).any():
-        return None
-    if alike:
-        return answered
-    signs = {float(np.sign(mean)) if abs(mean) > _ROUNDING else 0.0 for mean in mean_of(rows)}
-    if len(signs) > 1 or 0.0 in signs:
-        return 1.0
-    return max([answered, *(p for p in at_bounds if p is not None)])
+    return spared_p(mean_of(rows).tolist(), sign_flip_p(sums, seed=seed, flips=flips_for(tests)), alike)
