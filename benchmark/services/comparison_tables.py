@@ -42,7 +42,7 @@ def count_column(group: str) -> Column:
 def answered_columns(group: str) -> tuple[Column, ...]:
     """Return the columns of the difference over what both answered, beside the one with missing answers at their
     worst."""
-    counted = replace(count_column(group), key="answered_n", group="Answered by both")
+    counted = replace(count_column(group), key="answered_n", group=gettext_noop("Answered by both"))
     difference = Column(
         key="answered_value", header=gettext_noop("Difference"), unit="points", kind="share", group=counted.group
     )

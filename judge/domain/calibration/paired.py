@@ -7,10 +7,21 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.statistics import are_alike, flips_for, holm, sign_flip_p, spared_p
+from core.statistics import (
+    Clusters,
+    Floats,
+    are_alike,
+    first_by_second,
+    flips_for,
+    holm,
+    ratios,
+    sign_flip_p,
+    spared_p,
+)
 from judge.domain.calibration.agreement import SpannedEstimate
-from judge.domain.calibration.rows import Row, Table, matched
+from judge.domain.calibration.rows import Table, matched
 from judge.domain.calibration.weighted import weighted_mean
 from judge.domain.cluster_names import ClusterName
 
@@ -18,22 +29,9 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class PairedTable:
-    """The first judge's agreement less the second's on one table, over the rows of which people and both judges have a
-    verdict, None without one; with the rows of people at both bounds, and the share of them that the first lacks less
-    the share that the second lacks (`apart`)."""
-
-    story: str
-    weight: float
-    value: float | None
-    lowest: float
-    highest: float
-    apart: float
-
-
-@dataclass(frozen=True, slots=True)
 class JudgePair:
-    """The difference of two judges with its p, and p after Holm's correction over all pairs."""
+    """The first judge's agreement with people less the second's, with its p, and p after Holm's correction over all
+    pairs. Bounds are over all rows on which people have a verdict."""
 
     difference: SpannedEstimate
     p: float | None
@@ -51,97 +49,145 @@ class JudgePair:
 def tested_pairs(
     judges: Mapping[str, Sequence[Table]], *, seed: int, over: ClusterName
 ) -> dict[tuple[str, str], JudgePair]:
-    """Return every two judges by their names, in both orders."""
-    tables = {(a, b): _paired(judges[a], judges[b]) for a, b in combinations(judges, 2)}
-    ps = _p(list(tables.values()), seed, over)
-    pairs = {
-        names: JudgePair(_difference(of_pair, over), p, adjusted)
-        for (names, of_pair), p, adjusted in zip(tables.items(), ps, holm(ps), strict=True)
-    }
-    return pairs | {(b, a): pair.turned for (a, b), pair in pairs.items()}
+    """Return every two judges by their names, in both orders.
 
-
-def _difference(tables: Sequence[PairedTable], over: ClusterName) -> SpannedEstimate:
-    told = [table for table in tables if table.value is not None]
-    values = [table.value for table in told if table.value is not None]
-    weights, stories = [table.weight for table in told], [table.story for table in told]
-    estimate = weighted_mean(values, weights, stories, unit=over.plural).estimate
-    low, high = (_weighted(tables, end) for end in ("lowest", "highest"))
-    return replace(estimate, bounds=(low, high)) if high - low > _ROUNDING else estimate
-
-
-def _weighted(tables: Sequence[PairedTable], name: str) -> float:
-    """Return the weighted mean of what tables have under a name, of those that have it; nan without one."""
-    pairs = [(table.weight, getattr(table, name)) for table in tables if getattr(table, name) is not None]
-    total = sum(weight for weight, _ in pairs)
-    return sum(weight * value for weight, value in pairs) / total if total else float("nan")
-
-
-def _paired(own: Sequence[Table], other: Sequence[Table]) -> list[PairedTable]:
-    """Return the tables that both judges were asked about and of which people know a row."""
-    by_key = {table.key: table for table in other}
-    paired = []
-    for table in own:
-        if table.key in by_key:
-            rows = zip(table.rows, by_key[table.key].rows, strict=True)
-            cases = [case for first, second in rows if (case := _agreements(first, second))]
-            if cases:
-                paired.append(_paired_table(table, cases))
-    return paired
-
-
-_Case = tuple[bool | None, bool | None]
-"""Whether each of two judges agrees with people on a row, None of one without a verdict."""
-
-
-def _agreements(first: Row, second: Row) -> _Case | None:
-    """Return the case of a row; None of one of which people have no verdict."""
-    true, own, other = matched(first.human), matched(first.judge), matched(second.judge)
-    if true is None:
-        return None
-    return None if own is None else own == true, None if other is None else other == true
-
-
-def _paired_table(table: Table, cases: Sequence[_Case]) -> PairedTable:
-    gains = [int(own) - int(other) for own, other in cases if own is not None and other is not None]
-    lowest = [int(own or False) - int(other is None or other) for own, other in cases]
-    highest = [int(own is None or own) - int(other or False) for own, other in cases]
-    apart = [int(own is None) - int(other is None) for own, other in cases]
-    value = sum(gains) / len(gains) if gains else None
-    return PairedTable(table.story, table.weight, value, *(sum(each) / len(cases) for each in (lowest, highest, apart)))
-
-
-def _p(pairs: Sequence[Sequence[PairedTable]], seed: int, over: ClusterName) -> list[float | None]:
-    """Return the p of each pair: sign flips of each story's weighted sum of differences, as exchangeable judges could
-    have changed places in it. Where a judge leaves out more than the other, the difference has to hold at both
-    bounds."""
-    at = {story: place for place, story in enumerate(dict.fromkeys(table.story for pair in pairs for table in pair))}
-    names = ("value", "lowest", "highest")
-    if not at:
-        return [None] * len(pairs)
-    sums = np.array([_by_story(pair, name, at) for pair in pairs for name in names])
-    ps = sign_flip_p(sums, seed=seed, flips=flips_for(len(pairs)))
-    return [
-        spared_p([_weighted(pair, name) for name in names], ps[3 * row : 3 * row + 3], _is_alike(pair, over))
-        for row, pair in enumerate(pairs)
+    The test flips the sign of each story's weighted sum of differences, as exchangeable judges could have changed
+    places in it. Where one judge leaves out more rows than the other, the difference has to hold at both bounds.
+    """
+    rows = _Rows.of(judges)
+    names = list(combinations(judges, 2))
+    pairs = [rows.paired(first, second) for first, second in names]
+    sums = np.array([row for pair in pairs for row in pair.by_story]).reshape(3 * len(pairs), rows.stories)
+    p = sign_flip_p(sums, seed=seed, flips=flips_for(len(pairs))) if sums.size else [None] * (3 * len(pairs))
+    spared = [
+        spared_p(pair.means, p[3 * at : 3 * at + 3], pair.is_alike(rows.names, over)) for at, pair in enumerate(pairs)
     ]
+    tested = {
+        name: JudgePair(pair.difference(rows.names, over), raw, adjusted)
+        for name, pair, raw, adjusted in zip(names, pairs, spared, holm(spared), strict=True)
+    }
+    return tested | {(second, first): pair.turned for (first, second), pair in tested.items()}
 
 
-def _is_alike(tables: Sequence[PairedTable], over: ClusterName) -> bool:
-    """Return whether both judges leave out as many rows."""
-    apart = [table.apart for table in tables]
-    if not any(apart):
-        return True
-    weights, stories = [table.weight for table in tables], [table.story for table in tables]
-    estimate = weighted_mean(apart, weights, stories, unit=over.plural).estimate
-    return are_alike(estimate.value or 0.0, estimate.interval)
+@dataclass(frozen=True, slots=True)
+class _Paired:
+    """Two judges on the tables that both read, arrays of shape (tables,): the mean difference over the rows of both,
+    nan without one, both bounds, and the share of rows that the first lacks less that of the second (`apart`). The
+    numbers of their stories, and their weights."""
+
+    value: Floats
+    lowest: Floats
+    highest: Floats
+    apart: Floats
+    story: Clusters
+    weight: Floats
+    stories: int
+
+    @property
+    def _rows(self) -> tuple[Floats, Floats, Floats]:
+        return self.value, self.lowest, self.highest
+
+    @property
+    def means(self) -> list[float]:
+        """The weighted means of the difference and of both bounds, nan without one."""
+        return [self._mean(row) for row in self._rows]
+
+    @property
+    def by_story(self) -> list[Floats]:
+        """The weighted sums of the difference and of both bounds over each story, nan where a story has none."""
+        return [self._sums(row) for row in self._rows]
+
+    def _mean(self, row: Floats) -> float:
+        known = np.isfinite(row)
+        return float(ratios((self.weight * row)[known].sum(), self.weight[known].sum()))
+
+    def _sums(self, row: Floats) -> Floats:
+        known = np.isfinite(row)
+        sums = np.full(self.stories, np.nan)
+        sums[np.unique(self.story[known])] = 0.0
+        np.add.at(sums, self.story[known], (self.weight * row)[known])
+        return sums
+
+    def difference(self, names: Sequence[str], over: ClusterName) -> SpannedEstimate:
+        estimate = self._estimate(self.value, names, over)
+        _, low, high = self.means
+        return replace(estimate, bounds=(low, high)) if high - low > _ROUNDING else estimate
+
+    def is_alike(self, names: Sequence[str], over: ClusterName) -> bool:
+        """Return whether both judges leave out as many rows."""
+        if not self.apart.any():
+            return True
+        estimate = self._estimate(self.apart, names, over)
+        return are_alike(estimate.value or 0.0, estimate.interval)
+
+    def _estimate(self, row: Floats, names: Sequence[str], over: ClusterName) -> SpannedEstimate:
+        known = np.isfinite(row)
+        stories = [names[at] for at in self.story[known]]
+        return weighted_mean(row[known].tolist(), self.weight[known].tolist(), stories, unit=over.plural).estimate
 
 
-def _by_story(tables: Sequence[PairedTable], name: str, at: Mapping[str, int]) -> list[float]:
-    """Return the weighted sum of what tables have under a name by the place of their story, nan without any."""
-    sums = [float("nan")] * len(at)
-    for table in tables:
-        if (value := getattr(table, name)) is not None:
-            place = at[table.story]
-            sums[place] = (0.0 if np.isnan(sums[place]) else sums[place]) + table.weight * value
-    return sums
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """All rows of all tables: the table of each row and the story and weight of each table, whether people have a
+    verdict on it, and by judge whether it agrees with them, 1 or 0, nan where it has no verdict. `read` are the tables
+    that each judge was asked about, `names` those of the stories."""
+
+    table: Clusters
+    story: Clusters
+    weight: Floats
+    known: NDArray[np.bool_]
+    agrees: Mapping[str, Floats]
+    read: Mapping[str, NDArray[np.bool_]]
+    names: Sequence[str]
+
+    @classmethod
+    def of(cls, judges: Mapping[str, Sequence[Table]]) -> _Rows:
+        tables = {table.key: table for of_judge in judges.values() for table in of_judge}
+        names = list(dict.fromkeys(table.story for table in tables.values()))
+        at = {story: place for place, story in enumerate(names)}
+        human = [matched(row.human) for table in tables.values() for row in table.rows]
+        agrees, read = {}, {}
+        for name, of_judge in judges.items():
+            own = {table.key: table for table in of_judge}
+            agrees[name] = np.array([value for table in tables.values() for value in _agreement(table, own)])
+            read[name] = np.array([key in own for key in tables], dtype=bool)
+        return cls(
+            table=np.repeat(np.arange(len(tables)), [len(table.rows) for table in tables.values()]),
+            story=np.array([at[table.story] for table in tables.values()], dtype=np.int64),
+            weight=np.array([table.weight for table in tables.values()], dtype=float),
+            known=np.array([verdict is not None for verdict in human], dtype=bool),
+            agrees=agrees,
+            read=read,
+            names=names,
+        )
+
+    @property
+    def stories(self) -> int:
+        return len(self.names)
+
+    def paired(self, first: str, second: str) -> _Paired:
+        own, other = self.agrees[first], self.agrees[second]
+        worst, best = ([np.nan_to_num(side, nan=end) for side in (own, other)] for end in (0.0, 1.0))
+        both = np.isfinite(own) & np.isfinite(other)
+        columns = [
+            np.where(both, own - other, 0.0), both, worst[0] - best[1], best[0] - worst[1],
+            np.isnan(own).astype(float) - np.isnan(other), self.known,
+        ]  # fmt: skip
+        sums = self._by_table(np.column_stack(columns) * self.known[:, None])
+        here = self.read[first] & self.read[second] & (sums[:, 5] > 0)
+        sums, n = sums[here], sums[here, 5]
+        each = [first_by_second(sums[:, :2]), sums[:, 2] / n, sums[:, 3] / n, sums[:, 4] / n]
+        return _Paired(*each, story=self.story[here], weight=self.weight[here], stories=self.stories)
+
+    def _by_table(self, columns: Floats) -> Floats:
+        sums = np.zeros((len(self.weight), columns.shape[1]))
+        np.add.at(sums, self.table, columns)
+        return sums
+
+
+def _agreement(table: Table, own: Mapping[str, Table]) -> list[float]:
+    """Return whether a judge agrees with people on each row, nan of one without a verdict of either."""
+    if table.key not in own:
+        return [np.nan] * len(table.rows)
+    pairs = [(matched(row.human), matched(row.judge)) for row in own[table.key].rows]
+    return [np.nan if None in pair else float(pair[0] == pair[1]) for pair in pairs]
