@@ -35,23 +35,31 @@ class Sums:
         return ratios(*np.split(both, 2, axis=1))
 
 
-def optimism(chosen_by: Floats, told: Floats, figures: Floats) -> float:
+def optimism(chosen_by: Floats, printed: Floats, figures: Floats) -> float:
     """Return how far the figure of the highest candidate lies above its own in the data, on average over resamples.
 
-    `chosen_by` has what the choice goes by in each resample and `told` the figure that is printed, both of shape
+    `chosen_by` has what the choice goes by in each resample and `printed` the figure that is printed, both of shape
     (resamples, k); `figures` are the printed figures in the data, shape (k,). A resample counts where its highest
     candidate has both. Never below 0, which no choice of the highest is but for the resamples drawn.
     """
-    known = np.isfinite(chosen_by) & np.isfinite(told) & np.isfinite(figures)
-    rows = np.flatnonzero(known.any(axis=1))
+    finite = np.isfinite(chosen_by) & np.isfinite(printed) & np.isfinite(figures)
+    rows = np.flatnonzero(finite.any(axis=1))
     if not len(rows):
         return 0.0
-    highest = np.where(known, chosen_by, -np.inf)[rows].argmax(axis=1)
-    return max(0.0, float((told[rows, highest] - figures[highest]).mean()))
+    highest = np.where(finite, chosen_by, -np.inf)[rows].argmax(axis=1)
+    return max(0.0, float((printed[rows, highest] - figures[highest]).mean()))
 
 
 def highest_estimate(
-    chosen_by: Sums, told: Sums, *, n: int, scale: Scale, seed: int, unit: str, empty: str, resamples: int = RESAMPLES
+    chosen_by: Sums,
+    printed: Sums,
+    *,
+    n: int,
+    scale: Scale,
+    seed: int,
+    unit: str,
+    empty: str,
+    resamples: int = RESAMPLES,
 ) -> Estimate | None:
     """Return the printed figure of the candidate that the choice goes to, without its optimism, of `n` samples; None
     where fewer than two candidates have a figure, so that nothing was chosen.
@@ -62,14 +70,14 @@ def highest_estimate(
     if np.isfinite(figures).sum() < 2:
         return None
     best = int(np.nanargmax(figures))
-    by, of_told = (sums.replicates(seed=seed, resamples=resamples) for sums in (chosen_by, told))
-    clusters, own = len(told.below), told.figures
-    luck = optimism(by[clusters:], of_told[clusters:], own)
+    by, of_printed = (sums.replicates(seed=seed, resamples=resamples) for sums in (chosen_by, printed))
+    clusters, own = len(printed.below), printed.figures
+    luck = optimism(by[clusters:], of_printed[clusters:], own)
     value = np.clip(own[best] - luck, scale.low, scale.high)
     [(ends, why)] = intervals(
         np.array([value]),
-        of_told[:, [best]] - (own[best] - value),
-        np.array([int((told.below[:, best] > 0).sum())]),
+        of_printed[:, [best]] - (own[best] - value),
+        np.array([int((printed.below[:, best] > 0).sum())]),
         clusters=clusters,
         scale=scale,
         unit=unit,

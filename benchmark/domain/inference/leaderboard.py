@@ -180,9 +180,9 @@ def _first(cases: Cases, unit: str, *, seed: int, resamples: int) -> Estimate | 
     answered, rows = np.isfinite(cases.answered), cases.clusters
     counts = by_cluster(answered.T.astype(float), rows)
     chosen_by = Sums(by_cluster(cases.worst.T, rows), by_cluster(np.ones_like(cases.worst.T), rows))
-    told = Sums(by_cluster(np.where(answered, cases.answered, 0.0).T, rows), counts)
+    printed = Sums(by_cluster(np.where(answered, cases.answered, 0.0).T, rows), counts)
     rules = {"seed": seed, "resamples": resamples, "unit": unit}
-    return highest_estimate(chosen_by, told, n=int(answered[0].sum()), scale=SHARE, empty=NONE_SCORED, **rules)
+    return highest_estimate(chosen_by, printed, n=int(answered[0].sum()), scale=SHARE, empty=NONE_SCORED, **rules)
 
 
 def fewest_units(tested: Sequence[PairedDifference], default: int = 0) -> tuple[int, int]:

@@ -98,14 +98,14 @@ class _Paired:
         return [self._sums(row) for row in self._rows]
 
     def _mean(self, row: Floats) -> float:
-        known = np.isfinite(row)
-        return float(ratios((self.weight * row)[known].sum(), self.weight[known].sum()))
+        finite = np.isfinite(row)
+        return float(ratios((self.weight * row)[finite].sum(), self.weight[finite].sum()))
 
     def _sums(self, row: Floats) -> Floats:
-        known = np.isfinite(row)
+        finite = np.isfinite(row)
         sums = np.full(self.stories, np.nan)
-        sums[np.unique(self.story[known])] = 0.0
-        np.add.at(sums, self.story[known], (self.weight * row)[known])
+        sums[np.unique(self.story[finite])] = 0.0
+        np.add.at(sums, self.story[finite], (self.weight * row)[finite])
         return sums
 
     def difference(self, names: Sequence[str], over: ClusterName) -> SpannedEstimate:
@@ -121,9 +121,9 @@ class _Paired:
         return are_alike(estimate.value or 0.0, estimate.interval)
 
     def _estimate(self, row: Floats, names: Sequence[str], over: ClusterName) -> SpannedEstimate:
-        known = np.isfinite(row)
-        stories = [names[at] for at in self.story[known]]
-        return weighted_mean(row[known].tolist(), self.weight[known].tolist(), stories, unit=over.plural).estimate
+        finite = np.isfinite(row)
+        stories = [names[at] for at in self.story[finite]]
+        return weighted_mean(row[finite].tolist(), self.weight[finite].tolist(), stories, unit=over.plural).estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class _Rows:
     table: Clusters
     story: Clusters
     weight: Floats
-    known: NDArray[np.bool_]
+    has_human: NDArray[np.bool_]
     agrees: Mapping[str, Floats]
     read: Mapping[str, NDArray[np.bool_]]
     names: Sequence[str]
@@ -155,7 +155,7 @@ class _Rows:
             table=np.repeat(np.arange(len(tables)), [len(table.rows) for table in tables.values()]),
             story=np.array([at[table.story] for table in tables.values()], dtype=np.int64),
             weight=np.array([table.weight for table in tables.values()], dtype=float),
-            known=np.array([verdict is not None for verdict in human], dtype=bool),
+            has_human=np.array([verdict is not None for verdict in human], dtype=bool),
             agrees=agrees,
             read=read,
             names=names,
@@ -171,9 +171,9 @@ class _Rows:
         both = np.isfinite(own) & np.isfinite(other)
         columns = [
             np.where(both, own - other, 0.0), both, worst[0] - best[1], best[0] - worst[1],
-            np.isnan(own).astype(float) - np.isnan(other), self.known,
+            np.isnan(own).astype(float) - np.isnan(other), self.has_human,
         ]  # fmt: skip
-        sums = self._by_table(np.column_stack(columns) * self.known[:, None])
+        sums = self._by_table(np.column_stack(columns) * self.has_human[:, None])
         here = self.read[first] & self.read[second] & (sums[:, 5] > 0)
         sums, n = sums[here], sums[here, 5]
         each = [first_by_second(sums[:, :2]), sums[:, 2] / n, sums[:, 3] / n, sums[:, 4] / n]

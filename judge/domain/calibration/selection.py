@@ -188,7 +188,10 @@ def _highest(
 
 def _sums(scores: Sequence[Sequence[StoryScore]]) -> Sums:
     """Return the weighted sums over each story, a column a judge."""
-    at = {story: place for place, story in enumerate(dict.fromkeys(one.story for each in scores for one in each))}
+    at = {
+        story: place
+        for place, story in enumerate(dict.fromkeys(score.story for of_judge in scores for score in of_judge))
+    }
     above: Floats = np.zeros((len(at), len(scores)))
     below: Floats = np.zeros((len(at), len(scores)))
     for column, of_judge in enumerate(scores):
