@@ -55,26 +55,28 @@ def answered_by_both(row: PairedDifference) -> Cells:
 
 
 def side_columns(group: str, first: str, second: str) -> tuple[Column, ...]:
-    """Return the columns of what an interpreted difference rests on: the samples answered both ways and asked both
-    ways, and what is missing on either side, the `first` and the `second`."""
-    noun = nouns_of_group(group)[1].capitalize()
-    counted = partial(Column, kind="count", group=noun)
+    """Return the columns of what an interpreted difference rests on: what is missing on either side, the `first` and
+    the `second`, where the difference can be whatever that is, and the samples answered and asked both ways."""
     missing = partial(Column, kind="share", unit="%", group=gettext_noop("Without a score"), digits=1)
+    bound = partial(Column, kind="share", unit="points", group=gettext_noop("Bounds"), digits=1)
+    counted = partial(Column, kind="count", group=nouns_of_group(group)[1].capitalize())
     return (
-        counted(key="n", header=gettext_noop("Answered both ways")),
-        counted(key="asked", header=gettext_noop("Asked both ways")),
         missing(key="first_missing", header=first),
         missing(key="second_missing", header=second),
         Column(key="alike", header=gettext_noop("Alike"), group=gettext_noop("Without a score")),
+        bound(key="lowest", header=gettext_noop("Lowest")),
+        bound(key="highest", header=gettext_noop("Highest")),
+        counted(key="n", header=gettext_noop("Answered both ways")),
+        counted(key="asked", header=gettext_noop("Asked both ways")),
     )
 
 
 def difference_cells(row: Difference) -> Cells:
     """Return the cells of an interpreted difference, those of `side_columns` among them."""
-    shares = row.shares
+    shares, (lowest, highest) = row.shares, row.open_bounds or (None, None)
     return {
         "value": row.value, "interval": row.interval, "interval_reason": row.reason, "n": row.n, "asked": row.asked,
-        "bounds": row.open_bounds, "p": row.p, "p_adjusted": row.p_adjusted, "shown": row.verdict,
+        "lowest": lowest, "highest": highest, "p": row.p, "p_adjusted": row.p_adjusted, "shown": row.verdict,
         "first_missing": shares and shares.first, "second_missing": shares and shares.second,
         "alike": None if shares is None else gettext_noop("yes") if shares.alike else gettext_noop("no"),
     }  # fmt: skip

@@ -86,7 +86,6 @@ def difference_table(rows: Sequence[ControlRow], controls: ControlResults, group
             unit="points",
             kind="share",
             interval="interval",
-            bounds="bounds",
         ),
         *TEST_COLUMNS,
         *side_columns(group, gettext_noop("As published"), gettext_noop("Under the control")),

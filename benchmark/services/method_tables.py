@@ -10,6 +10,7 @@ from benchmark.domain.beside import MethodResults, MethodRow
 from benchmark.domain.drawn import Plot
 from benchmark.domain.plots import method_differences, method_parts, method_scores
 from benchmark.domain.tables import Cells, Column, Items, Source, SourcedRow, Table
+from benchmark.domain.tables.estimates import bounds_text
 from benchmark.services.comparison_tables import TEST_COLUMNS, difference_cells, side_columns
 from benchmark.services.leaderboards import SEED
 from benchmark.suites.by_part import Parts
@@ -49,7 +50,7 @@ def part_table(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults
     asked plainly."""
     names = list(dict.fromkeys(row.part for row in rows))
     columns = [Column(key="method", header=gettext_noop("Method"))]
-    columns += [column for part in names for column in _part_columns(part, parts)]
+    columns += [column for part in names for column in _part_columns(part, parts, rows)]
     title = parts.metric.title if parts.metric else group_named(group).score_title
     return Table(
         title=gettext_noop(f"{title} by method and {parts.heading.lower()}, {parse} parse"),
@@ -61,8 +62,9 @@ def part_table(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults
     )
 
 
-def _part_columns(part: str, parts: Parts) -> list[Column]:
-    """The columns of a part; a metric that is not a mean over samples has no test."""
+def _part_columns(part: str, parts: Parts, rows: Sequence[MethodRow]) -> list[Column]:
+    """Return the columns of a part, with what is missing where anything is. A metric that is no mean over samples has no
+    test."""
     share = partial(Column, kind="share", group=part, digits=1)
     columns = [
         share(
@@ -74,7 +76,9 @@ def _part_columns(part: str, parts: Parts) -> list[Column]:
             n=f"{part} n", bounds=f"{part} bounds",
         ),
     ]  # fmt: skip
-    columns.append(Column(key=f"{part} missing", header=gettext_noop("Without a score (%)"), group=part))
+    if any(row.open_bounds for row in rows if row.part == part):
+        columns.append(Column(key=f"{part} missing", header=gettext_noop("Without a score (%)"), group=part))
+        columns.append(Column(key=f"{part} within", header=gettext_noop("Bounds (points)"), group=part))
     test = Column(key=f"{part} p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4, group=part)
     return columns if parts.metric else [*columns, test]
 
@@ -128,6 +132,7 @@ def _parted(rows: Sequence[MethodRow], group: str) -> SourcedRow:
             f"{row.part} interval_reason": row.reason,
             f"{row.part} n": row.n if row.value is not None else None,
             f"{row.part} bounds": row.open_bounds,
+            f"{row.part} within": bounds_text(row.open_bounds),
             f"{row.part} missing": row.shares and f"{100 * row.shares.first:.1f} / {100 * row.shares.second:.1f}",
             f"{row.part} p_adjusted": row.p_adjusted,
         }
@@ -239,7 +244,6 @@ def difference_table(rows: Sequence[MethodRow], by_method: MethodResults, group:
             unit="points",
             kind="share",
             interval="interval",
-            bounds="bounds",
         ),
         *TEST_COLUMNS,
         *side_columns(group, gettext_noop("By the method"), plain.capitalize()),

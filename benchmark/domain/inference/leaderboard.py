@@ -181,8 +181,10 @@ def _first(cases: Cases, unit: str, *, seed: int, resamples: int) -> Estimate | 
     counts = by_cluster(answered.T.astype(float), rows)
     chosen_by = Sums(by_cluster(cases.worst.T, rows), by_cluster(np.ones_like(cases.worst.T), rows))
     printed = Sums(by_cluster(np.where(answered, cases.answered, 0.0).T, rows), counts)
-    rules = {"seed": seed, "resamples": resamples, "unit": unit}
-    return highest_estimate(chosen_by, printed, n=int(answered[0].sum()), scale=SHARE, empty=NONE_SCORED, **rules)
+    n = int(answered[0].sum())
+    return highest_estimate(
+        chosen_by, printed, n=n, scale=SHARE, empty=NONE_SCORED, unit=unit, seed=seed, resamples=resamples
+    )
 
 
 def fewest_units(tested: Sequence[PairedDifference], default: int = 0) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.drawn import ModelRow, Plot
 from benchmark.domain.plots import scores_by_part
 from benchmark.domain.tables import Column, Row, Table
-from benchmark.domain.tables.estimates import estimate, estimated, share_column
+from benchmark.domain.tables.estimates import bounds_text, estimate, estimated, share_column
 from benchmark.domain.tables.sourced import with_cell
 from benchmark.domain.tables.table import Cells
 from benchmark.suites.opentom.genres import GENRES
@@ -52,8 +52,8 @@ _ATTITUDE = "Attitude"
 _GAP = gettext_noop(
     "Macro F1 on the mover’s view less that on the observer’s, each with the narrator’s questions, as the released "
     "code counts, of the answers that could be read; below zero the observer’s view is the easier one. n: questions, "
-    "each once. Unread: the mover’s side / the observer’s. Bounds, in CSV and JSON, take what could not be read at its "
-    "worst on one side and at its best on the other; a gap inside such bounds may come of unread answers."
+    "each once. Unread: the mover’s side / the observer’s. Bounds take what could not be read at its worst on one "
+    "side and at its best on the other; a gap inside such bounds may come of unread answers."
 )
 _POOLED = (
     gettext_noop(
@@ -234,7 +234,12 @@ def _gap(analysed: Analysed, parse: str) -> Table:
     for at, (_, analyses) in enumerate(analysed):
         for genre, gap in analyses.gap.items():
             rows[at] = with_cell(rows[at], f"{genre} unread", _both_sides(gap))
-    return replace(table, columns=[*table.columns, *unread], rows=rows)
+            rows[at] = with_cell(rows[at], f"{genre} within", bounds_text(gap.bounds))
+    bounded = dict.fromkeys(genre for _, analyses in analysed for genre, gap in analyses.gap.items() if gap.bounds)
+    within = [
+        Column(key=f"{genre} within", header=GENRES[genre], group=gettext_noop("Bounds (points)")) for genre in bounded
+    ]
+    return replace(table, columns=[*table.columns, *unread, *within], rows=rows)
 
 
 def _both_sides(gap: Gap) -> str:

@@ -176,8 +176,15 @@ class _Rows:
         sums = self._by_table(np.column_stack(columns) * self.has_human[:, None])
         here = self.read[first] & self.read[second] & (sums[:, 5] > 0)
         sums, n = sums[here], sums[here, 5]
-        each = [first_by_second(sums[:, :2]), sums[:, 2] / n, sums[:, 3] / n, sums[:, 4] / n]
-        return _Paired(*each, story=self.story[here], weight=self.weight[here], stories=self.stories)
+        return _Paired(
+            value=first_by_second(sums[:, :2]),
+            lowest=sums[:, 2] / n,
+            highest=sums[:, 3] / n,
+            apart=sums[:, 4] / n,
+            story=self.story[here],
+            weight=self.weight[here],
+            stories=self.stories,
+        )
 
     def _by_table(self, columns: Floats) -> Floats:
         sums = np.zeros((len(self.weight), columns.shape[1]))
