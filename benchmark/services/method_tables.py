@@ -63,7 +63,7 @@ def part_table(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults
 
 
 def _part_columns(part: str, parts: Parts, rows: Sequence[MethodRow]) -> list[Column]:
-    """Return the columns of a part, with what is missing where anything is. A metric that is no mean over samples has no
+    """Return the columns of a part, with what is missing where anything is. A metric that is no mean has no
     test."""
     share = partial(Column, kind="share", group=part, digits=1)
     columns = [
