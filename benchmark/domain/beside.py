@@ -7,34 +7,9 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 from benchmark.domain.flips import Flips
-from benchmark.domain.inference.paired import Answered, Tested
-from core.plain import WHERE_THERE_IS_ONE, read_as, read_filled
+from benchmark.domain.inference.answered_pairs import Difference
+from core.plain import read_as, read_filled
 from core.statistics import Estimate
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference(Tested):
-    """The difference between two scores of one model, missing answers at their worst; None where there is none.
-
-    `interval` is [low, high] of 95 % and `reason` says why there is none, `n` over how many samples it is, `bounds`
-    [low, high] where it can be, `missing` how many samples have no score on either side, `answered` the difference
-    over what has both, `p_adjusted` the p of Holm's correction over the table.
-    """
-
-    value: float | None = None
-    interval: Sequence[float] | None = None
-    reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    n: int | None = None
-    bounds: Sequence[float] | None = None
-    missing: Sequence[int | None] = (None, None)
-    answered: Answered | None = None
-    p: float | None = None
-    p_adjusted: float | None = None
-
-    @property
-    def open_bounds(self) -> Sequence[float] | None:
-        """The bounds, None where nothing is missing."""
-        return self.bounds if any(self.missing) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,17 +33,20 @@ class AskedAgain(Difference):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlRow(AskedAgain):
-    """One model under one control: its score as published and under the control, over the samples that the control
-    changes.
+    """One model under one control: its score as `published` and under the control, over the samples that the control
+    changes and that were answered both ways.
 
-    `agreement` is the share of samples with the same score both ways, `flips` are the numbers of those with another,
-    the largest difference first, and `stories` those of each cluster with one.
+    `same_score` is the share of samples with the same score both ways, `same_answer` that with the same answer, None
+    where answers are not compared. `flips` are the numbers of the samples with another answer, where answers are not
+    compared (`by_score`) another score, the largest difference first, and `stories` those of each cluster with one.
     """
 
     control: str
     published: float | None
     controlled: float | None
-    agreement: float | None
+    same_answer: float | None
+    same_score: float | None
+    by_score: bool
     flips: Sequence[int]
     stories: Sequence[Flips]
 
@@ -81,7 +59,7 @@ class ControlRow(AskedAgain):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodRow(AskedAgain):
     """One model by one method: its `score` with its interval over the samples of the run that it was asked about by the
-    method, and over those asked both ways its `own` score less that of the `plain` method. `why` says what there is
+    method, and over those answered both ways its `own` score less that of the `plain` method. `why` says what there is
     not; `part` names the part of the samples that it is about, empty for all."""
 
     method: str

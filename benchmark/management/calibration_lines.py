@@ -60,6 +60,8 @@ def _judge(report: JudgedDocument, score: str, table: str) -> Iterator[str]:
     yield f"{report.judge} ({report.version[:12]}): {report.reason}"
     if report.caution:
         yield f"  {report.caution}"
+    if report.highest:
+        yield f"  {report.highest}"
     overall = report.calibration.overall
     with_verdicts = f"{report.compared_rows:,} of {overall.rows:,}"
     yield f"  rows with both verdicts: {with_verdicts} in {report.aligned_tables:,} tables"

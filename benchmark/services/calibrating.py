@@ -32,7 +32,7 @@ from judge.domain.calibration.foreseeing import foreseen, needed
 from judge.domain.calibration.report import Calibration, calibration
 from judge.domain.calibration.rows import known_rows
 from judge.domain.calibration.score import Corrected, as_displayed
-from judge.domain.calibration.selection import Selection, select
+from judge.domain.calibration.selection import Selection, selections
 from judge.domain.calibration.stories import Averaging, JudgedStory, Metric
 from judge.domain.calibration.weighted import mean_judged
 from judge.domain.cluster_names import ClusterName
@@ -183,7 +183,8 @@ def reports_of(study: AlignmentStudy) -> StudyReports:
 
 def _reports(study: AlignmentStudy) -> StudyReports:
     judges, settled = calibrated(study)
-    of_each = [(report_of(judge, study), selection_of(judges, judge, study)) for judge in judges]
+    selected = selections_of(judges, study)
+    of_each = [(report_of(judge, study), selected[judge.name]) for judge in judges]
     return StudyReports(len(settled), of_each)
 
 
@@ -296,10 +297,10 @@ def _corrected(name: str, models: Mapping[str, Sequence[JudgedStory]], over: Clu
     )
 
 
-def selection_of(judges: list[StudyJudge], chosen: StudyJudge, study: AlignmentStudy) -> Selection:
-    """Return the chosen judge beside every other of the study, on the same tables."""
+def selections_of(judges: list[StudyJudge], study: AlignmentStudy) -> dict[str, Selection]:
+    """Return by its name each judge beside every other of the study, on the same tables."""
     tables = {judge.name: judge.joined.tables for judge in judges}
-    return select(tables, chosen.name, seed=study.seed, over=cluster_of(study))
+    return selections(tables, seed=study.seed, over=cluster_of(study))
 
 
 def calibrated(study: AlignmentStudy, *, only: str = "") -> tuple[list[StudyJudge], list[SettledTable]]:

@@ -9,6 +9,7 @@ from benchmark.services.calibrated_panels import BridgeReport, PanelJudge, Panel
 from benchmark.services.calibrating import CalibrationReport, CorrectedModel, JudgeBrief, self_test_of
 from benchmark.services.calibration_words import words_of
 from core.plain import Json, plain, renamed
+from core.statistics import Estimate
 from judge.domain.calibration.agreement import Agreement
 from judge.domain.calibration.bridges import Bridge
 from judge.domain.calibration.differing import Differing
@@ -66,6 +67,8 @@ class JudgedDocument:
     corrected: Mapping[str, ModelDocument]
     reason: str
     caution: str | None
+    highest: str | None
+    without_optimism: Estimate | None
     rivals: Sequence[Rival]
 
     def as_json(self) -> Json:
@@ -192,6 +195,8 @@ def judged_document(report: CalibrationReport, selection: Selection) -> JudgedDo
         corrected={model.model: _model(model) for model in report.models},
         reason=selection.reason,
         caution=selection.caution or None,
+        highest=selection.highest or None,
+        without_optimism=selection.without_optimism,
         rivals=selection.rivals,
     )
 

@@ -12,6 +12,7 @@ from benchmark.services.calibration_words import OF_STORIES, CalibrationWords
 from benchmark.services.sweeps import NO_LEVEL
 from benchmark.suites.judged import Grouping
 from core.language import gettext_noop
+from core.statistics import MISSING_RULE
 from judge.domain.calibration.agreement import Agreement, SpannedEstimate
 from judge.domain.calibration.report import Calibration
 from judge.domain.calibration.score import Corrected
@@ -100,7 +101,8 @@ def judges_table(kept: StudyReports, words: CalibrationWords = OF_STORIES) -> Ta
         notes=[
             gettext_noop(
                 f"Agreement by {words.table}: matched or not, averaged over tables. The test says what differs."
-            )
+            ),
+            *filter(None, [highest_of(kept)]),
         ],
     )
 
@@ -179,7 +181,7 @@ def rivals_table(selection: Selection, words: CalibrationWords = OF_STORIES) -> 
         ),
         Column(
             key="difference", header=gettext_noop("The chosen one less this one"), kind="share", unit="%",
-            interval="difference-interval",
+            interval="difference-interval", bounds="difference-bounds",
         ),
         Column(key="stories", header=words.units.capitalize(), kind="count"),
         Column(key="p", header=gettext_noop("p, Holm"), kind="number", digits=4),
@@ -190,8 +192,21 @@ def rivals_table(selection: Selection, words: CalibrationWords = OF_STORIES) -> 
         | dict(estimate_cells("difference", rival.difference))
         for rival in selection.rivals
     ]
-    lead = [selection.reason] if selection.rivals else []
-    return Table(title=gettext_noop("Beside the other judges"), columns=columns, rows=rows, lead=lead)
+    lead = [selection.reason, *filter(None, [selection.highest])] if selection.rivals else []
+    title = gettext_noop("Beside the other judges")
+    return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[PAIRED_ROWS, MISSING_RULE])
+
+
+PAIRED_ROWS = gettext_noop(
+    "Differences are over the rows on which people and both judges have a verdict; p is corrected over all pairs of "
+    "judges."
+)
+
+
+def highest_of(kept: StudyReports) -> str:
+    """Return the agreement of the judge that agrees most, without the optimism of choosing it, in words; empty where
+    there is no choice."""
+    return next((selection.highest for _, selection in kept.reports if selection.highest), "")
 
 
 def rows_by_level(kept: StudyReports) -> dict[str, dict[int, tuple[Agreement, bool | None]]]:

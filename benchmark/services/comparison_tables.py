@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import partial
 
-from benchmark.domain.beside import Difference
 from benchmark.domain.corrections import CorrectedComparison, differing_text
 from benchmark.domain.inference import PairedDifference, significance_text
+from benchmark.domain.inference.answered_pairs import Difference
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.comparisons import ComparedStory, Comparison
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named
@@ -41,23 +42,43 @@ def count_column(group: str) -> Column:
 def answered_columns(group: str) -> tuple[Column, ...]:
     """Return the columns of the difference over what both answered, beside the one with missing answers at their
     worst."""
-    counted = replace(count_column(group), key="answered_n", group="Answered by both")
+    counted = replace(count_column(group), key="answered_n", group=gettext_noop("Answered by both"))
     difference = Column(
         key="answered_value", header=gettext_noop("Difference"), unit="points", kind="share", group=counted.group
     )
     return difference, counted
 
 
-def answered_by_both(row: PairedDifference | Difference) -> Cells:
+def answered_by_both(row: PairedDifference) -> Cells:
     """Return the values of a row for `answered_columns`; frozen comparisons may be older than these."""
     return {f"answered_{name}": value for name, value in (plain(row.answered) or {}).items()}
 
 
+def side_columns(group: str, first: str, second: str) -> tuple[Column, ...]:
+    """Return the columns of what an interpreted difference rests on: what is missing on either side, the `first` and
+    the `second`, where the difference can be whatever that is, and the samples answered and asked both ways."""
+    missing = partial(Column, kind="share", unit="%", group=gettext_noop("Without a score"), digits=1)
+    bound = partial(Column, kind="share", unit="points", group=gettext_noop("Bounds"), digits=1)
+    counted = partial(Column, kind="count", group=nouns_of_group(group)[1].capitalize())
+    return (
+        missing(key="first_missing", header=first),
+        missing(key="second_missing", header=second),
+        Column(key="alike", header=gettext_noop("Alike"), group=gettext_noop("Without a score")),
+        bound(key="lowest", header=gettext_noop("Lowest")),
+        bound(key="highest", header=gettext_noop("Highest")),
+        counted(key="n", header=gettext_noop("Answered both ways")),
+        counted(key="asked", header=gettext_noop("Asked both ways")),
+    )
+
+
 def difference_cells(row: Difference) -> Cells:
-    """Return the cells that a difference has wherever a table shows one."""
+    """Return the cells of an interpreted difference, those of `side_columns` among them."""
+    shares, (lowest, highest) = row.shares, row.open_bounds or (None, None)
     return {
-        "value": row.value, "interval": row.interval, "interval_reason": row.reason, "n": row.n, "p": row.p,
-        "p_adjusted": row.p_adjusted, "shown": row.verdict, **answered_by_both(row),
+        "value": row.value, "interval": row.interval, "interval_reason": row.reason, "n": row.n, "asked": row.asked,
+        "lowest": lowest, "highest": highest, "p": row.p, "p_adjusted": row.p_adjusted, "shown": row.verdict,
+        "first_missing": shares and shares.first, "second_missing": shares and shares.second,
+        "alike": None if shares is None else gettext_noop("yes") if shares.alike else gettext_noop("no"),
     }  # fmt: skip
 
 

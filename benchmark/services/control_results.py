@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
-from typing import NamedTuple
 
 from benchmark.controls.chosen import CONTROLS, outdated
-from benchmark.controls.differences import paired
 from benchmark.domain.beside import ControlResults, ControlRow, Left
-from benchmark.domain.flips import Flips, flips_by_cluster
+from benchmark.domain.flips import Flips, Repeated, flips_by_cluster, repeated_scores, repeated_statements
 from benchmark.domain.inference import adjusted
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.asking import settings_of
@@ -63,6 +61,7 @@ def _compared(
     rows: dict[str, dict[str, list[ControlRow]]] = {}
     for group in keys_of(run.suite):
         models = [entrant for entrant in groups.get(group, ()) if entrant.entrant in endpoints]
+        tests = max(len(models) * len(controls), 1)
         for parse in PARSES:
             compared = []
             for control in controls:
@@ -70,7 +69,7 @@ def _compared(
                     endpoint = endpoints[entrant.entrant]
                     both = [scores.get((side_run.pk, endpoint)) for side_run in (run, control)]
                     sides = [side for kept in both if kept and (side := kept.columns(group, parse))]
-                    if len(sides) == 2 and (row := _row(entrant, control, group, sides)).n:
+                    if len(sides) == 2 and (row := _row(entrant, control, group, sides, tests)).asked:
                         compared.append(replace(row, beside_entrant=beside[control.pk, endpoint]))
             rows.setdefault(group, {})[parse] = adjusted(compared)
     methods = {
@@ -106,11 +105,11 @@ def _still(control: Run, groups: Groups, moved: Set[tuple[str, str]]) -> list[st
     return [group.score_title for group in metric_groups if {*group.rests_on} & {*control.steps}]
 
 
-def _row(entrant: EntrantResults, control: Run, group: str, sides: Sequence[Columns]) -> ControlRow:
-    """Return what one model comes to under one control, over the samples that the control changes."""
+def _row(entrant: EntrantResults, control: Run, group: str, sides: Sequence[Columns], tests: int) -> ControlRow:
+    """Return one model's figures under one control, over the samples that the control changes."""
     score, clusters = group_named(group).score, clusters_of(sides[0])
     cases = common_cases(sides, group)
-    pair = paired_sides(cases, group)
+    pair = paired_sides(cases, group, tests)
     numbers = set(sides[1].stories) & set(sides[0].stories)
     described = CONTROLS[control.control]
     clusters_by_number = {number: clusters.get(number, str(number)) for number in numbers}
@@ -118,53 +117,32 @@ def _row(entrant: EntrantResults, control: Run, group: str, sides: Sequence[Colu
         {number: value for number, value in scores_by_story(columns, score).items() if number in numbers}
         for columns in sides
     ]
-    both = _agreed(sides, numbers) or paired_scores(scores, clusters_by_number, group)
+    answers, by_score = _same_answers(sides, numbers), repeated_scores(*scores)
+    both = answers or by_score
     row = ControlRow(
         key=entrant.key, model=entrant.model, kind=entrant.kind, entrant=entrant.entrant, run=entrant.run,
         control=described.name, title=described.title, beside=control.uid,
-        published=pair.means[0], controlled=pair.means[1], agreement=both.agreement,
+        published=pair.means[0], controlled=pair.means[1],
+        same_answer=answers and answers.same, same_score=by_score.same, by_score=answers is None,
         flips=list(both.flips), stories=_flips(both, clusters_by_number),
     )  # fmt: skip
     return row.with_difference(replace(pair.difference, p=pair.difference.p if entrant.kind == "model" else None))
 
 
-class _Both(NamedTuple):
-    """The answers that a model gave both ways: the share that is the same, None without any, the numbers of samples
-    with another one, and those of all."""
-
-    agreement: float | None
-    flips: Sequence[int]
-    compared: Sequence[int]
-
-
-def _agreed(sides: Sequence[Columns], numbers: Set[int]) -> _Both | None:
-    """Hold the answers of both sides against each other, an unread one as another than any that was read; None where
-    it is not known what they say."""
+def _same_answers(sides: Sequence[Columns], numbers: Set[int]) -> Repeated | None:
+    """Compare what the answers of both sides say; None where it is not known."""
     first, second = (statements_by_sample(side) for side in sides)
-    if first is None or second is None:
-        return None
-    compared = [number for number in sorted(numbers) if first.get(number) and second.get(number)]
-    flips = [number for number in compared if first[number] != second[number]]
-    return _Both(1 - len(flips) / len(compared) if compared else None, flips, compared)
+    return None if first is None or second is None else repeated_statements(first, second, numbers)
 
 
-def paired_scores(scores: Sequence[Mapping[int, float | None]], clusters: Mapping[int, str], group: str) -> _Both:
-    """Hold scores against each other, of samples that have one both ways."""
-    both = paired(scores[0], scores[1], clusters, seed=SEED, unit=units_of_group(group), resamples=1)
-    compared = [
-        number for number, value in scores[0].items() if value is not None and scores[1].get(number) is not None
-    ]
-    return _Both(both.agreement, both.flips, compared)
-
-
-def _flips(both: _Both, clusters: Mapping[int, str]) -> list[Flips]:
+def _flips(both: Repeated, clusters: Mapping[int, str]) -> list[Flips]:
     return flips_by_cluster((clusters[number] for number in both.compared), (clusters[number] for number in both.flips))
 
 
 def _method(rows: Sequence[ControlRow], unit: str) -> str:
     tests = sum(row.p is not None for row in rows)
     return gettext_noop(
-        "Published less controlled, over the samples that the control changes, missing answers at their worst; "
+        "Published less controlled, over the samples that the control changes and that were answered both ways; "
         f"{method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; Holm's correction over the {tests} "
         "tests of this table, every model under every control."
     )

@@ -11,7 +11,7 @@ from benchmark.domain.beside import ControlResults, ControlRow, Left
 from benchmark.domain.drawn import Plot
 from benchmark.domain.plots import control_differences, without_story
 from benchmark.domain.tables import Column, Items, Source, SourcedRow, Table
-from benchmark.services.comparison_tables import TEST_COLUMNS, answered_columns, count_column, difference_cells
+from benchmark.services.comparison_tables import TEST_COLUMNS, difference_cells, side_columns
 from benchmark.services.facet_tables import COMPARED
 from benchmark.suites.registry import (
     group_named,
@@ -23,12 +23,17 @@ from benchmark.suites.registry import (
 )
 from benchmark.suites.results import Section, ShownPicture, ShownTable
 from core.language import gettext_noop
+from core.statistics import MISSING_RULE
 
 MOST_STORIES = 100
 """Most stories of a table of flips; the page of flips has all."""
-AGREEMENT = gettext_noop(
-    "Same answer: a model's agreement with itself, over what it answered both ways; an answer that cannot be read is "
-    "another than any that can."
+SAME_ANSWER = gettext_noop(
+    "Same answer: the share of what a model answered both ways to which it gave the same answer; an answer that cannot "
+    "be read is another than any that can."
+)
+SAME_SCORE = gettext_noop(
+    "Same score: the share with the same score, of what has one both ways; two wrong answers have the same score, "
+    "whatever they say."
 )
 NO_BASELINE = gettext_noop(
     "No baseline was asked: with “random” among the models, the table has what guessing gives beside what cues give."
@@ -71,7 +76,6 @@ def control_tables(controls: ControlResults, parse: str) -> Iterator[tuple[str, 
 def difference_table(rows: Sequence[ControlRow], controls: ControlResults, group: str, parse: str) -> Table:
     """Tabulate each model under each control, beside what it comes to as published."""
     share = partial(Column, kind="share", unit="%")
-    missing = partial(Column, kind="count", group=gettext_noop("Without a score"))
     columns = [
         Column(key="model", header=gettext_noop("Model")),
         share(key="published", header=gettext_noop("As published")),
@@ -82,17 +86,12 @@ def difference_table(rows: Sequence[ControlRow], controls: ControlResults, group
             unit="points",
             kind="share",
             interval="interval",
-            bounds="bounds",
         ),
         *TEST_COLUMNS,
-        count_column(group),
-        missing(key="published_missing", header=gettext_noop("As published")),
-        missing(key="controlled_missing", header=gettext_noop("Under the control")),
-        *answered_columns(group),
-        share(key="agreement", header=gettext_noop("Same answer"), group=gettext_noop("Answered by both")),
-        Column(
-            key="flipped", header=gettext_noop("Another answer"), group=gettext_noop("Answered by both"), kind="count"
-        ),
+        *side_columns(group, gettext_noop("As published"), gettext_noop("Under the control")),
+        share(key="same_answer", header=gettext_noop("Same answer"), group=gettext_noop("Both ways")),
+        share(key="same_score", header=gettext_noop("Same score"), group=gettext_noop("Both ways")),
+        Column(key="flipped", header=_another(rows), group=gettext_noop("Both ways"), kind="count"),
     ]
     title = gettext_noop(f"{group_named(group).score_title} under controls, {parse} parse")
     lead = [
@@ -105,8 +104,9 @@ def difference_table(rows: Sequence[ControlRow], controls: ControlResults, group
         )
     notes = [
         controls.methods[group][parse],
-        AGREEMENT,
-        COMPARED,
+        MISSING_RULE,
+        *([] if _by_score(rows) else [SAME_ANSWER, COMPARED]),
+        SAME_SCORE,
     ]
     if group_named(group).counts and any(row.same for row in controls.left):
         notes.append(OF_SETS)
@@ -122,15 +122,23 @@ def difference_table(rows: Sequence[ControlRow], controls: ControlResults, group
     )
 
 
+def _by_score(rows: Sequence[ControlRow]) -> bool:
+    """Return whether flips are of scores, as it is not known what answers say."""
+    return all(row.by_score for row in rows)
+
+
+def _another(rows: Sequence[ControlRow]) -> str:
+    return gettext_noop("Another score") if _by_score(rows) else gettext_noop("Another answer")
+
+
 def _cells(row: ControlRow, group: str) -> SourcedRow:
     cells = {
         "model": row.model, "control": row.title.capitalize(), "published": row.published,
-        "controlled": row.controlled, **difference_cells(row), "bounds": row.open_bounds,
-        "agreement": row.agreement, "flipped": len(row.flips),
-        "published_missing": row.missing[0], "controlled_missing": row.missing[1],
+        "controlled": row.controlled, **difference_cells(row), "same_answer": row.same_answer,
+        "same_score": row.same_score, "flipped": len(row.flips),
     }  # fmt: skip
     beside = Items(run=row.beside or "", entrant=row.beside_entrant)
-    where = {"controlled": beside, "controlled_missing": beside} if row.beside_entrant else {}
+    where = {"controlled": beside, "second_missing": beside} if row.beside_entrant else {}
     source = Source(
         key=row.key, kind=row.kind, run=row.run, run_title="", entrant=row.entrant, group=group, unranked=True,
         where=where,
@@ -185,11 +193,12 @@ def flip_table(rows: Sequence[ControlRow], group: str, parse: str) -> Table:
             total[0], total[1] = total[0] + count, total[1] + flipped
             models.setdefault(cluster, set()).add((row.key, row.control))
     flips = sorted(compared.items(), key=lambda pair: (-pair[1][1] / pair[1][0], -pair[1][1], pair[0]))
+    same = gettext_noop("Same score") if _by_score(rows) else gettext_noop("Same answer")
     columns = [
         Column(key="story", header=singular.capitalize()),
         Column(key="compared", header=gettext_noop("Compared"), kind="count"),
-        Column(key="flipped", header=gettext_noop("Another answer"), kind="count"),
-        Column(key="same", header=gettext_noop("Same answer"), kind="share", unit="%"),
+        Column(key="flipped", header=_another(rows), kind="count"),
+        Column(key="same", header=same, kind="share", unit="%"),
         Column(key="whose", header=gettext_noop("Models and controls"), kind="count"),
     ]
     listed = [

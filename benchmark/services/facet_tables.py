@@ -27,14 +27,18 @@ REPEATED = gettext_noop(
     "repetitions."
 )
 
-SAME = gettext_noop(
-    "Same in all: the share to which every repetition gives the same answer; an answer that cannot be read is "
-    "another than any that can."
+SAME_ANSWER = gettext_noop(
+    "Same answer in all: the share to which every repetition gives the same answer; an answer that cannot be read is "
+    "another than any that can. In the repaired parse."
+)
+SAME_SCORE = gettext_noop(
+    "Same score in all: the share with the same score in every repetition, of those with a score in all; two wrong "
+    "answers have the same score, whatever they say."
 )
 COMPARED = gettext_noop(
     "Answers are compared by what they say, whatever names stand in it. Of a set: all of its answers; of labels: all "
     "of a table; of judged rows, which are worded differently each time: the gold rows that they match, and how "
-    "many match none. Of facts in free words, and in the official parse: the score."
+    "many match none. Facts in free words are compared by their score."
 )
 SPLIT = gettext_noop(
     "Variance: of single scores, by a mixed model with a random intercept for each (restricted maximum "
@@ -87,7 +91,8 @@ def repetition_table(entrants: Sequence[EntrantResults], group: str, parse: str)
         share(key="spread", header=gettext_noop("Spread")),
         share(key="lowest", header=gettext_noop("Lowest")),
         share(key="highest", header=gettext_noop("Highest")),
-        share(key="agreement", header=gettext_noop("Same in all")),
+        share(key="same_answer", header=gettext_noop("Same answer in all")),
+        share(key="same_score", header=gettext_noop("Same score in all")),
         share(
             key="of_samples",
             header=gettext_noop(f"Between {nouns_of_group(group)[1]}"),
@@ -101,15 +106,16 @@ def repetition_table(entrants: Sequence[EntrantResults], group: str, parse: str)
     ]
     rows = [_repetition_row(entrant, parse) for entrant in entrants]
     title = gettext_noop(f"{described.score_title} of single repetitions, {parse} parse (%)")
-    notes = [REPEATED, SAME, COMPARED, SPLIT]
+    notes = [REPEATED, SAME_ANSWER, COMPARED, SAME_SCORE, SPLIT]
     return Table(title=title, columns=columns, rows=rows, notes=notes)
 
 
 def _repetition_row(entrant: EntrantResults, parse: str) -> Cells:
     repetitions = repetitions_of(entrant, parse) or Repetitions()
-    row: Cells = {"model": entrant.model, "agreement": repetitions.agreement}
+    row: Cells = {"model": entrant.model, "same_answer": repetitions.answers and repetitions.answers.same_answer}
     if scores := repetitions.scores:
         row |= {"repetitions": scores.repetitions, "mean": scores.mean, "spread": scores.spread}
+        row |= {"same_score": scores.same_score}
         row |= {"lowest": scores.lowest, "highest": scores.highest}
         row |= {"of_samples": scores.of_samples, "of_repetitions": scores.of_repetitions}
     return row
@@ -140,7 +146,7 @@ def repetition_story_table(entrants: Sequence[EntrantResults], group: str) -> Ta
         Column(key="model", header=gettext_noop("Model")),
         Column(key="compared", header=gettext_noop("Compared"), kind="count"),
         Column(key="flipped", header=gettext_noop("Another answer"), kind="count"),
-        Column(key="same", header=gettext_noop("Same in all"), kind="share", unit="%"),
+        Column(key="same", header=gettext_noop("Same answer in all"), kind="share", unit="%"),
     ]
     more = [gettext_noop(f"The first {MOST_STORIES} of {len(rows):,}.")] if len(rows) > MOST_STORIES else []
     return Table(
@@ -149,7 +155,7 @@ def repetition_story_table(entrants: Sequence[EntrantResults], group: str) -> Ta
         ),
         columns=columns,
         rows=rows[:MOST_STORIES],
-        notes=[SAME, COMPARED, *more],
+        notes=[SAME_ANSWER, COMPARED, *more],
     )
 
 

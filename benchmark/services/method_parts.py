@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmark.domain.beside import MethodRow
 from benchmark.domain.inference import adjusted
+from benchmark.domain.inference.answered_pairs import MissingShares
 from benchmark.models import Dataset, DatasetSample
 from benchmark.services.leaderboards import SEED
 from benchmark.services.method_rows import Asked, Chosen, MethodTable, rows_of_model
@@ -95,27 +96,41 @@ def _by_metric(by_part: _ByPart, table: MethodTable, models: Models) -> Iterator
 
 
 def _with_metric(by_part: _ByPart, table: MethodTable, part: str, endpoint: int, row: MethodRow) -> MethodRow:
-    """The row with its metric over a part, and the difference to the plain method's over what was asked both ways."""
+    """Return the row with its metric over a part, and the difference to the plain method's over what was answered both
+    ways."""
     metric = by_part.parts.metric
     own, beside = (_answers(by_part, table, part, endpoint, method) for method in (row.method, table.plain))
     if metric is None or not own:
         return row
     row = replace(row, score=score_of(metric.estimate([answer for _, answer in own], SEED)))
-    both = {number for number, _ in own} & {number for number, _ in beside}
-    if row.method == table.plain or not both:
+    pairs = _pairs(own, beside)
+    if row.method == table.plain or not pairs:
         return row
-    answers, others = ([answer for number, answer in side if number in both] for side in (own, beside))
-    difference = metric.difference(answers, others, SEED)
+    sides = [[pair[side] for pair in pairs] for side in range(2)]
+    missing = [sum(not metric.is_read(answer) for answer in side) for side in sides]
+    difference = metric.difference(*sides, SEED)
+    both = [[pair[side] for pair in pairs if all(map(metric.is_read, pair))] for side in range(2)]
+    first, second = (count / len(pairs) for count in missing)
     return replace(
-        row,
-        value=difference.value,
-        interval=difference.interval,
-        reason=difference.reason,
-        n=len(both),
-        bounds=difference.bounds,
-        own=metric.estimate(answers, SEED).value,
-        plain=metric.estimate(others, SEED).value,
-    )
+        row, value=difference.value, interval=difference.interval, reason=difference.reason, n=len(both[0]),
+        asked=len(pairs), bounds=difference.bounds, missing=missing,
+        shares=MissingShares(first, second, first - second, None),
+        own=metric.estimate(both[0], SEED).value, plain=metric.estimate(both[1], SEED).value,
+    )  # fmt: skip
+
+
+def _pairs(own: Sequence[tuple[int, Any]], beside: Sequence[tuple[int, Any]]) -> list[tuple[Any, Any]]:
+    """Return the answers to what was asked both ways, by sample and repetition."""
+    by_turn = [dict(_numbered(side)) for side in (own, beside)]
+    return [(answer, by_turn[1][asked]) for asked, answer in by_turn[0].items() if asked in by_turn[1]]
+
+
+def _numbered(answers: Sequence[tuple[int, Any]]) -> Iterator[tuple[tuple[int, int], Any]]:
+    """Yield ((number of the sample, repetition), answer)."""
+    turns: dict[int, int] = {}
+    for number, answer in answers:
+        turns[number] = turns.get(number, -1) + 1
+        yield (number, turns[number]), answer
 
 
 def _answers(by_part: _ByPart, table: MethodTable, part: str, endpoint: int, method: str) -> Sequence[tuple[int, Any]]:

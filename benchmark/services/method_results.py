@@ -135,7 +135,7 @@ def _compared(
 def _how(rows: Sequence[MethodRow], plain: str, unit: str) -> str:
     tests = sum(row.p is not None for row in rows)
     return gettext_noop(
-        f"By the method less {plain}, over what was asked both ways, missing answers at their worst; "
+        f"By the method less {plain}, over what was answered both ways; "
         f"{method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; Holm's correction over the {tests} "
         "tests of this table, every model by every method."
     )

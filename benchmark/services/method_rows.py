@@ -97,6 +97,8 @@ def _why(table: MethodTable, row: MethodRow, endpoint: int) -> str:
         return gettext_noop(f"No {table.parse} figures.")
     if row.value is not None or row.method == table.plain:
         return ""
+    if row.asked:
+        return gettext_noop("Nothing was answered both ways.")
     title = table.methods[table.plain]
     if isinstance(table.asked(table.plain, endpoint), str):
         return gettext_noop(f"Not asked {title}.")

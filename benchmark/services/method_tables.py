@@ -10,14 +10,15 @@ from benchmark.domain.beside import MethodResults, MethodRow
 from benchmark.domain.drawn import Plot
 from benchmark.domain.plots import method_differences, method_parts, method_scores
 from benchmark.domain.tables import Cells, Column, Items, Source, SourcedRow, Table
-from benchmark.services.comparison_tables import TEST_COLUMNS, answered_columns, count_column, difference_cells
+from benchmark.domain.tables.estimates import bounds_text
+from benchmark.services.comparison_tables import TEST_COLUMNS, difference_cells, side_columns
 from benchmark.services.leaderboards import SEED
 from benchmark.suites.by_part import Parts
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, nouns_of_group, ordered_keys, units_of_group
 from benchmark.suites.results import Section, ShownPicture, ShownTable
 from core.language import gettext_noop
-from core.statistics import method
+from core.statistics import MISSING_RULE, method
 
 
 def method_sections(keys: Sequence[str]) -> list[Section]:
@@ -49,7 +50,7 @@ def part_table(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults
     asked plainly."""
     names = list(dict.fromkeys(row.part for row in rows))
     columns = [Column(key="method", header=gettext_noop("Method"))]
-    columns += [column for part in names for column in _part_columns(part, parts)]
+    columns += [column for part in names for column in _part_columns(part, parts, rows)]
     title = parts.metric.title if parts.metric else group_named(group).score_title
     return Table(
         title=gettext_noop(f"{title} by method and {parts.heading.lower()}, {parse} parse"),
@@ -61,8 +62,9 @@ def part_table(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults
     )
 
 
-def _part_columns(part: str, parts: Parts) -> list[Column]:
-    """The columns of a part; a metric that is not a mean over samples has no test."""
+def _part_columns(part: str, parts: Parts, rows: Sequence[MethodRow]) -> list[Column]:
+    """Return the columns of a part, with what is missing where anything is. A metric that is no mean has no
+    test."""
     share = partial(Column, kind="share", group=part, digits=1)
     columns = [
         share(
@@ -74,6 +76,9 @@ def _part_columns(part: str, parts: Parts) -> list[Column]:
             n=f"{part} n", bounds=f"{part} bounds",
         ),
     ]  # fmt: skip
+    if any(row.open_bounds for row in rows if row.part == part):
+        columns.append(Column(key=f"{part} missing", header=gettext_noop("Without a score (%)"), group=part))
+        columns.append(Column(key=f"{part} within", header=gettext_noop("Bounds (points)"), group=part))
     test = Column(key=f"{part} p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4, group=part)
     return columns if parts.metric else [*columns, test]
 
@@ -86,17 +91,20 @@ def _part_notes(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResult
     lacking = _lacking(gettext_noop("Without a score"), nowhere)
     if parts.metric:
         how = gettext_noop(
-            f"Difference: by the method less {plain}, over what was asked both ways, on the same resamples of {unit}; "
-            f"{method(seed=SEED, unit=unit)}."
+            f"Difference: by the method less {plain}, over what was answered both ways, on the same resamples "
+            f"of {unit}; "
+            f"{method(seed=SEED, unit=unit)}. Without a score: the shares by the method and by the plain one."
         )
         return [parts.metric.note, how, *lacking]
     tests = sum(row.p is not None for row in rows)
     return [
         gettext_noop(
-            f"Difference: by the method less {plain}, over what was asked both ways, missing answers at their worst; "
+            f"Difference: by the method less {plain}, over what was answered both ways; "
             f"{method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; Holm's correction over the {tests} "
             "tests of this table, every model by every method in every part."
         ),
+        gettext_noop("Without a score: the shares by the method and by the plain one."),
+        MISSING_RULE,
         *lacking,
     ]
 
@@ -123,7 +131,9 @@ def _parted(rows: Sequence[MethodRow], group: str) -> SourcedRow:
             f"{row.part} interval": row.interval,
             f"{row.part} interval_reason": row.reason,
             f"{row.part} n": row.n if row.value is not None else None,
-            f"{row.part} bounds": row.bounds,
+            f"{row.part} bounds": row.open_bounds,
+            f"{row.part} within": bounds_text(row.open_bounds),
+            f"{row.part} missing": row.shares and f"{100 * row.shares.first:.1f} / {100 * row.shares.second:.1f}",
             f"{row.part} p_adjusted": row.p_adjusted,
         }
     behind = {f"{row.part} score": row for row in rows}
@@ -224,7 +234,6 @@ def difference_table(rows: Sequence[MethodRow], by_method: MethodResults, group:
     """Tabulate each model by each method, and what it is better by than asked plainly."""
     plain = by_method.methods[by_method.plain]
     share = partial(Column, kind="share", unit="%")
-    missing = partial(Column, kind="count", group=gettext_noop("Without a score"))
     columns = [
         Column(key="method", header=gettext_noop("Method")),
         share(key="score", header=gettext_noop("Score")),
@@ -235,18 +244,15 @@ def difference_table(rows: Sequence[MethodRow], by_method: MethodResults, group:
             unit="points",
             kind="share",
             interval="interval",
-            bounds="bounds",
         ),
         *TEST_COLUMNS,
-        count_column(group),
-        missing(key="own_missing", header=gettext_noop("By the method")),
-        missing(key="plain_missing", header=plain.capitalize()),
-        *answered_columns(group),
+        *side_columns(group, gettext_noop("By the method"), plain.capitalize()),
     ]
     compared = [row for row in rows if row.method != by_method.plain]
     notes = [
         by_method.how[group][parse],
-        gettext_noop(f"Score and {plain} are over the samples of the difference, missing answers at their worst."),
+        MISSING_RULE,
+        gettext_noop(f"Score and {plain} are over the samples of the difference: those answered both ways."),
         *_lacking(gettext_noop("Without a difference"), [row for row in compared if row.value is None]),
     ]
     return Table(
@@ -265,9 +271,8 @@ def _difference(row: MethodRow, rows: Sequence[MethodRow], plain: str, group: st
     cells = {
         "model": row.model, "method": row.title.capitalize() if row.title.islower() else row.title,
         "score": row.own if both else row.score and row.score.value, "plain": row.plain, **difference_cells(row),
-        "bounds": row.open_bounds if both else None, "own_missing": row.missing[0], "plain_missing": row.missing[1],
     }  # fmt: skip
-    source = _source(row, group, {"score": row, "own_missing": row, "plain": beside, "plain_missing": beside})
+    source = _source(row, group, {"score": row, "first_missing": row, "plain": beside, "second_missing": beside})
     return SourcedRow(cells, replace(source, unranked=True))
 
 

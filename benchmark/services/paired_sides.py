@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from benchmark.domain.beside import Difference
-from benchmark.domain.inference import Cases, Pair, paired_differences
+from benchmark.domain.inference import Cases
+from benchmark.domain.inference.answered_pairs import Sides, answered_difference
 from benchmark.domain.inference.leaderboard import NONE_SCORED
 from benchmark.models import Run, StoryScores
 from benchmark.services.leaderboards import SEED
@@ -16,7 +16,7 @@ from benchmark.suites.results import EntrantResults
 from benchmark.suites.story_scores import KeptScores, cases_by_story, clusters_of
 from core.digests import json_digest
 from core.made_by import made_by
-from core.statistics import SHARE, Estimate, mean_estimates, mean_of
+from core.statistics import SHARE, Estimate, mean_estimates
 
 Groups = Mapping[str, Sequence[EntrantResults]]
 """A run's ranked entrants by metric group."""
@@ -51,38 +51,18 @@ def digest_of_sides(run: Run, scores: PlacedScores, groups: Groups, *besides: ob
 
 
 def common_cases(sides: Sequence[Columns], group: str, among: Set[int] | None = None) -> Cases:
-    """Return the cases of both sides over the samples that both were asked about, of those `among` where it is given;
-    the first side says their clusters."""
+    """Return the cases of both sides over the samples that both were asked about, only those `among` if given. Clusters
+    are those of the first side."""
     score = group_named(group).score
     numbers = set.intersection(*(set(side.stories) for side in sides))
     by_side = {str(at): cases_by_story(columns, score) for at, columns in enumerate(sides)}
     return Cases.of(by_side, numbers if among is None else numbers & among, clusters_of(sides[0]))
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """The means of both sides, None without a sample, and their difference."""
-
-    means: tuple[float | None, float | None]
-    difference: Difference
-
-
-def paired_sides(cases: Cases, group: str, tests: int = 0) -> Sides:
-    """Return the first side less the second, missing answers at their worst; `tests` is over how many the caller
-    adjusts."""
-    [pair] = paired_differences(cases, seed=SEED, tests=tests, unit=units_of_group(group))
-    if not cases.stories:
-        return Sides((None, None), _difference(pair, None, [0, 0]))
-    (first, second), best = map(float, mean_of(cases.worst)), [float(mean) for mean in mean_of(cases.best)]
-    bounds = [first - best[1], best[0] - second]
-    return Sides((first, second), _difference(pair, bounds, [int(count) for count in cases.missing]))
-
-
-def _difference(pair: Pair, bounds: list[float] | None, missing: list[int]) -> Difference:
-    return Difference(
-        value=pair.value, interval=pair.interval, reason=pair.reason, n=pair.n, p=pair.p, answered=pair.answered,
-        bounds=bounds, missing=missing,
-    )  # fmt: skip
+def paired_sides(cases: Cases, group: str, tests: int = 1) -> Sides:
+    """Return the first side less the second over what both answered; `tests` is how many tests the caller corrects
+    over."""
+    return answered_difference(cases, seed=SEED, tests=tests, unit=units_of_group(group))
 
 
 def score_estimate(cases: Cases, group: str) -> Estimate:

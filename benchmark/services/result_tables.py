@@ -35,7 +35,8 @@ RANK_NOTE = gettext_noop(
 )
 GROUP_NOTE = gettext_noop(
     "Group: models without a common letter are shown to differ. Paired sign-flip test on these scores, Holm's "
-    "correction over all pairs and categories. People are neither ranked nor tested."
+    "correction over all pairs and categories. People are neither ranked nor tested. The first of several models owes "
+    "part of its score to luck: score and interval hold for a model that was named beforehand."
 )
 PARSE_NOTE = gettext_noop(
     "Repaired leaves out what cannot be read, failed calls and judgements that are lacking; {officially}. "

@@ -18,7 +18,7 @@ from benchmark.suites.results import EntrantResults
 from benchmark.suites.settings import Setting
 from benchmark.suites.showing.names import label
 from benchmark.suites.showing.ranking import in_rank_order
-from core.statistics import holm
+from core.statistics import Estimate, holm
 
 
 def swept_by(runs: Sequence[Run]) -> tuple[Suite, Setting]:
@@ -49,6 +49,12 @@ def pairs_of(runs: Sequence[Run], group: MetricGroup, cells: Sequence[EntrantRes
     return [
         replace(pair, p_adjusted=p) for pair, p in zip(pairs, holm([pair.p for pair in pairs]), strict=True)
     ]  # fmt: skip
+
+
+def first_of(runs: Sequence[Run], group: MetricGroup, cells: Sequence[EntrantResults]) -> Estimate | None:
+    """Return the score of the cell that ranks first, without the optimism of choosing the highest; None where it is the
+    only one."""
+    return differences(cells, group.key, seed=_seed(runs))["repaired"].first if cells else None
 
 
 def pair_of(pairs: Sequence[Pair], key: str, other: str) -> Pair | None:

@@ -14,15 +14,24 @@ from annotation.models import User
 from annotation.services import audit
 from benchmark.domain.inference import Pair
 from benchmark.models import Run, SweepPick
-from benchmark.services.sweep_cells import best_of, cell_name, cells_of, metrics_of, pair_of, pairs_of, swept_by
+from benchmark.services.sweep_cells import (
+    best_of,
+    cell_name,
+    cells_of,
+    first_of,
+    metrics_of,
+    pair_of,
+    pairs_of,
+    swept_by,
+)
 from benchmark.services.sweeps import level_of
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import units_of_group
 from benchmark.suites.results import EntrantResults
 from core.language import gettext, gettext_noop
-from core.plain import Json
-from core.statistics import beyond_reach
-from judge.domain.calibration.selection import Beside, choice_text
+from core.plain import Json, plain
+from core.statistics import Estimate, beyond_reach
+from judge.domain.calibration.selection import Beside, choice_text, highest_text
 
 LONGEST_REASON = 2000
 
@@ -94,6 +103,8 @@ class Choosing:
     kept: SweepPick | None
     beyond: str = ""
     """Reason why no test of this group can show a difference, a clause; empty where one can."""
+    without_optimism: Estimate | None = None
+    """The score of the candidate that is looked at without what it owes to being the highest; None where it is not."""
 
     @property
     def chosen(self) -> Candidate | None:
@@ -119,6 +130,12 @@ class Choosing:
     def title(self) -> str:
         """The group with its score."""
         return f"{self.group.title} ({self.group.headers[self.group.score]})"
+
+    @property
+    def highest(self) -> str:
+        """Return that score in words, empty without one."""
+        estimate = self.without_optimism
+        return highest_text(self.looked.name, len(self.candidates), estimate) if estimate else ""
 
     @property
     def finding(self) -> str:
@@ -173,7 +190,8 @@ def _choosing(
     others = [
         Against(other, pair_of(pairs, looked_at.key, other.key)) for other in candidates if other.key != looked_at.key
     ]  # fmt: skip
-    return Choosing(group, candidates, looked_at, others, kept, _beyond(pairs, group))
+    first = first_of(runs, group, cells) if best and looked_at.key == best.key else None
+    return Choosing(group, candidates, looked_at, others, kept, _beyond(pairs, group), first)
 
 
 def _beyond(pairs: Sequence[Pair], group: MetricGroup) -> str:
@@ -257,6 +275,7 @@ def choosing_document(choosing: Choosing) -> Json:
         "looked": choosing.looked.key,
         "found": choosing.finding,
         "beyond": choosing.beyond or None,
+        "without_optimism": plain(choosing.without_optimism),
         "against": [
             _as_json(comparison.candidate)
             | {

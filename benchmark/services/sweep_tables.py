@@ -13,12 +13,13 @@ from benchmark.domain.tables import Cells, Column, Table
 from benchmark.models import Run
 from benchmark.services.calibrating import reports_of as reports_of_study
 from benchmark.services.calibration_links import calibrated_studies, still_aligns
-from benchmark.services.calibration_tables import rows_by_level
+from benchmark.services.calibration_tables import highest_of, rows_by_level
 from benchmark.services.comparison_tables import count_column
 from benchmark.services.sweep_cells import (
     best_of,
     cell_name,
     cells_of,
+    first_of,
     metrics_of,
     pair_of,
     pairs_of,
@@ -27,11 +28,12 @@ from benchmark.services.sweep_cells import (
 from benchmark.services.sweep_choices import Choosing, choosings_of
 from benchmark.services.sweep_rows import SweptEstimate, SweptRow
 from benchmark.services.sweeps import NO_LEVEL, judges_of_launch, level_name, level_of
-from benchmark.suites.contract import MetricGroup
+from benchmark.suites.contract import MetricGroup, Suite
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.settings import Setting
 from core.language import gettext_noop
 from judge.domain.calibration.agreement import Agreement, SpannedEstimate
+from judge.domain.calibration.selection import highest_text
 
 LEVELS, MODELS, PAIRED = "levels", "models", "paired"
 
@@ -71,8 +73,34 @@ def levels_table(runs: Sequence[Run], reader: User) -> Table:
         rows=[row.cells() for row in rows],
         section="block",
         mark_across=True,
-        notes=[NOTE, *_notes_of_judges(runs, judges)],
+        notes=[
+            NOTE,
+            *_highest(runs, suite),
+            *_notes_of_judges(runs, judges),
+            *_highest_of_judges(runs, reader, judges),
+        ],
     )
+
+
+def _highest(runs: Sequence[Run], suite: Suite) -> list[str]:
+    """Return what the best cell of each block comes to without the optimism of choosing it."""
+    notes = []
+    for group in suite.groups:
+        cells = cells_of(runs, group)
+        best, estimate = best_of(cells), first_of(runs, group, cells)
+        if best and estimate:
+            levels = {run.uid: level_of(run, swept_by(runs)[1].name) for run in runs}
+            name = f"{cell_name(best)} {level_name(levels[best.run])}"
+            notes.append(f"{group.title}: {highest_text(name, len(cells), estimate)}")
+    return notes
+
+
+def _highest_of_judges(runs: Sequence[Run], reader: User, judges: Sequence[SweptRow]) -> list[str]:
+    """Return what the best judge of the table comes to without the optimism of choosing it."""
+    if not any(row.values for row in judges):
+        return []
+    kept = (reports_of_study(study) for study in calibrated_studies(runs[0], reader))
+    return next(([text] if (text := highest_of(reports)) else [] for reports in kept if rows_by_level(reports)), [])
 
 
 NO_PROMPT = gettext_noop("no prompt")
@@ -204,7 +232,7 @@ def paired_table(choosings: Sequence[Choosing]) -> Table:
             "score": other.candidate.score, "difference": other.value,
             "difference-interval": other.interval, "difference-interval_reason": other.pair and other.pair.reason,
             "n": other.pair and other.pair.n, "p": other.pair and other.pair.p_adjusted,
-            "shown": gettext_noop("yes") if other.is_significant else gettext_noop("no"),
+            "shown": other.pair.verdict if other.pair else None,
         }
         for choosing in choosings
         for other in choosing.against

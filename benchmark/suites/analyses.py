@@ -19,7 +19,7 @@ _FACETS, _REPETITIONS, _INCOMPLETE = "facets", "repetitions", "incomplete"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
     """The scores of single `repetitions`: their `mean`, the standard deviation between them (`spread`), the `lowest`
-    and `highest`, the share of samples with the same score in all (`agreement`), and the shares of the variance that
+    and `highest`, the share of samples with the same score in all (`same_score`), and the shares of the variance that
     lie between samples and between repetitions, None where it cannot be split."""
 
     repetitions: int
@@ -27,44 +27,39 @@ class Spread:
     spread: float | None = None
     lowest: float | None = None
     highest: float | None = None
-    agreement: float | None = None
+    same_score: float | None = None
     of_samples: float | None = None
     of_repetitions: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
-    """The share of samples to which all repetitions say the same, None without a sample that all answered, and the
-    `stories` to which they do not, the most first."""
+class SameAnswers:
+    """The share of samples to which all repetitions give the same answer (`same_answer`), None without a sample that
+    all answered, and the `stories` to which they do not, the most first."""
 
-    agreement: float | None
+    same_answer: float | None
     stories: Sequence[Flips]
 
 
 @dataclass(frozen=True, slots=True)
 class Repetitions:
-    """What single repetitions came to: their `scores`, None where nothing is known, and how far their `answers` agree,
+    """The `scores` of single repetitions, None where nothing is known, and how many of their `answers` are the same,
     None where these are not compared."""
 
     scores: Spread | None = None
-    answers: Agreement | None = None
-
-    @property
-    def agreement(self) -> float | None:
-        """The agreement of answers, where these are not compared that of scores."""
-        if self.answers:
-            return self.answers.agreement
-        return self.scores.agreement if self.scores else None
+    answers: SameAnswers | None = None
 
     def as_json(self) -> Json:
-        """{repetitions, mean, spread, lowest, highest, agreement, of_samples, of_repetitions[, stories]}: where both
-        are there, the agreement is that of answers."""
+        """{repetitions, mean, spread, lowest, highest, same_score, of_samples, of_repetitions[, same_answer,
+        stories]}."""
         return {**(plain(self.scores) if self.scores else {}), **(plain(self.answers) if self.answers else {})}
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        """Return what `as_json` made; earlier versions did not compare answers."""
-        answers = Agreement(kept["agreement"], [Flips(*row) for row in kept["stories"]]) if "stories" in kept else None
+        """Return what `as_json` made."""
+        answers = None
+        if "same_answer" in kept:
+            answers = SameAnswers(kept["same_answer"], [Flips(*row) for row in kept["stories"]])
         return cls(read_as(Spread, kept) if "mean" in kept else None, answers)
 
 

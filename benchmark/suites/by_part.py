@@ -21,14 +21,16 @@ class PartMetric:
     """A metric of a part that is not a mean over samples, such as macro F1.
 
     `title` is its name in words, `note` says below a table what it counts. `answers(entered, parse)` returns what a
-    model's answers say, parts in the order in which tables have them. `estimate(answers, seed)` is the metric of some
-    of them, `difference(answers, others, seed)` that of the same samples' answers by one method less by another, on the
-    same resamples.
+    model's answers say, parts in the order in which tables have them; `is_read(answer)` whether one of them could be
+    read. `estimate(answers, seed)` is the metric of some answers. `difference(answers, others, seed)` is that by one
+    method less by another over what could be read of both, on the same resamples: both have the same samples in the
+    same order.
     """
 
     title: str
     note: str
     answers: Callable[[Entered, Parse], PartAnswers]
+    is_read: Callable[[Any], bool]
     estimate: Callable[[Sequence[Any], int], BoundedEstimate]
     difference: Callable[[Sequence[Any], Sequence[Any], int], BoundedEstimate]
 

@@ -15,7 +15,7 @@ from benchmark.domain.averaging import StoryAverages, StoryMetrics, averages
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, overall_row, report
 from benchmark.domain.flips import flips_by_cluster
-from benchmark.suites.analyses import Agreement, Analysis, Facet, Finding, Repetitions, Spread
+from benchmark.suites.analyses import Analysis, Facet, Finding, Repetitions, SameAnswers, Spread
 from benchmark.suites.asked import (
     PARSES,
     UNREAD_ANSWER,
@@ -161,7 +161,7 @@ def spread_of(values: Sequence[Sequence[float | None]]) -> Spread | None:
         spread=stdev(means) if len(means) > 1 else None,
         lowest=min(means),
         highest=max(means),
-        agreement=same,
+        same_score=same,
         of_samples=split.clusters,
         of_repetitions=split.repetitions,
     )
@@ -324,7 +324,7 @@ def with_answers(measured: Measured, wordings: Statements, clusters: Sequence[st
     repaired = result.metrics.analyses.get("repaired")
     if not repaired or repaired.repetitions is None:
         return result
-    repetitions = replace(repaired.repetitions, answers=agreement_over(wordings, clusters))
+    repetitions = replace(repaired.repetitions, answers=same_answers_over(wordings, clusters))
     analyses = {**result.metrics.analyses, "repaired": replace(repaired, repetitions=repetitions)}
     return replace(result, metrics=replace(result.metrics, analyses=analyses))
 
@@ -414,7 +414,7 @@ def _analyses(
         facets = facets_of([(sample, _scored(sample, result, parse)) for sample, result in measured])
         scores = spread_of([list(scores.values()) for scores in turns])
         compares = scores is not None and parse == "repaired"
-        answers = agreement_over(wordings, [sample.cluster for sample, _ in measured]) if compares else None
+        answers = same_answers_over(wordings, [sample.cluster for sample, _ in measured]) if compares else None
         analyses[parse] = Analysis(facets, Repetitions(scores, answers) if scores else None)
     return analyses
 
@@ -464,13 +464,13 @@ def _by_turn(
     ]
 
 
-def agreement_over(wordings: Statements, clusters: Sequence[str]) -> Agreement:
-    """Return how far repetitions agree in what they say of each sample."""
+def same_answers_over(wordings: Statements, clusters: Sequence[str]) -> SameAnswers:
+    """Return how many samples all repetitions give the same answer to."""
     complete = [
         (cluster, len(set(turns)) == 1) for cluster, turns in zip(clusters, wordings, strict=True) if None not in turns
     ]
     flips = flips_by_cluster((cluster for cluster, _ in complete), (cluster for cluster, same in complete if not same))
-    return Agreement(sum(same for _, same in complete) / len(complete) if complete else None, flips)
+    return SameAnswers(sum(same for _, same in complete) / len(complete) if complete else None, flips)
 
 
 def _single(

@@ -112,6 +112,7 @@ def _page(slug: str, study: AlignmentStudy, kept: StudyReports, chosen: Chosen) 
         "judge": judge,
         "gone": bool(study.judge_version) and all(brief.version != study.judge_version for brief in kept.judges),
         "selection": selection,
+        "paired_notes": rivals_table(selection, words).notes,
         "accepted": accepted_of(study),
         "human_counts": [
             (

@@ -20,6 +20,7 @@ from core.statistics.bootstrap import (
     resampled_sums,
     weights,
 )
+from core.statistics.choosing import Sums, highest_estimate, optimism
 from core.statistics.estimates import Measure, estimate_of, interval_of
 from core.statistics.f1 import harmonic, harmonics, label_f1s
 from core.statistics.holm import holm
@@ -45,7 +46,7 @@ from core.statistics.intervals import (
     unseen_share,
 )
 from core.statistics.linear import linear_error, linear_freedom, linear_interval, linear_p
-from core.statistics.missing import spanning
+from core.statistics.missing import MISSING_RULE, MOST_APART, are_alike, spanning, spared_p
 from core.statistics.sign_flips import ALPHA, beyond_reach, caution, flips_for, out_of_reach, sign_flip_p, sign_flips
 
 __all__ = [
@@ -53,6 +54,8 @@ __all__ = [
     "DIFFERENCE",
     "FEWEST",
     "LEVEL",
+    "MISSING_RULE",
+    "MOST_APART",
     "POSITIVE",
     "REAL",
     "RESAMPLES",
@@ -63,6 +66,8 @@ __all__ = [
     "Interval",
     "Measure",
     "Scale",
+    "Sums",
+    "are_alike",
     "beyond_reach",
     "by_cluster",
     "caution",
@@ -73,6 +78,7 @@ __all__ = [
     "flips_for",
     "harmonic",
     "harmonics",
+    "highest_estimate",
     "holm",
     "interval_of",
     "intervals",
@@ -86,6 +92,7 @@ __all__ = [
     "method",
     "moved_sums",
     "numbered",
+    "optimism",
     "out_of_reach",
     "ratios",
     "replicated_means",
@@ -95,6 +102,7 @@ __all__ = [
     "sign_flip_p",
     "sign_flips",
     "spanning",
+    "spared_p",
     "sparse",
     "t_quantile",
     "tails",

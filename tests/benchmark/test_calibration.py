@@ -26,7 +26,7 @@ from benchmark.models import Audience, Dataset, Run, RunItem
 from benchmark.services import calibrating
 from benchmark.services.alignment_tables import groups_of, units_of
 from benchmark.services.archiving import archive_run, delete_run, deletion_of
-from benchmark.services.calibrating import calibrated, judges_of, report_of, reports_of, selection_of
+from benchmark.services.calibrating import calibrated, judges_of, report_of, reports_of, selections_of
 from benchmark.services.calibration_documents import judged_document
 from benchmark.services.calibration_links import calibrations_of
 from benchmark.services.calibration_tables import agreement_table, scores_table
@@ -132,7 +132,7 @@ def test_the_report_compares_every_row_that_people_settled(world, study):
     right = models["omniscient"].f1
     assert right.judged > right.value and right.aligned == 9 and right.interval[0] < right.value < right.judged
     assert models[HOSTILE].f1.value == 0
-    assert selection_of(judges, judge, study).reason == "lexical-judge has no rival."
+    assert selections_of(judges, study)[judge.name].reason == "lexical-judge has no rival."
 
 
 def test_runs_that_share_answers_are_both_judged_and_other_gold_is_not(world, study):
@@ -641,7 +641,7 @@ def test_a_model_without_a_corrected_score_has_no_tuning_and_its_pooled_score_in
     page = client.get(f"{base}/").content.decode()
     [line] = re.findall(r"model=omniscient.><bdi>omniscient</bdi>.{,2000}?2 / 9", page, re.S)
     assert re.findall(r'<td class="number">(.*?)</td>', line) == ["–"]
-    document = judged_document(report, selection_of([judge], judge, study))
+    document = judged_document(report, selections_of([judge], study)[judge.name])
     assert plain(document)["corrected"]["omniscient"]["scores"]["f1"]["tuning"] is None
     pooled = replace(report, models=[replace(one, pooled=score)], differing=replace(report.differing, p=0.9))
     table = scores_table(pooled)

@@ -18,7 +18,7 @@ from benchmark.models import Run, RunItem
 from benchmark.services import calibrated_panels
 from benchmark.services.archiving import archive_run
 from benchmark.services.calibrated_panels import bridge_report, family_of, panel_report
-from benchmark.services.calibrating import calibrated, report_of, selection_of
+from benchmark.services.calibrating import calibrated, report_of, selections_of
 from benchmark.services.judge_choices import choose_calibrated
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.leaderboard_scope import leaderboard_of
@@ -330,7 +330,7 @@ def test_pages_and_command_of_panel_and_bridge(world, study):  # noqa: F811
             low, high = overall.kappa.interval
             assert f"  kappa: {overall.kappa.value:.3f} [{low:.3f}, {high:.3f}]" in out.getvalue()
             assert f"rows with both verdicts: {overall.known:,} of {overall.rows:,} in " in out.getvalue()
-            assert selection_of([judge, _other], judge, study).caution in out.getvalue()
+            assert selections_of([judge, _other], study)[judge.name].caution in out.getvalue()
     for tail in ("bridge/?old=0&new=0", f"bridge/?old={versions[0]}&new=0000"):
         assert bare.get(api + tail, headers=token).status_code == 422
     assert bare.get(f"{api}bridge/?old=x&new=0", headers=token).status_code == 400

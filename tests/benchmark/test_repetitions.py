@@ -98,10 +98,10 @@ def test_figures_are_means_over_repetitions_with_their_spread(run):
     assert spread["spread"] == pytest.approx(stdev(means)) and spread["spread"] > 0
     assert (spread["lowest"], spread["highest"]) == pytest.approx((min(means), max(means)))
     same = rows["majority"]["stage2"].analysed("repaired").kept["repetitions"]
-    assert (same["spread"], same["agreement"], same["repetitions"]) == (0.0, 1.0, TURNS)
+    assert (same["spread"], same["same_answer"], same["repetitions"]) == (0.0, 1.0, TURNS)
     random = rows["random"]["stage2"].analysed("repaired").kept["repetitions"]
     # of six stories, labelled at random, no table is the same twice, whatever scores are
-    assert random["agreement"] == 0 and [flipped for _, _, flipped in random["stories"]] == [1] * 6
+    assert random["same_answer"] == 0 and [flipped for _, _, flipped in random["stories"]] == [1] * 6
     judged = rows["omniscient"]["stage1"]
     means = [mean(held) for held in scores(run, "omniscient", "judge").values()]
     assert judged.parses.overall("repaired").value_of("f1") == pytest.approx(mean(means))

@@ -18,11 +18,11 @@ class ChosenJudgeOut(serializers.Serializer):
 class RivalOut(serializers.Serializer):
     name = serializers.CharField()
     agreement = serializers.DictField(help_text="Its agreement with people by table, with its interval.")
-    difference = serializers.DictField(help_text="The judge's agreement less the rival's, over tables both judged.")
+    difference = serializers.DictField(help_text="Its agreement less the rival's, over rows with verdicts of both.")
     p = serializers.FloatField(
         allow_null=True, help_text=f"Of a sign-flip test over {CLUSTERS}; null where none can be."
     )
-    adjusted = serializers.FloatField(allow_null=True, help_text="p after Holm's correction over all rivals.")
+    adjusted = serializers.FloatField(allow_null=True, help_text="p after Holm's correction over all pairs of judges.")
 
 
 class JudgeReportOut(serializers.Serializer):
@@ -41,6 +41,13 @@ class JudgeReportOut(serializers.Serializer):
     reason = serializers.CharField(help_text="What the paired test says of it beside the other judges.")
     caution = serializers.CharField(
         allow_null=True, help_text="What that test takes for granted, or why it can show nothing."
+    )
+    highest = serializers.CharField(
+        allow_null=True, help_text="The same in words; null where another judge agrees more."
+    )
+    without_optimism = serializers.DictField(
+        allow_null=True,
+        help_text="Its agreement, corrected for choosing the highest; null where another judge agrees more.",
     )
     rivals = RivalOut(many=True, help_text="Every other judge of the study, paired with it.")
 

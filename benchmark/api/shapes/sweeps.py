@@ -40,6 +40,10 @@ class SweepGroupOut(serializers.Serializer):
     beyond = serializers.CharField(
         allow_null=True, help_text="Why no test here can show a difference; null if one can."
     )
+    without_optimism = serializers.DictField(
+        allow_null=True,
+        help_text="Its score and interval, corrected for choosing the highest; null where another one is higher.",
+    )
     against = AgainstOut(many=True)
 
 

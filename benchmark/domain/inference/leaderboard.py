@@ -18,11 +18,15 @@ from core.statistics import (
     FEWEST,
     RESAMPLES,
     SHARE,
+    Estimate,
     Floats,
+    Sums,
     beyond_reach,
+    by_cluster,
     caution,
     few,
     flips_for,
+    highest_estimate,
     mean_estimates,
     mean_of,
     method,
@@ -96,7 +100,8 @@ class ComparedModel(RankedModel):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
     """Models, the best first, and their paired differences, with how both were computed (`leaderboard`). Without
-    models nothing was."""
+    models nothing was. `first` is the score of the first of several ranked models over what it answered, without the
+    optimism of being the highest."""
 
     models: Sequence[RankedModel] = ()
     pairs: Sequence[Pair] = ()
@@ -107,6 +112,7 @@ class Ranking:
     alpha: float = ALPHA
     tests: int = 0
     no_letters: str = ""
+    first: Estimate | None = None
 
     def compared(self) -> dict[str, ComparedModel]:
         """Return by its name each model with what it is ahead by of those below it, over all stories."""
@@ -162,6 +168,22 @@ def leaderboard(
         alpha=alpha,
         tests=tests,
         no_letters=no_letters,
+        first=_first(ranked, unit, **rules),
+    )
+
+
+def _first(cases: Cases, unit: str, *, seed: int, resamples: int) -> Estimate | None:
+    """Return the score of the first model without the optimism of being chosen: the choice goes by the worst case, the
+    score is of what was answered. None where there is no other."""
+    if len(cases.models) < 2 or not cases.stories:
+        return None
+    answered, rows = np.isfinite(cases.answered), cases.clusters
+    counts = by_cluster(answered.T.astype(float), rows)
+    chosen_by = Sums(by_cluster(cases.worst.T, rows), by_cluster(np.ones_like(cases.worst.T), rows))
+    printed = Sums(by_cluster(np.where(answered, cases.answered, 0.0).T, rows), counts)
+    n = int(answered[0].sum())
+    return highest_estimate(
+        chosen_by, printed, n=n, scale=SHARE, empty=NONE_SCORED, unit=unit, seed=seed, resamples=resamples
     )
 
 

@@ -61,18 +61,11 @@ def significance_text(value: float | None, p_adjusted: float | None, both: float
 
 
 class Tested:
-    """A difference with what its test came to."""
+    """A difference with the result of its test."""
 
     __slots__ = ()
     value: float | None
-    answered: Answered | None
     p_adjusted: float | None
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        """Return the difference that was kept; fields that an earlier version did not keep have their defaults."""
-        answered = kept.get("answered")
-        return read_as(cls, kept, answered=read_as(Answered, answered) if answered else None)
 
     @property
     def verdict(self) -> str:
@@ -85,7 +78,8 @@ class Tested:
 
     @property
     def _both(self) -> float | None:
-        return self.answered.value if self.answered else None
+        """The difference over what both answered, where `value` is of something else."""
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +99,16 @@ class PairedDifference(Tested):
     answered: Answered | None
     p_adjusted: float | None
     category: str = ""
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Self:
+        """Return the difference that was kept; fields that an earlier version did not keep have their defaults."""
+        answered = kept.get("answered")
+        return read_as(cls, kept, answered=read_as(Answered, answered) if answered else None)
+
+    @property
+    def _both(self) -> float | None:
+        return self.answered.value if self.answered else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,7 +62,7 @@ def without_story(look: Look, rows: Sequence[ControlRow], *, score: str, parse: 
         [Panel("", metrics)],
         series,
         unit=(
-            f"{score}, {parse} parse (%), missing answers at their worst; what is left without the story is "
+            f"{score}, {parse} parse (%), of what was answered both ways; what is left without the story is "
             f"what cues give, or memory"
         ),
         look=look,

@@ -13,6 +13,11 @@ from benchmark.domain.tables.table import Cells, Column, Row
 from core.statistics import FEWEST, Estimate, few
 
 
+def bounds_text(bounds: Sequence[float] | None) -> str | None:
+    """Return bounds in points as narrow columns have them; None without bounds."""
+    return " to ".join(f"{100 * end:.1f}" for end in bounds).replace("-", "−") if bounds else None
+
+
 def metric_of(metrics: ReportRow, name: str) -> RowMetric:
     """Return the figure `name` of a report's row."""
     ends, bounds = metrics.interval_of(name), metrics.bounds_of(name)

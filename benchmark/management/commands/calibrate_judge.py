@@ -13,7 +13,7 @@ from benchmark.services.calibrating import (
     StudyJudge,
     calibrated,
     report_of,
-    selection_of,
+    selections_of,
 )
 from benchmark.services.calibration_documents import (
     bridge_document,
@@ -67,7 +67,8 @@ class Command(JsonCommand):
         chosen = [judge for judge in judges if judge.version.startswith(options["judge"])]
         if options["judge"] and not chosen:
             raise CommandError(f"No judge of version {options['judge']!r} judged tables of this study.")
-        reports = [(report_of(judge, study), selection_of(judges, judge, study)) for judge in chosen]
+        selected = selections_of(judges, study)
+        reports = [(report_of(judge, study), selected[judge.name]) for judge in chosen]
         return calibration_document(study, study.name, len(settled), reports)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import NamedTuple
 
@@ -44,9 +45,29 @@ def macro_estimate(answers: Sequence[MacroAnswer], *, seed: int, resamples: int 
 def macro_difference(
     first: Sequence[MacroAnswer], other: Sequence[MacroAnswer], *, seed: int, resamples: int = RESAMPLES
 ) -> BoundedEstimate:
-    """Return the macro F1 of some answers less that of others, on the same resamples of narratives; `n` counts the
-    answers of both."""
-    return with_bounds(_estimate([first, other], (1.0, -1.0), DIFFERENCE, seed, resamples))
+    """Return the macro F1 of some answers less that of others, over those that were read, on the same resamples of
+    narratives; `n` counts the answers of both. Bounds take what could not be read at its worst on one side and at its
+    best on the other."""
+    return with_bounds(_estimate([first, other], (1.0, -1.0), DIFFERENCE, seed, resamples), _apart(first, other))
+
+
+def macro_paired_difference(
+    first: Sequence[MacroAnswer], other: Sequence[MacroAnswer], *, seed: int, resamples: int = RESAMPLES
+) -> BoundedEstimate:
+    """Return `macro_difference` over the questions whose answers were read on both sides, of which `n` is the number:
+    both sides answer the same questions in the same order. Bounds are over all of them."""
+    read = [pair for pair in zip(first, other, strict=True) if all(answer.counts for answer in pair)]
+    sides = [[pair[side] for pair in read] for side in range(2)]
+    estimate = macro_difference(sides[0], sides[1], seed=seed, resamples=resamples)
+    return replace(estimate, n=len(read), bounds=_apart(first, other))
+
+
+def _apart(first: Sequence[MacroAnswer], other: Sequence[MacroAnswer]) -> list[float] | None:
+    """Return the bounds of the first macro F1 less the other; None where everything was read."""
+    ends, other_ends = macro_bounds(first), macro_bounds(other)
+    if not ends or not other_ends or not any(answer.is_open for answer in (*first, *other)):
+        return None
+    return [ends[0] - other_ends[1], ends[1] - other_ends[0]]
 
 
 def macro_mean(parts: Sequence[Sequence[MacroAnswer]], *, seed: int, resamples: int = RESAMPLES) -> BoundedEstimate:

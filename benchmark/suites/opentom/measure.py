@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
 from typing import Any, ClassVar, NamedTuple
@@ -22,6 +22,7 @@ from benchmark.suites.opentom.macro_intervals import (
     macro_difference,
     macro_estimate,
     macro_mean,
+    macro_paired_difference,
 )
 from benchmark.suites.opentom.released_metrics import LabelledAnswer, genres, metrics
 from benchmark.suites.opentom.samples import batches_of
@@ -45,8 +46,8 @@ def by_majority(sample: Sample, resources: Resources) -> float:
 
 
 def by_genre(entered: Entered, parse: Parse) -> dict[str, list[tuple[int, MacroAnswer]]]:
-    """Return the answers to the questions of each genre, with the numbers of their samples."""
-    rows = _labelled(entered, parse)
+    """Return the answers to the questions of each genre that have a right label, with the numbers of their samples."""
+    rows = [row for row in _labelled(entered, parse) if row.gold is not None]
     of_genre = {
         genre: [(row.sample.number, row.prediction) for row in rows if row.sample.category == genre] for genre in GENRES
     }
@@ -59,13 +60,8 @@ def f1(answers: Sequence[MacroAnswer], seed: int) -> BoundedEstimate:
 
 
 def f1_difference(answers: Sequence[MacroAnswer], others: Sequence[MacroAnswer], seed: int) -> BoundedEstimate:
-    """Return the macro F1 of answers less that of others, on the same resamples of narratives; bounds take what could
-    not be read at its worst on one side and at its best on the other."""
-    estimate = macro_difference(answers, others, seed=seed)
-    ends, other_ends = macro_bounds(answers), macro_bounds(others)
-    if not ends or not other_ends or not any(answer.is_open for answer in (*answers, *others)):
-        return estimate
-    return replace(estimate, bounds=[ends[0] - other_ends[1], ends[1] - other_ends[0]])
+    """Return the macro F1 of answers less that of others to the same questions, over those read on both sides."""
+    return macro_paired_difference(answers, others, seed=seed)
 
 
 GROUP = accuracy_group(
@@ -93,6 +89,7 @@ GROUP = accuracy_group(
                 "in CSV and JSON, take the others as wrong and as right."
             ),
             by_genre,
+            lambda answer: answer.counts,
             f1,
             f1_difference,
         ),
@@ -133,14 +130,22 @@ class Batches:
 
 
 @dataclass(frozen=True, slots=True)
+class Gap(BoundedEstimate):
+    """The mover's macro F1 less the observer's; `n` counts each question once, the narrator's too, which both sides
+    share. `unread` has the shares of questions without a readable answer, of the mover's side and the observer's."""
+
+    unread: Sequence[float | None] = (None, None)
+
+
+@dataclass(frozen=True, slots=True)
 class Analyses:
-    """The metrics of the paper's tables by genre; `kinds` of multi-hop questions by kind and their `mean`, `gap` is the
-    mover's macro F1 less the observer's, `unread` the share of answers that were not read, `unfaithful` is by order."""
+    """The metrics of the paper's tables by genre; `kinds` of multi-hop questions by kind and their `mean`, `unread` the
+    share of answers that were not read, `unfaithful` is by order."""
 
     kept_as: ClassVar[str] = "opentom"
     f1: Mapping[str, BoundedEstimate]
     kinds: Mapping[str, Mapping[str, BoundedEstimate]]
-    gap: Mapping[str, BoundedEstimate]
+    gap: Mapping[str, Gap]
     unread: Mapping[str, BoundedEstimate]
     batches: Mapping[str, Batches]
     unfaithful: Mapping[str, Unfaithful]
@@ -150,7 +155,7 @@ class Analyses:
         return cls(
             f1=kept_estimates(kept["f1"]),
             kinds={genre: kept_estimates(kinds) for genre, kinds in kept["kinds"].items()},
-            gap=kept_estimates(kept["gap"]),
+            gap={genre: Gap.from_json(gap) for genre, gap in kept["gap"].items()},
             unread={genre: kept_rate(share) for genre, share in kept["unread"].items()},
             batches={genre: read_as(Batches, batches) for genre, batches in kept["batches"].items()},
             unfaithful={order: Unfaithful.from_json(rates) for order, rates in kept["unfaithful"].items()},
@@ -210,9 +215,20 @@ def _by_kind(rows: Sequence[Labelled], seed: int) -> dict[str, BoundedEstimate]:
     return estimates | {"mean": macro_mean(list(kinds.values()), seed=seed)}
 
 
-def _gap(rows: Sequence[Labelled], seed: int) -> BoundedEstimate:
-    mover, observer = ([row.prediction for row in rows if _of(row, who)] for who in ("mover", "observer"))
-    return macro_difference(mover, observer, seed=seed)
+def _gap(rows: Sequence[Labelled], seed: int) -> Gap:
+    sides = [[row.prediction for row in rows if _of(row, who)] for who in ("mover", "observer")]
+    estimate = macro_difference(sides[0], sides[1], seed=seed)
+    read = sum(row.prediction.counts for row in rows if _of(row, "mover") or _of(row, "observer"))
+    unread = [_unread_share(answers) for answers in sides]
+    return Gap(
+        estimate.value, read, estimate.interval, estimate.clusters, estimate.reason, estimate.bounds, unread=unread
+    )
+
+
+def _unread_share(answers: Sequence[MacroAnswer]) -> float | None:
+    """Return the share of questions with a right label whose answer was not read; None without such a question."""
+    asked = [answer for answer in answers if answer.gold is not None]
+    return sum(answer.is_open for answer in asked) / len(asked) if asked else None
 
 
 def _of(row: Labelled, who: str) -> bool:

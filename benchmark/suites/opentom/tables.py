@@ -10,10 +10,11 @@ from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.drawn import ModelRow, Plot
 from benchmark.domain.plots import scores_by_part
 from benchmark.domain.tables import Column, Row, Table
-from benchmark.domain.tables.estimates import estimate, estimated, share_column
+from benchmark.domain.tables.estimates import bounds_text, estimate, estimated, share_column
+from benchmark.domain.tables.sourced import with_cell
 from benchmark.domain.tables.table import Cells
 from benchmark.suites.opentom.genres import GENRES
-from benchmark.suites.opentom.measure import GROUP, Analyses, Batches
+from benchmark.suites.opentom.measure import GROUP, Analyses, Batches, Gap
 from benchmark.suites.published import Published
 from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import findings_of, row_of
@@ -50,7 +51,9 @@ NARRATIVES_A_SAMPLE = 50
 _ATTITUDE = "Attitude"
 _GAP = gettext_noop(
     "Macro F1 on the mover’s view less that on the observer’s, each with the narrator’s questions, as the released "
-    "code counts; below zero the observer’s view is the easier one."
+    "code counts, of the answers that could be read; below zero the observer’s view is the easier one. n: questions, "
+    "each once. Unread: the mover’s side / the observer’s. Bounds take what could not be read at its worst on one "
+    "side and at its best on the other; a gap inside such bounds may come of unread answers."
 )
 _POOLED = (
     gettext_noop(
@@ -222,7 +225,26 @@ def _genres(analysed: Analysed, parse: str) -> Table:
 
 def _gap(analysed: Analysed, parse: str) -> Table:
     title = gettext_noop(f"Mover’s view less observer’s, {parse} parse (percentage points of macro F1)")
-    return _by_genre(analysed, lambda analyses: analyses.gap, title, _GAP, best="")
+    table = _by_genre(analysed, lambda analyses: analyses.gap, title, _GAP, best="")
+    unread = [
+        Column(key=f"{genre} unread", header=GENRES[genre], group=gettext_noop("Unread (%)"))
+        for genre in _there(analyses.gap for _, analyses in analysed)
+    ]
+    rows = list(table.rows)
+    for at, (_, analyses) in enumerate(analysed):
+        for genre, gap in analyses.gap.items():
+            rows[at] = with_cell(rows[at], f"{genre} unread", _both_sides(gap))
+            rows[at] = with_cell(rows[at], f"{genre} within", bounds_text(gap.bounds))
+    bounded = dict.fromkeys(genre for _, analyses in analysed for genre, gap in analyses.gap.items() if gap.bounds)
+    within = [
+        Column(key=f"{genre} within", header=GENRES[genre], group=gettext_noop("Bounds (points)")) for genre in bounded
+    ]
+    return replace(table, columns=[*table.columns, *unread, *within], rows=rows)
+
+
+def _both_sides(gap: Gap) -> str:
+    """Return the unread shares of both sides in per cent."""
+    return " / ".join("–" if share is None else f"{100 * share:.1f}" for share in gap.unread)
 
 
 def _batches(analysed: Analysed, parse: str) -> Table:

@@ -1,4 +1,8 @@
-"""Choosing a judge by a paired test rather than by the highest number."""
+"""Choosing a judge by a paired test rather than by the highest number.
+
+Whichever judge is looked at, the test is corrected over all pairs of judges: the chosen one is chosen because of its
+agreement. Where it agrees most of all, its own figure is told without the optimism of that choice too.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +11,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.language import gettext
-from core.statistics import ALPHA, SHARE, beyond_reach, caution, holm, sign_flip_p
-from judge.domain.calibration.agreement import SpannedEstimate
-from judge.domain.calibration.rows import Row, Table, matched
+from core.language import gettext, gettext_noop
+from core.statistics import (
+    ALPHA,
+    SHARE,
+    Estimate,
+    Floats,
+    Sums,
+    beyond_reach,
+    caution,
+    highest_estimate,
+)
+from judge.domain.calibration.agreement import NOTHING, SpannedEstimate
+from judge.domain.calibration.paired import tested_pairs
+from judge.domain.calibration.rows import Table, matched
 from judge.domain.calibration.weighted import weighted_mean
 from judge.domain.cluster_names import STORIES, ClusterName
 
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A judge beside the chosen one, on the `n` stories that both judged: its agreement, the chosen judge's less its
-    own, p of a sign-flip test over stories, and p after Holm's correction over all rivals."""
+    """A judge beside the chosen one: its agreement, the chosen judge's less its own on the rows of which both have a
+    verdict, p of a sign-flip test over stories, and p after Holm's correction over all pairs of judges."""
 
     name: str
     agreement: SpannedEstimate
@@ -29,11 +43,11 @@ class Rival:
     @property
     def worse(self) -> bool:
         """Return whether the chosen judge is shown to be better."""
-        return self.adjusted is not None and self.adjusted < ALPHA and (self.difference.value or 0) > 0
+        return self.adjusted is not None and self.adjusted <= ALPHA and (self.difference.value or 0) > 0
 
     @property
     def better(self) -> bool:
-        return self.adjusted is not None and self.adjusted < ALPHA and (self.difference.value or 0) < 0
+        return self.adjusted is not None and self.adjusted <= ALPHA and (self.difference.value or 0) < 0
 
     @property
     def alike(self) -> bool | None:
@@ -44,13 +58,16 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The chosen judge's agreement with people by story, and every rival's; `caution` is what the test takes for
-    granted, or why it can show nothing."""
+    """The chosen judge's agreement with people by story, and every rival's. `without_optimism` is its agreement without
+    what it owes to being the highest of `judges`, None where it is not; `caution` is what the test takes for granted,
+    or why it can show nothing."""
 
     chosen: str
     agreement: SpannedEstimate
     rivals: list[Rival]
     caution: str
+    judges: int = 1
+    without_optimism: Estimate | None = None
 
     @property
     def reason(self) -> str:
@@ -62,6 +79,21 @@ class Selection:
         open_ = [rival.name for rival in self.rivals if rival.name not in decided]
         without = gettext("not compared with {judges}: no table has verdicts of both")
         return choice_text(self.chosen, Beside(worse, open_, better, apart), without)
+
+    @property
+    def highest(self) -> str:
+        """Return the agreement without the optimism of the choice in words; empty where it is not the highest."""
+        return highest_text(self.chosen, self.judges, self.without_optimism) if self.without_optimism else ""
+
+
+def highest_text(name: str, count: int, estimate: Estimate) -> str:
+    """Return the figure of the highest of so many candidates without the optimism of that choice, in words."""
+    ends = [f"{100 * end:.1f}" for end in estimate.interval or ()]
+    value = "–" if estimate.value is None else f"{100 * estimate.value:.1f}"
+    figure = f"{value} % [{', '.join(ends) or '–'}]"
+    return gettext_noop(
+        f"{name} is the highest of {count}. Corrected for the optimism of choosing the highest, it is at {figure}."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,60 +122,80 @@ def choice_text(chosen: str, beside: Beside, without: str) -> str:
     return gettext("{judge} is {found}.").format(judge=chosen, found="; ".join(parts))
 
 
-def story_agreements(tables: Sequence[Table]) -> dict[str, tuple[str, float, float]]:
-    """Return (story, agreement with people, weight) of each table on which it is defined."""
-    out = {}
+@dataclass(frozen=True, slots=True)
+class StoryScore:
+    """A figure of one table of a `story`, with the table's weight."""
+
+    story: str
+    value: float
+    weight: float
+
+
+def story_agreements(tables: Sequence[Table]) -> list[StoryScore]:
+    """Return the agreement with people of each table on which it is defined."""
+    out = []
     for table in tables:
-        same = [judged == true for row in table.rows for judged, true in [_verdicts(row)] if None not in (judged, true)]
+        verdicts = [(matched(row.judge), matched(row.human)) for row in table.rows]
+        same = [judged == true for judged, true in verdicts if None not in (judged, true)]
         if same:
-            out[table.key] = table.story, sum(same) / len(same), table.weight
+            out.append(StoryScore(table.story, sum(same) / len(same), table.weight))
     return out
 
 
-def _verdicts(row: Row) -> tuple[bool | None, bool | None]:
-    return matched(row.judge), matched(row.human)
+def selections(
+    judges: Mapping[str, Sequence[Table]], *, seed: int, over: ClusterName = STORIES
+) -> dict[str, Selection]:
+    """Return by its name each judge beside every other one, on the same tables."""
+    agreements = {name: story_agreements(tables) for name, tables in judges.items()}
+    means = {name: _mean(scores, over) for name, scores in agreements.items()}
+    pairs = tested_pairs(judges, seed=seed, over=over)
+    tests = sum(pair.p is not None for pair in pairs.values()) // 2
+    highest, without_optimism = _highest(agreements, means, seed, over)
+    chosen = {}
+    for name in judges:
+        others = {other: pairs[name, other] for other in judges if other != name}
+        rivals = [Rival(other, means[other], pair.difference, pair.p, pair.adjusted) for other, pair in others.items()]
+        stories = len({score.story for score in agreements[name]})
+        why = beyond_reach(stories, tests, over.plural) or caution(stories, over.plural)
+        own = without_optimism if name == highest else None
+        chosen[name] = Selection(name, means[name], rivals, why, len(judges), own)
+    return chosen
 
 
 def select(judges: Mapping[str, Sequence[Table]], chosen: str, *, seed: int, over: ClusterName = STORIES) -> Selection:
     """Return the chosen judge beside every other one, on the same tables. Raises KeyError for an unknown judge."""
-    agreements = {name: story_agreements(tables) for name, tables in judges.items()}
-    own = agreements.pop(chosen)
-    pairs = [_paired(own, other) for other in agreements.values()]
-    p = [_p(pair, seed) for pair in pairs]
-    rivals = [
-        Rival(name, _mean(other, over), _difference(pair, over), p_value, adjusted)
-        for (name, other), pair, p_value, adjusted in zip(agreements.items(), pairs, p, holm(p), strict=True)
-    ]
-    stories = {story for story, *_ in own.values()}
-    beyond = beyond_reach(len(stories), sum(p_value is not None for p_value in p), over.plural)
-    return Selection(chosen, _mean(own, over), rivals, beyond or caution(len(stories), over.plural))
+    return selections(judges, seed=seed, over=over)[chosen]
 
 
-Scores = Mapping[str, tuple[str, float, float]]
+def _mean(scores: Sequence[StoryScore], over: ClusterName) -> SpannedEstimate:
+    values, weights = [score.value for score in scores], [score.weight for score in scores]
+    stories = [score.story for score in scores]
+    return weighted_mean(values, weights, stories, scale=SHARE, unit=over.plural).estimate
 
 
-def _mean(scores: Scores, over: ClusterName) -> SpannedEstimate:
-    stories, values, weights = ([each[at] for each in scores.values()] for at in range(3))
-    return weighted_mean(values, weights, stories, scale=SHARE, unit=over.plural).estimate  # type: ignore[arg-type]
+def _highest(
+    agreements: Mapping[str, Sequence[StoryScore]], means: Mapping[str, SpannedEstimate], seed: int, over: ClusterName
+) -> tuple[str, Estimate | None]:
+    """Return the judge that agrees most with people, and its agreement without the optimism of being chosen for it."""
+    names = [name for name, mean in means.items() if mean.value is not None]
+    if len(names) < 2:
+        return "", None
+    highest = max(names, key=lambda name: means[name].value or 0.0)
+    sums = _sums([agreements[name] for name in names])
+    estimate = highest_estimate(sums, sums, n=means[highest].n, scale=SHARE, seed=seed, unit=over.plural, empty=NOTHING)
+    return highest, estimate
 
 
-def _paired(own: Scores, other: Scores) -> list[tuple[str, float, float]]:
-    """(story, difference, weight) of each table that both judged."""
-    return [(own[key][0], own[key][1] - other[key][1], own[key][2]) for key in own if key in other]
-
-
-def _difference(pairs: Sequence[tuple[str, float, float]], over: ClusterName) -> SpannedEstimate:
-    return weighted_mean(
-        [value for _, value, _ in pairs],
-        [weight for *_, weight in pairs],
-        [story for story, *_ in pairs],
-        unit=over.plural,
-    ).estimate
-
-
-def _p(pairs: Sequence[tuple[str, float, float]], seed: int) -> float | None:
-    """Sign flips of each story's weighted sum of differences: exchangeable judges could have changed places in it."""
-    sums: dict[str, float] = {}
-    for story, value, weight in pairs:
-        sums[story] = sums.get(story, 0.0) + value * weight
-    return sign_flip_p(np.array([list(sums.values())]), seed=seed)[0] if sums else None
+def _sums(scores: Sequence[Sequence[StoryScore]]) -> Sums:
+    """Return the weighted sums over each story, a column a judge."""
+    at = {
+        story: place
+        for place, story in enumerate(dict.fromkeys(score.story for of_judge in scores for score in of_judge))
+    }
+    above: Floats = np.zeros((len(at), len(scores)))
+    below: Floats = np.zeros((len(at), len(scores)))
+    for column, of_judge in enumerate(scores):
+        for score in of_judge:
+            above[at[score.story], column] += score.value * score.weight
+            below[at[score.story], column] += score.weight
+    return Sums(above, below)

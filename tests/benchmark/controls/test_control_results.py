@@ -49,7 +49,7 @@ def test_a_model_that_remembers_is_told_from_one_that_reads(run):
     rows = _rows(run)
     remembers, reads = rows[REMEMBERS, "renamed"], rows[READS, "renamed"]
     assert remembers.value > 0.4 and remembers.interval[0] > 0.4
-    assert abs(reads.value) < 0.02 and reads.agreement > 0.98
+    assert abs(reads.value) < 0.02 and reads.same_answer > 0.98
     assert rows[READS, "storyless"].value > 0.4
     for row in rows.values():
         assert row.n == QUESTIONS and row.value == pytest.approx(row.published - row.controlled)
@@ -63,10 +63,27 @@ def test_a_missing_answer_is_counted_with_bounds_and_not_dropped(run):
         call=None, official=None, repaired=None, score=None, repaired_score=None
     )
     row = _rows(run)[READS, "renamed"]
-    assert row.missing == [0, 23] and row.n == QUESTIONS
+    assert row.missing == [0, 23] and (row.n, row.asked) == (QUESTIONS - 23, QUESTIONS)
     low, high = row.bounds
-    assert high - low == pytest.approx(23 / QUESTIONS) and high == pytest.approx(row.value)
-    assert row.answered.n == QUESTIONS - 23 and abs(row.answered.value) < 0.02
+    assert high - low == pytest.approx(23 / QUESTIONS) and low <= row.value <= high
+    # what it did answer is as it was: nothing is taken for memory that is only missing
+    assert abs(row.value) < 0.02 and row.p == 1.0 and row.verdict == "no"
+    assert row.shares.second == 23 / QUESTIONS and not row.shares.alike
+    table = tables_of(document_of(run))["controls-opentom-repaired"]()
+    [cells] = [cells for cells in table.rows if (cells["model"], cells["control"]) == (READS, "Other names")]
+    assert (cells["first_missing"], cells["second_missing"], cells["alike"]) == (0.0, 23 / QUESTIONS, "no")
+    assert (cells["n"], cells["asked"]) == (QUESTIONS - 23, QUESTIONS)
+    assert [cells["lowest"], cells["highest"]] == row.bounds
+
+
+def test_a_control_of_which_nothing_was_read_stays_a_row(run):
+    control = run.controls.get(control="renamed")
+    RunItem.objects.filter(entrant__run=control, entrant__name=READS).update(
+        call=None, official=None, repaired=None, score=None, repaired_score=None
+    )
+    row = _rows(run)[READS, "renamed"]
+    assert (row.value, row.n, row.asked, row.missing) == (None, 0, QUESTIONS, [0, QUESTIONS])
+    assert row.reason == "no sample has a score both ways" and row.verdict == "–"
 
 
 def test_the_report_shows_controls_and_gives_them_as_files(run, admin, world):

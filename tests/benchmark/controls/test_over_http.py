@@ -1,5 +1,5 @@
-"""Two models behind a local server that answers by rule: the one that knows the published stories by heart is told from
-the one that reads."""
+"""Two models behind a local server that answers by rule: one reads, the other knows the published stories by heart and
+says of any other that it does not know."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def address() -> Iterator[str]:
         yield served
 
 
-def test_memory_is_told_from_reading_over_http(tmp_path, address):
+def test_refusals_under_a_control_are_missing_over_http(tmp_path, address):
     cast = new_cast()
     dataset, _ = opentom(cast, tmp_path)
     models = {
@@ -57,6 +57,9 @@ def test_memory_is_told_from_reading_over_http(tmp_path, address):
     for each in (run, *run.controls.all()):
         assert not work_off(each).job.has_failed
     rows = {row.model: row for row in document_of(run).controls.rows["opentom"]["repaired"]}
-    assert len(PUBLISHED) == 10 and rows[f"http-{REMEMBERS}"].published > 0.9
-    assert rows[f"http-{REMEMBERS}"].value > 0.9 and rows[f"http-{READS}"].value == 0
-    assert rows[f"http-{REMEMBERS}"].missing == [0, 46] and rows[f"http-{READS}"].agreement == 1
+    assert len(PUBLISHED) == 10 and rows[f"http-{REMEMBERS}"].bounds[1] > 0.9
+    assert rows[f"http-{READS}"].value == 0 and rows[f"http-{READS}"].same_answer == 1
+    # it said nothing under other names, which may be memory or not: no difference, and bounds on both sides of 0
+    remembers_row = rows[f"http-{REMEMBERS}"]
+    assert (remembers_row.missing, remembers_row.n, remembers_row.value) == ([0, 46], 0, None)
+    assert remembers_row.verdict == "–" and remembers_row.bounds[0] <= 0 < remembers_row.bounds[1]

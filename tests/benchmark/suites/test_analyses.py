@@ -5,24 +5,25 @@ from __future__ import annotations
 import json
 
 from benchmark.domain.flips import Flips
-from benchmark.suites.analyses import Agreement, Analysis, KeptAnalysis, Repetitions, Spread
+from benchmark.suites.analyses import Analysis, KeptAnalysis, Repetitions, SameAnswers, Spread
 from benchmark.suites.fantom.free_beliefs import FreeBeliefs, StatedBeliefs
 from benchmark.suites.omnitom.analyses import MatchCounts, Stage2Analyses
 from benchmark.suites.opentom.measure import Analyses
 
 HALF = {"value": 0.5, "n": 4, "interval": None}
-SPREAD = Spread(repetitions=2, mean=0.5, spread=0.1, lowest=0.4, highest=0.6, agreement=0.9)
+SPREAD = Spread(repetitions=2, mean=0.5, spread=0.1, lowest=0.4, highest=0.6, same_score=0.9)
 
 
-def test_repetitions_keep_one_agreement_that_of_answers_where_these_are_compared():
-    both = Repetitions(SPREAD, Agreement(0.25, [Flips("s1", 4, 3)]))
+def test_repetitions_keep_same_answers_and_same_scores_apart():
+    both = Repetitions(SPREAD, SameAnswers(0.25, [Flips("s1", 4, 3)]))
     kept = both.as_json()
-    assert list(kept)[5:] == ["agreement", "of_samples", "of_repetitions", "stories"]
-    assert (kept["agreement"], json.loads(json.dumps(kept))["stories"]) == (0.25, [["s1", 4, 3]])
+    assert list(kept)[5:] == ["same_score", "of_samples", "of_repetitions", "same_answer", "stories"]
+    assert (kept["same_score"], kept["same_answer"]) == (0.9, 0.25)
+    assert (json.loads(json.dumps(kept))["stories"]) == [["s1", 4, 3]]
     read = Repetitions.from_json(json.loads(json.dumps(kept)))
-    assert (read.agreement, read.answers, read.as_json()) == (0.25, both.answers, kept)
+    assert (read.answers, read.as_json()) == (both.answers, kept)
     alone = Repetitions.from_json(Repetitions(SPREAD).as_json())
-    assert (alone.agreement, alone.answers) == (0.9, None)
+    assert (alone.scores.same_score, alone.answers) == (0.9, None)
     assert Repetitions.from_json({}) == Repetitions() and Repetitions().as_json() == {}
 
 

@@ -242,14 +242,15 @@ def test_what_the_judge_says_nothing_of_is_missing_with_bounds(world):
 def test_wrong_and_neither_are_two_answers_between_repetitions_and_to_read(world, client):
     run = world.run("oracle-judge", repetitions=2)
     told = figures(run, "careful")["analyses"]["repaired"]["repetitions"]
-    assert told["agreement"] == 1.0
+    assert told["same_answer"] == told["same_score"] == 1.0
     again = RunItem.objects.filter(entrant__run=run, entrant__name="careful", step="judge", repetition=1)
     changed = next(item for item in again.order_by("sample__position") if item.repaired["verdict"] == "wrong")
     changed.repaired |= {"verdict": "neither"}
     changed.save()
     forget_report(run)
     told = figures(run, "careful")["analyses"]["repaired"]["repetitions"]
-    assert told["agreement"] == (len(THINGS) - 1) / len(THINGS), "though both score nought"
+    # wrong and neither are two answers with one score
+    assert (told["same_answer"], told["same_score"]) == ((len(THINGS) - 1) / len(THINGS), 1.0)
     assert told["stories"] == [[changed.sample.cluster, 1, 1]]
     client.force_login(world.cast.alice)
     page = client.get(reverse("benchmark:flips", args=[run.project.slug, run.uid]))
