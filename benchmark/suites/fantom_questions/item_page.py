@@ -117,6 +117,8 @@ def says(sample: Sample, parse: SuiteData) -> str:
         return (
             ",".join(sorted(str(names.index(name)) if name in names else name for name in parse["named"])) or "nobody"
         )
+    if parse.get("outside"):
+        return str(parse["outside"]).casefold()
     if kind in (CHOICE, DISTANCE):
         return "right" if parse["right"] else "wrong"
     return f"{parse['f1']:.6g}" if "f1" in parse else parse_text(kind, parse)
@@ -129,6 +131,8 @@ def parse_text(kind: str, parse: SuiteData) -> str:
         return f"cosine with the right text {right:.3f}, with the wrong one {wrong:.3f}"
     if kind == LIST:
         return ", ".join(parse["named"]) or "nobody"
+    if parse.get("outside"):
+        return f"“{parse['outside']}”"
     if kind == CHOICE:
         return "whether it names the right option" if parse["said"] is None else f"({'ab'[parse['said']]})"
     return _ANSWERS[parse["said"]]

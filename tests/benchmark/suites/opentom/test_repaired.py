@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, LABELS, NEITHER, UNREAD
+from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, LABELS, NEITHER, OUTSIDE, UNREAD
 from benchmark.suites.opentom.official import predicted_label
 from benchmark.suites.opentom.repaired import label_of
 from benchmark.suites.opentom.samples import load
@@ -34,8 +34,21 @@ NESTED = ("box", "donation box")
         (ACCESSIBILITY, "More Accessible", 1, 1),
         (ATTITUDE, "A. positive or negative", 1, None),
         (ATTITUDE, "Not positive. Neutral.", 1, 3),
-        (ATTITUDE, "b", 3, None),
-        (ATTITUDE, "unpositively", 1, None),
+        (ATTITUDE, "b", 3, OUTSIDE),
+        (ATTITUDE, "unpositively", 1, OUTSIDE),
+        (ATTITUDE, "Angry.", UNREAD, OUTSIDE),
+        (ATTITUDE, "The attitude is negative, because she likes it.", 2, 2),
+        (COARSE, "Maybe.", UNREAD, OUTSIDE),
+        (COARSE, "It cannot be determined.", 0, OUTSIDE),
+        (COARSE, "Yes, because no one moved it.", UNREAD, 1),
+        (COARSE, "I can't help with that. No.", 0, 0),
+        (COARSE, "No. I can't help with that.", 0, None),
+        (COARSE, "No, I can't help with that.", 0, None),
+        (COARSE, "I don't know.", 0, None),
+        (COARSE, "no output", 0, None),
+        (FULLNESS, "Half full", UNREAD, OUTSIDE),
+        (FULLNESS, "It stays the same.", UNREAD, 3),
+        (ACCESSIBILITY, "Hidden", UNREAD, OUTSIDE),
     ],
 )
 def test_words_count_whole_and_denied_ones_do_not(kind, answer, official, repaired):
@@ -49,7 +62,17 @@ def test_words_count_whole_and_denied_ones_do_not(kind, answer, official, repair
         (NESTED, "the box", 1, 1),
         (NESTED, "In the donation box.", NEITHER, 2),
         (NESTED, "It left the box for the donation box.", NEITHER, None),
-        (NESTED, "on the table", NEITHER, None),
+        (NESTED, "on the table", NEITHER, OUTSIDE),
+        (NESTED, "On a shelf, because it was moved there.", NEITHER, OUTSIDE),
+        (NESTED, "somewhere else", NEITHER, None),
+        (NESTED, "the donation box, because it is no longer in the box", NEITHER, 2),
+        (("crate", "the trash can"), "I can't help with that.", NEITHER, None),
+        (("crate", "the trash can"), "I can not help with that.", 2, None),
+        (("crate", "the trash can"), "It will be moved by the one who can.", 2, None),
+        (("crate", "the trash can"), "In the trash", 2, 2),
+        (("crate", "the trash can"), "in the garbage bin", NEITHER, 2),
+        (("crate", "the trash can"), "In the can", 2, 2),
+        (("crate", "Nora's own refrigerator"), "In Nora's fridge.", 2, 2),
         (("pantry", "kitchen_pantry"), "The kitchen pantry", NEITHER, 2),
         (("aisle", "a cart"), "the aisle", NEITHER, 1),
         (("an oven", "the bin"), "an oven", 1, 1),
