@@ -11,17 +11,20 @@ import re
 from collections.abc import Iterable
 
 from benchmark.suites.refusals import Said
-from core.language import gettext_noop
 
-OUTSIDE = gettext_noop("gives “{said}”, which is none of the possible answers: it is wrong")
-"""What pages say of an answer outside the set, with what it gives."""
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text, as a set."""
+    return frozenset(text.split())
+
+
 _MOST_WORDS, _MOST_CHARACTERS = 5, 60
 """Length of an answer that is nothing but a phrase."""
 _REASONS = re.compile(
     r"[\s,(;:—–-]{1,9}(?:because|since|as\s+(?:he|she|they|it|the|that|this|\w+\s+(?:was|is|did|has|had|saw|put|left|"
     r"moved|does|would|only|never|does|doesn't|didn't))|even\s+though|although|rather\s+than|instead\s+of|not\s+in|"
     r"but\s+not|where\s+(?:he|she|they|it)|(?:which|where)\s+is|given\s+that|due\s+to|after|before|when|while|unaware|"
-    r"without\s+knowing|not\s+knowing)\b",
+    r"without\s+knowing|not\s+knowing)\b|\n\W{0,9}(?:explanation|reason(?:ing|s)?|rationale|justification|note)\b",
     re.IGNORECASE,
 )
 _ANNOUNCED = re.compile(
@@ -34,16 +37,17 @@ _SILENCE = re.compile(
     r".*\berrors?\b.*|time\s?d?\s?out|answer|response|output|.{0,3}…|\.\.\.)?\W*",
     re.IGNORECASE | re.DOTALL,
 )
+_AROUND = re.compile(r"^[\W_]+|[\W_]+$")
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
-_OF_SENTENCES = frozenset(
-    "i you he she it they we me him them us this that these those there here what who where why how which is are was "
-    "were be been being am do does did done has have had will would shall should must may might could let let's "
-    "hmm hm um uh oh i'm i'd i'll i've it's he's she's they're we're you're that's there's sure ok okay hello hi hey thanks thank "
-    "please sorry well so if because since as an think believe know knows said says answer question story text "
-    "told saw heard went came certainly absolutely course understood great help assist".split()
+_OF_SENTENCES = words(
+    "i you he she it they we me him them us this that these those there here what who where why how which is are "
+    "was were be been being am do does did done has have had will would shall should must may might could let let's "
+    "hmm hm um uh oh i'm i'd i'll i've it's he's she's they're we're you're that's there's sure ok okay hello hi "
+    "hey thanks thank please sorry well so if because since as an think believe know knows said says answer "
+    "question story text told saw heard went came certainly absolutely course understood great help assist"
 )
 """Words of a sentence, of a greeting, of a beginning; a phrase has none of them."""
-_OPEN_ENDS = frozenset("a an the in on of to at by for with from and or but is are as that into than my your".split())
+_OPEN_ENDS = words("a an the in on of to at by for with from and or but is are as that into than my your")
 """Words after which something is to come."""
 _DENIAL = re.compile(
     r"\b(?:(?:none|neither|nor|no\s+one|not\s+any)\s+(?:of\s+)?(?:the|these|those|them|both|above|two|options?|choices?|"
@@ -59,8 +63,14 @@ _DENIAL = re.compile(
 )
 _MOST_WORDS_OF_A_DENIAL, _LONGEST = 25, 300
 
-_AT = r"(?:in\s+front\s+of|on\s+top\s+of|next\s+to|inside(?:\s+of)?|outside(?:\s+of)?|into|onto|within|under(?:neath)?|beneath|behind|near|beside|below|above|atop|in|on|at)"
-_PUTS = r"(?:look(?:s|ed|ing)?|search(?:es|ed|ing)?|find|finds|found|is|are|was|were|be|been|stays?|remains?|lies|sits|located|stored|kept|placed|put|moved|left|hidden|goes?|still|thing|it)"
+_AT = (
+    r"(?:in\s+front\s+of|on\s+top\s+of|next\s+to|inside(?:\s+of)?|outside(?:\s+of)?|into|onto|within|"
+    r"under(?:neath)?|beneath|behind|near|beside|below|above|atop|in|on|at)"
+)
+_PUTS = (
+    r"(?:look(?:s|ed|ing)?|search(?:es|ed|ing)?|find|finds|found|is|are|was|were|be|been|stays?|remains?|lies|"
+    r"sits|located|stored|kept|placed|put|moved|left|hidden|goes?|still|thing|it)"
+)
 _PLACE = re.compile(
     rf"(?:^|[.!?\n]|\b{_PUTS}(?:\s+for\s+(?:[\w'-]+\s+){{1,4}}?)?)\W{{0,12}}{_AT}\s+((?:[\w'’-]+[ /]+){{0,5}}[\w'’-]+)"
     r"|\b(?:search(?:es|ed|ing)?|check(?:s|ed|ing)?|inspects?|opens?|(?:it|answer|location|place)\s+is|it's)\s+"
@@ -73,11 +83,12 @@ _PLACE_ENDS = re.compile(
     re.IGNORECASE,
 )
 _DETERMINER = re.compile(r"^(?:the|an?|his|her|their|its|some|another|that|this|same|very|own|my)\s+", re.IGNORECASE)
-_NO_PLACES = frozenset(
-    "the a an his her their its my your this that some place places location locations position spot somewhere anywhere elsewhere there here it them him her story text passage "
-    "narrative question answer answers option scenario context beginning end start middle case fact general order addition "
-    "total other hand first last all least mind view opinion perspective conclusion summary short moment time meantime way "
-    "words word detail front back hands that this which what whom conversation field world life turn reality truth".split()
+_NO_PLACES = words(
+    "the a an his her their its my your this that some place places location locations position spot somewhere "
+    "anywhere elsewhere there here it them him story text passage narrative question answer answers option scenario "
+    "context beginning end start middle case fact general order addition total other hand first last all least mind "
+    "view opinion perspective conclusion summary short moment time meantime way words word detail front back hands "
+    "which what whom conversation field world life turn reality truth"
 )
 """Heads of phrases that no thing is put in."""
 
@@ -94,24 +105,25 @@ def phrase_in(text: str, members: Iterable[str] = ()) -> str:
 
     Returns "" for a sentence, silence, and the cut beginning of one of `members`."""
     lines = [line for line in text.splitlines() if line.strip()]
-    if not lines or _SILENCE.fullmatch(lines[0][:_MOST_CHARACTERS]) and len(lines) == 1:
+    if not lines or (len(lines) == 1 and _SILENCE.fullmatch(lines[0][:_MOST_CHARACTERS])):
         return ""
     raw = _ANNOUNCED.sub("", lines[0] if len(lines) == 1 else main_clause(lines[0]), count=1)
-    phrase = raw.strip().strip("*_`\"'“”‘’「」『』()[]{}<>#>$-• .,;:!。，；：！").strip()
-    words = [word.lower() for word in _WORD.findall(phrase)]
-    if not words or len(words) > _MOST_WORDS or len(phrase) > _MOST_CHARACTERS or _SILENCE.fullmatch(phrase):
+    phrase = _AROUND.sub("", raw)
+    found = [word.lower() for word in _WORD.findall(phrase)]
+    if not found or len(found) > _MOST_WORDS or len(phrase) > _MOST_CHARACTERS or _SILENCE.fullmatch(phrase):
         return ""
-    if raw.rstrip().endswith((":", "?", "：", "？", "…", "...")) or words[-1] in {"her", *_OPEN_ENDS}:
+    if raw.rstrip().endswith((":", "?", "：", "？", "…", "...")) or found[-1] in {"her", *_OPEN_ENDS}:
         return ""
-    if not _OF_SENTENCES.isdisjoint(words) or words[0] in ("can", "cannot", "can't"):
+    if not _OF_SENTENCES.isdisjoint(found) or found[0] in ("can", "cannot", "can't"):
         return ""
     return "" if _is_cut(raw, phrase, members) else phrase
 
 
 def denial_in(text: str) -> str:
     """Return an answer that says that none of the set is right, or that this cannot be known. Returns "" otherwise."""
-    words = " ".join(text.split()).strip()
-    return words if len(words.split()) <= _MOST_WORDS_OF_A_DENIAL and _DENIAL.search(words[:_LONGEST]) else ""
+    found = text.split()
+    line = " ".join(found)
+    return line if len(found) <= _MOST_WORDS_OF_A_DENIAL and _DENIAL.search(line[:_LONGEST]) else ""
 
 
 def outside(said: Said, members: Iterable[str] = ()) -> str:
@@ -142,8 +154,8 @@ def place_in(text: str, members: Iterable[str] = ()) -> str:
 def _bare_place(phrase: str) -> str:
     while (bare := _DETERMINER.sub("", phrase)) != phrase:
         phrase = bare
-    words = [word.lower() for word in _WORD.findall(phrase)]
-    return "" if not words or words[0] in _NO_PLACES or words[-1] in _NO_PLACES else phrase
+    found = [word.lower() for word in _WORD.findall(phrase)]
+    return "" if not found or found[0] in _NO_PLACES or found[-1] in _NO_PLACES else phrase
 
 
 def _is_cut(raw: str, phrase: str, members: Iterable[str]) -> bool:

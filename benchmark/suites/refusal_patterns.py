@@ -17,21 +17,26 @@ def _pattern(*parts: str) -> re.Pattern[str]:
     return re.compile("".join(parts), re.IGNORECASE)
 
 
-_AI = r"(?:an?|the|your)\s+(?:[\w-]+\s+){0,3}?(?:ai|a\.i\.|artificial\s+intelligence|language\s+model|llm|chatbot|assistant)\b"
+_AI = (
+    r"(?:an?|the|your)\s+(?:[\w-]+\s+){0,3}?"
+    r"(?:ai|a\.i\.|artificial\s+intelligence|language\s+model|llm|chatbot|assistant)\b"
+)
 _I = r"(?:i|we)\b"
+_TO_COMMA = r"[^,.;:!]{0,80}(?=[,.;:!]|\s+but\b|\s*$)"
 _SORRY = _any(
     r"(?:(?:i|we)(?:'m|'re|\s+am|\s+are)\s+)?(?:[a-z]+ly\s+|so\s+|very\s+)*(?:sorry|afraid)(?:\s+(?:that|to\s+say))?",
     r"(?:my\s+|please\s+accept\s+my\s+)?(?:[a-z]+\s+)?apologies",
-    r"(?:i|we)\s+(?:\w+ly\s+|must\s+|do\s+)?apologi[sz]e(?:\s+for\b[^,.;:!]{0,60})?",
+    rf"(?:i|we)\s+(?:\w+ly\s+|must\s+|do\s+)?apologi[sz]e(?:\s+for\b{_TO_COMMA})?",
     r"(?:i|we)(?:\s+do|\s+can)?\s+(?:appreciate|understand|respect|hear|wish\s+(?:i|we)\s+could|would\s+love\s+to|'d\s+love\s+to)"
-    r"\b[^,.;:!]{0,80}",
-    r"(?:i|we)'d\s+(?:love|like)\s+to\b[^,.;:!]{0,60}",
+    rf"\b{_TO_COMMA}",
+    rf"(?:i|we)'d\s+(?:love|like)\s+to\b{_TO_COMMA}",
     r"(?:and\s+|but\s+)?(?:unfortunately|regrettably|sadly|honestly|frankly)",
-    r"(?:oh|oops|hello|hi|hey|well|ah|hmm+|um+|no|nope|ok(?:ay)?|(?:thanks|thank\s+you)(?:\s+for\b[^,.;:!]{0,60})?)",
-    rf"(?:as|since|because|being|given\s+that)\s+(?:(?:i|we)(?:'m|\s+am)\s+)?(?:only\s+|just\s+)?{_AI}[^,.;:!]{{0,80}}",
+    r"(?:oh|oops|hello|hi|hey|well|ah|hmm+|um+|no|nope|ok(?:ay)?)\b",
+    rf"(?:thanks|thank\s+you)(?:\s+for\b{_TO_COMMA})?",
+    rf"(?:as|since|because|being|given\s+that)\s+(?:(?:i|we)(?:'m|\s+am)\s+)?(?:only\s+|just\s+)?{_AI}(?:{_TO_COMMA})?",
     r"(?:at\s+this\s+time|at\s+the\s+moment|for\s+\w+\s+reasons)",
 )
-_LEAD = rf"\W*(?:{_SORRY}(?:[\s,.:;!—–-]+(?:but|and|that)?\s*|$))*"
+_LEAD = rf"\W*(?:{_SORRY}(?:[\s,.:;!—–-]{{1,9}}(?:but|and|that)?\s*|$)){{0,5}}"
 
 _DENIES = (
     r"(?:n't|\bnot|\bcannot|\bcant|\bnever|\bun(?:able|willing|comfortable|ethical)|\binappropriate|\bimpossible|"
@@ -132,7 +137,10 @@ GOES_ON = _pattern(
 
 _ZH_AI = r"(?:作为|身为|我是|我只是)[^，。,.!！\n]{0,12}?(?:AI|人工智能|模型|助手|机器人)[^，。,.!！\n]{0,8}"
 _ZH_LEAD = rf"[\s\W]*(?:(?:很|非常|十分|真的|实在)?(?:抱歉|对不起|不好意思|遗憾|您好|你好)|{_ZH_AI})*[\s\W]*"
-_ZH_DENIES = "(?:无法|不能|不便|不可以|没法|没有?办法|不会|不愿|不想|难以|不方便|未能|不被允许|无权|不应|还没有?学会|没有学会|拒绝|谢绝|不予|恕不)"
+_ZH_DENIES = (
+    "(?:无法|不能|不便|不可以|没法|没有?办法|不会|不愿|不想|难以|不方便|未能|不被允许|无权|"
+    "不应|还没有?学会|没有学会|拒绝|谢绝|不予|恕不)"
+)
 _ZH_SERVES = (
     "(?:提供|回答|协助|帮助|帮忙|帮到|满足|完成|讨论|参与|处理|给出|给到|作答|回应|答复|透露|生成|执行|继续|评论|发表|这样做|这么做|"
     "配合|响应|谈论|涉及|推测|揣测|显示|做到|办到|帮您|帮你|为您|为你)"

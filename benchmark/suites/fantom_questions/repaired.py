@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from benchmark.suites.closed_sets import main_clause
+from benchmark.suites.closed_sets import main_clause, words
 from benchmark.suites.fantom_questions.official import token_f1
 
 _LETTER = (
@@ -47,8 +47,8 @@ _AFTER_NAMES = re.compile(
 )
 _BETWEEN_NAMES = re.compile(r"\s*(?:[,;、，\n/&|]|\band\b|\bas\s+well\s+as\b|\bor\b)\s*")
 _NAME = re.compile(r"[A-Z][\w'’-]+(?:\s+(?:[A-Z][\w'’.-]*|\d+)){0,2}")
-_NO_NAMES = frozenset(
-    "yes no none nobody everyone everybody all the only both answer they he she i we it unknown name names".split()
+_NO_NAMES = words(
+    "yes no none nobody everyone everybody all the only both answer they he she i we it unknown name names"
 )
 _PUNCTUATION = re.compile(r"[^\w\s]")
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")

@@ -103,8 +103,9 @@ def _missing(coarse: Answer, fine: Answer) -> bool:
 
 
 def _unfaithful(coarse: Answer, fine: Answer) -> float | None:
-    """1 where the two say different things, 0 where they say the same, None where one of them says nothing. A place that
-    the story does not have is another one than the original."""
+    """1 where the two say different things, 0 where they say the same, None where one of them says nothing.
+
+    A place that the story does not have is another one than the original."""
     if coarse.label in (None, UNREAD, OUTSIDE) or fine.label in (None, UNREAD, NEITHER):
         return None
     return float((coarse.label == 1) != (fine.label == 1))

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from benchmark.methods.cot import COT
-from benchmark.suites.closed_sets import main_clause, outside, outside_place, place_in
+from benchmark.suites.closed_sets import main_clause, outside, outside_place, place_in, words
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, OUTSIDE
 from benchmark.suites.refusals import Said, said_in
 from core.language import gettext_noop
@@ -34,10 +34,10 @@ _DENIED = re.compile(r"\b(?:not|never|neither|nor|isn't|isn’t|is no)\s+(?:be\s
 _NO_ANSWER = r"(?!\s+(?:one|longer|doubt|idea|change|more|less)\b)"
 """Words behind a "no" that is no answer."""
 _ARTICLE = re.compile(r"^(?:a|an|the)\s+")
-_FUNCTION_WORDS = frozenset(
-    "a an the of in on at to by for with from into inside near under and or no not it its this that these those his her "
-    "hers their theirs my mine your our own is are was be been can could will would may might must shall should do does "
-    "did has have had i you he she they we s t ll re ve".split()
+_FUNCTION_WORDS = words(
+    "a an the of in on at to by for with from into inside near under and or no not it its this that these those his "
+    "her hers their theirs my mine your our own is are was be been can could will would may might must shall should "
+    "do does did has have had i you he she they we s t ll re ve"
 )
 _SYNONYMS = {"fridge": "refrigerator", "countertop": "counter"}
 _TRASH_CAN = re.compile(r"\b(?:trash|garbage|rubbish|waste)\s+(?:can|bin|basket|container|receptacle)\b")
@@ -127,22 +127,22 @@ def _named(text: str, names: Sequence[str]) -> set[int]:
     return named
 
 
-def _by_words(words: Sequence[str], places: Sequence[Sequence[str]]) -> set[int]:
+def _by_words(given: Sequence[str], places: Sequence[Sequence[str]]) -> set[int]:
     """The places of which the words are a part, or which are a part of them; else those with the same last word, which
     says what kind of thing it is."""
-    if not words:
+    if not given:
         return set()
-    parts = {at + 1 for at, place in enumerate(places) if {*place} <= {*words} or {*words} <= {*place}}
-    return parts or {at + 1 for at, place in enumerate(places) if place[-1] == words[-1]}
+    parts = {at + 1 for at, place in enumerate(places) if {*place} <= {*given} or {*given} <= {*place}}
+    return parts or {at + 1 for at, place in enumerate(places) if place[-1] == given[-1]}
 
 
 def _content(place: str) -> list[str]:
     """The words of a place that say something, its last word among them: the "can" of a trash can is a thing."""
-    words = [_SYNONYMS.get(word, word) for word in _TRASH_CAN.sub("trash can", _plain(place)).split()]
-    return [word for word in words[:-1] if word not in _FUNCTION_WORDS] + words[-1:]
+    given = [_SYNONYMS.get(word, word) for word in _TRASH_CAN.sub("trash can", _plain(place)).split()]
+    return [word for word in given[:-1] if word not in _FUNCTION_WORDS] + given[-1:]
 
 
 def _plain(text: str) -> str:
     """Words in lower case, without an article before them, possessive endings and punctuation."""
-    words = re.sub(r"[^\w\s]", " ", text.lower().replace("_", " ").replace("’s", "").replace("'s", ""))
-    return _ARTICLE.sub("", " ".join(words.split()))
+    bare = re.sub(r"[^\w\s]", " ", text.lower().replace("_", " ").replace("’s", "").replace("'s", ""))
+    return _ARTICLE.sub("", " ".join(bare.split()))

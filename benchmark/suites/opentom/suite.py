@@ -9,7 +9,7 @@ from benchmark.methods.cot import COT
 from benchmark.methods.perceptom import NOTHING_PERCEIVED, PERCEPTOM
 from benchmark.methods.program import method_setting
 from benchmark.suites.asked import PARSES, ItemContext
-from benchmark.suites.contract import AnswerIds, ItemView, Option, Sample, Setting, Suite
+from benchmark.suites.contract import AnswerIds, ItemView, Option, Setting, Suite
 from benchmark.suites.opentom.data import SOURCE
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import COARSE, FINE, LABELS, NEITHER, OUTSIDE, PARTS, UNREAD
@@ -116,7 +116,8 @@ def _methods(reported: Reported) -> Sections:
             "plot read by name; it looks for words inside others, and takes an answer that is as much one place as "
             "the other for a third label; of an answer by chain of thought it reads the last line, of one line what "
             "follows the last “Therefore”. The repaired parse takes whole words alone, an answer that leaves it "
-            "between several or refuses for none, and one that is none of the possible answers for wrong. Intervals resample narratives with all their questions.",
+            "between several or refuses for none, and one that is none of the possible answers for wrong. "
+            "Intervals resample narratives with all their questions.",
         ),
     ]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from random import Random
 from typing import Any
 
 from benchmark.suites.contract import Question, Sample
@@ -48,16 +47,11 @@ SILENCE = ("", " \n", "???", "...", "N/A", "no output", "The answer is", "Let me
 
 @dataclass(frozen=True)
 class Counts:
-    """What came of a model's answers: how many were right, wrong and unreadable, and how many of the latter refused."""
+    """What came of a model's answers: how many were right, wrong and unreadable."""
 
     right: int = 0
     wrong: int = 0
     unread: int = 0
-
-    @property
-    def accuracy(self) -> str:
-        read = self.right + self.wrong
-        return f"{100 * self.right / read:.1f}" if read else "–"
 
 
 class Resources:
@@ -91,16 +85,40 @@ def in_turn(texts: Sequence[str], count: int) -> list[str]:
     return [texts[at % len(texts)] for at in range(count)]
 
 
-PLACE_PHRASES = (
-    "{0}", "**{0}**", "The {0}.", "In the {0}.", "The answer is: in the {0}.", "It is in the {0}.", "Answer: {0}", "{0}\n\nNobody moved it.",
-    "{1} will look in the {0} because nobody told them that it was moved.", "{1} thinks that it is in the {0}, not in the {2}.",
-    "{1} will look for it in the {0} because they did not see that it was moved to the {2}.", "\"{0}\"", "Inside the {0}", "the {0}, since {1} left it there.",
+PLACES = (
+    "{0}", "**{0}**", "The {0}.", "In the {0}.", "The answer is: in the {0}.", "It is in the {0}.", "Answer: {0}",
+    "{0}\n\nNobody moved it.", "“{0}”", "Inside the {0}", "{1} thinks that it is in the {0}, not in the {2}.",
+    "{1} will look in the {0} because nobody told them that it was moved.", "the {0}, since {1} left it there.",
+    "{1} will look for it in the {0} because they did not see that it was moved to the {2}.",
 )  # fmt: skip
-WORD_PHRASES = ("{0}", "**{0}**", "{0}.", "The answer is: {0}.", "Answer: {0}", "\"{0}\"", "It is {0}.", "{0}, because nobody moved it.", "{0}\n\nExplanation: the thing was left where it was.")
-LIST_PHRASES = ("{0}", "[{0}]", "The characters who know are {0}.", "The characters who know are: {0}", "**{0}**", "{0}.", "Only {0} know the answer.", "{0}\n\nThe others left.")
-CHOICE_PHRASES = ("({0})", "{0}", "**({0})**", "The answer is ({0}).", "Answer: {0}", "({0}) {1}", "{0}. {1}", "({0}), because of what was said.")
-STRANGE_PLACES = ("In the aquarium.", "aquarium", "The answer is: in the aquarium.", "They will look in the aquarium because it is wet.", "**Aquarium**", "the rusty spaceship")
-STRANGE_WORDS = ("Maybe.", "**Purple**", "The aquarium", "It cannot be determined from the story.", "unknown", "42")
-STRANGE_PEOPLE = ("Zebulon", "[Zebulon, Quirinus]", "Zebulon and Quirinus", "The characters who know are Zebulon and Quirinus.", "- Zebulon\n- Quirinus", "**Zebulon**")
-STRANGE_CHOICES = ("(c)", "C", "Answer: d", "(e)", "Neither.", "None of the options is correct.")
-STRANGE_LETTERS = ("E", "[[E]]", "Answer: F", "The answer is G.", "答案：E", "None of the above.")
+"""Right answers to where something is: the place, a person, another place."""
+WORDS = (
+    "{0}", "**{0}**", "{0}.", "The answer is: {0}.", "Answer: {0}", "“{0}”", "It is {0}.",
+    "{0}, because nobody moved it.",
+    "{0}\n\nExplanation: the thing was left where it was.",
+)  # fmt: skip
+LISTS = (
+    "{0}", "[{0}]", "The characters who know are {0}.", "The characters who know are: {0}", "**{0}**", "{0}.",
+    "Only {0} know the answer.", "{0}\n\nThe others had left.",
+)  # fmt: skip
+CHOICES = (
+    "({0})", "{0}", "**({0})**", "The answer is ({0}).", "Answer: {0}", "({0}) {1}", "{0}. {1}",
+    "({0}), because of that.",
+)  # fmt: skip
+LETTERS = (
+    "[[{0}]]", "{0}", "{0}. {1}", "**{0}**", "Answer: {0}", "The answer is {0} because it fits.", "答案：{0}", "{1}",
+    "({0})",
+    "Option {0} is correct.",
+)  # fmt: skip
+OTHER_PLACES = (
+    "In the aquarium.", "aquarium", "The answer is: in the aquarium.",
+    "They will look in the aquarium because it is wet.",
+    "**Aquarium**", "the rusty spaceship",
+)  # fmt: skip
+OTHER_WORDS = ("Maybe.", "**Purple**", "The aquarium", "It cannot be determined from the story.", "unknown", "42")
+OTHER_PEOPLE = (
+    "Zebulon", "[Zebulon, Quirinus]", "Zebulon and Quirinus", "The characters who know are Zebulon and Quirinus.",
+    "- Zebulon\n- Quirinus", "**Zebulon**",
+)  # fmt: skip
+OTHER_CHOICES = ("(c)", "C", "Answer: d", "(e)", "Neither.", "None of the options is correct.")
+OTHER_LETTERS = ("E", "[[E]]", "Answer: F", "The answer is G.", "答案：E", "None of the above.")

@@ -76,8 +76,8 @@ def test_what_cannot_be_read_is_wrong_officially_and_missing_otherwise(question)
     for key, answer in (
         ("1-0-0/answerability/yn/Bea", "Hmm."), ("1-0-0/belief0/choice", "Bea may think so."),
         ("1-0-0/answerability/list", "I cannot say"), ("1-0-0/belief0/dist", " "), ("1-0-0/fact", ""),
-        *((key, "I can't help with that.") for key in (
-            "1-0-0/answerability/yn/Bea", "1-0-0/belief0/choice", "1-0-0/answerability/list", "1-0-0/belief0/dist", "1-0-0/fact",
+        *((f"1-0-0/{key}", "I can't help with that.") for key in (
+            "answerability/yn/Bea", "belief0/choice", "answerability/list", "belief0/dist", "fact",
         )),
     ):  # fmt: skip
         read = parse(question(key), answer)

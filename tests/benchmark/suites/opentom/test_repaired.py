@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, LABELS, NEITHER, OUTSIDE, UNREAD
+from benchmark.suites.opentom.kinds import (
+    ACCESSIBILITY,
+    ATTITUDE,
+    COARSE,
+    FINE,
+    FULLNESS,
+    LABELS,
+    NEITHER,
+    OUTSIDE,
+    UNREAD,
+)
 from benchmark.suites.opentom.official import predicted_label
 from benchmark.suites.opentom.repaired import label_of
 from benchmark.suites.opentom.samples import load

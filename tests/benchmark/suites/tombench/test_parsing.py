@@ -218,8 +218,10 @@ def test_a_letter_that_was_not_shown_stands_for_itself(answer):
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        ("Answer: A, C", SEVERAL), ("[[A]][[B]]", SEVERAL), ("A or B", SEVERAL), ("[[A, B]]", SEVERAL), ("42", NO_OPTION),
-        ("", NO_OPTION), ("I can't help with A or B.", REFUSED), ("不知道", UNKNOWING), ("I don't know, A or B.", UNKNOWING),
+        ("Answer: A, C", SEVERAL), ("[[A]][[B]]", SEVERAL), ("A or B", SEVERAL), ("[[A, B]]", SEVERAL),
+        ("42", NO_OPTION),
+        ("", NO_OPTION), ("I can't help with A or B.", REFUSED), ("不知道", UNKNOWING),
+        ("I don't know, A or B.", UNKNOWING),
     ],
 )  # fmt: skip
 def test_an_answer_that_chooses_nothing_says_why(answer, why):

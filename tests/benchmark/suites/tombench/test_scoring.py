@@ -42,7 +42,11 @@ def test_the_repaired_reading_says_what_it_could_not_read(vectors, shared, tmp_p
 
 
 def test_a_letter_that_is_not_offered_is_wrong_and_two_letters_are_no_choice(shared, tmp_path):
-    answers = {"False Belief Task/0/0": "E", "False Belief Task/1/0": "Answer: A, C", "False Belief Task/2/0": "[[A]][[B]]"}
+    answers = {
+        "False Belief Task/0/0": "E",
+        "False Belief Task/1/0": "Answer: A, C",
+        "False Belief Task/2/0": "[[A]][[B]]",
+    }
     repaired = scored(shared, tmp_path, answers)["repaired"]
     assert repaired["answers"] == dict(zip(answers, ("E", None, None), strict=True))
     assert (repaired["metrics"]["overall"], repaired["metrics"]["unparsed"]) == (0.0, 2)
