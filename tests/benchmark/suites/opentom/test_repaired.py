@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchmark.suites.contract import Question, Sample
 from benchmark.suites.opentom.kinds import (
     ACCESSIBILITY,
     ATTITUDE,
@@ -15,10 +16,13 @@ from benchmark.suites.opentom.kinds import (
     OUTSIDE,
     UNREAD,
 )
+from benchmark.suites.opentom.macro import agreement
+from benchmark.suites.opentom.macro_intervals import MacroAnswer, macro_bounds, macro_estimate
 from benchmark.suites.opentom.official import predicted_label
 from benchmark.suites.opentom.repaired import label_of
 from benchmark.suites.opentom.samples import load
-from benchmark.suites.opentom.steps import right_label
+from benchmark.suites.opentom.steps import parse, right_label
+from benchmark.suites.settings import Settings
 
 NO_PLACES = ("", "")
 NESTED = ("box", "donation box")
@@ -103,3 +107,31 @@ def test_every_gold_answer_of_the_data_is_read_as_right(shared):
         label = label_of(kind, sample.gold["answer"], places)
         assert label == right_label(sample) != None, sample.key  # noqa: E711
         assert kind == FINE or label == LABELS[kind][sample.gold["answer"]]
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "official", "repaired"),
+    [
+        ("cot", "No, wait.\nFinal answer: Yes", 1, 1),
+        ("cot", "No one moved it. Therefore yes", 1, 1),
+        ("cot", "No one moved it.\nYes\n", 1, 1),
+        ("cot", "Yes.\n\nI hope that this helps you!", UNREAD, None),
+        ("cot", "Final answer: yes\nNo doubt.", 0, 1),
+        ("self-ask", "No one moved it.\nFinal answer: Yes", UNREAD, 1),
+        ("plain", "No one moved it.\nYes", UNREAD, 1),
+    ],
+)
+def test_the_official_parse_reads_what_the_released_code_reads_by_each_method(method, answer, official, repaired):
+    content = {"story": "", "question": "?", "kind": COARSE, "people": ["Una"], "perspective": "mover"}
+    gold = {"answer": "Yes", "label": 1, "places": ["box", "jar"], "mover": "Una", "observer": "Vic"}
+    asked = Question(Sample("1", "1", content, gold), "answer", Settings({"method": method}), None)
+    parsed = parse(asked, answer)
+    assert (parsed.official["label"], parsed.repaired["label"]) == (official, repaired)
+
+
+def test_an_answer_outside_the_labels_is_a_miss_and_no_label_of_its_own():
+    # label 1: 1 of 2 found, nothing else answered so: 2 * 1 / (2 + 1) = 2/3; label 2: 1; their mean is 5/6
+    answers = [MacroAnswer("a", 1, 1), MacroAnswer("b", 1, OUTSIDE), MacroAnswer("c", 2, 2)]
+    assert macro_estimate(answers, seed=1).value == pytest.approx(5 / 6)
+    assert macro_bounds(answers) == pytest.approx((5 / 6, 5 / 6))
+    assert agreement([(1, 1), (1, OUTSIDE), (2, 2)]).f1 == pytest.approx(5 / 6)
