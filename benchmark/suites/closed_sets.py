@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from benchmark.suites.refusals import Said
+from benchmark.suites.refusals import OwnWords
 
 
 def words(text: str) -> frozenset[str]:
@@ -95,8 +95,8 @@ _NO_PLACES = words(
 
 def main_clause(text: str) -> str:
     """Return the part of an answer before it gives its reasons. Returns all of it if it begins with them."""
-    found = _REASONS.search(text)
-    before = text[: found.start()] if found else ""
+    reasons = _REASONS.search(text)
+    before = text[: reasons.start()] if reasons else ""
     return before if _WORD.search(before) else text
 
 
@@ -109,32 +109,32 @@ def phrase_in(text: str, members: Iterable[str] = ()) -> str:
         return ""
     raw = _ANNOUNCED.sub("", lines[0] if len(lines) == 1 else main_clause(lines[0]), count=1)
     phrase = _AROUND.sub("", raw)
-    found = [word.lower() for word in _WORD.findall(phrase)]
-    if not found or len(found) > _MOST_WORDS or len(phrase) > _MOST_CHARACTERS or _SILENCE.fullmatch(phrase):
+    tokens = [word.lower() for word in _WORD.findall(phrase)]
+    if not tokens or len(tokens) > _MOST_WORDS or len(phrase) > _MOST_CHARACTERS or _SILENCE.fullmatch(phrase):
         return ""
-    if raw.rstrip().endswith((":", "?", "：", "？", "…", "...")) or found[-1] in {"her", *_OPEN_ENDS}:
+    if raw.rstrip().endswith((":", "?", "：", "？", "…", "...")) or tokens[-1] in {"her", *_OPEN_ENDS}:
         return ""
-    if not _OF_SENTENCES.isdisjoint(found) or found[0] in ("can", "cannot", "can't"):
+    if not _OF_SENTENCES.isdisjoint(tokens) or tokens[0] in ("can", "cannot", "can't"):
         return ""
     return "" if _is_cut(raw, phrase, members) else phrase
 
 
 def denial_in(text: str) -> str:
     """Return an answer that says that none of the set is right, or that this cannot be known. Returns "" otherwise."""
-    found = text.split()
-    line = " ".join(found)
-    return line if len(found) <= _MOST_WORDS_OF_A_DENIAL and _DENIAL.search(line[:_LONGEST]) else ""
+    tokens = text.split()
+    line = " ".join(tokens)
+    return line if len(tokens) <= _MOST_WORDS_OF_A_DENIAL and _DENIAL.search(line[:_LONGEST]) else ""
 
 
-def outside(said: Said, members: Iterable[str] = ()) -> str:
+def outside(own: OwnWords, members: Iterable[str] = ()) -> str:
     """Return what an answer gives instead of one of a closed set, whose words are `members`. Returns "" if it says
     nothing about the question."""
-    return (denial_in(said.text) or phrase_in(said.text, members)) if said.whole else ""
+    return (denial_in(own.text) or phrase_in(own.text, members)) if own.whole else ""
 
 
-def outside_place(said: Said, members: Iterable[str]) -> str:
+def outside_place(own: OwnWords, members: Iterable[str]) -> str:
     """Return the place that an answer gives where it names none of `members`. Returns "" if it gives none."""
-    return (place_in(said.text, members) or denial_in(said.text)) if said.whole else ""
+    return (place_in(own.text, members) or denial_in(own.text)) if own.whole else ""
 
 
 def place_in(text: str, members: Iterable[str] = ()) -> str:
@@ -154,8 +154,8 @@ def place_in(text: str, members: Iterable[str] = ()) -> str:
 def _bare_place(phrase: str) -> str:
     while (bare := _DETERMINER.sub("", phrase)) != phrase:
         phrase = bare
-    found = [word.lower() for word in _WORD.findall(phrase)]
-    return "" if not found or found[0] in _NO_PLACES or found[-1] in _NO_PLACES else phrase
+    tokens = [word.lower() for word in _WORD.findall(phrase)]
+    return "" if not tokens or tokens[0] in _NO_PLACES or tokens[-1] in _NO_PLACES else phrase
 
 
 def _is_cut(raw: str, phrase: str, members: Iterable[str]) -> bool:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from benchmark.suites.reasons import REFUSED, UNKNOWING
 
 
-class Said(NamedTuple):
+class OwnWords(NamedTuple):
     """An answer without the sentences in which the model refuses or does not know; `refused` and `unknowing` say
     whether it had any."""
 
@@ -43,14 +43,14 @@ _LONGEST = 300
 """Characters of a sentence that are looked at."""
 
 
-def said_in(answer: str) -> Said:
+def own_words(answer: str) -> OwnWords:
     """Return an answer without the sentences that refuse or say that the model does not know. Returns the answer as it
     is if it has none."""
     # its patterns take a tenth of a second to compile, which no start has to wait for
     from benchmark.suites import refusal_patterns as patterns
 
     if _SILENT.fullmatch(answer):
-        return Said("")
+        return OwnWords("")
     kept: list[str] = []
     refused = unknowing = False
     for piece in _pieces(answer.replace("’", "'"), patterns.PIECE):
@@ -63,16 +63,16 @@ def said_in(answer: str) -> Said:
     if refused:
         kept = [piece for piece in kept if not _begins_with(piece, patterns.OFFER, patterns.ZH_OFFER)]
     elif patterns.APOLOGY.search(answer) and patterns.LEAD.fullmatch(answer[:_LONGEST]):
-        return Said("", refused=True)
+        return OwnWords("", refused=True)
     if not (refused or unknowing):
-        return Said(answer)
-    return Said("".join(kept).strip(" \t\r\n,;:，；：-—–"), refused, unknowing)
+        return OwnWords(answer)
+    return OwnWords("".join(kept).strip(" \t\r\n,;:，；：-—–"), refused, unknowing)
 
 
 def is_refusal(answer: str) -> bool:
     """Return whether an answer refuses and says nothing else."""
-    said = said_in(answer)
-    return said.refused and not any(letter.isalnum() for letter in said.text)
+    own = own_words(answer)
+    return own.refused and not any(letter.isalnum() for letter in own.text)
 
 
 def _pieces(answer: str, sentence: re.Pattern[str]) -> Iterator[str]:

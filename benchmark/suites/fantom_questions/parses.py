@@ -24,7 +24,7 @@ from benchmark.suites.fantom_questions.repaired import (
     yes_or_no,
 )
 from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, FACT, LIST, YES
-from benchmark.suites.refusals import Said, said_in
+from benchmark.suites.refusals import OwnWords, own_words
 from core.language import gettext_noop
 
 Parse = Mapping[str, Any]
@@ -39,12 +39,12 @@ NEITHER = gettext_noop("says neither yes nor no, or both")
 
 def unread(sample: Sample, answer: str) -> str:
     """Return why an answer to a question cannot be read."""
-    return said_in(answer).why(UNREAD.get(sample.content["kind"], NEITHER))
+    return own_words(answer).why(UNREAD.get(sample.content["kind"], NEITHER))
 
 
 def says_nothing(answer: str) -> bool:
     """Return whether an answer in free words is empty, refuses, or does not know."""
-    return not any(letter.isalnum() for letter in said_in(answer).text)
+    return not any(letter.isalnum() for letter in own_words(answer).text)
 
 
 def is_stray(sample: Sample, parse: Parse | None) -> bool:
@@ -67,24 +67,24 @@ def official_parse(sample: Sample, scored: Scored) -> Parse:
 
 def repaired_parse(sample: Sample, answer: str) -> Parse | None:
     """Return the repaired parse of an answer; None where a person cannot read it."""
-    kind, said = sample.content["kind"], said_in(answer)
+    kind, own = sample.content["kind"], own_words(answer)
     if kind == CHOICE:
-        return _choice(sample, said)
-    return _list(sample, said) if kind == LIST else _single(sample, said)
+        return _choice(sample, own)
+    return _list(sample, own) if kind == LIST else _single(sample, own)
 
 
-def _choice(sample: Sample, said: Said) -> Parse | None:
-    place = option_of(said.text, sample.content["options"])
+def _choice(sample: Sample, own: OwnWords) -> Parse | None:
+    place = option_of(own.text, sample.content["options"])
     if place is None:
-        other = option_outside(said.text) if said.whole else ""
+        other = option_outside(own.text) if own.whole else ""
         return {"right": False, "said": None, "outside": other} if other else None
     return {"right": place == sample.gold["key"], "said": place}
 
 
-def _list(sample: Sample, said: Said) -> Parse | None:
-    named = names_in(said.text, sample.content["names"])
-    strangers = strangers_in(said.text, sample.content["names"], sample.content["conversation"]) if said.whole else []
-    if named is None and not strangers and (other := outside(said, sample.content["names"])):
+def _list(sample: Sample, own: OwnWords) -> Parse | None:
+    named = names_in(own.text, sample.content["names"])
+    strangers = strangers_in(own.text, sample.content["names"], sample.content["conversation"]) if own.whole else []
+    if named is None and not strangers and (other := outside(own, sample.content["names"])):
         strangers = [other]
     if named is None and not strangers:
         return None
@@ -94,9 +94,9 @@ def _list(sample: Sample, said: Said) -> Parse | None:
     return {"right": not (excluded or included), "named": listed, "excluded": excluded, "included": included}
 
 
-def _single(sample: Sample, said: Said) -> Parse | None:
-    answer_class = yes_or_no(said.text)
+def _single(sample: Sample, own: OwnWords) -> Parse | None:
+    answer_class = yes_or_no(own.text)
     if answer_class is None:
-        other = "" if YES_OR_NO.search(said.text.lower()) else outside(said, ("yes", "no"))
+        other = "" if YES_OR_NO.search(own.text.lower()) else outside(own, ("yes", "no"))
         return {"right": False, "said": -1, "outside": other} if other else None
     return {"right": answer_class == int(sample.gold["right"][0] == YES), "said": answer_class}

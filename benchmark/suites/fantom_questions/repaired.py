@@ -104,14 +104,14 @@ def strangers_in(answer: str, names: Sequence[str], heard: str = "") -> list[str
     inside = re.search(r"\[([^\[\]]*)\]", text)
     parts = _BETWEEN_NAMES.split(inside[1] if inside else _BEFORE_NAMES.sub("", text.strip(), count=1))
     speakers = {*names, *(line.partition(":")[0] for line in heard.split("\n"))}
-    known = re.compile(
+    character = re.compile(
         "|".join(rf"\b{re.escape(name)}\b" for name in sorted(speakers, key=len, reverse=True) if name), re.IGNORECASE
     )
     strangers = []
     for part in parts:
         name = re.sub(r"^\W*(?:\d+[.)]\s*)?", "", _AFTER_NAMES.sub("", part)).strip(" \t*_`\"'“”.!?()[]-•")
         listed = _NAME.fullmatch(name) or (inside and re.fullmatch(r"[\w'’-]{2,}(?:\s+[\w'’.-]+){0,2}", name))
-        if listed and not known.search(name) and name.split()[0].lower() not in _NO_NAMES:
+        if listed and not character.search(name) and name.split()[0].lower() not in _NO_NAMES:
             strangers.append(name)
     return strangers
 

@@ -98,7 +98,7 @@ GROUP = accuracy_group(
         ),
         short=GENRES,
     ),
-    says=lambda sample, repaired: str(repaired.get("said") or repaired.get("label")),
+    says=lambda sample, repaired: str(repaired.get("outside") or repaired.get("label")),
 )
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from benchmark.methods.cot import COT
 from benchmark.suites.closed_sets import main_clause, outside, outside_place, place_in, words
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, OUTSIDE
-from benchmark.suites.refusals import Said, said_in
+from benchmark.suites.refusals import OwnWords, own_words
 from core.language import gettext_noop
 
 NOTHING_READ = gettext_noop("says none of the answers")
@@ -48,23 +48,23 @@ _CONCLUSION = re.compile(r"\b(?:therefore|thus|hence)\b[\s,:]*", re.IGNORECASE)
 
 class Read(NamedTuple):
     """What an answer was read as: its label, as `kinds.LABELS` has it, of a place 1 for the original and 2 for the new
-    one, OUTSIDE of another answer, which is then in `said`. The label is None where there is a reason `why`."""
+    one, OUTSIDE of another answer, which is then `outside`. The label is None where there is a reason `why`."""
 
     label: int | None
-    said: str = ""
+    outside: str = ""
     why: str = ""
 
 
 def read_answer(kind: str, answer: str, places: tuple[str, str]) -> Read:
     """Return what an answer to a question of a kind is read as."""
-    said = said_in(answer)
-    labels = _place(said.text, places) if kind == FINE else _phrase(said.text, kind)
+    own = own_words(answer)
+    labels = _place(own.text, places) if kind == FINE else _phrase(own.text, kind)
     if len(labels) == 1:
         return Read(labels.pop())
     if labels:
-        return Read(None, why=said.why(SEVERAL))
-    other = _other_answer(kind, said, places)
-    return Read(OUTSIDE, other) if other else Read(None, why=said.why(NOTHING_READ))
+        return Read(None, why=own.why(SEVERAL))
+    other = _other_answer(kind, own, places)
+    return Read(OUTSIDE, other) if other else Read(None, why=own.why(NOTHING_READ))
 
 
 def after_thinking(answer: str) -> str:
@@ -80,11 +80,11 @@ def label_of(kind: str, answer: str, places: tuple[str, str]) -> int | None:
     return read_answer(kind, answer, places).label
 
 
-def _other_answer(kind: str, said: Said, places: Collection[str]) -> str:
+def _other_answer(kind: str, own: OwnWords, places: Collection[str]) -> str:
     if kind == FINE:
-        return outside_place(said, places)
+        return outside_place(own, places)
     phrases = [phrase for each in _PHRASES[kind].values() for phrase in each]
-    other = outside(said, phrases)
+    other = outside(own, phrases)
     denied = any(re.search(rf"\b{re.escape(phrase)}\b", other.lower()) for phrase in phrases)
     return "" if denied else other
 
@@ -92,8 +92,8 @@ def _other_answer(kind: str, said: Said, places: Collection[str]) -> str:
 def _phrase(answer: str, kind: str) -> set[int]:
     """The labels that an answer has in words and does not deny; before its reasons, if there."""
     clauses = (main_clause(answer), answer)
-    found = [_phrases_in(" ".join(text.lower().split()), _PHRASES[kind]) for text in clauses]
-    return found[0] or found[1]
+    by_clause = [_phrases_in(" ".join(text.lower().split()), _PHRASES[kind]) for text in clauses]
+    return by_clause[0] or found[1]
 
 
 def _phrases_in(text: str, phrases_by_label: Mapping[int, Iterable[str]]) -> set[int]:

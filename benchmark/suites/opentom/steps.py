@@ -146,7 +146,7 @@ def _parsed_label(sample: Sample, official_text: str, text: str) -> Parsed:
     counted = official != UNREAD and gold is not None
     return Parsed(
         official={"label": official},
-        repaired={"label": read.label} | ({"said": read.said} if read.said else {}),
+        repaired={"label": read.label} | ({"outside": read.outside} if read.outside else {}),
         score=float(official == gold) if counted else None,
         repaired_score=None if read.label is None else float(read.label == right),
         unusable=read.why,

@@ -64,12 +64,12 @@ def _item(view: ItemView) -> ItemContext:
     fields = {name: sample.content[name] for name in ("story", "question", "perspective")}
     answered = bool(view.answer) and view.question.step == ANSWER
     unread = note_of(view.unusable) if answered else ""
-    return fields | {"genre": sample.category, "answers": answers, "unread": unread, "outside": _said(view)}
+    return fields | {"genre": sample.category, "answers": answers, "unread": unread, "outside": _outside(view)}
 
 
-def _said(view: ItemView) -> str:
+def _outside(view: ItemView) -> str:
     """What the answer gives that is none of the answers that there are."""
-    return str((view.repaired or {}).get("said", ""))
+    return str((view.repaired or {}).get("outside", ""))
 
 
 def _labels(view: ItemView) -> Mapping[str, int]:
@@ -77,7 +77,7 @@ def _labels(view: ItemView) -> Mapping[str, int]:
     sample = view.question.sample
     first, second = sample.gold["places"]
     labels = LABELS.get(sample.content["kind"]) or {first: 1, second: 2, "neither place": NEITHER}
-    return {**labels, **({f"“{_said(view)}”": OUTSIDE} if _said(view) else {})}
+    return {**labels, **({f"“{_outside(view)}”": OUTSIDE} if _outside(view) else {})}
 
 
 def _read(view: ItemView) -> dict[str, int | None]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from benchmark.suites.closed_sets import main_clause, outside_place
-from benchmark.suites.refusals import said_in
+from benchmark.suites.refusals import own_words
 from core.language import gettext_noop
 
 NO_OUTPUT = "no output"
@@ -31,17 +31,17 @@ def named_place(answer: str, containers: Sequence[str], candidates: Collection[s
     names no container is taken to mean another candidate, such as the room, and else the place that it does name:
     one that the story lacks is an answer, and wrong.
     """
-    said = said_in(answer)
-    clauses = dict.fromkeys((main_clause(said.text), said.text))
+    own = own_words(answer)
+    clauses = dict.fromkeys((main_clause(own.text), own.text))
     for names in (containers, [name for name in candidates if name not in containers]):
         for text in clauses:
             named = _named(text, names)
             if len(named) > 1 and names is containers:
-                return None, said.why(SEVERAL)
+                return None, own.why(SEVERAL)
             if named:
                 return named[0], ""
-    place = outside_place(said, (*containers, *candidates))
-    return (place, "") if place else (None, said.why(NONE))
+    place = outside_place(own, (*containers, *candidates))
+    return (place, "") if place else (None, own.why(NONE))
 
 
 def _named(answer: str, names: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from benchmark.suites.refusals import said_in
+from benchmark.suites.refusals import own_words
 from benchmark.suites.tombench.letter_patterns import (
     ALTERNATIVE,
     BARE,
@@ -54,13 +54,13 @@ def committed(answer: str, options: Sequence[str]) -> Committed:
     text = _plain(answer)
     if letter := _repeated(text, options):
         return Committed(letter)
-    said = said_in(text)
-    letter = _letter(said.text, options)
-    if not letter and said.whole and NONE_OF_ALL.search(said.text):
+    own = own_words(text)
+    letter = _letter(own.text, options)
+    if not letter and own.whole and NONE_OF_ALL.search(own.text):
         letter = NONE_OF_THEM
     if letter:
         return Committed(letter)
-    return Committed(None, said.why(SEVERAL if letter == _MORE else NO_OPTION))
+    return Committed(None, own.why(SEVERAL if letter == _MORE else NO_OPTION))
 
 
 def committed_letter(answer: str, options: Sequence[str]) -> str | None:

@@ -21,7 +21,7 @@ from benchmark.suites.percept_fantom.samples import samples_of as percept_fantom
 from benchmark.suites.percept_fantom.suite import SUITE as PERCEPT_FANTOM
 from benchmark.suites.percept_tomi.suite import SUITE as PERCEPT_TOMI
 from benchmark.suites.reasons import REFUSED, UNKNOWING
-from benchmark.suites.refusals import said_in
+from benchmark.suites.refusals import own_words
 from benchmark.suites.settings import Settings
 from benchmark.suites.tombench.samples import item_of, shown_in
 from benchmark.suites.tombench.steps import letter_of
@@ -203,7 +203,7 @@ def test_a_phrase_is_a_whole_answer_of_a_few_words(text, phrase):
     ],
 )  # fmt: skip
 def test_a_place_is_what_something_is_in(text, place):
-    assert outside_place(said_in(text), ("jar",)) == place
+    assert outside_place(own_words(text), ("jar",)) == place
 
 
 def test_reasons_are_no_part_of_the_answer():
@@ -217,8 +217,8 @@ def test_reasons_are_no_part_of_the_answer():
 
 
 def test_a_refusal_leaves_nothing_outside_the_set():
-    assert outside(said_in("I can't help with that. Perhaps."), ()) == ""
-    assert outside(said_in("Perhaps."), ()) == "Perhaps"
+    assert outside(own_words("I can't help with that. Perhaps."), ()) == ""
+    assert outside(own_words("Perhaps."), ()) == "Perhaps"
 
 
 HOSTILE = (
@@ -242,8 +242,8 @@ HOSTILE = (
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_takes_long(text):
-    begun = time.process_time()
+    end = time.monotonic() + 60
     for suite, samples in BY_HAND:
         for each in samples:
             read(suite, [each], [text * 5_000], **({"embedder": "toy"} if suite is FANTOM else {}))
-    assert time.process_time() - begun < 10
+            assert time.monotonic() < end, "an answer was not read in time"

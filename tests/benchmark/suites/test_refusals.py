@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmark.suites.refusals import Said, is_refusal, said_in
+from benchmark.suites.refusals import OwnWords, is_refusal, own_words
 from tests.benchmark.suites.phrasings import ABSTENTIONS, CHINESE_REFUSALS, REFUSALS
 
 MORE = (
@@ -51,20 +51,20 @@ ANSWERS = (
 
 @pytest.mark.parametrize("answer", [*REFUSALS, *CHINESE_REFUSALS, *MORE])
 def test_a_refusal_says_nothing(answer):
-    said = said_in(answer)
-    assert is_refusal(answer) and said.refused and not any(letter.isalnum() for letter in said.text), said
+    own = own_words(answer)
+    assert is_refusal(answer) and own.refused and not any(letter.isalnum() for letter in own.text), own
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_an_answer_that_looks_like_one_stays_whole(answer):
-    assert said_in(answer) == Said(answer)
+    assert own_words(answer) == OwnWords(answer)
 
 
 @pytest.mark.parametrize(
     "answer", [*ABSTENTIONS, "Hmm, no idea", "cannot say", "I don't know whether Una knows.", "我不确定。", "无法判断"]
 )
 def test_who_does_not_know_does_not_refuse(answer):
-    assert said_in(answer) == Said("", unknowing=True) and not is_refusal(answer)
+    assert own_words(answer) == OwnWords("", unknowing=True) and not is_refusal(answer)
 
 
 @pytest.mark.parametrize(
@@ -79,10 +79,10 @@ def test_who_does_not_know_does_not_refuse(answer):
     ],
 )  # fmt: skip
 def test_the_other_sentences_are_kept(answer, left):
-    said = said_in(answer)
-    assert said.text == left and not said.whole
+    own = own_words(answer)
+    assert own.text == left and not own.whole
 
 
 @pytest.mark.parametrize("answer", ["no output", "No answer.", "N/A", "Invalid Request Error Occurred", "NaN"])
 def test_what_stands_for_no_answer_is_none(answer):
-    assert said_in(answer) == Said("")
+    assert own_words(answer) == OwnWords("")
