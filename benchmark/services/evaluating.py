@@ -196,13 +196,13 @@ def parse_answer(run_item: RunItem, call: Call, texts: Texts) -> Parsed:
 
 
 def _unusable_reason(call: Call, parsed: Parsed) -> str:
-    """Return why an answer is unusable, empty for a usable one. A table without rows counts as an answer only where the
-    model meant to end there."""
+    """Return why an answer is unusable, empty for a usable one. A table without rows, and an answer outside a closed
+    set, count as answers only where the model meant to end there."""
     if call.state == "unusable" and call.problem not in NO_WORD:  # an empty answer is whole, and asked about once more
         return NOT_WHOLE
     ended = {"refused": REFUSED, "truncated": TRUNCATED}.get(call.state, "")
     if not parsed.unusable:
-        return ended if parsed.empty else ""
+        return ended if parsed.empty or parsed.stray else ""
     return (ended or parsed.unusable)[:120]
 
 

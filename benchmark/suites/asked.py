@@ -122,8 +122,8 @@ class Parsed:
     `official` and `repaired` are plain data for a database row, `official` None where the released code cannot read
     such an answer. `score` and `repaired_score`, from 0 to 1, are what tables sort by; None where there is none.
     `unusable` says why the repaired parse has no estimate, empty where it has one; `unjudged` counts the rows that a
-    judgement leaves out. `empty` says that the answer was read and holds nothing, which the end of its call may
-    explain.
+    judgement leaves out. `empty` says that the answer was read and holds nothing, `stray` that it is none of the
+    possible answers: the end of its call may explain both.
     """
 
     official: SuiteData | None
@@ -133,6 +133,7 @@ class Parsed:
     unusable: str = ""
     unjudged: int = 0
     empty: bool = False
+    stray: bool = False
 
 
 @dataclass(frozen=True, slots=True)

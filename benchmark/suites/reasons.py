@@ -15,6 +15,8 @@ JUDGE_NOT_STRUCTURED = gettext_noop("the judge's answer is not structured: its e
 REFUSED = gettext_noop("the model refused")
 TRUNCATED = gettext_noop("the answer was cut off")
 NOT_WHOLE = gettext_noop("it is not a whole answer")
+UNKNOWING = gettext_noop("says that the model does not know")
+"""An answer without one: the model does not refuse, and commits to nothing."""
 """Ends of calls that say more than an answer that cannot be read."""
 OPEN = gettext_noop("no answer yet")
 CALL_FAILED = gettext_noop("the call failed")
@@ -46,6 +48,7 @@ COUNTED = (
     gettext_noop("the judge's answer is not whole {count}"),
     gettext_noop("the judge's answer was cut off {count}"),
     gettext_noop("the model refused {count}"),
+    gettext_noop("says that the model does not know {count}"),
 )
 """Reasons as tables list them, each with how many samples have it."""
 

@@ -59,10 +59,10 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A command-line option of `score_outputs`; `default` also says its type."""
+    """A command-line option of `score_outputs`; `default` also says its type, False that it is a flag."""
 
     name: str
-    default: str | int
+    default: str | int | bool
     help: str
     choices: tuple[str, ...] | None = None
 

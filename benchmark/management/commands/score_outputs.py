@@ -16,12 +16,11 @@ class Command(JsonCommand):
         parser.add_argument("--data", required=True, type=Path, metavar="PATH", help="what the suite's importer takes")
         parser.add_argument("--answers", required=True, type=Path, metavar="FILE", help="JSON: answers by id")
         for option in _options():
-            parser.add_argument(
-                f"--{option.name.replace('_', '-')}",
-                type=type(option.default),
-                choices=option.choices,
-                help=option.help,
-            )
+            flag = f"--{option.name.replace('_', '-')}"
+            if option.default is False:
+                parser.add_argument(flag, action="store_const", const=True, help=option.help)
+            else:
+                parser.add_argument(flag, type=type(option.default), choices=option.choices, help=option.help)
 
     def work(self, **options) -> dict:
         suite = suite_named(options["suite"])

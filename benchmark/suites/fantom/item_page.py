@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmark.suites.asked import ItemContext, ItemView
 from benchmark.suites.fantom.answering import ANSWER
-from benchmark.suites.fantom.judging import JUDGED_AT, answer_of
+from benchmark.suites.fantom.judging import EMPTY, JUDGED_AT, SAYS_NOTHING, answer_of
 from benchmark.suites.fantom.verdicts import CANNOT_TELL, NEITHER, RIGHT, WRONG
 from benchmark.suites.fantom_questions import item_page
 from benchmark.suites.fantom_questions.read_lines import answer_lines
@@ -58,6 +58,6 @@ def lines_of(view: ItemView) -> list[ReadLine]:
             repaired=_states(view.repaired) or None,
             right=None if view.unusable or verdict is None else verdict == RIGHT,
             officially_right=None,
-            note=note_of(view.unusable) if view.unusable == "is empty" else "",
+            note=note_of(view.unusable) if view.unusable in (EMPTY, SAYS_NOTHING) else "",
         )
     ]

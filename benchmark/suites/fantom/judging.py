@@ -25,6 +25,7 @@ from benchmark.suites.fantom.verdicts import (
 )
 from benchmark.suites.fantom_questions.asking import answer_in
 from benchmark.suites.fantom_questions.official import after_marker
+from benchmark.suites.fantom_questions.parses import says_nothing
 from benchmark.suites.judged import Grouping, Judge, JudgeTest, Pairs, RowGroups, Tables, self_test_setting
 from benchmark.suites.settings import PARAMETER, Setting, Settings
 from core.language import gettext_noop
@@ -85,20 +86,23 @@ NO_VERDICT = gettext_noop("judgement: it gives no verdict")
 UNCLEAR = gettext_noop("judgement: it cannot tell")
 FLIPPED = gettext_noop("judgement: it says something else where the texts are swapped")
 EMPTY = gettext_noop("is empty")
+SAYS_NOTHING = gettext_noop("says nothing that could be judged: the model refuses, or does not know")
 _NOBODY = "–"
 """Stands for the character of a question that names nobody who is in the conversation."""
 _ORDERS = {"first": "1", "second": "2"}
 
 
 def judge_request(question: Question) -> Request | str:
-    """Return what the judge is asked about the model's answer, which is known where that is empty."""
+    """Return what the judge is asked about the model's answer. Its answer is known where that says nothing."""
     if not is_free(question.sample):
         return gettext_noop("Only beliefs in free words are judged.")
     if ANSWER not in question.answers:
         return gettext_noop("There is no answer to be judged.")
     answer = answer_of(question)
     request = _request(question, answer)
-    return request if answer else replace(request, preset_answer=_written(CANNOT_TELL, _is_structured(question)))
+    if not says_nothing(answer):
+        return request
+    return replace(request, preset_answer=_written(CANNOT_TELL, _is_structured(question)))
 
 
 def judge_parse(question: Question, answer: str) -> Parsed:
@@ -193,8 +197,8 @@ def _count(verdict: str | None) -> int | None:
 
 
 def _why(question: Question, passes: Verdicts) -> str:
-    if ANSWER in question.answers and not answer_of(question):
-        return EMPTY
+    if ANSWER in question.answers and says_nothing(answer := answer_of(question)):
+        return SAYS_NOTHING if answer else EMPTY
     if not any(passes):
         return NO_VERDICT
     return FLIPPED if _judged(passes).flipped else UNCLEAR

@@ -11,7 +11,7 @@ from benchmark.suites.fantom.embedding import Embedder
 from benchmark.suites.fantom.outcomes import scored_row
 from benchmark.suites.fantom_questions.official import token_f1
 from benchmark.suites.fantom_questions.outcomes import Scored
-from benchmark.suites.fantom_questions.parses import Parse, official_parse, repaired_parse
+from benchmark.suites.fantom_questions.parses import Parse, official_parse, repaired_parse, says_nothing
 from benchmark.suites.fantom_questions.repaired import squad_f1
 from benchmark.suites.fantom_questions.rows import DISTANCE, FACT
 from benchmark.suites.fantom_questions.samples import row_of
@@ -35,9 +35,9 @@ def _official(sample: Sample, scored: Scored) -> Parse:
 def _repaired(sample: Sample, scored: Scored) -> Parse | None:
     row, answer = scored.row, scored.answer
     if row.kind == FACT:
-        return {"f1": squad_f1(row.right[0], answer)} if answer.strip() else None
+        return None if says_nothing(answer) else {"f1": squad_f1(row.right[0], answer)}
     if row.kind == DISTANCE:
-        readable = answer.strip() and scored.near[0] != scored.near[1]
+        readable = not says_nothing(answer) and scored.near[0] != scored.near[1]
         f1 = token_f1((row.right if scored.right else row.wrong)[0], answer)
         return {"right": scored.right, "near": list(scored.near), "f1": f1} if readable else None
     return repaired_parse(sample, answer)

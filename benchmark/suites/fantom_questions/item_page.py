@@ -9,6 +9,7 @@ from benchmark.suites.asked import ItemContext, SuiteData
 from benchmark.suites.contract import Beside, ItemView, Sample
 from benchmark.suites.fantom_questions.question_types import ORDERS, SCENARIOS
 from benchmark.suites.fantom_questions.rows import ANSWERABILITY, CHOICE, DISTANCE, FACT, INFORMATION, LIST, YES
+from benchmark.suites.reasons import note_of
 
 _ANSWERS = {1: "yes", 0: "no", -1: "neither yes nor no"}
 _LONGEST_IN_A_SET, _LONGEST_ANSWER = 80, 300
@@ -33,10 +34,19 @@ def item_of(view: ItemView, *steps: str, scenarios: Mapping[str, str] = SCENARIO
         "right": right_of(sample),
         "wrong": _wrong(sample),
         "parses": [_parse(name, sample, parse) for name, parse in parses.items()] if answered else [],
-        "unread": view.unusable if answered else "",
+        "unread": note_of(view.unusable) if answered else "",
+        "outside": _outside(sample, parses["Repaired"]) if answered else "",
         "fact": f"{content['fact_question']} {content['fact_answer']}",
         "questions": _questions(view, scenarios) if view.question.step in steps else [],
     }
+
+
+def _outside(sample: Sample, parse: SuiteData | None) -> str:
+    """The part of an answer that is none of the possible answers, empty without one."""
+    if not parse:
+        return ""
+    names = sample.content["names"]
+    return str(parse.get("outside") or ", ".join(name for name in parse.get("named", ()) if name not in names))
 
 
 def _questions(view: ItemView, scenarios: Mapping[str, str]) -> Sequence[ItemContext]:
@@ -117,6 +127,8 @@ def says(sample: Sample, parse: SuiteData) -> str:
         return (
             ",".join(sorted(str(names.index(name)) if name in names else name for name in parse["named"])) or "nobody"
         )
+    if parse.get("outside"):
+        return str(parse["outside"]).casefold()
     if kind in (CHOICE, DISTANCE):
         return "right" if parse["right"] else "wrong"
     return f"{parse['f1']:.6g}" if "f1" in parse else parse_text(kind, parse)
@@ -129,6 +141,8 @@ def parse_text(kind: str, parse: SuiteData) -> str:
         return f"cosine with the right text {right:.3f}, with the wrong one {wrong:.3f}"
     if kind == LIST:
         return ", ".join(parse["named"]) or "nobody"
+    if parse.get("outside"):
+        return f"“{parse['outside']}”"
     if kind == CHOICE:
         return "whether it names the right option" if parse["said"] is None else f"({'ab'[parse['said']]})"
     return _ANSWERS[parse["said"]]

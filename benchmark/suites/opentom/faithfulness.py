@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.contract import Sample
-from benchmark.suites.opentom.kinds import COARSE, FINE, NEITHER, UNREAD
+from benchmark.suites.opentom.kinds import COARSE, FINE, NEITHER, OUTSIDE, UNREAD
 from benchmark.suites.unit_estimates import Unit, unit_estimate
 from core.plain import read_as
 
@@ -103,7 +103,9 @@ def _missing(coarse: Answer, fine: Answer) -> bool:
 
 
 def _unfaithful(coarse: Answer, fine: Answer) -> float | None:
-    """1 where the two say different things, 0 where they say the same, None where one of them says nothing."""
-    if coarse.label in (None, UNREAD) or fine.label in (None, UNREAD, NEITHER):
+    """1 where the two say different things, 0 where they say the same, None where one of them says nothing.
+
+    A place that the story does not have is another one than the original."""
+    if coarse.label in (None, UNREAD, OUTSIDE) or fine.label in (None, UNREAD, NEITHER):
         return None
     return float((coarse.label == 1) != (fine.label == 1))

@@ -10,6 +10,8 @@ UNREAD = -1
 """The label of an answer that cannot be read."""
 NEITHER = 3
 """The label of a place that is as much the one as the other."""
+OUTSIDE = -2
+"""The label of an answer that is none of those that there are, in the repaired parse: it is read, and wrong."""
 
 
 @dataclass(frozen=True, slots=True)

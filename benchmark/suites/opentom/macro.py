@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.suites.opentom.kinds import OUTSIDE
 from core.statistics import Floats, label_f1s
 
 Pair = tuple[int, int]
@@ -16,7 +17,8 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Macro F1 over the labels that occur in gold or prediction, and accuracy, from 0 to 1; None of no pair."""
+    """Macro F1 over the labels that occur in gold or prediction, and accuracy, from 0 to 1; None of no pair. An answer
+    OUTSIDE the labels is a miss, and no label of its own."""
 
     f1: float | None
     accuracy: float | None
@@ -31,6 +33,6 @@ def agreement(pairs: Sequence[Pair]) -> Agreement:
 
 
 def _f1_by_label(gold: NDArray[np.int_], predicted: NDArray[np.int_]) -> Floats:
-    labels = np.union1d(gold, predicted)[:, None]
+    labels = np.setdiff1d(np.union1d(gold, predicted), [OUTSIDE])[:, None]
     golds, predictions = gold == labels, predicted == labels
     return label_f1s(*(marks.sum(axis=1) for marks in (golds & predictions, golds, predictions)))

@@ -12,14 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.suites.opentom.kinds import UNREAD
+from benchmark.suites.opentom.kinds import OUTSIDE, UNREAD
 from benchmark.suites.unit_estimates import with_bounds
 from core.statistics import DIFFERENCE, RESAMPLES, SHARE, Estimate, Floats, Scale, estimate_of, label_f1s, ratios
 
 
 class MacroAnswer(NamedTuple):
     """One answer: its narrative, the label that is right, None where official scoring has none, and the label that was
-    read, None or UNREAD for none."""
+    read, None or UNREAD for none. OUTSIDE is a miss, and no label over which F1 is averaged."""
 
     narrative: str
     gold: int | None
@@ -85,7 +85,7 @@ def macro_bounds(answers: Sequence[MacroAnswer]) -> tuple[float, float] | None:
     hits, gold, predicted = (dict.fromkeys({answer.gold for answer in asked}, 0) for _ in range(3))
     for answer in asked:
         gold[answer.gold] += 1
-        if answer.counts:
+        if answer.counts and answer.predicted != OUTSIDE:
             predicted[answer.predicted] = predicted.get(answer.predicted, 0) + 1
             hits[answer.gold] += answer.gold == answer.predicted
     labels = {*gold, *predicted}
@@ -153,15 +153,16 @@ def _weighted(parts: Sequence[Floats], weights: Sequence[float]) -> Floats:
 
 def _counts(answers: Sequence[MacroAnswer], narratives: Sequence[str]) -> Floats:
     """Hits, gold and answers of each label by narrative, shape (narratives, 3 · labels)."""
-    labels = sorted({label for answer in answers for label in (answer.gold, answer.predicted) if label is not None})
+    occurring = {label for answer in answers for label in (answer.gold, answer.predicted)}
+    labels = sorted(label for label in occurring if label not in (None, OUTSIDE))
     rows, at = ({name: place for place, name in enumerate(names)} for names in (narratives, labels))
     columns = np.zeros((len(narratives), 3, len(labels)))
     for answer in answers:
-        gold, predicted = at[answer.gold], at[answer.predicted]
         counts = columns[rows[answer.narrative]]
-        counts[1, gold] += 1
-        counts[2, predicted] += 1
-        counts[0, gold] += gold == predicted
+        counts[1, at[answer.gold]] += 1
+        if answer.predicted != OUTSIDE:
+            counts[2, at[answer.predicted]] += 1
+        counts[0, at[answer.gold]] += answer.gold == answer.predicted
     return columns.reshape(len(narratives), -1)
 
 

@@ -95,7 +95,7 @@ GROUP = accuracy_group(
         ),
         short=GENRES,
     ),
-    says=lambda sample, repaired: str(repaired.get("label")),
+    says=lambda sample, repaired: str(repaired.get("outside") or repaired.get("label")),
 )
 
 
@@ -183,7 +183,8 @@ def _labelled(entered: Entered, parse: Parse) -> list[Labelled]:
     for sample in entered.samples:
         gold = sample.gold["label"] if parse == "official" else right_label(sample)
         for outcome in counted_outcomes(entered.outcomes.get(sample.key, ()), GROUP):
-            label = None if outcome.without else (outcome.read(parse) or {}).get("label")
+            nothing = outcome.without or (parse == "repaired" and outcome.unusable)
+            label = None if nothing else (outcome.read(parse) or {}).get("label")
             rows.append(Labelled(sample, gold, label, bool(outcome.without)))
     return rows
 

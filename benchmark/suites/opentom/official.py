@@ -51,6 +51,12 @@ def gold_label(kind: str, answer: str, places: tuple[str, str]) -> int | None:
     return LABELS[kind].get(answer)
 
 
+def after_reasoning(answer: str) -> str:
+    """Return the part of an answer by chain of thought that the released code reads: its last line, of one line what
+    follows the last `Therefore`. It does so for results whose path has `cot` in it, not for those of Self-Ask."""
+    return answer.rpartition("\n")[2] if "\n" in answer else answer.rpartition("Therefore")[2]
+
+
 def predicted_label(kind: str, answer: str, places: tuple[str, str]) -> int:
     """Return the number of an answer, UNREAD where it cannot be read; a place that both are equally like is NEITHER.
     `answer` has no outer space."""

@@ -1,70 +1,148 @@
-"""Parses of a careful reader: whole words alone count, and an answer that leaves it between several says
-nothing."""
+"""Parses of a careful reader: whole words alone count, refusals and function words are no evidence, an answer that
+leaves it between several says nothing, and one that is none of those that there are is wrong."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS
+from benchmark.methods.cot import COT
+from benchmark.suites.closed_sets import main_clause, outside, outside_place, place_in, words
+from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, OUTSIDE
+from benchmark.suites.refusals import OwnWords, own_words
+from core.language import gettext_noop
 
+NOTHING_READ = gettext_noop("says none of the answers")
+SEVERAL = gettext_noop("names more than one of the answers")
+_UNCHANGED = ("unchanged", "the same", "no change", "not change", "not changed")
 _PHRASES: Mapping[str, Mapping[int, Sequence[str]]] = {
     COARSE: {0: ("no",), 1: ("yes",)},
     FULLNESS: {
         1: ("less full", "emptier", "more empty"),
         2: ("more full", "fuller"),
-        3: ("equally full", "as full as before", "just as full"),
+        3: ("equally full", "as full as before", "just as full", *_UNCHANGED),
     },
     ACCESSIBILITY: {
         1: ("more accessible",),
         2: ("less accessible",),
-        3: ("equally accessible", "as accessible as before", "just as accessible"),
+        3: ("equally accessible", "as accessible as before", "just as accessible", *_UNCHANGED),
     },
     ATTITUDE: {1: ("positive",), 2: ("negative",), 3: ("neutral",)},
 }
 _DENIED = re.compile(r"\b(?:not|never|neither|nor|isn't|isn’t|is no)\s+(?:be\s+|become\s+|any\s+|really\s+)?$")
+_NO_ANSWER = r"(?!\s+(?:one|longer|doubt|idea|change|more|less)\b)"
+"""Words behind a "no" that is no answer."""
 _ARTICLE = re.compile(r"^(?:a|an|the)\s+")
+_FUNCTION_WORDS = words(
+    "a an the of in on at to by for with from into inside near under and or no not it its this that these those his "
+    "her hers their theirs my mine your our own is are was be been can could will would may might must shall should "
+    "do does did has have had i you he she they we s t ll re ve"
+)
+_SYNONYMS = {"fridge": "refrigerator", "countertop": "counter"}
+_TRASH_CAN = re.compile(r"\b(?:trash|garbage|rubbish|waste)\s+(?:can|bin|basket|container|receptacle)\b")
+
+
+_CONCLUSION = re.compile(r"\b(?:therefore|thus|hence)\b[\s,:]*", re.IGNORECASE)
+
+
+class Read(NamedTuple):
+    """What an answer was read as: its label, as `kinds.LABELS` has it, of a place 1 for the original and 2 for the new
+    one, OUTSIDE of another answer, which is then `outside`. The label is None where there is a reason `why`."""
+
+    label: int | None
+    outside: str = ""
+    why: str = ""
+
+
+def read_answer(kind: str, answer: str, places: tuple[str, str]) -> Read:
+    """Return what an answer to a question of a kind is read as."""
+    own = own_words(answer)
+    labels = _place(own.text, places) if kind == FINE else _phrase(own.text, kind)
+    if len(labels) == 1:
+        return Read(labels.pop())
+    if labels:
+        return Read(None, why=own.why(SEVERAL))
+    other = _other_answer(kind, own, places)
+    return Read(OUTSIDE, other) if other else Read(None, why=own.why(NOTHING_READ))
+
+
+def after_thinking(answer: str) -> str:
+    """Return the part of an answer by chain of thought that holds the answer: what follows "Final answer:", else the
+    last line that says something, and in it what follows its last "Therefore"."""
+    last = COT.read(answer)
+    conclusion = _CONCLUSION.split(last)[-1]
+    return conclusion if re.search(r"\w", conclusion) else last
 
 
 def label_of(kind: str, answer: str, places: tuple[str, str]) -> int | None:
-    """Return the number of an answer, as `kinds.LABELS` has it, of a place 1 for the original and 2 for the new one;
-    None where it says none or leaves it between several."""
-    return _place(answer, places) if kind == FINE else _phrase(answer, _PHRASES[kind])
+    """Return the label of an answer, as `Read` has it."""
+    return read_answer(kind, answer, places).label
 
 
-def _phrase(answer: str, phrases_by_label: Mapping[int, Iterable[str]]) -> int | None:
-    text = " ".join(answer.lower().split())
-    labels = {
+def _other_answer(kind: str, own: OwnWords, places: Collection[str]) -> str:
+    if kind == FINE:
+        return outside_place(own, places)
+    phrases = [phrase for each in _PHRASES[kind].values() for phrase in each]
+    other = outside(own, phrases)
+    denied = any(re.search(rf"\b{re.escape(phrase)}\b", other.lower()) for phrase in phrases)
+    return "" if denied else other
+
+
+def _phrase(answer: str, kind: str) -> set[int]:
+    """The labels that an answer has in words and does not deny; before its reasons, if there."""
+    clauses = (main_clause(answer), answer)
+    by_clause = [_phrases_in(" ".join(text.lower().split()), _PHRASES[kind]) for text in clauses]
+    return by_clause[0] or by_clause[1]
+
+
+def _phrases_in(text: str, phrases_by_label: Mapping[int, Iterable[str]]) -> set[int]:
+    return {
         label
         for label, phrases in phrases_by_label.items()
         for phrase in phrases
-        for match in re.finditer(rf"\b{re.escape(phrase)}\b", text)
-        if not _DENIED.search(text[: match.start()])
+        for match in re.finditer(rf"\b{re.escape(phrase)}\b{_NO_ANSWER if phrase == 'no' else ''}", text)
+        if not _DENIED.search(text[max(0, match.start() - 60) : match.start()])
     }
-    return labels.pop() if len(labels) == 1 else None
 
 
-def _place(answer: str, places: tuple[str, str]) -> int | None:
-    """The place that an answer names as a whole: the longer one is looked for first, since it may hold the other; else
-    that of which it has more words."""
-    text, bare = _plain(answer), [_plain(place) for place in places]
+def _place(answer: str, places: tuple[str, str]) -> set[int]:
+    """The places that an answer names as a whole, before its reasons, if there; else those that have the words of the
+    place that it gives."""
+    names = [_plain(place) for place in places]
+    for text in (main_clause(answer), answer):
+        if named := _named(_plain(text), names):
+            return named
+    return _by_words(_content(place_in(answer, places)), [_content(place) for place in places])
+
+
+def _named(text: str, names: Sequence[str]) -> set[int]:
+    """The longer name is looked for first, since it may hold the other."""
     named = set()
-    for at in sorted((0, 1), key=lambda at: -len(bare[at])):
-        pattern = rf"\b{re.escape(bare[at])}\b"
+    for at in sorted((0, 1), key=lambda at: -len(names[at])):
+        pattern = rf"\b{re.escape(names[at])}\b"
         if re.search(pattern, text):
             named.add(at + 1)
             text = re.sub(pattern, " ", text)
-    if len(named) == 1:
-        return named.pop()
-    return None if named else _by_words(text.split(), [place.split() for place in bare])
+    return named
 
 
-def _by_words(words: Sequence[str], places: Sequence[Sequence[str]]) -> int | None:
-    shares = [len({*words} & {*place}) / len({*place}) for place in places]
-    return None if shares[0] == shares[1] else 1 if shares[0] > shares[1] else 2
+def _by_words(given: Sequence[str], places: Sequence[Sequence[str]]) -> set[int]:
+    """The places of which the words are a part, or which are a part of them; else those with the same last word, which
+    says what kind of thing it is."""
+    if not given:
+        return set()
+    parts = {at + 1 for at, place in enumerate(places) if {*place} <= {*given} or {*given} <= {*place}}
+    return parts or {at + 1 for at, place in enumerate(places) if place[-1] == given[-1]}
+
+
+def _content(place: str) -> list[str]:
+    """The words of a place that say something, its last word among them: the "can" of a trash can is a thing."""
+    given = [_SYNONYMS.get(word, word) for word in _TRASH_CAN.sub("trash can", _plain(place)).split()]
+    return [word for word in given[:-1] if word not in _FUNCTION_WORDS] + given[-1:]
 
 
 def _plain(text: str) -> str:
     """Words in lower case, without an article before them, possessive endings and punctuation."""
-    words = re.sub(r"[^\w\s]", " ", text.lower().replace("_", " ").replace("’s", "").replace("'s", ""))
-    return _ARTICLE.sub("", " ".join(words.split()))
+    bare = re.sub(r"[^\w\s]", " ", text.lower().replace("_", " ").replace("’s", "").replace("'s", ""))
+    return _ARTICLE.sub("", " ".join(bare.split()))

@@ -11,7 +11,7 @@ from benchmark.suites.opentom.data import read_opentom
 from benchmark.suites.opentom.genres import genre_of
 from benchmark.suites.opentom.kinds import COARSE, FINE, PARTS
 from benchmark.suites.opentom.macro_intervals import MacroAnswer
-from benchmark.suites.opentom.official import gold_label, predicted_label
+from benchmark.suites.opentom.official import after_reasoning, gold_label, predicted_label
 from benchmark.suites.opentom.released_metrics import (
     MOVER,
     OBSERVER,
@@ -23,7 +23,7 @@ from benchmark.suites.opentom.released_metrics import (
     printed,
     seen_by,
 )
-from benchmark.suites.opentom.repaired import label_of
+from benchmark.suites.opentom.repaired import after_thinking, label_of
 from benchmark.suites.opentom.repaired_metrics import RepairedAnswer, repaired_metrics
 from benchmark.suites.opentom.samples import sample_of
 from benchmark.suites.opentom.sampling import Sampled, sampled
@@ -32,12 +32,12 @@ from core.incoming.thoughts import without_thoughts
 from core.plain import WHERE_THERE_IS_ONE
 
 
-def score_answers(data: Path, answers: Path, *, part: str = COARSE) -> ParsedScores:
+def score_answers(data: Path, answers: Path, *, part: str = COARSE, cot: bool = False) -> ParsedScores:
     """Return both parses of answers `{"batch-N/NARRATIVE/NUMBER": "text"}` to the questions of a part that the
-    released code samples.
+    released code samples; with `cot` they are by chain of thought, and both parses read what follows the reasoning.
 
-    Only questions with an answer are scored. Repaired answers are labels,
-    None where none can be read; repaired metrics are those of `repaired_metrics`. Raises ValueError.
+    Only questions with an answer are scored. Repaired answers are labels, OUTSIDE of an answer that is none of those
+    that there are, None where none can be read; repaired metrics are those of `repaired_metrics`. Raises ValueError.
     """
     if part not in PARTS:
         raise ValueError(f"The part is {part!r}; expected {' or '.join(PARTS)}.")
@@ -49,12 +49,15 @@ def score_answers(data: Path, answers: Path, *, part: str = COARSE) -> ParsedSco
         if not isinstance(text, str):
             raise BadAnswers(f"{answers}, {name}: the answer is not a text.")
     answered = {name: row for name, row in questions.items() if name in texts}
-    rows = {name: _labelled(row, texts[name]) for name, row in answered.items()}
-    return ParsedScores(_official(rows), _repaired(answered, texts))
+    official, repaired = (after_reasoning, after_thinking) if cot else (str, str.strip)
+    rows = {name: _labelled(row, official(texts[name].strip())) for name, row in answered.items()}
+    return ParsedScores(
+        _official(rows), _repaired(answered, {name: repaired(without_thoughts(texts[name])) for name in answered})
+    )
 
 
 def _repaired(rows: Mapping[str, Sampled], texts: Mapping[str, str]) -> AnswerScores:
-    answers = {name: _repaired_answer(row, without_thoughts(texts[name]).strip()) for name, row in rows.items()}
+    answers = {name: _repaired_answer(row, texts[name]) for name, row in rows.items()}
     labels = {name: answer.read_as.predicted for name, answer in answers.items()}
     return AnswerScores(labels, repaired_metrics(list(answers.values())))
 
@@ -76,7 +79,7 @@ def _labelled(row: Sampled, text: str) -> LabelledAnswer:
         mover=narrative.mover,
         observer=narrative.observer,
         gold=gold_label(question.kind, question.answer, narrative.places),
-        predicted=predicted_label(question.kind, text.strip(), narrative.places),
+        predicted=predicted_label(question.kind, text, narrative.places),
     )
 
 

@@ -8,15 +8,16 @@ from dataclasses import replace
 from functools import partial
 
 from benchmark.methods.contract import PEOPLE, Put
+from benchmark.methods.cot import COT
 from benchmark.methods.in_session import FIRST, in_session
 from benchmark.methods.perceptom import PERCEIVE, all_perceived
 from benchmark.methods.program import method_named, parsed_by, program_of, request_by, steps_with, wording_digest
 from benchmark.methods.registry import methods_for
 from benchmark.suites.contract import BadQuestion, Parsed, Question, Sample, Step
 from benchmark.suites.opentom.genres import genre_of
-from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, LABELS, UNREAD
-from benchmark.suites.opentom.official import predicted_label
-from benchmark.suites.opentom.repaired import label_of
+from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, LABELS, OUTSIDE, UNREAD
+from benchmark.suites.opentom.official import after_reasoning, predicted_label
+from benchmark.suites.opentom.repaired import after_thinking, label_of, read_answer
 from core.language import gettext_noop
 from core.plain import Json
 from workers.providers.contract import Request
@@ -31,7 +32,6 @@ JOINT = in_session(TELL)
 METHODS = (*ALONE, JOINT)
 STEPS = steps_with(METHODS, Step(ANSWER, gettext_noop("Answering"), task=TELL))
 PROGRAM = program_of(METHODS, ANSWER)
-NOTHING_READ = gettext_noop("says none of the answers")
 MAJORITY = "opentom majority"
 """The name under which `majority_labels` are derived."""
 _HOW = {
@@ -134,21 +134,23 @@ def parse(question: Question, answer: str) -> Parsed:
     if question.step != ANSWER:
         return Parsed(None, {"text": answer}, None, None)
     method = method_named(METHODS, question.settings)
-    parsed = _parsed_label(question.sample, method.read(answer.strip()))
+    official, repaired = (after_reasoning, after_thinking) if method is COT else (str, method.read)
+    parsed = _parsed_label(question.sample, official(answer.strip()), repaired(answer))
     return parsed_by(method, partial(put_of, question.sample), question.answers, parsed)
 
 
-def _parsed_label(sample: Sample, text: str) -> Parsed:
+def _parsed_label(sample: Sample, official_text: str, text: str) -> Parsed:
     kind, places = sample.content["kind"], (sample.gold["places"][0], sample.gold["places"][1])
-    official, repaired = predicted_label(kind, text, places), label_of(kind, text, places)
+    official, read = predicted_label(kind, official_text, places), read_answer(kind, text, places)
     gold, right = sample.gold["label"], right_label(sample)
     counted = official != UNREAD and gold is not None
     return Parsed(
         official={"label": official},
-        repaired={"label": repaired},
+        repaired={"label": read.label} | ({"outside": read.outside} if read.outside else {}),
         score=float(official == gold) if counted else None,
-        repaired_score=None if repaired is None else float(repaired == right),
-        unusable="" if repaired is not None else NOTHING_READ,
+        repaired_score=None if read.label is None else float(read.label == right),
+        unusable=read.why,
+        stray=read.label == OUTSIDE,
     )
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchmark.controls.contract import Controllable
+from benchmark.methods.cot import COT
 from benchmark.methods.perceptom import NOTHING_PERCEIVED, PERCEPTOM
 from benchmark.methods.program import method_setting
 from benchmark.suites.asked import PARSES, ItemContext
-from benchmark.suites.contract import AnswerIds, ItemView, Option, Sample, Setting, Suite
+from benchmark.suites.contract import AnswerIds, ItemView, Option, Setting, Suite
 from benchmark.suites.opentom.data import SOURCE
 from benchmark.suites.opentom.genres import GENRES
-from benchmark.suites.opentom.kinds import COARSE, FINE, LABELS, NEITHER, PARTS, UNREAD
+from benchmark.suites.opentom.kinds import COARSE, FINE, LABELS, NEITHER, OUTSIDE, PARTS, UNREAD
 from benchmark.suites.opentom.measure import GROUP, measure
 from benchmark.suites.opentom.samples import ALL, LONG, ids_of, load
 from benchmark.suites.opentom.scoring import score_answers
@@ -58,17 +59,25 @@ def _item(view: ItemView) -> ItemContext:
     gold, read = right_label(sample), _read(view)
     answers = [
         {"text": text, "right": label == gold, **{name: label == value for name, value in read.items()}}
-        for text, label in _labels(sample).items()
+        for text, label in _labels(view).items()
     ]
     fields = {name: sample.content[name] for name in ("story", "question", "perspective")}
-    unread = bool(view.answer) and view.question.step == ANSWER and read["repaired"] is None
-    return fields | {"genre": sample.category, "answers": answers, "unread": unread}
+    answered = bool(view.answer) and view.question.step == ANSWER
+    unread = note_of(view.unusable) if answered else ""
+    return fields | {"genre": sample.category, "answers": answers, "unread": unread, "outside": _outside(view)}
 
 
-def _labels(sample: Sample) -> Mapping[str, int]:
-    """The numbers of what may be answered."""
+def _outside(view: ItemView) -> str:
+    """What the answer gives that is none of the answers that there are."""
+    return str((view.repaired or {}).get("outside", ""))
+
+
+def _labels(view: ItemView) -> Mapping[str, int]:
+    """The numbers of what may be answered, and of what the answer gives instead."""
+    sample = view.question.sample
     first, second = sample.gold["places"]
-    return LABELS.get(sample.content["kind"]) or {first: 1, second: 2, "neither place": NEITHER}
+    labels = LABELS.get(sample.content["kind"]) or {first: 1, second: 2, "neither place": NEITHER}
+    return {**labels, **({f"“{_outside(view)}”": OUTSIDE} if _outside(view) else {})}
 
 
 def _read(view: ItemView) -> dict[str, int | None]:
@@ -81,7 +90,7 @@ def _lines(view: ItemView) -> list[ReadLine]:
     sample = view.question.sample
     if view.question.step != ANSWER:
         return []
-    words = {number: text for text, number in _labels(sample).items()} | {UNREAD: gettext_noop("none of the answers")}
+    words = {number: text for text, number in _labels(view).items()} | {UNREAD: gettext_noop("none of the answers")}
     gold, official, repaired = right_label(sample), *(_read(view)[name] for name in PARSES)
     counted = official not in (None, UNREAD) and sample.gold["label"] is not None
     return [
@@ -105,8 +114,10 @@ def _methods(reported: Reported) -> Sections:
             "Macro F1 is over the labels that occur in gold or answers, of the answers that could be read. The "
             "official parse takes labels as the benchmark’s released code does, with the persons and places of a "
             "plot read by name; it looks for words inside others, and takes an answer that is as much one place as "
-            "the other for a third label. The repaired parse takes whole words alone, and an answer that leaves it "
-            "between several for none. Intervals resample narratives with all their questions.",
+            "the other for a third label; of an answer by chain of thought it reads the last line, of one line what "
+            "follows the last “Therefore”. The repaired parse takes whole words alone, an answer that leaves it "
+            "between several or refuses for none, and one that is none of the possible answers for wrong. "
+            "Intervals resample narratives with all their questions.",
         ),
     ]
 
@@ -142,7 +153,10 @@ SUITE = Suite(
     measure=measure,
     expected=expected,
     score=score_answers,
-    options=(Option(PART.name, COARSE, gettext_noop(f"the questions about places: {COARSE} or {FINE}"), PARTS),),
+    options=(
+        Option(PART.name, COARSE, gettext_noop(f"the questions about places: {COARSE} or {FINE}"), PARTS),
+        Option(COT.name, False, gettext_noop("the answers are by chain of thought: read what follows the reasoning")),
+    ),
     answer_ids=AnswerIds(ids_of, (PART,)),
     told_by=("story", "question"),
     load=load,

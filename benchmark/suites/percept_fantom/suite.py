@@ -37,6 +37,7 @@ from benchmark.suites.percept_fantom.scoring import ids_of, score_answers
 from benchmark.suites.percept_fantom.source import SOURCE
 from benchmark.suites.percept_fantom.steps import STEPS, expected, parse, request
 from benchmark.suites.percept_fantom.tables import PUBLISHED, SECTIONS, pictures, tables
+from benchmark.suites.reasons import note_of
 from benchmark.suites.reported import Reported, Sections, asked_by
 from benchmark.suites.side_by_side import ReadLine
 from core.language import gettext_noop
@@ -54,7 +55,7 @@ def _item(view: ItemView) -> ItemContext:
     return item_of(view, ANSWER, BELIEF, scenarios=SCENARIO_NAMES) | {
         "perceiving": step in (PERCEPTIONS, PERCEIVE),
         "scored": step == PERCEPTIONS and bool(view.answer),
-        "unusable": view.unusable,
+        "unusable": note_of(view.unusable),
         "lines": lines,
     }
 

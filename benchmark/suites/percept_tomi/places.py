@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
+from benchmark.suites.closed_sets import main_clause, outside_place
+from benchmark.suites.refusals import own_words
 from core.language import gettext_noop
 
 NO_OUTPUT = "no output"
 """The text for an answer that never came; the released code leaves such a question out."""
 SEVERAL = gettext_noop("names more than one container")
-NONE = gettext_noop("names no place of the story")
+NONE = gettext_noop("names no place")
+_DENIED = re.compile(
+    r"\b(?:not|never|nor|isn't)\s+(?:(?:be|in|inside|at|on|under|the|a|an|any)\s+){0,3}$", re.IGNORECASE
+)
 
 
 def official_right(answer: str, gold: str) -> bool | None:
@@ -19,23 +24,35 @@ def official_right(answer: str, gold: str) -> bool | None:
     return None if answer == NO_OUTPUT else gold in answer
 
 
-def named_place(answer: str, containers: Sequence[str], candidates: Iterable[str]) -> tuple[str | None, str]:
-    """Return (the one container that an answer names in whole words, why there is none).
+def named_place(answer: str, containers: Sequence[str], candidates: Collection[str]) -> tuple[str | None, str]:
+    """Return (the place that an answer names, why there is none).
 
-    An answer that names none of the containers but another candidate, such as the room, is taken to mean that.
+    That is the one container that it names in whole words, first of all before it gives its reasons. An answer that
+    names no container is taken to mean another candidate, such as the room, and else the place that it does name:
+    one that the story lacks is an answer, and wrong.
     """
-    named = _named(answer, containers)
-    if len(named) > 1:
-        return None, SEVERAL
-    places = named or _named(answer, [name for name in candidates if name not in containers])
-    return (places[0], "") if places else (None, NONE)
+    own = own_words(answer)
+    clauses = dict.fromkeys((main_clause(own.text), own.text))
+    for names in (containers, [name for name in candidates if name not in containers]):
+        for text in clauses:
+            named = _named(text, names)
+            if len(named) > 1 and names is containers:
+                return None, own.why(SEVERAL)
+            if named:
+                return named[0], ""
+    place = outside_place(own, (*containers, *candidates))
+    return (place, "") if place else (None, own.why(NONE))
 
 
 def _named(answer: str, names: Iterable[str]) -> list[str]:
-    """The names that stand in an answer, longest first; within a longer name a shorter one does not count."""
+    """The names that stand in an answer and are not denied, longest first; within a longer name a shorter one does not
+    count."""
     named = []
     for name in sorted(dict.fromkeys(names), key=len, reverse=True):
         words = r"[\s_-]+".join(re.escape(word) for word in re.split(r"[\s_-]+", name))
-        answer, count = re.subn(rf"(?<!\w){words}(?!\w)", " ", answer, flags=re.IGNORECASE)
-        named += [name] if count else []
+        pattern = re.compile(rf"(?<!\w){words}(?:e?s)?(?!\w)", re.IGNORECASE)
+        starts = [match.start() for match in pattern.finditer(answer)]
+        if any(not _DENIED.search(answer[max(0, start - 60) : start]) for start in starts):
+            named.append(name)
+        answer = pattern.sub(" ", answer)
     return named

@@ -31,11 +31,13 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """The share of `n` answers that are right; `unread` of them named no place, where that is told apart."""
+    """The share of right answers among `n`; in the repaired parse among those that were read, None where none was.
+    `unread` of the `n` answers could not be read; `bounds` take them as wrong and as right."""
 
-    accuracy: float
+    accuracy: float | None
     n: int
     unread: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    bounds: tuple[float, float] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +135,17 @@ def _accuracies(asked: Sequence[tuple[Sample, bool]], name: str, types: Sequence
 
 
 def _repaired_questions(rows: Answers) -> RepairedQuestions:
-    """The place that an answer names; unread answers are wrong, and counted beside."""
+    """The place that an answer names; unread answers are left out, counted, and between the bounds."""
     places = {
         sample.key: named_place(without_thoughts(text), sample.content["containers"], sample.gold["candidates"])[0]
         for sample, text in rows
     }
 
     def metrics(part: Sequence[Sample]) -> Accuracy:
-        rights = [places[sample.key] == sample.gold["answer"] for sample in part]
-        return Accuracy(fmean(rights), len(part), sum(places[sample.key] is None for sample in part))
+        right = sum(places[sample.key] == sample.gold["answer"] for sample in part)
+        unread = sum(places[sample.key] is None for sample in part)
+        read, bounds = len(part) - unread, (right / len(part), (right + unread) / len(part))
+        return Accuracy(right / read if read else None, len(part), unread, bounds if unread else None)
 
     return RepairedQuestions(places, _by_part([sample for sample, _ in rows], metrics))
 

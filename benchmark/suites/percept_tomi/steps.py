@@ -128,13 +128,15 @@ def parse(question: Question, answer: str) -> Parsed:
 def _parsed_place(sample: Sample, text: str) -> Parsed:
     gold = sample.gold["answer"]
     right = official_right(text, gold)
-    place, why = named_place(text, sample.content["containers"], sample.gold["candidates"])
+    containers, candidates = sample.content["containers"], sample.gold["candidates"]
+    place, why = named_place(text, containers, candidates)
     return Parsed(
         official={"right": right},
         repaired={"place": place},
         score=None if right is None else float(right),
         repaired_score=None if place is None else float(place == gold),
         unusable=why,
+        stray=place is not None and place not in (*containers, *candidates),
     )
 
 

@@ -68,7 +68,8 @@ def _item(view: ItemView) -> ItemContext:
         ],
         "official": official.get("right"),
         "answered": bool(view.answer),
-        "unusable": view.unusable,
+        "unread": note_of(view.unusable) if view.answer else "",
+        "outside": taken if taken and taken not in (*sample.content["containers"], *sample.gold["candidates"]) else "",
     }
 
 

@@ -1,7 +1,8 @@
 """The letter that an answer commits to, read as a person would.
 
 Ways of answering are tried from the plainest down, and within one the last place counts: a step-by-step answer weighs
-options before it chooses. A letter that is denied ("not A") is not a choice, and "A or B" chooses nothing.
+options before it chooses. A letter that is denied ("not A") is not a choice, and neither are two ("A or B",
+"[[A]][[B]]"). A letter that is not offered, or "none of the above", is a choice, and wrong.
 """
 
 from __future__ import annotations
@@ -11,19 +12,22 @@ import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from benchmark.suites.refusals import own_words
 from benchmark.suites.tombench.letter_patterns import (
     ALTERNATIVE,
     BARE,
+    BESIDE,
     DENIAL,
     LINE_START,
     LONE_LINE,
     MARKED,
+    NONE_OF_ALL,
     OPENING,
     REJECTION,
     REQUIRED_FORM,
     STATEMENT,
 )
-from benchmark.suites.tombench.options import LETTERS
+from benchmark.suites.tombench.options import LETTERS, NO_OPTION, NONE_OF_THEM, SEVERAL
 
 
 class _Mention(NamedTuple):
@@ -32,26 +36,57 @@ class _Mention(NamedTuple):
     letter: str
 
 
-def committed_letter(answer: str, options: Sequence[str]) -> str | None:
-    """Return the letter of the option that an answer commits to, None where there is none.
+class Committed(NamedTuple):
+    """The letter that an answer commits to, offered or not, NONE_OF_THEM where it rejects all; None where there is a
+    reason `why`."""
+
+    letter: str | None
+    why: str = ""
+
+
+def committed(answer: str, options: Sequence[str]) -> Committed:
+    """Return the letter of the option that an answer commits to.
 
     `options` are the texts as they were shown, without letters: A is the first. An answer may also repeat the text of
-    one option. None is also returned for a letter beyond the options, and where several options are left open.
+    one option, before anything in it is taken for a refusal.
     """
     text = unicodedata.normalize("NFKC", answer).strip()  # full-width letters and punctuation as ASCII
-    first, last = (text.partition("\n")[0], text.rpartition("\n")[2])
+    if letter := _repeated(text, options):
+        return Committed(letter)
+    own = own_words(text)
+    letter = _letter(own.text, options)
+    if not letter and own.whole and NONE_OF_ALL.search(own.text):
+        letter = NONE_OF_THEM
+    if letter:
+        return Committed(letter)
+    return Committed(None, own.why(SEVERAL if letter == _MORE else NO_OPTION))
+
+
+def committed_letter(answer: str, options: Sequence[str]) -> str | None:
+    """Return the letter of `committed`."""
+    return committed(answer, options).letter
+
+
+_MORE = ""
+"""Stands for more than one letter."""
+
+
+def _letter(text: str, options: Sequence[str]) -> str | None:
+    """The letter that a text has, _MORE for more than one, None for none."""
+    first, before, last = text.partition("\n")[0], *["", *text.split("\n")][-2:]
     if mentions := _mentions(REQUIRED_FORM, text):
-        return _offered(_last(text, mentions), options)
+        return _last(text, mentions)
     if lone := LONE_LINE.fullmatch(last):
-        return _offered(lone[1].upper(), options)
+        other = LONE_LINE.fullmatch(before)
+        return _only({line[1].upper() for line in (lone, other) if line})
     if mentions := _mentions(STATEMENT, text):
-        return _offered(_last(text, mentions), options)
+        return _last(text, mentions)
     if lone := LONE_LINE.fullmatch(first):
-        return _offered(lone[1].upper(), options)
+        return lone[1].upper()
     starts, marked = _letters(LINE_START, text), _letters(MARKED, text)
     if starts or marked:
-        return _offered(_only(starts) or _only(starts | marked), options)
-    return _repeated(text, options) or _offered(_only(_letters(BARE, last)), options)
+        return _only(starts) or _only(starts | marked)
+    return _repeated(text, options) or _only(_letters(BARE, last))
 
 
 def _mentions(pattern: re.Pattern[str], text: str) -> list[_Mention]:
@@ -69,20 +104,28 @@ def _letters(pattern: re.Pattern[str], text: str) -> set[str]:
 
 
 def _only(letters: set[str]) -> str | None:
-    return next(iter(letters)) if len(letters) == 1 else None
+    if len(letters) > 1:
+        return _MORE
+    return next(iter(letters), None)
 
 
-def _offered(letter: str | None, options: Sequence[str]) -> str | None:
-    return letter if letter and letter in LETTERS[: len(options)] else None
-
-
-def _last(text: str, mentions: Sequence[_Mention]) -> str | None:
-    """The letter of the last mention, None where it is offered beside another letter, before or behind it."""
+def _last(text: str, mentions: Sequence[_Mention]) -> str:
+    """The letter of the last mention, _MORE where it is offered beside another letter, before or behind it."""
     last = mentions[-1]
+    if (
+        len(mentions) > 1
+        and mentions[-2].letter != last.letter
+        and BESIDE.fullmatch(text, mentions[-2].end, last.start)
+    ):
+        return _MORE
     for mention in mentions[-2:]:
         other = ALTERNATIVE.match(text, mention.end)
-        if other and (other[1] or other[2]) != mention.letter and other.end() > last.start:
-            return None
+        if (
+            other
+            and next(group for group in other.groups() if group).upper() != mention.letter
+            and other.end() > last.start
+        ):
+            return _MORE
     return last.letter
 
 

@@ -28,9 +28,10 @@ _ALONE = r"(?![A-Za-z0-9]|['’]s)"
 _ENDED = _any(
     rf"(?={_AROUND}(?:[.,:;!?。、=–—-]|[一-鿿]|\Z))",
     rf"(?={_AROUND}{_words('because', 'since', 'as', 'and', 'or', 'but', 'not', 'is', 'option')})",
-    r"(?=[)\]}】』*\n])",
+    r"(?=[)\]}】』*\n]|\s[A-H](?![A-Za-z0-9]))",
 )
 _LETTER = rf"(?<![A-Za-z0-9])(?:[B-H]{_ALONE}|[Aa-h]{_ALONE}{_ENDED})"
+_ANY_LETTER = rf"(?<![A-Za-z0-9])(?:[B-HJ-Z]{_ALONE}|[Aa-h]{_ALONE}{_ENDED})"
 
 REQUIRED_FORM = re.compile(
     r"\[\[[\s*_`\"']{0,9}([A-Za-z])(?![A-Za-z])[\s*_`\"']{0,9}"
@@ -56,11 +57,13 @@ _VERDICT = _any(
     r"(?:选项|项)?\s*[是最]{0,2}\s*(?:正确|对的|合适|答案)",
 )
 STATEMENT = re.compile(
-    rf"{_ANNOUNCEMENT}(?:\s+{_FILLER}){{0,4}}{_BEFORE}(?:选项\s*)?({_LETTER})|({_LETTER}){_AROUND}{_VERDICT}"
+    rf"{_ANNOUNCEMENT}(?:\s+{_FILLER}){{0,4}}{_BEFORE}(?:选项\s*)?({_ANY_LETTER})|({_LETTER}){_AROUND}{_VERDICT}"
 )
 """`The answer is B`, `I choose B`, `答案：B`, `选B`, `B is correct`, `B最合适`."""
 
-LONE_LINE = re.compile(rf"[{_MARKS}]*(?:(?i:option|answer|choice)|选项|答案)?{_BEFORE}([A-Ha-h])[{_MARKS}.,:!。、]*")
+LONE_LINE = re.compile(
+    rf"[{_MARKS}]*(?:(?i:(?:final\s+|correct\s+)?(?:option|answer|choice))|选项|答案)?{_BEFORE}([A-Za-z])[{_MARKS}.,:!。、]*"
+)
 """A line that is nothing but a letter, to be matched in full."""
 
 LINE_START = re.compile(r"^[ \t*_`\"'(\[【#>-]{0,12}([A-Ha-h])[*_`\"')\]】]{0,6}[.:)、](?![A-Za-z]\.)", re.MULTILINE)
@@ -94,14 +97,27 @@ REJECTION = re.compile(
 )
 """Rejections of a mention: the start of the text behind it."""
 
+_NEAR = rf"[{_MARKS.replace(chr(92) + 's', ' ')}]{{0,9}}"
+"""Marks on the same line."""
 _OTHER = rf"{_AROUND}(?:(?i:option)\s+|选项\s*)?{_BEFORE}([A-H])(?![A-Za-z0-9])"
 _OR = r"(?:(?i:or|and)\b|[/&和与或、]|或者|还是|以及)"
 ALTERNATIVE = re.compile(
     rf"[{_MARKS}.]{{0,12}},?\s{{0,9}}{_OR}{_OTHER}(?!\s*(?:is|was|are|does|would|不|错))"
     rf"|{_AROUND},{_OTHER}\s{{0,9}}(?:,|{_OR})"
+    rf"|{_NEAR}[,+;]?{_NEAR}([A-H])(?![A-Za-z0-9]){_NEAR}[.!。]?{_NEAR}(?:\n|\Z)"
+    rf"|{_NEAR}[,+;]{_NEAR}([a-h])(?![A-Za-z0-9]){_NEAR}[.!。]?{_NEAR}(?:\n|\Z)"
 )
 """Another letter offered beside the one before it: the start of the text behind a mention."""
 
+BESIDE = re.compile(r"[ \t*_`.,;、/&|+-]{0,12}\n?[ \t*_`.,;、/&|+-]{0,12}")
+"""What stands between two letters of which neither is chosen: no word, and no empty line."""
+NONE_OF_ALL = re.compile(
+    r"(?i:\b(?:none|neither)\s+(?:of\s+)?(?:the\s+)?(?:above|given|listed|provided|other|two|four|options?|choices?|answers?|candidates?)\b"
+    r"|\b(?:none|neither)\s+(?:is|are|seems?)\s+(?:correct|right|true|suitable|appropriate)\b"
+    r"|^\W*(?:none|neither)(?:\s+of\s+(?:them|these|those)\b.{0,40})?\W*$)|\b(?i:none|neither)\s+(?i:of)\s+[A-D]\b"
+    r"|(?:以上|选项|四个|两个|答案)(?:选项|答案)?(?:全|皆|都|均)(?:不是|不对|不正确|错|不符合|非)|^\W*都不(?:是|对)|没有(?:一个)?(?:正确|合适)的?(?:选项|答案)"
+)
+"""Words by which an answer rejects all options."""
 OPENING = re.compile(
     r"\A(?:(?i:(?:the\s+)?(?:correct\s+|final\s+|best\s+)?answer)\s*(?i:is\b)?|答案(?:应该)?(?:是|为)?)\s*:?\s*"
 )

@@ -13,8 +13,9 @@ from benchmark.suites.measuring import SampleResult, measured_samples
 from benchmark.suites.reasons import tries_unanswered
 from benchmark.suites.tombench.metrics import VotedItem as Voted
 from benchmark.suites.tombench.metrics import is_correct, is_correct_officially, majority_vote
+from benchmark.suites.tombench.options import NO_OPTION
 from benchmark.suites.tombench.samples import item_of
-from benchmark.suites.tombench.steps import ANSWER, LETTERS, NO_OPTION, STEPS, commonest, count_letters
+from benchmark.suites.tombench.steps import ANSWER, LETTERS, STEPS, commonest, count_letters
 from core.language import gettext_noop
 
 ACCURACY = "accuracy"
@@ -94,7 +95,7 @@ def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
 
 
 def _choice(outcome: Outcome, parse: Parse) -> str | None:
-    return (outcome.read(parse) or {}).get("choice")
+    return None if parse == "repaired" and outcome.unusable else (outcome.read(parse) or {}).get("choice")
 
 
 def _voted(sample: Sample, votes: tuple[str | None, ...]) -> Voted:

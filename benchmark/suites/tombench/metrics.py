@@ -19,7 +19,8 @@ class VotedItem:
     """One item and the votes of its tries, in the order of the tries.
 
     `gold` is the answer cell as it stands in the data, `ability` its raw string. A vote is an original letter;
-    officially also the empty string (a letter that was not shown), repaired also None (no option chosen).
+    officially also the empty string (a letter that was not shown), repaired also that letter itself, which is never
+    right, and None (no option chosen).
     """
 
     task: str
@@ -30,17 +31,23 @@ class VotedItem:
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """The number of a group's items that are right. `unparsed` items have no vote at all; they count as wrong in
-    `value`."""
+    """The number of a group's items that are right. `unparsed` items have no vote at all: `value` leaves them out, and
+    `bounds` take them as wrong and as right."""
 
     items: int
     correct: int
     unparsed: int
 
     @property
-    def value(self) -> float:
-        """The share of right items among all, from 0 to 1."""
-        return self.correct / self.items
+    def value(self) -> float | None:
+        """The share of right items among those with a vote, from 0 to 1. None where there is none."""
+        voted = self.items - self.unparsed
+        return self.correct / voted if voted else None
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The shares among all items, from 0 to 1, with the unparsed ones as wrong and as right."""
+        return self.correct / self.items, (self.correct + self.unparsed) / self.items
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import re
 
+from core.language import gettext_noop
+
 LETTERS = "ABCD"
+NO_OPTION = gettext_noop("names no option")
+SEVERAL = gettext_noop("names more than one option")
+"""Reasons why an answer chooses nothing."""
+NONE_OF_THEM = "–"
+"""The choice of an answer that rejects all options."""
 _BREAK = re.compile(r"\s*\n\s*")
 _BREAK_IN_CHINESE = re.compile(r"\s*\n\s*(?=[^\x00-\x7f])")
 

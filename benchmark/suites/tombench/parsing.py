@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from benchmark.suites.tombench.options import LETTERS
 from benchmark.suites.tombench.shuffling import OfferedOptions
@@ -32,14 +33,27 @@ def parse_official(answer: str, displayed: OfferedOptions) -> str:
     return displayed.original_of[extract_official(answer)]
 
 
-def parse_repaired(answer: str, displayed: OfferedOptions) -> str | None:
-    """Return the original letter of the option that an answer commits to, None where it commits to none.
+class Choice(NamedTuple):
+    """The original letter of the option that an answer chooses, or what it chooses that was not offered, which is never
+    right. None where it chooses nothing, for a reason `why`."""
 
-    An answer that names none, that leaves it between several, or that names a letter that was not shown chooses
-    nothing.
+    letter: str | None
+    why: str = ""
+
+
+def choice_in(answer: str, displayed: OfferedOptions) -> Choice:
+    """Return the option that an answer commits to, as a person reads it.
+
+    An answer that names none, or leaves it between several, chooses nothing. A letter that was not shown stands for
+    itself.
     """
     # its patterns take a tenth of a second to compile, which no start has to wait for
-    from benchmark.suites.tombench.committed_letters import committed_letter
+    from benchmark.suites.tombench.committed_letters import committed
 
-    letter = committed_letter(answer, displayed.texts)
-    return None if letter is None else displayed.original_of[letter]
+    letter, why = committed(answer, displayed.texts)
+    return Choice(letter and (displayed.original_of.get(letter) or letter), why)
+
+
+def parse_repaired(answer: str, displayed: OfferedOptions) -> str | None:
+    """Return the letter of `choice_in`."""
+    return choice_in(answer, displayed).letter

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmark.suites.answers import AnswerScores, ParsedScores, read_answers
@@ -14,6 +14,7 @@ from benchmark.suites.tombench.metrics import Accuracies, VotedItem, official_ac
 from benchmark.suites.tombench.parsing import extract_official, parse_official, parse_repaired
 from benchmark.suites.tombench.shuffling import TRIES, OfferedOptions, Order, official_orders, show
 from core.incoming.thoughts import without_thoughts
+from core.plain import WHERE_THERE_IS_ONE
 
 _ID = re.compile(r"(.+)/(\d+)/(\d+)")
 _PLACES = 10
@@ -28,9 +29,9 @@ def score_answers(data: Path, answers: Path, *, language: str = "en") -> ParsedS
     """Return the scores of a file of answers by `<task>/<line from 0>/<try from 0>` to the copy in the folder
     `data`, with accuracies from 0 to 1; only questions with an answer are scored.
 
-    An official answer is [the letter that is taken, the original one], a repaired one the original letter, None where
-    no option is chosen. Official metrics leave out what is 0, as the released code does; repaired ones have `overall`
-    and say what was `unparsed`. Raises ValueError.
+    An official answer is [the letter that is taken, the original one], a repaired one the original letter, that which
+    was chosen without being offered, or None where no option is chosen. Official metrics leave out what is 0, as the
+    released code does; repaired ones have `overall` and say what was `unparsed`. Raises ValueError.
     """
     items = _by_file(data, language)
     texts = read_answers(answers)
@@ -95,19 +96,21 @@ def _voted(asked: Mapping[str, Item], choices: Mapping[str, str | None]) -> list
 
 def _above_nought(accuracies: Accuracies) -> dict[str, dict[str, float]]:
     return {
-        kind: {name: round(accuracy.value, _PLACES) for name, accuracy in groups.items() if accuracy.correct}
+        kind: {name: round(accuracy.value or 0.0, _PLACES) for name, accuracy in groups.items() if accuracy.correct}
         for kind, groups in (("tasks", accuracies.tasks), ("abilities", accuracies.abilities))
     }
 
 
 @dataclass(frozen=True, slots=True)
 class RepairedAccuracies:
-    """Accuracies from 0 to 1 by task, by ability and overall, and how many items are `unparsed`."""
+    """Accuracies from 0 to 1 by task, by ability and overall, None without an item that has a vote; `unparsed` items
+    have none, and `bounds` of the overall accuracy take them as wrong and as right."""
 
-    tasks: Mapping[str, float]
-    abilities: Mapping[str, float]
+    tasks: Mapping[str, float | None]
+    abilities: Mapping[str, float | None]
     overall: float | None
     unparsed: int | None
+    bounds: tuple[float, float] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
 def _whole(accuracies: Accuracies) -> RepairedAccuracies:
@@ -118,4 +121,5 @@ def _whole(accuracies: Accuracies) -> RepairedAccuracies:
     overall = accuracies.overall
     if overall is None:
         return RepairedAccuracies(tasks, abilities, None, None)
-    return RepairedAccuracies(tasks, abilities, overall.value, overall.unparsed)
+    bounds = overall.bounds if overall.unparsed else None
+    return RepairedAccuracies(tasks, abilities, overall.value, overall.unparsed, bounds)

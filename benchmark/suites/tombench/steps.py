@@ -17,7 +17,7 @@ from benchmark.methods.simtom import SIMTOM
 from benchmark.suites.contract import Parsed, Question, Sample, Step
 from benchmark.suites.tombench import prompting
 from benchmark.suites.tombench.data import LANGUAGES
-from benchmark.suites.tombench.parsing import parse_official, parse_repaired
+from benchmark.suites.tombench.parsing import choice_in, parse_official
 from benchmark.suites.tombench.prompting import put_of
 from benchmark.suites.tombench.samples import item_of, shown_in
 from benchmark.suites.tombench.shuffling import OfferedOptions
@@ -30,7 +30,6 @@ ANSWER = "answer"
 CHOOSE = "choose"
 """The kind of task: {"key", "letters" (those shown), "originals" (the letter of each in the data), "counts" {letter:
 how often it is right}}."""
-NO_OPTION = gettext_noop("names no option")
 LETTERS = "letters"
 """The name under which `count_letters` is derived."""
 METHODS = (replace(PLAIN, name=prompting.DIRECT), COT, SELF_ASK, S2A, SIMTOM)
@@ -83,13 +82,14 @@ def parse(question: Question, answer: str) -> Parsed:
     if question.step != ANSWER:
         return Parsed(None, {"text": answer}, None, None)
     item, displayed = item_of(question.sample), shown_in(question)
-    official, repaired = parse_official(answer, displayed), parse_repaired(answer, displayed)
+    official, (repaired, why) = parse_official(answer, displayed), choice_in(answer, displayed)
     return Parsed(
         official={"choice": official},
         repaired={"choice": repaired},
         score=float(official == item.answer),
         repaired_score=None if repaired is None else float(repaired == item.gold),
-        unusable="" if repaired is not None else NO_OPTION,
+        unusable=why,
+        stray=repaired is not None and repaired not in displayed.originals,
     )
 
 

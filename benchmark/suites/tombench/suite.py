@@ -80,8 +80,10 @@ def _item(view: ItemView) -> ItemContext:
         for letter, text, original in zip(displayed.letters, displayed.texts, displayed.originals, strict=True)
     ]
     fields = {"story": item.story, "question": item.question, "ability": item.trimmed_ability, "options": options}
-    unread = bool(view.answer) and view.question.step == ANSWER and taken["repaired"] is None
-    return fields | {"try": view.question.repetition + 1, "unread": unread}
+    answered = bool(view.answer) and view.question.step == ANSWER
+    stray = taken["repaired"] if answered and taken["repaired"] not in (None, *displayed.originals) else ""
+    unread = note_of(view.unusable) if answered else ""
+    return fields | {"try": view.question.repetition + 1, "unread": unread, "outside": stray}
 
 
 def _lines(view: ItemView) -> list[ReadLine]:
@@ -102,7 +104,7 @@ def _lines(view: ItemView) -> list[ReadLine]:
             about=item.question,
             gold=texts[item.gold],
             official=None if official is None else texts.get(official, "no option"),
-            repaired=None if repaired is None else texts[repaired],
+            repaired=None if repaired is None else texts.get(repaired, repaired),
             right=None if repaired is None else repaired == item.gold,
             officially_right=None if official is None else official == item.answer,
             note=note_of(view.unusable) if view.unusable and view.answer is not None else as_displayed,
@@ -125,7 +127,7 @@ def _methods(reported: Reported) -> Sections:
             f"The options were shown in another order in each of {tries} tries, {drawn}; the majority of the tries is "
             "the answer, a tie goes to the option chosen first. The official parse extracts a letter as the "
             "benchmark's released code does, which takes A where it finds none; the repaired parse takes an answer "
-            "that names no option for no vote.",
+            "that names no option, or more than one, for no vote, and a letter that was not offered for a wrong one.",
         ),
     ]
 

@@ -18,16 +18,18 @@ from benchmark.suites.fantom_questions.parses import NEITHER, UNREAD
 from benchmark.suites.group_metrics import GroupMetrics
 from benchmark.suites.omnitom.step_keys import STAGE1
 from benchmark.suites.opentom.measure import GROUP
-from benchmark.suites.opentom.steps import NOTHING_READ
+from benchmark.suites.opentom.repaired import NOTHING_READ
+from benchmark.suites.opentom.repaired import SEVERAL as SEVERAL_ANSWERS
 from benchmark.suites.perceiving.asking import UNREADABLE
 from benchmark.suites.percept_tomi.places import NONE, SEVERAL
-from benchmark.suites.reasons import JUDGE_S, NOT_WHOLE, OF_JUDGE, REFUSED, TRUNCATED, note_of
+from benchmark.suites.reasons import JUDGE_S, NOT_WHOLE, OF_JUDGE, REFUSED, TRUNCATED, UNKNOWING, note_of
 from benchmark.suites.results import EntrantParses, EntrantResults
-from benchmark.suites.tombench.steps import NO_OPTION
+from benchmark.suites.tombench.options import NO_OPTION
+from benchmark.suites.tombench.options import SEVERAL as SEVERAL_OPTIONS
 from core.catalogues.patterns import translated
 
 OF_ANSWERS = (
-    *UNREAD.values(), NEITHER, SEVERAL, NONE, NOTHING_READ, NO_OPTION,
+    *UNREAD.values(), NEITHER, SEVERAL, NONE, NOTHING_READ, NO_OPTION, UNKNOWING, SEVERAL_ANSWERS, SEVERAL_OPTIONS,
     *(UNREADABLE.format(kind=kind) for kind in ("sentence", "utterance")),
 )  # fmt: skip
 

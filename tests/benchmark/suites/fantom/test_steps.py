@@ -74,13 +74,31 @@ def test_answers_are_read_after_their_reasoning(question):
 
 def test_what_cannot_be_read_is_wrong_officially_and_missing_otherwise(question):
     for key, answer in (
-        ("1-0-0/answerability/yn/Bea", "Perhaps"), ("1-0-0/belief0/choice", "neither"), ("1-0-0/answerability/list", "I cannot say"),  # noqa: E501
-        ("1-0-0/belief0/dist", " "), ("1-0-0/fact", ""),
+        ("1-0-0/answerability/yn/Bea", "Hmm."), ("1-0-0/belief0/choice", "Bea may think so."),
+        ("1-0-0/answerability/list", "I cannot say"), ("1-0-0/belief0/dist", " "), ("1-0-0/fact", ""),
+        *((f"1-0-0/{key}", "I can't help with that.") for key in (
+            "answerability/yn/Bea", "belief0/choice", "answerability/list", "belief0/dist", "fact",
+        )),
     ):  # fmt: skip
         read = parse(question(key), answer)
         assert (read.score, read.repaired_score, read.repaired) == (0.0, None, {}) and read.unusable, key
     both = parse(question("1-0-0/belief0/choice"), "Both (a) and (b)")
     assert (both.score, both.repaired_score) == (1.0, None)  # the released code takes it for right, whichever is
+
+
+def test_an_answer_outside_the_set_is_wrong_and_says_what_it_gives(question):
+    for key, answer, told in (
+        ("1-0-0/answerability/yn/Bea", "Perhaps", {"said": -1, "outside": "Perhaps"}),
+        ("1-0-0/belief0/choice", "neither", {"said": None, "outside": "neither"}),
+        ("1-0-0/belief0/choice", "(c)", {"said": None, "outside": "c"}),
+        ("1-0-0/answerability/list", "Zebulon", {"named": ["Zebulon"]}),
+        ("1-0-0/answerability/list", "Ida, Ole, Zebulon", {"named": ["Ole", "Ida", "Zebulon"], "excluded": False}),
+    ):
+        read = parse(question(key), answer)
+        assert (read.repaired_score, read.unusable, read.stray) == (0.0, "", True), answer
+        assert told.items() <= read.repaired.items(), answer
+    refused = parse(question("1-0-0/answerability/list"), "I'm sorry, I can't say whether Ida or Ole knows.")
+    assert refused.repaired == {} and refused.unusable
 
 
 def test_a_right_answer_is_right_in_both_readings(question):

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, LABELS, NEITHER, UNREAD
+from benchmark.suites.contract import Question, Sample
+from benchmark.suites.opentom.kinds import (
+    ACCESSIBILITY,
+    ATTITUDE,
+    COARSE,
+    FINE,
+    FULLNESS,
+    LABELS,
+    NEITHER,
+    OUTSIDE,
+    UNREAD,
+)
+from benchmark.suites.opentom.macro import agreement
+from benchmark.suites.opentom.macro_intervals import MacroAnswer, macro_bounds, macro_estimate
 from benchmark.suites.opentom.official import predicted_label
 from benchmark.suites.opentom.repaired import label_of
 from benchmark.suites.opentom.samples import load
-from benchmark.suites.opentom.steps import right_label
+from benchmark.suites.opentom.steps import parse, right_label
+from benchmark.suites.settings import Settings
 
 NO_PLACES = ("", "")
 NESTED = ("box", "donation box")
@@ -34,8 +48,21 @@ NESTED = ("box", "donation box")
         (ACCESSIBILITY, "More Accessible", 1, 1),
         (ATTITUDE, "A. positive or negative", 1, None),
         (ATTITUDE, "Not positive. Neutral.", 1, 3),
-        (ATTITUDE, "b", 3, None),
-        (ATTITUDE, "unpositively", 1, None),
+        (ATTITUDE, "b", 3, OUTSIDE),
+        (ATTITUDE, "unpositively", 1, OUTSIDE),
+        (ATTITUDE, "Angry.", UNREAD, OUTSIDE),
+        (ATTITUDE, "The attitude is negative, because she likes it.", 2, 2),
+        (COARSE, "Maybe.", UNREAD, OUTSIDE),
+        (COARSE, "It cannot be determined.", 0, OUTSIDE),
+        (COARSE, "Yes, because no one moved it.", UNREAD, 1),
+        (COARSE, "I can't help with that. No.", 0, 0),
+        (COARSE, "No. I can't help with that.", 0, None),
+        (COARSE, "No, I can't help with that.", 0, None),
+        (COARSE, "I don't know.", 0, None),
+        (COARSE, "no output", 0, None),
+        (FULLNESS, "Half full", UNREAD, OUTSIDE),
+        (FULLNESS, "It stays the same.", UNREAD, 3),
+        (ACCESSIBILITY, "Hidden", UNREAD, OUTSIDE),
     ],
 )
 def test_words_count_whole_and_denied_ones_do_not(kind, answer, official, repaired):
@@ -49,7 +76,17 @@ def test_words_count_whole_and_denied_ones_do_not(kind, answer, official, repair
         (NESTED, "the box", 1, 1),
         (NESTED, "In the donation box.", NEITHER, 2),
         (NESTED, "It left the box for the donation box.", NEITHER, None),
-        (NESTED, "on the table", NEITHER, None),
+        (NESTED, "on the table", NEITHER, OUTSIDE),
+        (NESTED, "On a shelf, because it was moved there.", NEITHER, OUTSIDE),
+        (NESTED, "somewhere else", NEITHER, None),
+        (NESTED, "the donation box, because it is no longer in the box", NEITHER, 2),
+        (("crate", "the trash can"), "I can't help with that.", NEITHER, None),
+        (("crate", "the trash can"), "I can not help with that.", 2, None),
+        (("crate", "the trash can"), "It will be moved by the one who can.", 2, None),
+        (("crate", "the trash can"), "In the trash", 2, 2),
+        (("crate", "the trash can"), "in the garbage bin", NEITHER, 2),
+        (("crate", "the trash can"), "In the can", 2, 2),
+        (("crate", "Nora's own refrigerator"), "In Nora's fridge.", 2, 2),
         (("pantry", "kitchen_pantry"), "The kitchen pantry", NEITHER, 2),
         (("aisle", "a cart"), "the aisle", NEITHER, 1),
         (("an oven", "the bin"), "an oven", 1, 1),
@@ -70,3 +107,31 @@ def test_every_gold_answer_of_the_data_is_read_as_right(shared):
         label = label_of(kind, sample.gold["answer"], places)
         assert label == right_label(sample) != None, sample.key  # noqa: E711
         assert kind == FINE or label == LABELS[kind][sample.gold["answer"]]
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "official", "repaired"),
+    [
+        ("cot", "No, wait.\nFinal answer: Yes", 1, 1),
+        ("cot", "No one moved it. Therefore yes", 1, 1),
+        ("cot", "No one moved it.\nYes\n", 1, 1),
+        ("cot", "Yes.\n\nI hope that this helps you!", UNREAD, None),
+        ("cot", "Final answer: yes\nNo doubt.", 0, 1),
+        ("self-ask", "No one moved it.\nFinal answer: Yes", UNREAD, 1),
+        ("plain", "No one moved it.\nYes", UNREAD, 1),
+    ],
+)
+def test_the_official_parse_reads_what_the_released_code_reads_by_each_method(method, answer, official, repaired):
+    content = {"story": "", "question": "?", "kind": COARSE, "people": ["Una"], "perspective": "mover"}
+    gold = {"answer": "Yes", "label": 1, "places": ["box", "jar"], "mover": "Una", "observer": "Vic"}
+    asked = Question(Sample("1", "1", content, gold), "answer", Settings({"method": method}), None)
+    parsed = parse(asked, answer)
+    assert (parsed.official["label"], parsed.repaired["label"]) == (official, repaired)
+
+
+def test_an_answer_outside_the_labels_is_a_miss_and_no_label_of_its_own():
+    # label 1: 1 of 2 found, nothing else answered so: 2 * 1 / (2 + 1) = 2/3; label 2: 1; their mean is 5/6
+    answers = [MacroAnswer("a", 1, 1), MacroAnswer("b", 1, OUTSIDE), MacroAnswer("c", 2, 2)]
+    assert macro_estimate(answers, seed=1).value == pytest.approx(5 / 6)
+    assert macro_bounds(answers) == pytest.approx((5 / 6, 5 / 6))
+    assert agreement([(1, 1), (1, OUTSIDE), (2, 2)]).f1 == pytest.approx(5 / 6)

@@ -9,7 +9,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from benchmark.suites.opentom.data import read_opentom
+from benchmark.suites.opentom.kinds import OUTSIDE
 from benchmark.suites.opentom.sampling import sampled
+from tests.benchmark.suites.phrasings import OTHER_WORDS, REFUSALS, in_turn
 
 
 def command(folder, answers, **options) -> str:
@@ -51,6 +53,41 @@ def test_repaired_figures_leave_out_what_cannot_be_read_and_say_how_much(copy_of
     assert found["accuracy"]["low"] < 10 / 15 < found["accuracy"]["high"]
     assert [scored["answers"][name] for name in first[5:]] == [None] * 5
     assert scored["answers"].keys() == answers.keys()
+
+
+REASONED = "Una moved it, so no. Is it there, yes or no?\nTherefore, the answer is {0}."
+"""An answer by chain of thought whose reasoning has other labels in it."""
+
+
+def test_answers_by_chain_of_thought_are_read_after_their_reasoning(copy_of):
+    folder = copy_of()
+    answers = {name: REASONED.format(text) for name, text in gold(folder, "coarse").items()}
+    scored = json.loads(command(folder, answers, cot=True, json=True))
+    for metrics in scored["repaired"]["metrics"].values():
+        assert (metrics["accuracy"]["value"], metrics["unread"]) == (1.0, 0)
+    printed = scored["official"]["metrics"]["fixed/all"]["printed"]
+    assert {metrics["f1_mean"] for metrics in printed.values()} == {1.0}
+    whole = json.loads(command(folder, answers, json=True))
+    assert whole["official"]["answers"] != scored["official"]["answers"]
+    assert whole["repaired"]["metrics"]["Coarse location, first order"]["unread"] == 20
+
+
+def test_the_flag_is_of_opentom_alone(copy_of, tmp_path):
+    with pytest.raises(CommandError, match="tombench has no option --cot"):
+        call_command("score_outputs", "tombench", data=tmp_path, answers=tmp_path, cot=True)
+
+
+@pytest.mark.parametrize("part", ["coarse", "fine"])
+def test_refusals_have_no_accuracy_and_other_answers_are_wrong(copy_of, part):
+    folder = copy_of()
+    names = list(gold(folder, part))
+    for texts, accuracy, unread in ((REFUSALS, None, True), (OTHER_WORDS, 0.0, False)):
+        answers = dict(zip(names, in_turn(texts, len(names)), strict=True))
+        repaired = json.loads(command(folder, answers, part=part, json=True))["repaired"]
+        for metrics in repaired["metrics"].values():
+            assert (metrics["accuracy"]["value"], metrics["f1"]["value"]) == (accuracy, accuracy), metrics
+            assert metrics["unread"] == (metrics["answers"] if unread else 0)
+        assert {*repaired["answers"].values()} == {None if unread else OUTSIDE}
 
 
 def test_people_read_both_readings(copy_of):

@@ -11,7 +11,13 @@ import pytest
 from benchmark.suites.opentom.data import read_opentom
 from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS
-from benchmark.suites.opentom.official import gold_label, overlap, predicted_label, without_article
+from benchmark.suites.opentom.official import (
+    after_reasoning,
+    gold_label,
+    overlap,
+    predicted_label,
+    without_article,
+)
 from benchmark.suites.opentom.samples import load
 from benchmark.suites.opentom.sampling import batches, sampled
 from benchmark.suites.opentom.scoring import score_answers
@@ -76,6 +82,11 @@ def _rounded(value):
     return round(value, 9) if isinstance(value, float) else value
 
 
+def test_the_answer_after_reasoning_is_that_of_the_released_code(vectors):
+    cases = vectors["unit_cases"]["parse_cot"]
+    assert cases and [after_reasoning(answer) for answer, _ in cases] == [part for _, part in cases]
+
+
 def test_single_answers_are_read_as_by_the_released_code(vectors):
     cases = vectors["unit_cases"]
     assert [without_article(place) for place, _ in cases["remove_determinant"]] == [
@@ -91,7 +102,7 @@ def test_single_answers_are_read_as_by_the_released_code(vectors):
             assert [gold_label(kind, gold, PLACES), predicted_label(kind, answer, PLACES)] == labels, answer
 
 
-@pytest.mark.parametrize("model", ["oracle", "omniscient", "random_seed23", "sloppy", "unparseable"])
+@pytest.mark.parametrize("model", MODELS)
 def test_unfaithful_pairs_are_those_of_the_reference(vectors, shared, copy, model):
     samples = {sample.key: sample for sample in load(shared / "data" / "OpenToM").samples}
     answers = []

@@ -14,6 +14,7 @@ from benchmark.suites.percept_tomi.perceived import official_shares, repaired_sh
 from benchmark.suites.percept_tomi.places import NONE, SEVERAL, named_place, official_right
 from benchmark.suites.percept_tomi.samples import load
 from benchmark.suites.percept_tomi.steps import parse, request
+from benchmark.suites.reasons import REFUSED, UNKNOWING
 from benchmark.suites.settings import Settings
 from tests.benchmark.suites.percept_tomi import own
 
@@ -93,7 +94,20 @@ def test_places_are_read_in_whole_words_and_one_at_a_time():
         ("the glove-box", False, "glove box", ""),
         ("In the jar in the kitchen", True, "jar", ""),
         ("In the kitchen", False, "kitchen", ""),
-        ("I do not know", False, None, NONE),
+        ("I do not know", False, None, UNKNOWING),
+        ("In the crate.", False, "crate", ""),
+        ("Nour will look in the crate because it was there.", False, "crate", ""),
+        ("**Crate**", False, "Crate", ""),
+        ("Nour will look in the jar, not in the glove box.", True, "jar", ""),
+        ("In the jar, because nobody saw it moved to the glove box.", True, "jar", ""),
+        ("It is cannot be determined.", False, "It is cannot be determined.", ""),
+        ("I can't help with that.", False, None, REFUSED),
+        ("I'm sorry, but I can't say whether it is in the jar.", True, None, UNKNOWING),
+        ("I cannot answer questions about a jar or a glove box.", True, None, REFUSED),
+        ("I'm sorry, but it is in the jar.", True, "jar", ""),
+        ("In the", False, None, NONE),
+        ("In the glov", False, None, NONE),
+        ("", False, None, NONE),
     ):
         assert official_right(answer, "jar") is official, answer
         assert named_place(answer, containers, candidates) == (place, why), answer

@@ -52,11 +52,13 @@ def test_the_answer_cell(cell, officially):
     assert is_correct(item("AAAAA", cell)) is (cell[0] == "A")
 
 
-def test_an_item_without_a_vote_is_wrong_and_counted():
-    # three items: one right, one wrong, one unparsed: 1/3 of all
+def test_an_item_without_a_vote_is_left_out_and_counted():
+    # three items: one right, one wrong, one unparsed: 1/2 of those with a vote, from 1/3 to 2/3 of all
     found = repaired_accuracies([item("AAABB"), item("BBBAA"), item([None] * 5)])
     assert found.overall == Accuracy(items=3, correct=1, unparsed=1)
-    assert found.overall.value == 1 / 3
+    assert found.overall.value == 1 / 2 and found.overall.bounds == (1 / 3, 2 / 3)
+    assert repaired_accuracies([item([None] * 5)]).overall.value is None
+    assert repaired_accuracies([item(["E", "E", None])]).overall.value == 0.0
 
 
 def test_nothing_right_is_zero_and_not_missing():

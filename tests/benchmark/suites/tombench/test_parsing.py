@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.suites.tombench.committed_letters import committed_letter
-from benchmark.suites.tombench.options import clean_option
+from benchmark.suites.reasons import REFUSED, UNKNOWING
+from benchmark.suites.tombench.committed_letters import committed, committed_letter
+from benchmark.suites.tombench.options import NO_OPTION, NONE_OF_THEM, SEVERAL, clean_option
 from benchmark.suites.tombench.parsing import extract_official, parse_official, parse_repaired
 from benchmark.suites.tombench.shuffling import show
 from tests.benchmark.suites.tombench.released import clean_option_officially
@@ -25,7 +26,7 @@ ANSWERS = [
     ("答案是C", "C"),
     ("[A] [[B]]", "B"),
     ("B or C", None),
-    ("[[E]]", None),
+    ("[[E]]", "E"),
     ("DABC", None),
     ("a", "A"),
     ("[[A", "A"),
@@ -107,9 +108,9 @@ ANSWERS = [
     ("the correct answer is\n\n**C. Briefcase**", "C"),
     ("答案\nB", "B"),
     ("[[A]]/[[B]]", None),
-    ("None of A, B, C, D", None),
+    ("None of A, B, C, D", NONE_OF_THEM),
     ("handbag", "B"),
-    ("E", None),
+    ("E", "E"),
     ("The answer is not A but B", "B"),
     ("A,B", None),
     ("不选A", None),
@@ -144,6 +145,40 @@ ANSWERS = [
     ("The answer is\nB. Handbag", "B"),
     ("Therefore, the most likely option is letter D", "D"),
     ("A. Tote bag: no.\nB. Handbag: yes.", None),
+    ("Answer: A, C", None),
+    ("Answer: a, c", None),
+    ("Answer: A C", None),
+    ("Answer: A and C", None),
+    ("Answer: A\nAnswer: C", None),
+    ("The answer is A, C.", None),
+    ("[[A]][[B]]", None),
+    ("[[A]] [[B]]", None),
+    ("[[A]], [[B]]", None),
+    ("[[A]]\n[[B]]", None),
+    ("[[A]]、[[C]]", None),
+    ("[A][C]", None),
+    ("**A** **C**", None),
+    ("A, C", None),
+    ("选A和C", None),
+    ("选A，C", None),
+    ("答案：A、C", None),
+    ("[[A]][[A]]", "A"),
+    ("The answer is A, since C is wrong.", "A"),
+    ("The answer is A, a tote bag.", "A"),
+    ("Answer: F", "F"),
+    ("The answer is X.", "X"),
+    ("[[Z]]", "Z"),
+    ("答案：E", "E"),
+    ("None of the above.", NONE_OF_THEM),
+    ("Neither.", NONE_OF_THEM),
+    ("以上都不对", NONE_OF_THEM),
+    ("None of the people saw it.", None),
+    ("I can't help with that.", None),
+    ("I cannot choose an answer.", None),
+    ("I refuse to pick A.", None),
+    ("N/A", None),
+    ("抱歉，我无法回答A或B。", None),
+    ("I'm sorry, but the answer is B.", "B"),
 ]
 PIECES = st.sampled_from(
     [
@@ -173,9 +208,28 @@ def test_the_letter_that_an_answer_commits_to(answer, letter):
     assert committed_letter(answer, OPTIONS) == letter
 
 
-@pytest.mark.parametrize("answer", ["[[C]]", "C", "答案：D", "Answer: (c)", "**D**"])
-def test_a_letter_that_was_not_shown_chooses_nothing(answer):
-    assert committed_letter(answer, ("Yes", "No")) is None
+@pytest.mark.parametrize("answer", ["[[C]]", "C", "答案：C", "Answer: (c)", "**C**"])
+def test_a_letter_that_was_not_shown_stands_for_itself(answer):
+    assert committed_letter(answer, ("Yes", "No")) == "C"
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("Answer: A, C", SEVERAL), ("[[A]][[B]]", SEVERAL), ("A or B", SEVERAL), ("[[A, B]]", SEVERAL),
+        ("42", NO_OPTION),
+        ("", NO_OPTION), ("I can't help with A or B.", REFUSED), ("不知道", UNKNOWING),
+        ("I don't know, A or B.", UNKNOWING),
+    ],
+)  # fmt: skip
+def test_an_answer_that_chooses_nothing_says_why(answer, why):
+    assert committed(answer, OPTIONS) == (None, why)
+
+
+def test_an_option_is_no_refusal():
+    assert committed_letter("不知道", ("知道", "不知道")) == "B"
+    assert committed_letter("B. I can't help you.", ("Sure", "I can't help you.")) == "B"
+    assert committed_letter("I can't help you.", ("Sure", "I can't help you.")) == "B"
 
 
 def test_an_option_is_repeated_as_text():
@@ -198,9 +252,9 @@ def test_of_doubled_options_the_first_stands_for_both():
     assert parse_repaired("Angry", shown) == parse_repaired("[[C]]", shown) == parse_official("[[C]]", shown) == "A"
 
 
-def test_a_vote_for_a_missing_option_is_empty_officially_and_none_repaired():
+def test_a_vote_for_a_missing_option_is_a_vote_in_both_parses():
     shown = show(("Yes", "No"), (1, 0))
-    assert (parse_official("[[C]]", shown), parse_repaired("[[C]]", shown)) == ("", None)
+    assert (parse_official("[[C]]", shown), parse_repaired("[[C]]", shown)) == ("", "C")
     assert (parse_official("[[A]]", shown), parse_repaired("[[A]]", shown)) == ("B", "B")
     assert (parse_official("no idea", shown), parse_repaired("no idea", shown)) == ("B", None)
 
@@ -210,7 +264,8 @@ def test_every_answer_is_read_as_an_option_or_as_none(answer, order):
     shown = show(OPTIONS[: len(order)], tuple(order))
     assert extract_official(answer) in "ABCD"
     assert parse_official(answer, shown) in {*shown.originals, ""}
-    assert parse_repaired(answer, shown) in {*shown.originals, None}
+    choice = parse_repaired(answer, shown)
+    assert choice in {*shown.originals, None} or choice not in "ABCD"[: len(order)]
 
 
 @given(

@@ -36,8 +36,20 @@ def test_the_official_answers_and_figures(vectors, shared, tmp_path, language, m
 
 def test_the_repaired_reading_says_what_it_could_not_read(vectors, shared, tmp_path):
     repaired = scored(shared, tmp_path, vectors["runs"]["en"]["unparseable"]["model_answers"])["repaired"]
-    assert (repaired["metrics"]["overall"], repaired["metrics"]["unparsed"]) == (0.0, 94)
+    assert (repaired["metrics"]["overall"], repaired["metrics"]["unparsed"]) == (None, 94)
+    assert repaired["metrics"]["bounds"] == [0.0, 1.0] and {*repaired["metrics"]["tasks"].values()} == {None}
     assert set(repaired["answers"].values()) == {None}
+
+
+def test_a_letter_that_is_not_offered_is_wrong_and_two_letters_are_no_choice(shared, tmp_path):
+    answers = {
+        "False Belief Task/0/0": "E",
+        "False Belief Task/1/0": "Answer: A, C",
+        "False Belief Task/2/0": "[[A]][[B]]",
+    }
+    repaired = scored(shared, tmp_path, answers)["repaired"]
+    assert repaired["answers"] == dict(zip(answers, ("E", None, None), strict=True))
+    assert (repaired["metrics"]["overall"], repaired["metrics"]["unparsed"]) == (0.0, 2)
 
 
 @pytest.mark.parametrize("name", ["False Belief Task/600/0", "False Belief Task/0/5", "Other/0/0", "nonsense"])
