@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from copy import copy
 
 import pytest
 from django.core.management import call_command
@@ -94,10 +95,17 @@ def test_a_server_that_leaves_thoughts_in_the_text_scores_as_one_that_does_not(t
         texts = answers_of([item])[item.pk]
         for mark, template in MARKS.items():
             marked = template.format(thought=draft, answer=item.call.answer)
-            parsed = parse_answer(item, completed(marked).text, texts)
+            parsed = parse_answer(item, _answered(item, marked), texts)
             assert (parsed.official, parsed.repaired) == (item.official, item.repaired), (mark, item.step)
-        unclosed = completed(UNCLOSED["think"].format(thought=item.call.answer))
-        assert parse_answer(item, unclosed.text, texts).repaired_score is None, item.step
+        unclosed = UNCLOSED["think"].format(thought=item.call.answer)
+        assert parse_answer(item, _answered(item, unclosed), texts).repaired_score is None, item.step
+
+
+def _answered(item: RunItem, text: str) -> Call:
+    """Return the call of an item as if a server had answered with this text."""
+    call = copy(item.call)
+    call.answer = completed(text).text
+    return call
 
 
 @pytest.mark.once
