@@ -3,7 +3,9 @@
 The highest of several estimates lies above its own truth on average, as it owes its place to luck, too: of eight equal
 ones by 1.4 standard errors. A bootstrap repeats the choice (Efron and Tibshirani 1993, "An Introduction to the
 Bootstrap", 10.6 and 17.6): in each resample of the clusters the highest is chosen again, and its figure in the resample
-less its figure in the data, averaged over the resamples, is the optimism. It is taken off the figure and its interval.
+less its figure in the data, averaged over the resamples, is the optimism. It is taken off the figure and off the lower
+end of its interval. The upper end is that without correction: one that is far ahead owes nothing to luck, and an
+interval that is shifted as a whole then holds in 89 %, this one in 94 to 97 % (`python bench/choosing.py`).
 """
 
 from __future__ import annotations
@@ -74,13 +76,15 @@ def highest_estimate(
     clusters, own = len(printed.below), printed.figures
     luck = optimism(by[clusters:], of_printed[clusters:], own)
     value = np.clip(own[best] - luck, scale.low, scale.high)
-    [(ends, why)] = intervals(
-        np.array([value]),
-        of_printed[:, [best]] - (own[best] - value),
-        np.array([int((printed.below[:, best] > 0).sum())]),
+    rests_on = int((printed.below[:, best] > 0).sum())
+    (lower, why), (upper, _) = intervals(
+        np.array([value, own[best]]),
+        np.column_stack([of_printed[:, best] - (own[best] - value), of_printed[:, best]]),
+        np.array([rests_on, rests_on]),
         clusters=clusters,
         scale=scale,
         unit=unit,
         empty=empty,
     )
+    ends = [lower[0], upper[1]] if lower and upper else None
     return Estimate(None if np.isnan(value) else float(value), n, ends, reason=why or None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.statistics import SHARE, Sums, are_alike, highest_estimate, optimism, spared_p
+from core.statistics import SHARE, Sums, are_alike, highest_estimate, mean_estimates, optimism, spared_p
 
 nan = float("nan")
 
@@ -39,7 +39,12 @@ def test_who_is_far_ahead_keeps_its_figure_and_who_is_one_of_equals_loses_some()
     assert found.value == pytest.approx(ahead[:, 0].mean(), abs=1e-3) and found.interval[0] < found.value
     equals = rng.random((30, 8))
     found, highest = told(equals), equals.mean(axis=0).max()
-    assert 0.5 < found.value < highest - 0.02 and found.interval[0] < found.value < found.interval[1]
+    assert 0.5 < found.value < highest - 0.02 and found.interval[0] < found.value < highest < found.interval[1]
+    # the upper end is that of the figure as it is, the lower one lies as far below as luck goes
+    [plain] = mean_estimates(
+        equals.T[[equals.mean(axis=0).argmax()]], scale=SHARE, seed=1, unit="stories", empty="none"
+    )
+    assert found.interval[1] == pytest.approx(plain.interval[1]) and found.interval[0] < plain.interval[0] - 0.02
 
 
 def test_few_clusters_have_a_figure_and_no_interval():
