@@ -93,7 +93,7 @@ def _phrase(answer: str, kind: str) -> set[int]:
     """The labels that an answer has in words and does not deny; before its reasons, if there."""
     clauses = (main_clause(answer), answer)
     by_clause = [_phrases_in(" ".join(text.lower().split()), _PHRASES[kind]) for text in clauses]
-    return by_clause[0] or found[1]
+    return by_clause[0] or by_clause[1]
 
 
 def _phrases_in(text: str, phrases_by_label: Mapping[int, Iterable[str]]) -> set[int]:
