@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -14,9 +15,12 @@ from django.urls import reverse
 
 from benchmark.models import Dataset, Run, RunItem
 from benchmark.services.documents import document_of, tables_of
+from benchmark.services.evaluating import _unusable_reason
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
 from benchmark.services.result_tables import group_table
+from benchmark.suites.contract import Parsed
+from benchmark.suites.reasons import REFUSED, TRUNCATED
 from benchmark.suites.showing.levels import LEVELS_NOTE, NO_BASELINE
 from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.suites.opentom.small import PLACES, small, truths
@@ -248,3 +252,32 @@ def test_both_questions_on_a_place_are_asked_in_one_session_by_calls_that_answer
         found = metrics.groups["opentom"].analysed("repaired").kept["opentom"]["unfaithful"]
         rates[method] = [found[order]["of_all"]["value"] for order in ("first", "second")]
     assert rates == {"joint": [0, 0], "plain": [1, 1]}
+
+
+def test_a_model_that_refuses_is_missing_and_one_that_answers_otherwise_is_wrong(cast, client, copy_of, monkeypatch):
+    client.force_login(cast.alice)
+    slug = cast.project.slug
+    address = reverse("benchmark:import_copy", args=[slug, "opentom"])
+    client.post(address, {"file": zipped(copy_of()), "set_narratives": "all"})
+    for name, answer in (("refuses", "I can't help with that."), ("elsewhere", "In the aquarium.")):
+        monkeypatch.setitem(FUNCTIONS, name, lambda body, answer=answer: answer)
+        make_endpoint(name, model=name, options={"function": name})
+    flags = ("--project", slug, "--suite", "opentom", "--method", "plain", "--wait", "--json")
+    call_command("run_benchmark", *flags, "--endpoint", "refuses", "--endpoint", "elsewhere", stdout=io.StringIO())
+    run = Run.objects.get()
+    repaired = {row.name: row.groups["opentom"].parses.overall("repaired") for row in report_of(run).entrants}
+    assert repaired["refuses"].value_of("accuracy") is None and repaired["refuses"].unusable_reasons == {REFUSED: 230}
+    assert repaired["elsewhere"].value_of("accuracy") == 0.0 and not repaired["elsewhere"].unusable_reasons
+    pages = {}
+    for name in repaired:
+        item = RunItem.objects.filter(entrant__run=run, entrant__name=name, sample__content__kind="fine").first()
+        pages[name] = written(client.get(reverse("benchmark:run_item", args=[slug, run.uid, item.pk])))
+    assert "The model refused. It is unread in the repaired parse." in " ".join(pages["refuses"].split())
+    assert "The answer gives “aquarium”, which is none of the possible answers" in pages["elsewhere"]
+    assert "none of the possible answers" not in pages["refuses"] and "unread in" not in pages["elsewhere"]
+
+
+@pytest.mark.parametrize(("state", "why"), [("truncated", TRUNCATED), ("succeeded", "")])
+def test_a_cut_answer_outside_the_set_is_missing(state, why):
+    parsed = Parsed({"label": 3}, {"label": -2, "outside": "cupb"}, 0.0, 0.0, stray=True)
+    assert _unusable_reason(SimpleNamespace(state=state, problem=""), parsed) == why
