@@ -3,8 +3,8 @@
     python bench/drift.py                 # the table of docs/statistics.md
     python bench/drift.py --charts 40     # quicker and rougher
 
-Simulated are anchors of 25 rows that a judge is asked about again at the start, and then in watches of 500 answers. Each
-anchor has a level of its own, the share of rows with the same verdict as at first: all alike, or beta distributed.
+Simulated are anchors of 25 rows that a judge is asked about again at the start, and then in watches of 500 answers.
+Each anchor has a level of its own, the share of rows with the same verdict as at first: all alike, or beta distributed.
 """
 
 from __future__ import annotations
