@@ -40,11 +40,12 @@ def crowd(rng: np.random.Generator, stories: int, kind: str, skill: float):
 
     labels = np.stack([said(rng.random(len(story)) < SKILL) for _ in range(3)], axis=1)
     labels[rng.random(labels.shape) < MISSING] = -1
-    chance = {
-        KINDS[0]: np.full(stories, skill),
-        KINDS[1]: STEADY * (rng.random(stories) < skill / STEADY),
-        KINDS[2]: rng.beta(2 * skill, 2 * (1 - skill), stories),
-    }[kind]
+    if kind == KINDS[0]:
+        chance = np.full(stories, skill)
+    elif kind == KINDS[1]:
+        chance = STEADY * (rng.random(stories) < skill / STEADY)
+    else:
+        chance = rng.beta(2 * skill, 2 * (1 - skill), stories)
     return labels, said(rng.random(len(story)) < chance[story]), story
 
 
