@@ -26,7 +26,7 @@ class CorrectedMean:
         over: ClusterName,
     ) -> None:
         self._over = over
-        share = _shares(stories, metric, averaging)
+        share = _shares(stories, averaging)
         self._stories, self._share = stories, np.array([share(story) for story in stories])
         self._open = np.array([not story.certain for story in stories])
         self._groups = [story.category if averaging == Averaging.CATEGORIES else "" for story in stories]
@@ -147,19 +147,12 @@ class _JudgeScores:
         return self._means.get(story.category if self._by_category else "", self._mean)
 
 
-def _shares(stories: Sequence[JudgedStory], metric: Metric, averaging: Averaging) -> Callable[[JudgedStory], float]:
+def _shares(stories: Sequence[JudgedStory], averaging: Averaging) -> Callable[[JudgedStory], float]:
     """Return what share of the mean over these stories a story has, or one of another model in its place."""
     if averaging == Averaging.STORIES:
         return lambda _: 1 / len(stories)
-    if averaging == Averaging.CATEGORIES:
-        sizes = Counter(story.category for story in stories)
-        return lambda story: 1 / len(sizes) / sizes[story.category] if story.category in sizes else 0.0
-
-    def size(story: JudgedStory) -> int:
-        return story.judged.predicted if metric == Metric.PRECISION else story.judged.gold
-
-    total = max(sum(map(size, stories)), 1)
-    return lambda story: size(story) / total
+    sizes = Counter(story.category for story in stories)
+    return lambda story: 1 / len(sizes) / sizes[story.category] if story.category in sizes else 0.0
 
 
 def _normed(weights: Floats) -> Floats:

@@ -80,11 +80,10 @@ class Metric(StrEnum):
 
 
 class Averaging(StrEnum):
-    """Over what a score is averaged: STORIES and CATEGORIES are the two official ways, POOLED counts rows."""
+    """Over what a score is averaged: the two official ways."""
 
     STORIES = "stories"
     CATEGORIES = "categories"
-    POOLED = "pooled"
 
 
 def score_of(matches: Matches, metric: Metric) -> float:
