@@ -1,4 +1,4 @@
-"""Measure corrected scores, the warning and the watch of a judge on simulated stories whose truth is known.
+"""Measure corrected scores and the warning of a judge on simulated stories whose truth is known.
 
     python bench/calibration.py                          # the tables of docs/statistics.md
     python bench/calibration.py --repetitions 100        # quicker and rougher
@@ -16,7 +16,6 @@
 - differences: two models on the same stories, alike or 8 points apart; how often a test of 5 % tells them apart
 - warning: how often calibration of three models is said not to be poolable where the judge errs alike on all, and where
   it errs otherwise on one
-- drift: how often the chart of anchor stories alarms without a drop, and within how many stories of one
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ from core.statistics import SHARE, linear_interval
 from judge.domain.calibration.corrected import corrected
 from judge.domain.calibration.differences import difference
 from judge.domain.calibration.differing import differing
-from judge.domain.calibration.drift import Chart, chart
 from judge.domain.calibration.score import Corrected
 from judge.domain.calibration.stories import Averaging, JudgedStory, Matches, Metric
 from judge.domain.sampling import Unit, sample
@@ -167,8 +165,8 @@ DESIGNS: Mapping[str, World] = {
 
 
 def designs(repetitions: int) -> Iterator[str]:
-    yield "| design | mean λ | corrected | holds, over stories | over categories | pooled rows | people alone |"
-    yield "|---|" + "---|" * 6
+    yield "| design | mean λ | corrected | holds, over stories | over categories | people alone |"
+    yield "|---|" + "---|" * 5
     for name, world in DESIGNS.items():
         rng = np.random.default_rng((2, world.aligned, world.stories))
         sets = [judged(rng, world) for _ in range(repetitions)]
@@ -331,39 +329,6 @@ def warning(repetitions: int) -> Iterator[str]:
         yield f"| {aligned} | " + " | ".join(cells) + " |"
 
 
-def drift(repetitions: int) -> Iterator[str]:
-    yield "| answers asked again | drop | stated: false alarms in 500 stories, noticed within | measured |"
-    yield "|---|---|---|---|"
-    for baseline in (60, 100):
-        for drop in (0.05, 0.1):
-            rng = np.random.default_rng((5, baseline))
-            false, noticed, stated = [], [], []
-            for _ in range(max(20, repetitions // 10)):
-                drift_chart = chart(_agreements(rng, 0.92, (baseline,)), size=drop, seed=1)
-                false.append(np.isfinite(_first_alarms(drift_chart, _agreements(rng, 0.92, (100, 500)))).mean())
-                noticed.append(_first_alarms(drift_chart, _agreements(rng, 0.92 - drop, (100, 500))))
-                stated.append((drift_chart.false_alarms, drift_chart.median or 501, drift_chart.most or 501))
-            rate, median, most = np.median(stated, axis=0)
-            text = f"{100 * rate:.0f} %, {median:.0f} (half), {most:.0f} (nine of ten)"
-            half, nine = np.quantile(noticed, [0.5, 0.9], method="higher")
-            own = f"{100 * np.mean(false):.1f} %, {half:.0f}, {nine:.0f}"
-            yield f"| {baseline} | {100 * drop:.0f} points | {text} | {own} |"
-
-
-def _agreements(rng: np.random.Generator, mean: float, shape: tuple[int, ...]) -> np.ndarray:
-    """Shares of rows with the same verdict, of 25 rows, in stories that differ."""
-    return rng.binomial(ROWS, rng.beta(40 * mean, 40 * (1 - mean), shape)) / ROWS
-
-
-def _first_alarms(of: Chart, watches: np.ndarray) -> np.ndarray:
-    """After how many stories each watch, a row, first alarms; infinite where it does not."""
-    total, first = np.zeros(len(watches)), np.full(len(watches), np.inf)
-    for at, values in enumerate(watches.T, 1):
-        total = np.maximum(0, total + of.mean - of.size / 2 - values)
-        first = np.where(np.isinf(first) & (total > of.limit), at, first)
-    return first
-
-
 def oracle(python: str, repetitions: int) -> Iterator[str]:
     """Samples with one probability, on which ppi-python and the product estimate the same."""
     rng, data, ours = np.random.default_rng(6), [], []
@@ -394,7 +359,6 @@ PARTS = {
     "remedies": remedies,
     "differences": differences,
     "warning": warning,
-    "drift": drift,
 }
 
 

@@ -26,7 +26,7 @@ LABELS = np.array([0.4, 0.3, 0.15, 0.1, 0.05])
 SKILLS = (0.7, 0.75, 0.8, 0.85, 0.4)
 STORIES = (21, 100)
 WRONG = (0.0, 0.02, 0.05, 0.1)
-SHARED = (0.0, 0.05)
+SHARED = (0.0, 0.05, 0.1, 0.2)
 HEADS = (
     "stories", "wrong gold (%)", "shared errors (%)", "cells listed", "of wrong gold, listed (%)",
     "of listed, wrong (%)", "of the first, wrong (%)", "if ordered by agreement (%)",

@@ -9,7 +9,7 @@ than too many.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 
 from core.language import gettext_noop
-from core.statistics import POSITIVE, Estimate, estimate_of, first_by_second
+from core.statistics import POSITIVE, Estimate, Floats, estimate_of, first_by_second, linear_interval
 
 IDLE_LIMITS = (120.0, 300.0, 600.0)
 """Seconds; hours are told for each, since they depend on it."""
@@ -64,6 +64,9 @@ class Spent:
 Key = TypeVar("Key")
 Place = tuple[int, str, int]
 """(person, activity, story)."""
+Story = tuple[int, float]
+"""(units done, hours) of one story."""
+NO_TIME = gettext_noop("no time was measured yet")
 
 
 @dataclass(slots=True)
@@ -93,39 +96,62 @@ class TimeSheet:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """Work left of one activity, for one person or all: `done` and `left` in `unit`, and the `pace` in units an hour
-    with its interval over stories."""
+    """Work left of one activity, for one person or all: `done` and `left` in `unit`, the `pace` in units an hour with
+    its interval over stories, and the `forecast` of the hours that the rest takes, with its prediction interval."""
 
     unit: str
     done: int
     left: int
     pace: Estimate
+    forecast: Estimate
 
-    @property
-    def hours_left(self) -> float | None:
-        """The hours that the rest takes at this pace, None where it is not known."""
-        if not self.left:
-            return 0.0
-        return self.left / self.pace.value if self.pace.value else None
-
-    @property
-    def range_left(self) -> tuple[float, float] | None:
-        """The hours by the ends of the interval, fewest first."""
-        ends = self.pace.interval
-        return (self.left / ends[1], self.left / ends[0]) if ends and ends[0] and self.left else None
+    @classmethod
+    def of(cls, unit: str, stories: Sequence[Story], left: Sequence[int]) -> Outlook:
+        """Return the outlook from the stories on which something was done, as (units, hours), and the units that each
+        unfinished story has `left`."""
+        done = sum(int(units) for units, _ in stories)
+        return cls(unit, done, sum(left), pace_of(stories), forecast_of(stories, left))
 
 
-def pace_of(stories: Iterable[tuple[int, float]], *, seed: int = 1) -> Estimate:
+def pace_of(stories: Iterable[Story], *, seed: int = 1) -> Estimate:
     """Return units an hour over stories, each given as (units done, hours), with its interval; none where no time was
     seen."""
-    sums = np.array([story for story in stories if story[0]], dtype=float).reshape(-1, 2)
+    sums = _timed(stories)
     done = int(sums[:, 0].sum())
-    why = gettext_noop("no time was measured yet")
     if not sums[:, 1].sum():
-        return Estimate(None, done, reason=why)
-    return estimate_of(sums, first_by_second, n=done, scale=POSITIVE, unit="stories", empty=why, seed=seed)
+        return Estimate(None, done, reason=NO_TIME)
+    return estimate_of(sums, first_by_second, n=done, scale=POSITIVE, unit="stories", empty=NO_TIME, seed=seed)
 
 
-def by_story(done: Mapping[int, int], hours: Mapping[int, float]) -> list[tuple[int, float]]:
+def forecast_of(stories: Iterable[Story], left: Sequence[int]) -> Estimate:
+    """Return the hours that the units `left` in each unfinished story take at the pace so far, with a 95 % prediction
+    interval; its n counts the stories with something left.
+
+    Two things are not known: the pace, and how far these very stories are from it. The second is the spread of the
+    stories done around their pace. It grows by units where units are slow or fast one by one, and by their square where
+    a whole story is; the larger of the two counts, which are the same where stories left are as large as those done.
+    The interval has a t quantile and is symmetric on the logarithm.
+    """
+    sizes = np.array([units for units in left if units > 0], dtype=float)
+    if not len(sizes):
+        return Estimate(0.0, 0)
+    done, hours = _timed(stories).T
+    if not hours.sum():
+        return Estimate(None, len(sizes), reason=NO_TIME)
+    value, total, n = sizes.sum() * hours.sum() / done.sum(), done.sum(), len(done)
+    apart = hours - done * hours.sum() / total
+    of_pace = (sizes.sum() / total) ** 2
+    of_stories = max((sizes**2).sum() / (done**2).sum(), sizes.sum() / total)
+    moves = apart * (of_pace + of_stories) ** 0.5 * (n / max(n - 1, 1)) ** 0.5
+    ends, why = linear_interval(value, moves, count=n, most=n - 1, scale=POSITIVE, unit="stories")
+    return Estimate(float(value), len(sizes), ends, reason=why or None)
+
+
+def _timed(stories: Iterable[Story]) -> Floats:
+    """The stories on which something was done, as (units, hours): shape (stories, 2)."""
+    return np.array([story for story in stories if story[0]], dtype=float).reshape(-1, 2)
+
+
+def by_story(done: Mapping[int, int], hours: Mapping[int, float]) -> list[Story]:
     """Return (units done, hours) of the stories on which something was done, by story."""
     return [(done[story], hours.get(story, 0.0)) for story in sorted(done)]

@@ -15,8 +15,10 @@ from annotation.domain.anchoring import (
     Arm,
     BlindEvidence,
     DrawUnit,
+    OverStories,
     Votes,
     accuracy_on,
+    alternative_annotator_over_stories,
     alternative_annotator_test,
     anchoring_report,
     blind_evidence,
@@ -37,14 +39,16 @@ NO_VOTES = "Nobody has voted on a cell with a suggestion yet."
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """A source of suggestions: how right they are, on what evidence, and whether it may stand in for an annotator. What
-    is said of one model never rests on cells of another."""
+    """A source of suggestions: how right they are, on what evidence, and whether it may stand in for an annotator: by
+    the published test, which takes cells as independent, and `over_stories`, whose verdict counts. What is said of one
+    model never rests on cells of another."""
 
     source: str
     suggestions: int
     accuracy: Accuracy
     blind_gold: BlindEvidence
     alternative_annotator: AlternativeAnnotator
+    over_stories: OverStories
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,5 +230,10 @@ class _Loaded:
             blind, votes = gold_from_blind(untouched[mine])
             accuracy = accuracy_on(story[mine], suggested[mine], all_gold[mine], blind, seed=seed)
             test = alternative_annotator_test(untouched[mine], suggested[mine], names=self.names)
-            rows.append(SourceRow(name, int(mine.sum()), accuracy, blind_evidence(blind, votes), test))
+            _, stories = np.unique(story[mine], return_inverse=True)
+            over_stories = alternative_annotator_over_stories(
+                test, untouched[mine], suggested[mine], stories, seed=seed
+            )
+            evidence = blind_evidence(blind, votes)
+            rows.append(SourceRow(name, int(mine.sum()), accuracy, evidence, test, over_stories))
         return rows

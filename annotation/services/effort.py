@@ -18,7 +18,7 @@ from django.core.cache import cache
 from django.db.models import Count, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.domain.effort import IDLE_LIMITS, Act, Activity, Outlook, TimeSheet, by_story, pace_of
+from annotation.domain.effort import IDLE_LIMITS, Act, Activity, Outlook, TimeSheet, by_story
 from annotation.domain.spreadsheet import Echo, defused
 from annotation.models import (
     AnnotatorCounts,
@@ -224,7 +224,7 @@ class _Work:
             self.hours[person, activity][story] = spent.hours()
         self._spent = sheet.sums(lambda place: place[0])
         progress = Progress(project)
-        self._open, self._left = progress.totals().open, progress.cells_left()
+        self._open, self._left = progress.open_cells(), progress.cells_left()
         self._cast: defaultdict[int, dict[int, int]] = defaultdict(dict)
         counts = AnnotatorCounts.objects.filter(story__project=project)
         for person, story, cells in counts.values_list("annotator_id", "story_id", "cells"):
@@ -242,19 +242,18 @@ class _Work:
         return PersonEffort(person, self._spent[person.pk].acts, hours, tuple(filter(None, outlooks)))
 
     def _labelling(self, person: int) -> Outlook | None:
-        cast, left = self._cast[person], self._left.get(person, 0)
-        if not cast and not left:
+        cast, left = self._cast[person], self._left.get(person, [])
+        if not cast and not sum(left):
             return None
-        pace = pace_of(by_story(cast, self.hours[person, Activity.LABELLING]))
-        return Outlook(gettext_noop("cells"), sum(cast.values()), left, pace)
+        return Outlook.of(gettext_noop("cells"), by_story(cast, self.hours[person, Activity.LABELLING]), left)
 
     def _tables(self, person: int) -> Outlook | None:
         drafts = self._drafts[person]
         if not drafts:
             return None
         done = {story: 1 for story, submitted in drafts.items() if submitted}
-        pace = pace_of(by_story(done, self.hours[person, Activity.TABLES]))
-        return Outlook(gettext_noop("belief tables"), len(done), len(drafts) - len(done), pace)
+        left = [1] * (len(drafts) - len(done))
+        return Outlook.of(gettext_noop("belief tables"), by_story(done, self.hours[person, Activity.TABLES]), left)
 
     def adjudication(self) -> Outlook:
         """Return how fast all experts together decide cells and how many are left: whoever takes a cell decides it."""
@@ -270,7 +269,7 @@ class _Work:
         )
         rows = decided.order_by().values_list("proposition__table__story").annotate(Count("id"))
         done = {story: cells for story, cells in rows if story in hours}
-        return Outlook(gettext_noop("cells"), sum(done.values()), self._open, pace_of(by_story(done, hours)))
+        return Outlook.of(gettext_noop("cells"), by_story(done, hours), self._open)
 
 
 def effort_lines(project: Project, *, now: datetime) -> Iterator[str]:

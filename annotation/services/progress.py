@@ -138,12 +138,19 @@ class Progress:
             for pk, username, display_name in people.values_list("id", "username", "display_name")
         ]
 
-    def cells_left(self) -> dict[int, int]:
-        """Return by annotator id how many cells of their assigned stories they have not labelled."""
+    def open_cells(self) -> list[int]:
+        """Return how many open cells each story has, of those with any."""
+        return list(self._counts.filter(open__gt=0).order_by("story").values_list("open", flat=True))
+
+    def cells_left(self) -> dict[int, list[int]]:
+        """Return by annotator id how many cells of each of their assigned stories they have not labelled."""
         cast = AnnotatorCounts.objects.filter(story=OuterRef("story"), annotator=OuterRef("annotator")).values("cells")
         rows = self._assigned.order_by()
         left = F("story__counts__propositions") * self._dimensions - Coalesce(Subquery(cast), 0)
-        return dict(rows.annotate(left=left).values_list("annotator").annotate(cells=Coalesce(Sum("left"), 0)))
+        left_by_annotator: dict[int, list[int]] = defaultdict(list)
+        for annotator, cells in rows.values_list("annotator", Coalesce(left, 0)):
+            left_by_annotator[annotator].append(max(0, cells))
+        return dict(left_by_annotator)
 
     def deadlines(self, now: datetime) -> dict[int, list[Pace]]:
         """Return by annotator id how their work stands for each day by which some of it is due, the first day first.

@@ -12,7 +12,7 @@ from django.utils.translation import pgettext_lazy
 from django.views.decorators.http import require_GET
 
 from annotation.access import project_access
-from annotation.domain.anchoring import AlternativeAnnotator, BlindEvidence, DrawUnit
+from annotation.domain.anchoring import AlternativeAnnotator, BlindEvidence, DrawUnit, OverStories
 from annotation.domain.anchoring.estimates import Estimate
 from annotation.domain.anchoring.report import AnchoringReport, ArmsCompared
 from annotation.models import Role
@@ -84,8 +84,8 @@ class ArmsOnPage:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOnPage:
     """A model that suggested: its estimates as (name, estimate, what it counts), what gold from blind votes rests on,
-    and the alternative annotator test, with how many annotators it `won` against. `blank` says that there is nothing to
-    say of it."""
+    and the alternative annotator test, with how many annotators it `won` against over stories. `blank` says that there
+    is nothing to say of it."""
 
     source: str
     suggestions: int
@@ -93,11 +93,12 @@ class ModelOnPage:
     blank: bool
     blind: BlindEvidence
     test: AlternativeAnnotator
+    over_stories: OverStories
     won: int | None
 
     @classmethod
     def of(cls, model: SourceRow, votes: ArmsCompared) -> ModelOnPage:
-        accuracy, test = model.accuracy, model.alternative_annotator
+        accuracy, test, over_stories = model.accuracy, model.alternative_annotator, model.over_stories
         estimates = [
             (_("Chosen when shown"), share_text(votes.acceptance), "vote"),
             (_("Accuracy on all gold"), share_text(accuracy.all_gold), "cell"),
@@ -112,7 +113,8 @@ class ModelOnPage:
             blank=not any(votes.counts.values()) and not has_values,
             blind=model.blind_gold,
             test=test,
-            won=None if test.winning_rate is None else round(test.winning_rate * test.tested),
+            over_stories=over_stories,
+            won=None if over_stories.winning_rate is None else round(over_stories.winning_rate * test.tested),
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmark.domain.parameters import Options
 from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
+from workers.domain.families import family_named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,11 @@ class EndpointSpec:
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> EndpointSpec:
         return read_as(cls, kept)
+
+    @property
+    def kin(self) -> str:
+        """Return the family of its model; that is the model itself if nothing names a family."""
+        return family_named(self.model or "", self.family or "") or self.model or self.name or ""
 
     @property
     def identity(self) -> EndpointSpec:

@@ -38,6 +38,7 @@ from core.digests import text_digest
 from core.language import gettext_noop
 from core.statistics import FEWEST, few
 from core.statistics.correlation import Correlation, pearson
+from workers.domain.families import FAMILIES
 
 CHANCE = "random"
 """The baseline that draws among what may be answered: its figure in a ranking is the chance level."""
@@ -115,7 +116,10 @@ def _ranking(
         | conditions,
         within=" · ".join(filter(None, [AnswerFormat(answer_format).label, *conditions.values()])),
         places={key: _place(entrant, rows[entrant.key]) for key, entrant in models.items()},
-        models={key: RankedModel(entrant.name, entrant.spec.identity) for key, entrant in models.items()},
+        models={
+            key: RankedModel(entrant.name, entrant.spec.identity, family=entrant.family)
+            for key, entrant in models.items()
+        },
         ranked=len(in_rank_order(entrants, "repaired")),
         chance=chance,
         no_chance="" if chance else NO_CHANCE,
@@ -209,19 +213,26 @@ class SuitePair(NamedTuple):
 
 def pairs_across(rankings: Sequence[SuiteRanking]) -> list[SuitePair]:
     """Return every two rankings; fewer models than an interval takes have no correlation, as two always lie on a
-    line."""
+    line. Models of one family are not independent: intervals are over families."""
     return [SuitePair(first, second, _correlation(first, second)) for first, second in combinations(rankings, 2)]
 
 
 def _correlation(first: SuiteRanking, second: SuiteRanking) -> Correlation:
-    values = [
-        (first_value, other)
+    values = {
+        key: (first_value, other)
         for key in first.places
         if (first_value := _value(first, key)) is not None and (other := _value(second, key)) is not None
-    ]
+    }
+    families = [first.models[key].family or key for key in values]
     if len(values) < FEWEST:
-        return Correlation(len(values), reason=few("models"))
-    return pearson([first_value for first_value, _ in values], [other for _, other in values], unit="models")
+        return Correlation(len(values), len({*families}), reason=few("models"))
+    return pearson(
+        [first_value for first_value, _ in values.values()],
+        [other for _, other in values.values()],
+        unit="models",
+        clusters=families,
+        cluster_unit=FAMILIES,
+    )
 
 
 def _value(ranking: SuiteRanking, key: str) -> float | None:

@@ -50,8 +50,8 @@ PAIRED_METHODS_NOTE = gettext_noop(
 )
 PAIR_NOTE = gettext_noop(
     "r: Pearson’s correlation of two rankings’ figures, whatever answers are missing, over the models that both "
-    f"have, from {FEWEST} on; brackets: 95 % intervals by Fisher’s z. Models are few and no random draw: read the "
-    "interval first."
+    f"have, from {FEWEST} on; brackets: 95 % intervals by Fisher’s z. Models of one family are not independent: the "
+    f"interval and p are over families, from {FEWEST} on. They are few and no random draw: read the interval first."
 )
 
 
@@ -275,6 +275,7 @@ def table_of_pairs(rankings: Sequence[SuiteRanking]) -> Table:
             "first": pair.first.title,
             "second": pair.second.title,
             "models": pair.correlation.n,
+            "families": pair.correlation.clusters,
             "r": pair.correlation.r,
             "r_interval": pair.correlation.interval,
             "p": pair.correlation.p,
@@ -286,6 +287,7 @@ def table_of_pairs(rankings: Sequence[SuiteRanking]) -> Table:
         Column(key="first", header=gettext_noop("Suite")),
         Column(key="second", header=gettext_noop("Other suite")),
         Column(key="models", header=gettext_noop("Models"), kind="count"),
+        Column(key="families", header=gettext_noop("Families"), kind="count"),
         Column(key="r", header="r", kind="number", digits=3, interval="r_interval"),
         Column(key="p", header="p", kind="number", digits=3),
         *([Column(key="why", header=gettext_noop("Why none"))] if any(row["why"] != MISSING for row in rows) else []),

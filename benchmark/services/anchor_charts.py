@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from django.core.cache import cache
@@ -122,6 +123,8 @@ class WatchReport:
     overdue: bool
     answers: int = 0
     """Answers to stories asked again at the start, from which the chart is made."""
+    without_level: int = 0
+    """Anchors with an answer after the start and none at the start: the chart leaves them out."""
 
     @property
     def charted(self) -> list[Repeated]:
@@ -129,8 +132,10 @@ class WatchReport:
 
     @property
     def is_quiet(self) -> bool:
-        """True where every repeat after the start is over and agrees or disagrees with it, and nothing was noticed."""
-        return not self.concerns and all(repeat.over and repeat.values for repeat in self.charted)
+        """True where every repeat after the start is over, all its answers are in the chart, and nothing was
+        noticed."""
+        heard = self.chart is not None and not self.without_level
+        return heard and not self.concerns and all(repeat.over and repeat.values for repeat in self.charted)
 
 
 @dataclass(slots=True)
@@ -156,14 +161,33 @@ def report_of_watch(watch: AnchorWatch, *, now: datetime) -> WatchReport:
     first = _answers(watch, start, places) if start else _Answers()
     asked_as = _asked_as(watch, start) if start else None
     repeats = [_repeated(watch, row, first, progress, places, asked_as) for row in rows]
-    baseline = [value for repeat in repeats if repeat.is_baseline for value in repeat.values.values()]
+    baseline = _baseline(repeats)
     made, why = _chart(watch, baseline)
     repeats = _watched(repeats, made)
     picture = _batches(made, repeats)
     overdue = watch.due_at is not None and watch.due_at < now - LATE
+    later = {anchor for repeat in repeats if not repeat.is_baseline for anchor in repeat.values}
     return WatchReport(
-        watch, repeats, made, why, picture, _concerns(watch, repeats), overdue, len(baseline)
-    )  # fmt: skip
+        watch=watch,
+        repeats=repeats,
+        chart=made,
+        no_chart=why,
+        batches=picture,
+        concerns=_concerns(watch, repeats),
+        overdue=overdue,
+        answers=sum(map(len, baseline.values())),
+        without_level=len(later - {*baseline}),
+    )
+
+
+def _baseline(repeats: Sequence[Repeated]) -> dict[str, list[float]]:
+    """Return the agreements of each anchor with its first verdicts each time it was asked again at the start."""
+    by_anchor: dict[str, list[float]] = {}
+    for repeat in repeats:
+        if repeat.is_baseline:
+            for anchor, value in repeat.values.items():
+                by_anchor.setdefault(anchor, []).append(value)
+    return dict(sorted(by_anchor.items()))
 
 
 def _repeated(
@@ -274,9 +298,9 @@ def _identities(watch: AnchorWatch, run: Run) -> list[Identity]:
     return [Identity("", model, mark) for model, mark, _ in ordered]
 
 
-def _chart(watch: AnchorWatch, baseline: Sequence[float]) -> tuple[Chart | None, str]:
+def _chart(watch: AnchorWatch, baseline: Mapping[str, Sequence[float]]) -> tuple[Chart | None, str]:
     """Return the chart, simulated once for the same answers, or why there is none."""
-    described = f"{made_by()} {watch.seed} {watch.drop} {list(baseline)}"
+    described = f"{made_by()} {watch.seed} {watch.drop} {dict(baseline)}"
     key = "watch-chart:" + text_digest(described)
     kept: tuple[Chart | None, str] | None = cache.get(key)
     if kept is None:
@@ -296,15 +320,19 @@ def _watched(repeats: Sequence[Repeated], made: Chart | None) -> list[Repeated]:
         for repeat in repeats
         if made and not repeat.row.is_first and not repeat.is_baseline and not repeat.otherwise
     ]
-    values = [value for repeat in charted for _, value in sorted(repeat.values.items())]
-    after = iter(watch(made, values) if made else ())
-    points_by_repeat = {repeat.row.pk: [next(after) for _ in repeat.values] for repeat in charted}
+    values_by_repeat = {
+        repeat.row.pk: [(anchor, value) for anchor, value in sorted(repeat.values.items()) if anchor in made.levels]
+        for repeat in charted
+        if made
+    }
+    after = iter(watch(made, [*chain.from_iterable(values_by_repeat.values())]) if made else ())
+    points_by_repeat = {pk: [next(after) for _ in values] for pk, values in values_by_repeat.items()}
     return [replace(repeat, watched=points_by_repeat.get(repeat.row.pk, ())) for repeat in repeats]
 
 
 def _batches(made: Chart | None, repeats: Sequence[Repeated]) -> dict[int, Batch]:
     plotted = [repeat for repeat in repeats if made and repeat.watched]
-    dated = [(repeat.row.due_at.isoformat(), list(repeat.values.values())) for repeat in plotted]
+    dated = [(repeat.row.due_at.isoformat(), repeat.values) for repeat in plotted]
     by_time = batches(made, dated) if made else []
     return {repeat.row.number: batch for repeat, batch in zip(plotted, by_time, strict=True)}
 

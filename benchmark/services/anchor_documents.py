@@ -74,13 +74,15 @@ class RepeatDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchDocument:
-    """A watch with its chart, or why it has none, every repeat, and everything that was noticed."""
+    """A watch with its chart, or why it has none, every repeat, and everything that was noticed. `without_level` counts
+    the anchors that were answered after the start only: the chart leaves them out."""
 
     line: WatchLine
     anchors: Sequence[int]
     overdue: bool
     chart: WatchChart | None
     no_chart: str
+    without_level: int
     repeats: Sequence[RepeatDocument]
     noticed: Sequence[Concern]
 
@@ -117,6 +119,7 @@ def document_of_watch(report: WatchReport) -> WatchDocument:
         overdue=report.overdue,
         chart=_chart(report.chart) if report.chart else None,
         no_chart=report.no_chart,
+        without_level=report.without_level,
         repeats=[_repeat(report, repeat) for repeat in report.repeats],
         noticed=report.concerns,
     )

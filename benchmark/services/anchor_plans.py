@@ -19,7 +19,7 @@ from benchmark.services.taken_over import answers_by
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import SEED
 from core.language import gettext_noop
-from judge.domain.calibration.drift import WANTED_BASELINE
+from judge.domain.calibration.drift import FEWEST_ROUNDS, WANTED_BASELINE
 from judge.domain.sampling import permanent_number
 from workers.models import Endpoint
 
@@ -53,7 +53,7 @@ class WatchPlan:
     @property
     def rounds(self) -> int:
         """Return how often every anchor is asked again at the start, so that there is enough to compare with."""
-        return ceil(WANTED_BASELINE / self.stories)
+        return max(FEWEST_ROUNDS, ceil(WANTED_BASELINE / self.stories))
 
 
 def watchable_of(run: Run) -> list[Watchable]:

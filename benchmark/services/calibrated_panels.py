@@ -3,7 +3,6 @@ between two versions of a judge."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,19 +23,13 @@ from judge.domain.calibration.stories import Metric
 from judge.models import AlignmentStudy
 from judge.services.calibrating import judged_twice
 from judge.services.cluster_names import cluster_of
+from workers.domain.families import family_named
 from workers.models import Endpoint
-
-_WORD = re.compile(r"[a-z]+")
 
 
 def family_of(endpoint: Endpoint) -> str:
-    """Return the family of an endpoint's model: what an admin entered as its family, else the first word of the model's
-    name after its last slash, in lower case: llama of meta-llama/Llama-3.1-8B, gpt of gpt-4o. Empty where there is no
-    word."""
-    if endpoint.family.strip():
-        return endpoint.family.strip().lower()
-    word = _WORD.search(endpoint.model.rsplit("/", 1)[-1].lower())
-    return word[0] if word else ""
+    """Return the family of an endpoint's model; empty where its name has no word."""
+    return family_named(endpoint.model, endpoint.family)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,7 +11,13 @@ from statistics import fmean
 
 from django.core.cache import cache
 
-from benchmark.domain.inference import Aligned, difference_sd, smallest_difference
+from benchmark.domain.inference import (
+    DEFAULT_SD,
+    Aligned,
+    difference_sd,
+    right_or_wrong_sd,
+    smallest_difference,
+)
 from benchmark.domain.inference.power import Spread
 from benchmark.models import DatasetSample, Run, StoryScores
 from benchmark.services.at_once import BeingComputed, answering_at_once
@@ -59,7 +65,7 @@ def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[Detectable]:
     with the spread of earlier runs on the dataset where two models have scores of the group on the same stories."""
     categories = len({story.category for story in stories})
     families = 1 + categories if categories > 1 else 1
-    clusters = len({story.cluster for story in stories})
+    questions = Counter(story.cluster for story in stories)
     groups = [
         (group, models)
         for group in plan.definition.groups
@@ -68,13 +74,17 @@ def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[Detectable]:
     ]
     spreads = _spreads(plan) if groups else {}
     return [
-        _detectable(group, clusters, spreads[group.key], tests=max(1, comb(models, 2) * families))
+        _detectable(group, [*questions.values()], spreads[group.key], tests=max(1, comb(models, 2) * families))
         for group, models in groups
     ]
 
 
-def _detectable(group: MetricGroup, clusters: int, spread: Spread, tests: int) -> Detectable:
-    smallest = smallest_difference(clusters, spread.sd or None, tests=tests)
+def _detectable(group: MetricGroup, questions: Sequence[int], spread: Spread, tests: int) -> Detectable:
+    """Return what a group can show over stories with so many `questions` each."""
+    default_sd = DEFAULT_SD
+    if group.right_or_wrong and questions:
+        default_sd = right_or_wrong_sd([1] * len(questions) if group.unit else questions)  # a set counts once
+    smallest = smallest_difference(len(questions), spread.sd or None, tests=tests, default_sd=default_sd)
     return Detectable(
         name=group.score_title,
         difference=smallest.difference,

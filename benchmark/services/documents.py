@@ -181,7 +181,11 @@ def _as_json(entrant: EntrantResults) -> Json:
     row |= {KEPT[name]: as_plain(getattr(entrant, name)) for name in ("metrics", "parses")}
     row |= {name: as_plain(getattr(entrant, name)) for name in ("ranking", "judge_test")}
     row["corrected"] = as_plain(entrant.corrected)
-    return {name: value for name, value in row.items() if name not in ("others", "corrected") or value is not None}
+    return {
+        name: value
+        for name, value in row.items()
+        if name not in ("others", "corrected", "family") or value not in (None, "")
+    }
 
 
 def document_from(kept: Mapping[str, Any]) -> Document:

@@ -41,15 +41,15 @@ COMPARED = gettext_noop(
     "many match none. Facts in free words are compared by their score."
 )
 SPLIT = gettext_noop(
-    "Variance: of single scores, by a mixed model with a random intercept for each (restricted maximum "
-    "likelihood); none where it cannot be split."
+    "Variance: of single scores, by a mixed model with a random intercept for each, without the noise of means; "
+    "brackets: 95 % intervals by a parametric bootstrap. None where it cannot be split."
 )
 
 
 PROMPTS = gettext_noop(
     "Variance: of single scores in the repaired parse, by the same model with a fixed effect of each prompt and a "
     "random one within each sample, over finished runs that differ in their prompts alone; of samples with a score "
-    "in every repetition with all of them."
+    "in every repetition with all of them. Estimates below 0 stand as 0."
 )
 
 
@@ -97,11 +97,13 @@ def repetition_table(entrants: Sequence[EntrantResults], group: str, parse: str)
             key="of_samples",
             header=gettext_noop(f"Between {nouns_of_group(group)[1]}"),
             group=gettext_noop("Variance (%)"),
+            interval="of_samples_interval",
         ),
         share(
             key="of_repetitions",
             header=gettext_noop("Between repetitions"),
             group=gettext_noop("Variance (%)"),
+            interval="of_repetitions_interval",
         ),
     ]
     rows = [_repetition_row(entrant, parse) for entrant in entrants]
@@ -118,6 +120,8 @@ def _repetition_row(entrant: EntrantResults, parse: str) -> Cells:
         row |= {"same_score": scores.same_score}
         row |= {"lowest": scores.lowest, "highest": scores.highest}
         row |= {"of_samples": scores.of_samples, "of_repetitions": scores.of_repetitions}
+        row |= {"of_samples_interval": scores.of_samples_interval}
+        row |= {"of_repetitions_interval": scores.of_repetitions_interval}
     return row
 
 
@@ -169,9 +173,9 @@ def prompt_table(splits: Sequence[ModelSplit], group: str) -> Table:
         Column(key="prompts", header="Prompts", kind="count"),
         Column(key="samples", header=many.capitalize(), kind="count"),
         Column(key="n", header=gettext_noop("Scores"), kind="count"),
-        share(key="of_samples", header=gettext_noop(f"Between {many}")),
-        share(key="of_prompts", header=gettext_noop("Between prompts")),
-        share(key="of_repetitions", header=gettext_noop("Between repetitions")),
+        share(key="of_samples", header=gettext_noop(f"Between {many}"), interval="of_samples_interval"),
+        share(key="of_prompts", header=gettext_noop("Between prompts"), interval="of_prompts_interval"),
+        share(key="of_repetitions", header=gettext_noop("Between repetitions"), interval="of_repetitions_interval"),
     ]
     rows = [
         {"model": model_split.model, **plain(model_split.split), "prompts": len(model_split.split.prompts)}
@@ -181,7 +185,12 @@ def prompt_table(splits: Sequence[ModelSplit], group: str) -> Table:
     reasons = [
         f"{model_split.model}: {model_split.split.reason}." for model_split in splits if model_split.split.reason
     ]
-    notes = [PROMPTS, f"Prompts: {'; '.join(names)}.", *reasons]
+    below = [
+        gettext_noop(f"{model_split.model}: the estimate between prompts is below 0.")
+        for model_split in splits
+        if "of_prompts" in (model_split.split.below or ())
+    ]
+    notes = [PROMPTS, f"Prompts: {'; '.join(names)}.", *below, *reasons]
     return Table(
         title=gettext_noop(f"{group_named(group).score_title}: variance between {many}, prompts and repetitions (%)"),
         columns=columns,

@@ -78,7 +78,7 @@ EPSILON_NOTE = gettext_noop(
 WINNING_NOTE = gettext_noop(
     "Winning rate: the share of annotators whom the model beats after Benjamini and Yekutieli’s correction; it may "
     "stand in from 0.5 on. As published cells count as independent; over stories they do not, which is what "
-    "counts here."
+    "counts here: there the model must also be near enough if so many stories fail as may do so unseen (rule of three)."
 )
 PASSES: Mapping[str, Mapping[bool | None, str | None]] = {
     BLIND_VOTES: {True: gettext_noop("yes"), False: gettext_noop("no"), None: None},
@@ -334,7 +334,7 @@ def standing_in_table(metrics: GoldMetrics) -> Table:
         if (test := by_model[model]).advantage.value is not None
     ]
     tests = [test for by_model in metrics.standing_in.values() for test in by_model.values()]
-    reasons = {test.published.reason for test in tests if test.published.reason}
+    reasons = {test.reason for test in tests if test.reason}
     return Table(
         title=gettext_noop("May a model stand in for an annotator?"),
         columns=[

@@ -111,6 +111,7 @@ def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunMetrics], group: s
             if not person and reads not in asked:  # the same for all models of a run, and read from all that it keeps
                 asked[reads] = settings_of(run, group, reads=reads), conditions_of(run, group, reads=reads)
             settings, conditions = ({}, dict.fromkeys(FIELDS)) if person else asked[reads]
+            spec = specs.get(row.id or 0, EndpointSpec())
             entrants.append(RunEntrant(
                 key=f"{run.uid}.{row.id}" if row.id else f"{run.uid}.p{list(people).index(person) + 1}",
                 name=people[person] if person else row.name,
@@ -123,7 +124,8 @@ def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunMetrics], group: s
                 entrant=row.id,
                 settings=settings,
                 judge_test=tests.get(run.pk),
-                spec=specs.get(row.id or 0, EndpointSpec()),
+                spec=spec,
+                family=spec.kin if reads else "",
                 conditions=conditions,
                 metrics=metrics,
                 numbers=reports[run.pk].numbers,

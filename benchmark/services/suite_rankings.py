@@ -80,12 +80,14 @@ def chance_from(kept: Mapping[str, Any] | None) -> ExactLevel | RowMetric | None
 
 @dataclass(frozen=True, slots=True)
 class RankedModel:
-    """A model as `labels_of` takes it; between suites no settings are shared."""
+    """A model as `labels_of` takes it, with its family, empty where it is not known; between suites no settings are
+    shared."""
 
     name: str
     spec: EndpointSpec = field(default_factory=EndpointSpec)
     kind: str = "model"
     settings: Mapping[str, str] = field(default_factory=dict)
+    family: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +128,8 @@ class SuiteRanking:
 
     def as_json(self, names: Mapping[str, str]) -> Json:
         """{stage, title, dataset, over, numbers, query, within, places, models, ranked, chance, no_chance, absent,
-        withheld, method}, where the group is a stage; of a model there is its name of `names`, by key, and nothing of
-        its endpoint."""
+        withheld, method}, where the group is a stage; of a model there is its name of `names`, by key, and of
+        its endpoint the family."""
         return {
             "stage": self.group,
             "title": self.title,
@@ -137,7 +139,9 @@ class SuiteRanking:
             "query": dict(self.query),
             "within": self.within,
             "places": {key: place.as_json() for key, place in self.places.items()},
-            "models": {key: {"name": names[key], "spec": {}} for key in self.models},
+            "models": {
+                key: {"name": names[key], "spec": {}, "family": model.family} for key, model in self.models.items()
+            },
             "ranked": self.ranked,
             "chance": plain(self.chance),
             "no_chance": self.no_chance,
@@ -156,7 +160,9 @@ class SuiteRanking:
             numbers=frozenset(kept["numbers"]),
             chance=chance_from(kept["chance"]),
             places={key: Place.from_json(place) for key, place in kept["places"].items()},
-            models={key: RankedModel(model["name"]) for key, model in kept["models"].items()},
+            models={
+                key: RankedModel(model["name"], family=model.get("family", "")) for key, model in kept["models"].items()
+            },
         )
 
 

@@ -20,7 +20,7 @@ from core.digests import json_digest
 from core.language import gettext_noop
 from core.made_by import made_by
 from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
-from core.statistics.variance import variance_split
+from core.statistics.variance import CLUSTERS, CONDITIONS, REPETITIONS, variance_split
 from workers.models import JobState
 
 
@@ -41,7 +41,11 @@ class Score(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
     """The shares of the variance of `n` scores of so many samples that lie between samples, between `prompts`, in
-    words, and between repetitions; None with a `reason` where they cannot be told."""
+    words, and between repetitions; None with a `reason` where they cannot be told.
+
+    Shares have 95 % intervals. `below` names the shares whose estimate is below 0, which stand as 0; `left_out` counts
+    samples without a score by all prompts.
+    """
 
     prompts: Sequence[str]
     samples: int
@@ -49,6 +53,11 @@ class Split:
     of_samples: float | None
     of_prompts: float | None
     of_repetitions: float | None
+    of_samples_interval: Sequence[float] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    of_prompts_interval: Sequence[float] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    of_repetitions_interval: Sequence[float] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    below: Sequence[str] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    left_out: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
@@ -64,7 +73,7 @@ class ModelSplit:
         return cls(kept["model"], read_as(Split, kept))
 
     def as_json(self) -> Json:
-        """{model, prompts, samples, n, of_samples, of_prompts, of_repetitions[, reason]}."""
+        """{model, and the fields of its split; the reason where there is one}."""
         return {"model": self.model, **plain(self.split)}
 
 
@@ -77,7 +86,7 @@ class GroupSplit:
     split: Split
 
     def as_json(self) -> Json:
-        """{group, model, prompts, samples, n, of_samples, of_prompts, of_repetitions[, reason]}."""
+        """{group, model, and the fields of the split; the reason where there is one}."""
         return {"group": self.group, "model": self.model, **plain(self.split)}
 
 
@@ -189,13 +198,20 @@ def _split(scores: Sequence[Score]) -> Split:
     split = variance_split([score.score for score in scores], samples, [score.prompts for score in scores])
     return Split(
         prompts=prompts,
-        samples=len(set(samples)),
+        samples=len(set(samples)) - split.left_out,
         n=split.n,
         of_samples=split.clusters,
         of_prompts=split.conditions,
         of_repetitions=split.repetitions,
+        **{f"{_SHARES[name]}_interval": list(ends) for name, ends in split.intervals.items()},
+        below=[_SHARES[name] for name in split.below] or None,
+        left_out=split.left_out or None,
         reason=split.reason or None,
     )
+
+
+_SHARES = {CLUSTERS: "of_samples", CONDITIONS: "of_prompts", REPETITIONS: "of_repetitions"}
+"""Names of a split's shares by those of the statistic."""
 
 
 def _prompts_text(run: Run, group: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
 from benchmark.domain.flips import Flips
-from core.plain import Json, plain, read_as
+from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
 
 Facet = Mapping[str, BoundedEstimate]
 """The estimate of a score by the value of a facet."""
@@ -20,7 +20,7 @@ _FACETS, _REPETITIONS, _INCOMPLETE = "facets", "repetitions", "incomplete"
 class Spread:
     """The scores of single `repetitions`: their `mean`, the standard deviation between them (`spread`), the `lowest`
     and `highest`, the share of samples with the same score in all (`same_score`), and the shares of the variance that
-    lie between samples and between repetitions, None where it cannot be split."""
+    lie between samples and between repetitions with their intervals, None where it cannot be split."""
 
     repetitions: int
     mean: float
@@ -30,6 +30,8 @@ class Spread:
     same_score: float | None = None
     of_samples: float | None = None
     of_repetitions: float | None = None
+    of_samples_interval: Sequence[float] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    of_repetitions_interval: Sequence[float] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ from benchmark.suites.unit_estimates import estimate_of_row
 from core.digests import json_digest
 from core.plain import Json
 from core.statistics import RESAMPLES
-from core.statistics.variance import variance_split
+from core.statistics.variance import CLUSTERS, REPETITIONS, VarianceSplit, variance_split
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -164,7 +164,13 @@ def spread_of(values: Sequence[Sequence[float | None]]) -> Spread | None:
         same_score=same,
         of_samples=split.clusters,
         of_repetitions=split.repetitions,
+        of_samples_interval=_ends(split, CLUSTERS),
+        of_repetitions_interval=_ends(split, REPETITIONS),
     )
+
+
+def _ends(split: VarianceSplit, name: str) -> list[float] | None:
+    return list(split.intervals[name]) if name in split.intervals else None
 
 
 def summary_of(measured: Mapping[str, Measured | None]) -> Json:

@@ -83,6 +83,8 @@ class MetricGroup:
     says: Says | None = None
     finer: FinerItems | None = None
     matched: Mapping[str, str] = field(default_factory=dict)
+    right_or_wrong: bool = False
+    """Whether a single answer to a sample, or a set of them, scores 0 or 1: such scores differ most of all."""
 
     @property
     def corrected(self) -> dict[str, str]:

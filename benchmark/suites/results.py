@@ -51,6 +51,8 @@ class RunEntrant:
     scores: int = 0
     within: Mapping[str, str | None] = field(default_factory=dict)
     others: int | None = None
+    family: str = ""
+    """The family of its model. It is empty for people and baselines, and in reports that did not keep it yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

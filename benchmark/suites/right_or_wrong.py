@@ -61,6 +61,7 @@ def accuracy_group(
         majority=majority,
         parts=parts,
         says=says,
+        right_or_wrong=True,
     )
 
 

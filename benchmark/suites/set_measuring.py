@@ -65,6 +65,7 @@ def sets_group(
         chance=chance,
         majority=majority,
         says=says,
+        right_or_wrong=True,
     )
 
 

@@ -47,7 +47,7 @@ def _means(chart: Chart, repeats: Sequence[Repeated], batches: Sequence[Batch]) 
         title=f"{_('Agreement with the first answers, by repeat:')} {in_words}",
         caption=_(
             "Mean agreement of each repeat (dot). The bar holds an unchanged one in all but one of some hundred "
-            "repeats (three standard errors); the dashed line is the mean at the start."
+            "repeats (three standard errors, of the same anchors); the dashed line is the mean at the start."
         ),
         ticks=[(tick, PERCENT.tick(tick)) for tick in axis.ticks(MOST_TICKS)],
         line=(chart.mean, ""),
@@ -65,7 +65,8 @@ def _sums(chart: Chart, repeats: Sequence[Repeated]) -> ControlChart:
         Axis(0.0, 1.15 * max([chart.limit, *values])),
         title=_("Cumulative sum of what agreement falls short of, by repeat, with the limit beyond which it alarms"),
         caption=_(
-            "What the anchors fall short of the mean, less an allowance, added up from one to the next; the point is "
+            "What each anchor falls short of its own level at the start, less an allowance, added up from one to the "
+            "next; the point is "
             "the highest sum of a repeat. Beyond the limit the chart alarms, and the sum begins anew."
         ),
         line=(chart.limit, _("limit")),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from core.statistics.bootstrap import RESAMPLES, Floats, replicated_sums
+from core.statistics.bootstrap import RESAMPLES, Clusters, Floats, replicated_sums
 from core.statistics.intervals import FEWEST, Estimate, Interval, Scale, few, intervals
 
 Measure = Callable[[Floats], Floats]
@@ -25,11 +25,13 @@ def estimate_of(
     resamples: int = RESAMPLES,
     clusters: int | None = None,
     with_clusters: bool = False,
+    strata: Clusters | None = None,
 ) -> Estimate:
     """Return `measure` of the sums over clusters, shape (clusters, k), with its interval; `n` is how many it is of.
 
     `unit` is what the clusters are called, in the plural, `empty` the reason of a figure that is undefined. `clusters`
     is how many of them the figure rests on, where these are not all; `with_clusters` has the estimate say how many.
+    `strata` numbers the stratum that each cluster was drawn in, from 0 on, if there are several.
     """
     value = float(measure(sums.sum(axis=0)[None])[0]) if len(sums) else np.nan
     count = len(sums) if clusters is None else clusters
@@ -37,7 +39,9 @@ def estimate_of(
     if np.isnan(value):
         return _estimate(None, n, (None, empty), stated)
     replicates = measure(replicated_sums(sums, seed=seed, resamples=resamples)) if count >= FEWEST else None
-    interval = interval_of(value, replicates, count, clusters=len(sums), scale=scale, unit=unit, empty=empty)
+    interval = interval_of(
+        value, replicates, count, clusters=len(sums), scale=scale, unit=unit, empty=empty, strata=strata
+    )
     return _estimate(value, n, interval, stated)
 
 
@@ -47,7 +51,15 @@ def _estimate(value: float | None, n: int, interval: Interval, clusters: int | N
 
 
 def interval_of(
-    value: float, replicates: Floats | None, count: int, *, clusters: int, scale: Scale, unit: str, empty: str
+    value: float,
+    replicates: Floats | None,
+    count: int,
+    *,
+    clusters: int,
+    scale: Scale,
+    unit: str,
+    empty: str,
+    strata: Clusters | None = None,
 ) -> Interval:
     """Return the interval of one figure that rests on `count` clusters; none of fewer than `FEWEST`.
 
@@ -64,5 +76,6 @@ def interval_of(
         scale=scale,
         unit=unit,
         empty=empty,
+        strata=strata,
     )
     return interval

@@ -132,13 +132,22 @@ def clusters_known(columns: Floats, clusters: Clusters | None) -> NDArray[np.int
 
 
 def intervals(
-    values: Floats, replicates: Floats, counts: NDArray[np.int64], *, clusters: int, scale: Scale, unit: str, empty: str
+    values: Floats,
+    replicates: Floats,
+    counts: NDArray[np.int64],
+    *,
+    clusters: int,
+    scale: Scale,
+    unit: str,
+    empty: str,
+    strata: Clusters | None = None,
 ) -> list[Interval]:
     """Return ([low, high] or None, the reason without one) of each of k figures.
 
     `values` has shape (k,), `counts` how many clusters each rests on, shape (k,). `replicates` is what they are without
     each of the `clusters` in turn and then in each resample, shape (clusters + resamples, k), nan where undefined. All
-    are on one `scale`.
+    are on one `scale`. `strata` numbers the stratum that each cluster was drawn in, if there are several: what strata
+    differ by is then no spread.
     """
     if none := too_few(counts, unit=unit, empty=empty):
         return none
@@ -146,7 +155,12 @@ def intervals(
     left_out, drawn = replicates[:clusters], replicates[clusters:]
     defined, spread = _spread(drawn)
     error = spread * np.sqrt(n / (n - 1))
-    low, high = scale.around(values, t_quantile((1 + LEVEL) / 2, freedom(values - left_out, n)) * error)
+    free = freedom(values - left_out, n)
+    if strata is not None:
+        within = _within(values - left_out, strata)
+        error = error * _shrunk(within, values - left_out)
+        free = np.minimum(freedom(within, n), np.maximum(n - strata.max() - 1, 1))
+    low, high = scale.around(values, t_quantile((1 + LEVEL) / 2, free) * error)
     size = np.abs(values) if np.isinf(scale.high) else np.full(len(values), scale.high - scale.low)
     enough = defined / len(drawn) >= LEAST_DEFINED
     alike = error <= _NO_SPREAD * size
@@ -162,6 +176,25 @@ def intervals(
         else:
             bounds.append((ends, ""))
     return bounds
+
+
+def _within(influences: Floats, strata: Clusters) -> Floats:
+    """Return how far each cluster moves k figures, shape (clusters, k), around the mean of its stratum, with what makes
+    up for means that are estimated."""
+    moves = np.nan_to_num(influences)
+    sizes = np.bincount(strata).astype(float)[:, None]
+    middles = by_cluster(moves, strata) / sizes
+    within: Floats = (moves - middles[strata]) * np.sqrt(sizes / np.maximum(sizes - 1, 1))[strata]
+    return within
+
+
+def _shrunk(within: Floats, influences: Floats) -> Floats:
+    """Return by how much strata make the standard errors of k figures smaller, or larger where they are small."""
+    moves = np.nan_to_num(influences)
+    n = len(moves)
+    whole = ((moves - moves.mean(axis=0)) ** 2).sum(axis=0) * n / max(n - 1, 1)
+    shrunk: Floats = np.where(whole > 0, np.sqrt(ratios((within**2).sum(axis=0), whole)), 1.0)
+    return shrunk
 
 
 def too_few(counts: NDArray[np.int64], *, unit: str, empty: str) -> list[Interval] | None:

@@ -1,59 +1,90 @@
-"""Shares of the spread of scores that lie between clusters, conditions and repetitions, from a mixed model."""
+"""Shares of the spread of scores that lie between clusters, conditions and repetitions, with intervals.
+
+The model is mixed: every cluster has a random intercept, every condition, such as a wording, a fixed effect and a
+random one within each cluster, and what is left is repetitions. The variances are estimated by the analysis of variance
+of the means of cells, clusters by conditions, each mean counting once (Searle, Casella and McCulloch 1992, "Variance
+Components", 4.3 and 5.2; Yates 1934 for unequal numbers): every mean square less the noise that it is expected to hold
+of those below it. So where conditions have no effect, their variance is 0 on average; an estimate below 0 counts as 0,
+and the split says so.
+
+Intervals are those of a parametric bootstrap of the mean squares, which are chi-square variables in this model, that of
+the fixed effects a noncentral one: what draws leave of the variances that would have given the mean squares at hand
+(generalised intervals, Weerahandi 1993, Journal of the American Statistical Association 88). The degrees of freedom are
+fewer where few clusters make most of a mean square.
+"""
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from core.statistics.bootstrap import Clusters, Floats, numbered
-from core.statistics.intervals import FEWEST
+from core.statistics.bootstrap import RESAMPLES, Clusters, Floats, numbered
+from core.statistics.intervals import FEWEST, LEVEL
 
 _NONE = 1e-12
+_FEWEST_FREE = 2.0
+_MOST_EXACT = 200.0
+"""Beyond it a noncentral chi-square variable is as good as the square of a normal one."""
+CLUSTERS, CONDITIONS, REPETITIONS = "clusters", "conditions", "repetitions"
 
 
 @dataclass(frozen=True, slots=True)
 class VarianceSplit:
     """The shares of the variance of `n` scores that lie between clusters, conditions and repetitions, which sum to 1:
-    None for conditions where there are not two, and for all where the scores cannot tell, for a `reason`."""
+    None for conditions where there are not two, and for all where the scores cannot tell, for a `reason`.
+
+    `estimates` are the shares by name as they were estimated, of which those below 0 stand as 0 in the three above:
+    `below` names these. `intervals` are those of 95 %, (low, high) by name. `left_out` counts clusters without a score
+    under every condition: their scores are not in `n`.
+    """
 
     n: int
     clusters: float | None = None
     conditions: float | None = None
     repetitions: float | None = None
     reason: str = ""
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    estimates: Mapping[str, float] = field(default_factory=dict)
+    left_out: int = 0
+
+    @property
+    def below(self) -> tuple[str, ...]:
+        """Return the names of the shares whose estimate is below 0."""
+        return tuple(name for name, share in self.estimates.items() if share < 0)
 
 
 def variance_split(
-    scores: Sequence[float], clusters: Sequence[Any], conditions: Sequence[Any] | None = None
+    scores: Sequence[float],
+    clusters: Sequence[Any],
+    conditions: Sequence[Any] | None = None,
+    *,
+    seed: int = 1,
 ) -> VarianceSplit:
     """Return how many scores there are, and what their variance consists of.
 
-    A linear mixed model with a random intercept for each cluster; what its clusters leave of the scores is repetitions.
-    With two or more `conditions`, such as wordings, each has a fixed effect and a random one within each cluster:
-    their share is the variance of the fixed effects plus that of the random ones. Estimated by restricted maximum
-    likelihood: in closed form where every cluster has as many scores, under each condition too (Searle, Casella and
-    McCulloch 1992, "Variance Components", 3.8 and 4.3), else by `MixedLM` of statsmodels.
+    With two or more `conditions` the scores of clusters count that have one under each. The shares of the conditions
+    are the variance of their fixed effects plus that of the random ones.
     """
     values, places = np.asarray(scores, dtype=float), _numbers(clusters)
-    levels = None if conditions is None or len(set(conditions)) < 2 else _numbers(conditions)
+    levels = np.zeros_like(places) if conditions is None else _numbers(conditions)
+    whole = _whole(places, levels)
+    left_out = len(np.unique(places)) - len(np.unique(places[whole]))
+    values, places, levels = values[whole], _numbers(places[whole].tolist()), levels[whole]
     if reason := _reason(values, places, levels):
-        return VarianceSplit(len(values), reason=reason)
-    cells = places if levels is None else places * (levels.max() + 1) + levels
-    even = len(set(Counter(cells.tolist()).values())) == 1
-    if levels is None:
-        parts = _balanced(values, places) if even else _mixed(values, places)
-    else:
-        whole = even and len(np.unique(cells)) == (places.max() + 1) * (levels.max() + 1)
-        parts = (_balanced_crossed if whole else _crossed)(values, places, levels)
-    total = sum(parts.values())
-    shares = {name: part / total for name, part in parts.items()}
-    return VarianceSplit(len(values), shares["clusters"], shares.get("conditions"), shares["repetitions"])
+        return VarianceSplit(len(values), reason=reason, left_out=left_out)
+    cells = _Cells(values, places, levels)
+    parts = cells.parts()
+    return VarianceSplit(
+        len(values),
+        **_shares({name: np.array(part) for name, part in parts.items()}, float),
+        intervals=cells.intervals(seed),
+        estimates={name: part / max(sum(parts.values()), _NONE) for name, part in parts.items()},
+        left_out=left_out,
+    )
 
 
 def _numbers(names: Sequence[Any]) -> Clusters:
@@ -61,91 +92,124 @@ def _numbers(names: Sequence[Any]) -> Clusters:
     return np.arange(len(names)) if codes is None else codes
 
 
-def _reason(values: Floats, places: Clusters, levels: NDArray[np.int64] | None) -> str:
+def _whole(places: Clusters, levels: Clusters) -> Clusters:
+    """Return which scores are of clusters with a score under every condition."""
+    if not len(places):
+        return np.zeros(0, dtype=np.int64)
+    there = np.zeros((places.max() + 1, levels.max() + 1), dtype=bool)
+    there[places, levels] = True
+    return np.flatnonzero(there.all(axis=1)[places])
+
+
+def _reason(values: Floats, places: Clusters, levels: Clusters) -> str:
     if len(np.unique(places)) < FEWEST:
         return f"a split needs at least {FEWEST} clusters"
-    cells = places if levels is None else places * (levels.max() + 1) + levels
-    if len(np.unique(cells)) == len(values):
+    if len(Counter(zip(places.tolist(), levels.tolist(), strict=True))) == len(values):
         return "nothing was asked twice"
     return "every score is the same" if np.ptp(values) < _NONE else ""
 
 
-def _balanced(values: Floats, places: Clusters) -> dict[str, float]:
-    table = values[np.argsort(places, kind="stable")].reshape(places.max() + 1, -1)
-    clusters, turns = table.shape
-    within = float(((table - table.mean(axis=1, keepdims=True)) ** 2).sum() / (clusters * (turns - 1)))
-    between = float((table.mean(axis=1) - values.mean()).var() * turns * clusters / (clusters - 1))
-    if between <= within:  # at the edge: all spread is repetitions'
-        return {"clusters": 0.0, "repetitions": float(values.var(ddof=1))}
-    return {"clusters": (between - within) / turns, "repetitions": within}
+def _shares(parts: Mapping[str, Floats], kind: Any) -> dict[str, Any]:
+    """Return the shares that parts make of their sum, those below 0 as 0."""
+    positive = {name: np.maximum(part, 0.0) for name, part in parts.items()}
+    total = np.maximum(sum(positive.values()), _NONE)
+    return {name: kind(part / total) for name, part in positive.items()}
 
 
-def _mixed(values: Floats, places: Clusters) -> dict[str, float]:
-    from statsmodels.regression.mixed_linear_model import MixedLM  # two seconds to load
+class _Cells:
+    """The means of cells, clusters by conditions, and what clusters add to each mean square."""
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a variance at nought, which is an answer here
-        fitted = MixedLM(values, np.ones((len(values), 1)), places).fit(reml=True)
-    return {"clusters": max(0.0, float(np.asarray(fitted.cov_re)[0, 0])), "repetitions": float(fitted.scale)}
+    def __init__(self, values: Floats, places: Clusters, levels: Clusters) -> None:
+        shape = self._shape = (int(places.max()) + 1, int(levels.max()) + 1)
+        at = places * shape[1] + levels
+        counts = np.bincount(at, minlength=shape[0] * shape[1]).astype(float)
+        means = np.bincount(at, values, minlength=len(counts)) / counts
+        within = np.bincount(places, (values - means[at]) ** 2, minlength=shape[0])
+        table = means.reshape(shape)
+        rows, columns = table.mean(axis=1), table.mean(axis=0)
+        left = table - rows[:, None] - columns[None, :] + table.mean()
+        self._noise = _Square(within, counts.reshape(shape).sum(axis=1) - shape[1])
+        self._crossed = _Square((left**2).sum(axis=1), np.full(shape[0], (1 - 1 / shape[0]) * (shape[1] - 1)))
+        self._rows = _Square((rows - rows.mean()) ** 2, np.full(shape[0], 1 - 1 / shape[0]))
+        self._columns = float(((columns - columns.mean()) ** 2).sum())
+        self._once = float((1 / counts).mean())
 
+    def parts(self) -> dict[str, float]:
+        """Return the variances without the noise of the means."""
+        n, conditions = self._shape
+        noise, rows = self._noise.mean, self._rows.mean
+        if conditions == 1:
+            return {CLUSTERS: rows - noise * self._once, REPETITIONS: noise}
+        crossed = self._crossed.mean
+        fixed = self._columns / conditions - (conditions - 1) / conditions * crossed / n
+        return {
+            CLUSTERS: rows - crossed / conditions,
+            CONDITIONS: fixed + crossed - noise * self._once,
+            REPETITIONS: noise,
+        }
 
-def _balanced_crossed(values: Floats, places: Clusters, levels: NDArray[np.int64]) -> dict[str, float]:
-    """Each cluster has as many scores under each condition. The mean squares of repetitions, of conditions within
-    clusters and of clusters are expected to rise in this order; where they do not, those that are out of order are
-    pooled (Thompson and Moore 1963, "Non-negative estimates of variance components", Technometrics 5(4)), which is
-    where the likelihood has its edge."""
-    table = values[np.lexsort((levels, places))].reshape(places.max() + 1, levels.max() + 1, -1)
-    clusters, conditions, turns = table.shape
-    cells, rows, columns = table.mean(axis=2), table.mean(axis=(1, 2)), table.mean(axis=(0, 2))
-    left = cells - rows[:, None] - columns[None, :] + values.mean()
-    squares = [
-        float(((table - cells[:, :, None]) ** 2).sum()),
-        float(turns * (left**2).sum()),
-        float(turns * conditions * ((rows - values.mean()) ** 2).sum()),
-    ]
-    freedoms = [clusters * conditions * (turns - 1), (clusters - 1) * (conditions - 1), clusters - 1]
-    noise, within, between = _rising(squares, freedoms)
-    return {
-        "clusters": (between - within) / (turns * conditions),
-        "conditions": float(columns.var()) + (within - noise) / turns,
-        "repetitions": noise,
-    }
-
-
-def _rising(squares: Sequence[float], freedoms: Sequence[int]) -> list[float]:
-    """Return the mean squares, neighbours pooled until none is below the one before."""
-    pools: list[list[float]] = []
-    for square, freedom in zip(squares, freedoms, strict=True):
-        pools.append([square, freedom, 1])
-        while len(pools) > 1 and pools[-1][0] / pools[-1][1] < pools[-2][0] / pools[-2][1]:
-            last = pools.pop()
-            pools[-1] = [mean + other for mean, other in zip(pools[-1], last, strict=True)]
-    return [square / freedom for square, freedom, count in pools for _ in range(int(count))]
-
-
-def _crossed(values: Floats, places: Clusters, levels: NDArray[np.int64]) -> dict[str, float]:
-    from statsmodels.regression.mixed_linear_model import MixedLM
-
-    data = {"score": values, "cluster": places, "level": levels}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = MixedLM.from_formula(
-            "score ~ C(level)",
-            groups="cluster",
-            re_formula="1",
-            vc_formula={"level": "0 + C(level)"},
-            data=_frame(data),
-        )
-        fitted = model.fit(reml=True)
-    effects = np.array([0.0, *fitted.fe_params[1:]])
-    return {
-        "clusters": max(0.0, float(np.asarray(fitted.cov_re)[0, 0])),
-        "conditions": float(effects.var()) + max(0.0, float(fitted.vcomp[0])),
-        "repetitions": float(fitted.scale),
-    }
+    def intervals(self, seed: int) -> dict[str, tuple[float, float]]:
+        """Return the interval of each share."""
+        n, conditions = self._shape
+        rng = np.random.default_rng(seed)
+        noise, rows = self._noise.drawn(rng), self._rows.drawn(rng)
+        if conditions == 1:
+            parts = {CLUSTERS: rows - noise * self._once, REPETITIONS: noise}
+        else:
+            crossed = self._crossed.drawn(rng)
+            ratio = n * self._columns / np.maximum(crossed, _NONE)
+            fixed = _noncentrality(rng, ratio, conditions - 1) * crossed / (n * conditions)
+            parts = {
+                CLUSTERS: rows - crossed / conditions,
+                CONDITIONS: fixed + crossed - noise * self._once,
+                REPETITIONS: noise,
+            }
+        tail = (1 - LEVEL) / 2
+        found = _shares({name: np.array(part) for name, part in self.parts().items()}, float)
+        quantiles = {name: np.quantile(drawn, [tail, 1 - tail]) for name, drawn in _shares(parts, np.asarray).items()}
+        ends = {
+            name: (min(float(low), found[name]), max(float(high), found[name]))
+            for name, (low, high) in quantiles.items()
+        }
+        if all(low < _NONE for name, (low, _) in ends.items() if name != REPETITIONS):
+            ends[REPETITIONS] = (ends[REPETITIONS][0], 1.0)  # where nothing else need be, all may be repetitions
+        return ends
 
 
-def _frame(data: Mapping[str, Any]) -> Any:
-    import pandas as pd
+class _Square:
+    """A mean square: what each cluster adds to the sum of squares, and to its degrees of freedom."""
 
-    return pd.DataFrame(data)
+    def __init__(self, squares: Floats, free: Floats) -> None:
+        self._squares, self._free = squares, free
+
+    @property
+    def mean(self) -> float:
+        return float(self._squares.sum() / self._free.sum())
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom of a chi-square variable that varies as the sum of squares does over clusters."""
+        total, n = float(self._squares.sum()), len(self._squares)
+        most = float(self._free.sum())
+        apart = float(((self._squares - self.mean * self._free) ** 2).sum()) * n / (n - 1)
+        return min(most, max(2 * total**2 / apart, _FEWEST_FREE)) if apart > 0 else most
+
+    def drawn(self, rng: np.random.Generator) -> Floats:
+        """Return draws of the expected mean square that could have given this one."""
+        free = self.freedom
+        return self.mean * free / rng.chisquare(free, RESAMPLES)
+
+
+def _noncentrality(rng: np.random.Generator, ratio: Floats, free: int) -> Floats:
+    """Return draws of the noncentrality of chi-square variables that came out as `ratio`: 0 where even 0 would seldom
+    give as little."""
+    from scipy.special import chndtr, chndtrinc, ndtri
+
+    chances = rng.uniform(1e-9, 1 - 1e-9, len(ratio))
+    found = np.maximum((np.sqrt(ratio) + ndtri(1 - chances)) ** 2 - (free - 1), 0.0)
+    exact = ratio <= _MOST_EXACT
+    none = chances >= chndtr(ratio, free, 0.0)
+    solved = exact & ~none
+    found[solved] = chndtrinc(ratio[solved], free, chances[solved])
+    found[none] = 0.0
+    return found

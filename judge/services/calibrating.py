@@ -88,7 +88,13 @@ def _table(settled: SettledTable, judgement: StoryJudgement, groups: GroupsByKey
                 )
             )
     return Table(
-        settled.key, settled.cluster, settled.source, settled.category, settled.probability or 1.0, tuple(rows)
+        settled.key,
+        settled.cluster,
+        settled.source,
+        settled.category,
+        settled.probability or 1.0,
+        tuple(rows),
+        stratum=settled.category,
     )
 
 
@@ -105,7 +111,8 @@ def _story(unit: Unit, judgement: StoryJudgement, settled: SettledTable | None) 
     """What the judge gave no count of, and what people could not tell, is open."""
     judged = _matches([count_of(row) for row in judgement.predicted], [count_of(row) for row in judgement.gold])
     human = _matches(*people_counts(settled)) if settled else None
-    return JudgedStory(unit.story, unit.stratum[1], judged, human, settled.probability if settled else None)
+    probability, category = settled.probability if settled else None, unit.stratum[1]
+    return JudgedStory(unit.story, category, judged, human, probability, stratum=category)
 
 
 def judged_twice(

@@ -98,6 +98,23 @@ def test_a_correlation_is_over_the_models_that_both_have():
     assert (low, high) == (pytest.approx(-0.2796, abs=1e-3), pytest.approx(0.9863, abs=1e-3))
 
 
+def test_a_correlation_is_over_families(tiny):
+    values = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4, "e": 0.5, "f": 0.6}
+    first, second = ranking("One", **values), ranking("Two", **values | {"a": 0.2, "b": 0.1, "e": 0.6, "f": 0.5})
+    families = {"a": "gpt", "b": "gpt", "c": "llama", "d": "qwen"}  # nothing is known of e and f
+    kin = {key: RankedModel(key, family=families.get(key, "")) for key in values}
+    [row] = table_of_pairs([replace(first, models=kin), second]).rows
+    assert (row["models"], row["families"]) == (6, 5)
+    low, high = row["r_interval"]
+    assert low < row["r"] < high and (low, high) != pairs_across([first, second])[0].correlation.interval
+    kin |= {"d": RankedModel("d", family="llama")}
+    [row] = table_of_pairs([replace(first, models=kin), second]).rows
+    assert (row["families"], row["r_interval"], row["p"]) == (4, None, None) and row["r"] is not None
+    assert row["why"] == "an interval needs at least 5 model families"
+    kept = rankings_from(rankings_as_data([replace(first, models=kin)]))
+    assert [model.family for model in kept[0].models.values()] == ["gpt", "gpt", "llama", "llama", "", ""]
+
+
 def test_fewer_than_five_models_have_no_correlation(tiny):
     first, second = ranking("One", a=0.1, b=0.2, c=0.3, d=0.4), ranking("Two", a=0.1, b=0.2, c=0.3, d=0.4)
     [row] = table_of_pairs([first, second]).rows

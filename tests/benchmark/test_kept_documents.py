@@ -35,6 +35,7 @@ NOW = OF_BEFORE | {
     "judge_test": None,
     "within": {"prompts": "omnitom-1", "judge": None},
     "others": 2,
+    "family": "llama",
     "ranking": {"repaired": RANKED, "official": None},
     "group": {"repaired": "a", "official": None},
     "no_letters": {"repaired": "", "official": ""},

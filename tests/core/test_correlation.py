@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from core.statistics.correlation import pearson
@@ -27,3 +29,40 @@ def test_what_has_no_correlation_or_interval_says_why():
     for two in ([], [1, 2]):
         few = pearson(two, two, unit="models")
         assert (few.r, few.n, few.reason) == (None, len(two), "a correlation needs at least 3 models")
+
+
+def test_units_of_one_cluster_count_as_one():
+    first, second = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5], [1.0, 3.0, 2.0, 5.0, 4.0, 6.0, 7.0]
+    clusters = ["a", "b", "c", "d", "e", "f", "f"]
+    over = pearson(first, second, unit="models", clusters=clusters, cluster_unit="families")
+    alone = pearson(first, second, unit="models")
+    assert (over.n, over.clusters, alone.clusters) == (7, 6, 7) and over.r == alone.r
+    # the jackknife by hand: Fisher's z without each family; 6 of them, so that its variance is 5/6 of the squares
+    z = [math.atanh(pearson(*without(first, second, clusters, name), unit="models").r) for name in "abcdef"]
+    middle = sum(z) / 6
+    error = (5 / 6 * sum((one - middle) ** 2 for one in z)) ** 0.5
+    reach = 2.570582 * error  # t of 5 degrees of freedom
+    expected = [math.tanh(math.atanh(over.r) - reach), math.tanh(math.atanh(over.r) + reach)]
+    assert over.interval == pytest.approx(expected, abs=1e-5)
+    # a cluster of each unit is what units are anyway
+    own = pearson(first, second, unit="models", clusters=list(range(7)), cluster_unit="families")
+    assert own == alone
+
+
+def without(first, second, clusters, name):
+    kept = [at for at, cluster in enumerate(clusters) if cluster != name]
+    return [first[at] for at in kept], [second[at] for at in kept]
+
+
+def test_too_few_clusters_have_no_interval_and_say_so():
+    first, second = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [1.0, 3.0, 2.0, 5.0, 4.0, 6.0]
+    few = pearson(first, second, unit="models", clusters=["a", "b", "c", "d", "d", "d"], cluster_unit="model families")
+    assert few.r is not None and few.interval is few.p is None and few.clusters == 4
+    assert few.reason == "an interval needs at least 5 model families"
+    # all but one family lie on a line, or are alike
+    line = pearson(
+        [1, 2, 3, 4, 5, 9, 9.5], [1, 2, 3, 4, 5, 1, 2], unit="models", clusters=[*"abcdeff"], cluster_unit="x"
+    )
+    assert line.interval is None and line.reason == "without one of the x all models lie on one line"
+    flat = pearson([1, 1, 1, 1, 1, 9, 8], [1, 2, 3, 4, 5, 1, 2], unit="models", clusters=[*"abcdeff"], cluster_unit="x")
+    assert flat.interval is None and flat.reason == "without one of the x one of the two is the same everywhere"

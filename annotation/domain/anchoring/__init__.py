@@ -10,6 +10,7 @@ from annotation.domain.anchoring.gold import (
     blind_evidence,
     gold_from_blind,
 )
+from annotation.domain.anchoring.over_stories import OverStories, alternative_annotator_over_stories
 from annotation.domain.anchoring.report import anchoring_report
 from annotation.domain.anchoring.votes import Votes
 
@@ -20,8 +21,10 @@ __all__ = [
     "Arm",
     "BlindEvidence",
     "DrawUnit",
+    "OverStories",
     "Votes",
     "accuracy_on",
+    "alternative_annotator_over_stories",
     "alternative_annotator_test",
     "anchoring_report",
     "blind_evidence",

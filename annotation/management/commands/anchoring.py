@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from annotation.management.json_command import JsonCommand
 
 if TYPE_CHECKING:  # the statistics libraries take a second to load
-    from annotation.domain.anchoring import AlternativeAnnotator, BlindEvidence
+    from annotation.domain.anchoring import BlindEvidence
     from annotation.domain.anchoring.estimates import Estimate
     from annotation.domain.anchoring.report import AnchoringReport, ArmsCompared, Part
     from annotation.services.anchoring import SourceRow, SuggestionEffect
@@ -83,7 +83,7 @@ class Command(JsonCommand):
         ]
         self._list(f"{model.source}: accuracy, {model.suggestions} suggestions", lines)
         self.stdout.write(f"  Gold from blind votes: {_basis(model.blind_gold)}.")
-        self.stdout.write(f"  Could it stand in for an annotator? {_stand_in(model.alternative_annotator)}.")
+        self.stdout.write(f"  Could it stand in for an annotator? {_stand_in(model)}.")
 
 
 REVEAL = ("agrees before", "agrees after", "moved toward the suggestion", "moved away from it")
@@ -100,12 +100,13 @@ def _basis(blind: BlindEvidence) -> str:
     return f"{blind.rule}; {blind.votes_a_cell:.1f} votes a cell, on {cells}"
 
 
-def _stand_in(test: AlternativeAnnotator) -> str:
-    if test.passes is None:
-        return f"It cannot be said: {test.reason}"
+def _stand_in(model: SourceRow) -> str:
+    found, test = model.over_stories, model.alternative_annotator
+    if found.winning_rate is None:
+        return f"It cannot be said: {found.reason}"
     return (
-        f"{'Yes' if test.passes else 'No'}, by the alternative annotator test: winning rate {test.winning_rate:.2f} of "
-        f"{test.tested} annotators, epsilon {test.epsilon}"
+        f"{'Yes' if found.passes else 'No'}, by the alternative annotator test over stories: winning rate "
+        f"{found.winning_rate:.2f} of {test.tested} annotators, epsilon {test.epsilon}"
     )
 
 

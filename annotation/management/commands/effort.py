@@ -17,13 +17,18 @@ class _Ahead:
     outlook: Outlook
 
     def as_json(self) -> Json:
-        return plain(self.outlook) | {"hours_left": self.outlook.hours_left}
+        return plain(self.outlook) | {"hours_left": self.outlook.forecast.value}
 
     def __str__(self) -> str:
         line = f"{self.outlook.done} {self.outlook.unit} done, {self.outlook.left} left"
-        if (hours := self.outlook.hours_left) is None:
-            return f"{line}; no pace yet: {self.outlook.pace.reason or 'nothing is done'}"
-        return f"{line}, {hours:.2f} hours at the pace so far"
+        forecast = self.outlook.forecast
+        if forecast.value is None:
+            return f"{line}; no pace yet: {forecast.reason}"
+        if forecast.interval is None:
+            why = f" (no interval: {forecast.reason})" if forecast.reason else ""
+            return f"{line}, {forecast.value:.2f} hours at the pace so far{why}"
+        low, high = forecast.interval
+        return f"{line}, {forecast.value:.2f} hours at the pace so far (95 % prediction: {low:.2f} to {high:.2f})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class WatchOut(serializers.Serializer):
 
 class ChartOut(serializers.Serializer):
     mean = serializers.FloatField(help_text="Agreement with the first answers when asked again at the start.")
-    spread = serializers.FloatField(help_text="Its standard deviation over stories.")
+    spread = serializers.FloatField(help_text="Standard deviation of an answer around the level of its own anchor.")
     limit = serializers.FloatField(help_text="The cumulative sum beyond which it alarms.")
     false_alarms = serializers.FloatField(help_text="Share of unchanged watches of `horizon` stories that alarm.")
     horizon = serializers.IntegerField()
@@ -75,5 +75,6 @@ class WatchDetailOut(WatchOut):
     overdue = serializers.BooleanField()
     chart = ChartOut(allow_null=True)
     no_chart = serializers.CharField(allow_blank=True, help_text="Why there is no chart.")
+    without_level = serializers.IntegerField(help_text="Anchors without an answer at the start: not in the chart.")
     repeats = RepeatOut(many=True)
     noticed = NoticedOut(many=True)

@@ -24,7 +24,7 @@ from benchmark.domain.inference.paired import (
     paired_differences,
     significance_text,
 )
-from benchmark.domain.inference.power import DEFAULT_SD, difference_sd, smallest_difference
+from benchmark.domain.inference.power import DEFAULT_SD, difference_sd, right_or_wrong_sd, smallest_difference
 
 __all__ = [
     "DEFAULT_SD",
@@ -45,6 +45,7 @@ __all__ = [
     "leaderboard",
     "letters",
     "paired_differences",
+    "right_or_wrong_sd",
     "significance_text",
     "smallest_difference",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -23,6 +24,8 @@ stories at 0 and the rest spread evenly: 2/3 · 1/3 − (1/3)² = 1/9. Two model
 each other, so the variance of their difference is at most 2/9. Earlier paired differences are mostly far below: prefer
 them.
 """
+_EVEN, _AT_AN_END = 1 / 12, 1 / 9
+"""The variance of chances that are spread evenly, and the largest of unimodal ones (with a mean of 1/3)."""
 TOO_FEW = gettext_noop("a difference needs at least two stories")
 TOO_MANY_TESTS = gettext_noop("so few stories can show no difference in so many tests, however large it is")
 NO_SPREAD = gettext_noop("the standard deviation is not above 0")
@@ -54,6 +57,18 @@ class Smallest:
     reason: str = ""
 
 
+def right_or_wrong_sd(questions: Sequence[int]) -> float:
+    """Return the standard deviation of a story's difference where nothing is known and answers are right or wrong, for
+    stories with so many questions each, at least one.
+
+    The score of a story with one question is 0 or 1, which is not unimodal: its variance is up to 1/4. With m questions
+    it is that of the story's chance of a right answer, v, and what chance leaves of m answers, (p (1 − p) − v) / m on
+    average: the larger of an even chance's, 1/12 + 1/(6 m), and the largest of a unimodal one, 1/9 + 1/(9 m).
+    """
+    part = sum(1 / count for count in questions) / len(questions)
+    return math.sqrt(2 * max(_EVEN + part / 6, _AT_AN_END * (1 + part)))
+
+
 def difference_sd(aligned: Aligned) -> Spread:
     """Root mean square of the pairs' standard deviations over common stories."""
     squares = 0.0
@@ -70,9 +85,15 @@ def difference_sd(aligned: Aligned) -> Spread:
 
 
 def smallest_difference(
-    n_stories: int, sd: float | None = None, power: float = POWER, alpha: float = ALPHA, *, tests: int = 1
+    n_stories: int,
+    sd: float | None = None,
+    power: float = POWER,
+    alpha: float = ALPHA,
+    *,
+    tests: int = 1,
+    default_sd: float = DEFAULT_SD,
 ) -> Smallest:
-    """The smallest difference, on the scale of `sd`.
+    """The smallest difference, on the scale of `sd`, or of `default_sd` where nothing is known.
 
     It is the mean paired difference that a two-sided test finds with that power, from the noncentral t distribution,
     which the sign-flip test follows; it needs alpha / 2 < power < 1, ValueError otherwise. `tests` is how many are made
@@ -82,7 +103,7 @@ def smallest_difference(
     """
     if not alpha / 2 < power < 1:
         raise ValueError(f"A power of {power:g} cannot be planned for.")
-    spread = DEFAULT_SD if sd is None else sd
+    spread = default_sd if sd is None else sd
     difference, reason = None, ""
     if n_stories < 2 or not spread > 0:
         reason = TOO_FEW if n_stories < 2 else NO_SPREAD

@@ -64,11 +64,12 @@ class PrintedRanking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintedCorrelation:
-    """Pearson's r of two rankings over so many models, or the reason why there is none."""
+    """Pearson's r of two rankings over so many models of so many families, or the reason why there is none."""
 
     first: str
     second: str
     models: int
+    families: int
     r: float | None
     interval: Sequence[float] | None
     reason: str
@@ -79,6 +80,7 @@ class PrintedCorrelation:
             first=pair.first.title,
             second=pair.second.title,
             models=pair.correlation.n,
+            families=pair.correlation.clusters,
             r=pair.correlation.r,
             interval=pair.correlation.interval,
             reason=pair.correlation.reason,

@@ -149,6 +149,8 @@ def _lines(document: WatchDocument) -> Iterator[str]:
             f"{_anchors(chart.noticed_half, chart)} in half of all cases, {_anchors(chart.noticed_most, chart)} "
             f"in nine of ten; false alarms in {chart.horizon} anchors: {percent(chart.false_alarms)}."
         )
+    if document.without_level:
+        yield f"Not in the chart, as they have no answer at the start: {counted(document.without_level, 'anchor')}."
     heads = ("repeat", "due", "state", "anchors", "agreement", "limits", "sum", "unanswered", "unusable", "answered by")
     yield from _aligned(heads, [_cells(repeat) for repeat in document.repeats])
     for concern in document.noticed:

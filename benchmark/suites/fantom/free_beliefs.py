@@ -36,6 +36,7 @@ FREE_BELIEFS = MetricGroup(
     scored=JUDGE,
     judged=True,
     matched={"f1": ACCURACY},
+    right_or_wrong=True,
     by_category=False,
     facets={"scenario": gettext_noop("Scenario"), "order": gettext_noop("Order of belief")},
     facet_values=FACET_VALUES,

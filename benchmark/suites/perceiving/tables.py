@@ -17,6 +17,7 @@ from benchmark.suites.showing.entrants import row_of
 from benchmark.suites.showing.missing import missing_sentences
 from core.language import gettext_noop
 from core.statistics.correlation import FEWEST_POINTS, pearson, too_few_points
+from workers.domain.families import FAMILIES
 
 SCENARIOS = (gettext_noop("true belief"), gettext_noop("false belief"))
 SCENARIOS_SECTION = Section(gettext_noop("True and false belief"), ("scenarios",), ("scenarios",), paper=True)
@@ -29,7 +30,8 @@ _RECALL = gettext_noop("Perception recall")
 _SHORT_NAMES = ("Perc.", gettext_noop("P to B"), "Quest.")
 _CORRELATIONS = gettext_noop(
     "Pearson’s r over the models with figures of all three tasks, baselines left out; brackets: 95 % interval by "
-    "Fisher’s z, p two-sided. Few models leave it wide open. The paper has no significant one over its eight models."
+    "Fisher’s z over model families, p two-sided. Few families leave it wide open. The paper has no significant one "
+    "over its eight models."
 )
 Tasks = Mapping[str, str]
 """The name of each task, one of NAMES, by its key: those of perception, of perception to belief and of questions, in
@@ -82,7 +84,20 @@ def _column(tasks: Tasks, task: str, scenario: str, parse: str) -> str:
 
 def complete(entrants: Entrants, tasks: Tasks) -> list[Metrics]:
     """Return what the models come to that have all tasks; baselines are not models."""
-    return [metrics for entrant, metrics in entrants if entrant.kind == "model" and metrics.keys() == tasks.keys()]
+    return [metrics for _, metrics in _complete(entrants, tasks)]
+
+
+def families(entrants: Entrants, tasks: Tasks) -> list[str]:
+    """Return the family of each of the models that have all tasks."""
+    return [entrant.family or entrant.model for entrant, _ in _complete(entrants, tasks)]
+
+
+def _complete(entrants: Entrants, tasks: Tasks) -> list[tuple[EntrantResults, Metrics]]:
+    return [
+        (entrant, metrics)
+        for entrant, metrics in entrants
+        if entrant.kind == "model" and metrics.keys() == tasks.keys()
+    ]
 
 
 def scenarios_table(
@@ -117,19 +132,21 @@ def without_metric(model: str, name: str, reason: str) -> str:
     return gettext_noop(f"{model} has no figure here of {name}. {reason}")
 
 
-def correlations_table(models: Sequence[Metrics], tasks: Tasks, parse: str) -> Table:
-    """Return the table of the correlations of each two tasks, by scenario."""
+def correlations_table(models: Sequence[Metrics], tasks: Tasks, parse: str, *, families: Sequence[str] = ()) -> Table:
+    """Return the table of the correlations of each two tasks, by scenario. `families` are those of the models, if not
+    every model is its own: intervals are over families."""
     columns = [
         Column(key="scenario", header=gettext_noop("Scenario")),
         Column(key="pair", header=gettext_noop("Pair")),
         Column(key="r", header="r", kind="number", interval="interval", n="n"),
+        Column(key="families", header=gettext_noop("Families"), kind="count"),
         Column(key="p", header="p", kind="number", digits=3),
     ]
     perception, belief, questions = tasks
     names = _titled(tasks, parse)
     rows: list[Cells] = [
         {"scenario": scenario.capitalize(), "pair": gettext_noop(f"{names[first]} and {names[second].lower()}")}
-        | _correlation(models, scenario, first, second)
+        | _correlation(models, families, scenario, first, second)
         for scenario in SCENARIOS
         for first, second in ((perception, questions), (belief, questions), (perception, belief))
     ]
@@ -141,12 +158,24 @@ def correlations_table(models: Sequence[Metrics], tasks: Tasks, parse: str) -> T
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[_CORRELATIONS])
 
 
-def _correlation(models: Sequence[Metrics], scenario: str, first: str, second: str) -> Cells:
+def _correlation(models: Sequence[Metrics], families: Sequence[str], scenario: str, first: str, second: str) -> Cells:
     estimates = [tuple(metrics[task].get(scenario) for task in (first, second)) for metrics in models]
     values = [[None if estimate is None else estimate.value for estimate in both] for both in estimates]
-    pairs = [(first, other) for first, other in values if first is not None and other is not None]
-    result = pearson([first for first, _ in pairs], [other for _, other in pairs], unit="models")
+    kin = families or [str(at) for at in range(len(models))]
+    points = [
+        (first, other, family)
+        for (first, other), family in zip(values, kin, strict=True)
+        if first is not None and other is not None
+    ]
+    result = pearson(
+        [first for first, _, _ in points],
+        [other for _, other, _ in points],
+        unit="models",
+        clusters=[family for _, _, family in points],
+        cluster_unit=FAMILIES,
+    )
     cells = {"r": result.r, "interval": result.interval and list(result.interval), "n": result.n, "p": result.p}
+    cells |= {"families": result.clusters}
     return cells | ({"interval_reason": result.reason} if result.reason else {})
 
 

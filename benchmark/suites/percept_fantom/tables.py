@@ -106,7 +106,8 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
     }
     models = of_three.complete(entrants, TASKS)
     if len(models) > 1:
-        shown_tables["correlations"] = partial(of_three.correlations_table, models, TASKS, parse)
+        kin = of_three.families(entrants, TASKS)
+        shown_tables["correlations"] = partial(of_three.correlations_table, models, TASKS, parse, families=kin)
     return {name: ShownTable(make, groups) for name, make in shown_tables.items()}
 
 

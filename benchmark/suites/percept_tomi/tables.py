@@ -45,7 +45,8 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
     shown_tables: dict[str, ShownTable] = {"scenarios": ShownTable(make, (QUESTIONS.key,))}
     models = of_three.complete(entrants, TASKS)
     if len(models) > 1:
-        correlations = partial(of_three.correlations_table, models, TASKS, parse)
+        kin = of_three.families(entrants, TASKS)
+        correlations = partial(of_three.correlations_table, models, TASKS, parse, families=kin)
         shown_tables["correlations"] = ShownTable(correlations, tuple(TASKS))
     return shown_tables
 

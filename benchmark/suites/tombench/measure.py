@@ -65,6 +65,7 @@ GROUP = MetricGroup(
     ),
     tells=ANSWERS,
     unread=GUESSED,
+    right_or_wrong=True,
     chance=by_chance,
     majority=by_majority,
     says=lambda sample, repaired: str(repaired.get("choice")),

@@ -17,6 +17,7 @@ from core.language import gettext_noop
 from core.statistics import (
     DIFFERENCE,
     SHARE,
+    Clusters,
     Floats,
     Scale,
     by_cluster,
@@ -28,6 +29,7 @@ from core.statistics import (
 )
 from core.statistics import Measure as Ratio
 from judge.domain.calibration.rows import Row, Table, matched
+from judge.domain.calibration.strata import Strata
 from judge.domain.cluster_names import STORIES, ClusterName
 
 NOTHING = gettext_noop("no row has a verdict of both people and the judge")
@@ -163,6 +165,9 @@ class _Sums:
     def __init__(self, parts: Sequence[tuple[Table, list[Row]]], seed: int, over: ClusterName) -> None:
         self._parts, self._seed, self._over = parts, seed, over
         self._clusters = numbered([table.story for table, _ in parts])
+        drawn_in = {table.story: table.stratum for table, _ in parts}
+        strata = Strata(drawn_in)
+        self._strata = strata.numbers(drawn_in.values()) if strata.count > 1 else None
         self._weights = np.array([table.weight for table, _ in parts])
         self._counted = np.zeros((len(parts), 4))
         self._open: list[tuple[int, list[int]]] = []
@@ -224,14 +229,25 @@ class _Sums:
 
     def _unbounded(self, columns: Floats, measure: Ratio, n: int, scale: Scale, empty: str) -> SpannedEstimate:
         sums = by_cluster(columns, self._clusters)
-        return estimate_ratio(sums, measure, n=n, scale=scale, empty=empty, seed=self._seed, over=self._over)
+        return estimate_ratio(
+            sums, measure, n=n, scale=scale, empty=empty, seed=self._seed, over=self._over, strata=self._strata
+        )
 
 
 def estimate_ratio(
-    sums: Floats, measure: Ratio, *, n: int, scale: Scale, empty: str, seed: int, over: ClusterName
+    sums: Floats,
+    measure: Ratio,
+    *,
+    n: int,
+    scale: Scale,
+    empty: str,
+    seed: int,
+    over: ClusterName,
+    strata: Clusters | None = None,
 ) -> SpannedEstimate:
-    """Return `measure` of sums over clusters, shape (clusters, k), with its interval; `empty` is why there is none."""
-    estimate = estimate_of(sums, measure, n=n, scale=scale, unit=over.plural, empty=empty, seed=seed)
+    """Return `measure` of sums over clusters, shape (clusters, k), with its interval; `empty` is why there is none.
+    `strata` numbers the stratum of each cluster, if there are several."""
+    estimate = estimate_of(sums, measure, n=n, scale=scale, unit=over.plural, empty=empty, seed=seed, strata=strata)
     ends = estimate.interval
     return SpannedEstimate(estimate.value, n, (ends[0], ends[1]) if ends else None, reason=estimate.reason or "")
 

@@ -26,9 +26,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from core.language import gettext_noop
-from core.statistics import harmonic, spanning
+from core.statistics import spanning
 from judge.domain.calibration.mean import CorrectedMean
-from judge.domain.calibration.score import Corrected, interval_of, with_interval
+from judge.domain.calibration.score import Corrected
 from judge.domain.calibration.stories import Averaging, JudgedStory, Metric
 from judge.domain.cluster_names import STORIES, ClusterName
 
@@ -51,10 +51,11 @@ def corrected(
     if not stories:
         return Corrected(None, None, 0, 0, 0.0, None, reason=gettext_noop(f"no {over.singular} was judged"))
     chosen = 1.0 if others else tuning
-    if averaging == Averaging.POOLED and metric == Metric.F1:
-        score = _pooled_f1(stories, chosen, others, over)
-    else:
-        score = _with_bounds(stories, others, lambda part, rest: _scored(part, metric, averaging, chosen, rest, over))
+    score = _with_bounds(
+        stories,
+        others,
+        lambda part, rest: CorrectedMean(part, rest, metric, averaging, over).corrected(chosen),
+    )
     return replace(score, human=None, human_interval=None, effective=None) if others else score
 
 
@@ -83,57 +84,3 @@ def _listed(interval: tuple[float, float] | None) -> tuple[list[float] | None, s
 
 def _settled(stories: Sequence[JudgedStory], *, matched: bool) -> list[JudgedStory]:
     return [replace(story, human=story.human.settled(matched=matched)) if story.human else story for story in stories]
-
-
-def _scored(
-    stories: Sequence[JudgedStory],
-    metric: Metric,
-    averaging: Averaging,
-    tuning: float | None,
-    others: Sequence[JudgedStory],
-    over: ClusterName,
-) -> Corrected:
-    return CorrectedMean(stories, others, metric, averaging, over).corrected(tuning)
-
-
-def _pooled_f1(
-    stories: Sequence[JudgedStory], tuning: float | None, others: Sequence[JudgedStory], over: ClusterName
-) -> Corrected:
-    """The harmonic mean of pooled precision and recall, both corrected; what moves it follows by its derivatives."""
-
-    def at(part: Sequence[JudgedStory], rest: Sequence[JudgedStory], tuned: float | None) -> Corrected:
-        precision, recall = (
-            _scored(part, metric, Averaging.POOLED, tuned, rest, over) for metric in (Metric.PRECISION, Metric.RECALL)
-        )
-        return _harmonic_of(precision, recall, over)
-
-    def score(part: Sequence[JudgedStory], rest: Sequence[JudgedStory]) -> Corrected:
-        both, alone = at(part, rest, tuning), at(part, rest, 0.0)
-        if both.value is None:
-            return replace(both, human=alone.value, human_interval=alone.interval)
-        kept = replace(both, human=alone.value, human_interval=alone.interval)
-        return with_interval(kept, (both.interval, both.reason), alone.error or 0.0)
-
-    return _with_bounds(stories, others, score)
-
-
-def _harmonic_of(precision: Corrected, recall: Corrected, over: ClusterName) -> Corrected:
-    sides, stories = (precision.judged, recall.judged), precision.stories
-    judged = None if None in sides else harmonic(precision.judged or 0.0, recall.judged or 0.0)
-    unjudged = max(precision.unjudged, recall.unjudged)
-    if precision.value is None or recall.value is None:
-        why = precision.reason or recall.reason
-        return Corrected(None, None, stories, 0, 0.0, judged, unseen=1.0, reason=why, unjudged=unjudged)
-    p, r = precision.value, recall.value
-    value, total = harmonic(p, r), max(p + r, 1e-12)
-    by_p, by_r = 2 * (r / total) ** 2, 2 * (p / total) ** 2
-    moves = {
-        story: (by_p * move[0] + by_r * recall.moves[story][0], by_p * move[1] + by_r * recall.moves[story][1])
-        for story, move in precision.moves.items()
-    }
-    interval, why = interval_of(value, moves, precision.aligned, over)
-    tuning, unseen = (precision.tuning + recall.tuning) / 2, max(precision.unseen, recall.unseen)
-    return Corrected(
-        value, interval, stories, precision.aligned, tuning, judged, unseen=unseen, reason=why, unjudged=unjudged,
-        moves=moves, certain=precision.certain,
-    )  # fmt: skip

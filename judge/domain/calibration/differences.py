@@ -38,7 +38,8 @@ def difference(first: Corrected, second: Corrected, *, over: ClusterName = STORI
     # a model whose every story is certain has nothing to be aligned, and limits nothing
     aligned = min((score.aligned for score in (first, second) if score.aligned), default=0)
     moves = np.array([sum(first.moves.get(story, ())) - sum(second.moves.get(story, ())) for story in stories])
-    value, most = first.value - second.value, max(aligned - 2, 1)
+    value = first.value - second.value
+    most = min((score.freedom for score in (first, second) if score.aligned), default=1)
     ends, why = linear_interval(value, moves, count=aligned, most=most, scale=DIFFERENCE, unit=over.aligned)
     if not ends:
         return CorrectedDifference(value, None, None, len(stories), aligned, why)

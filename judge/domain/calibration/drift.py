@@ -1,14 +1,16 @@
 """Drift of a judge's answers: anchor stories are asked again, and a chart says when the answers have moved.
 
-The chart is a one-sided cumulative sum (Page 1954, "Continuous inspection schemes", Biometrika 41): what each anchor
-story's agreement with its first verdicts falls below the usual, less an allowance, is added up and never goes below
-nought; it alarms beyond a limit. The limit is chosen so that false alarms are as rare as is asked for, by simulation of
-agreements as they were when the judge was calibrated, with what so few of them leave unknown.
+The chart is a one-sided cumulative sum (Page 1954, "Continuous inspection schemes", Biometrika 41). Each anchor is
+compared with itself: what its agreement with its first verdicts falls below its own level at the start, less an
+allowance, is added up and never goes below 0. The chart alarms beyond a limit. Anchors whose answers are less steady
+than those of others are so in every repeat, which is no noise: only the spread of an anchor around its own level is.
+The limit is simulated, so that false alarms are as rare as is asked for; the simulation includes what the answers at
+the start leave unknown of the levels and of the spread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,20 +22,38 @@ FEWEST_BASELINE = 60
 """Answers to anchor stories asked again while calibrating: from fewer the usual spread is too little known."""
 WANTED_BASELINE = 100
 """Answers that are asked for: from fewer, charts that were made from them alarm more unlike one another."""
+FEWEST_ROUNDS = 2
+"""Answers of each anchor at the start: one does not show how far an anchor strays from its own level."""
+FEWEST_FREE = FEWEST_BASELINE // FEWEST_ROUNDS
+"""Answers after the first of each anchor, from which the spread is estimated."""
 _EDGE = 0.005
-"""No judge is taken to agree always, or never."""
+"""No anchor is taken to agree always, or never."""
+_LEAST_DISPERSION, _MOST_DISPERSION = 1e-4, 0.9
 TOO_FEW = gettext_noop(
     f"a chart needs at least {FEWEST_BASELINE} answers to anchors that were asked again while calibrating"
+)
+TOO_SELDOM = gettext_noop(
+    f"a chart needs anchors that were answered at least {FEWEST_ROUNDS} times each when they were asked again while "
+    "calibrating"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
-    """A chart for drops of `size` (a share of agreement) below the usual `mean`, whose standard deviation a story is
-    `spread`: it alarms when the sum of what is below `mean` − `size` / 2 exceeds `limit`.
+class Level:
+    """The agreement of one anchor with its first verdicts at the start: the mean of so many `answers`."""
 
-    A judge that has not changed alarms in `false_alarms` of all watches of `horizon` stories; one whose agreement fell
-    by `size` is noticed within `median` stories in half of all cases and within `most` in nine of ten.
+    mean: float
+    answers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart for drops of `size` (a share of agreement) below the level of each anchor at the start.
+
+    It alarms when the sum of what is below the level less `size` / 2 exceeds `limit`. `mean` is the mean of the
+    `levels` by anchor, `spread` the standard deviation of an answer around the level of its anchor. A judge that has
+    not changed alarms in `false_alarms` of all watches of `horizon` stories; one whose agreement fell by `size` is
+    noticed within `median` stories in half of all cases and within `most` in nine of ten.
     """
 
     mean: float
@@ -44,6 +64,7 @@ class Chart:
     false_alarms: float
     median: int | None
     most: int | None
+    levels: Mapping[str, Level]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +79,8 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The anchor stories of one date: mean agreement and the limits (three standard errors) that an unchanged judge
-    keeps."""
+    """The anchor stories of one date that are in the chart: mean agreement, and the limits (three standard errors)
+    that an unchanged judge keeps on the same anchors."""
 
     at: str
     stories: int
@@ -73,53 +94,89 @@ class Batch:
 
 
 def chart(
-    baseline: Sequence[float], *, size: float, horizon: int = 500, false_alarms: float = 0.05, seed: int
+    baseline: Mapping[str, Sequence[float]],
+    *,
+    size: float,
+    horizon: int = 500,
+    false_alarms: float = 0.05,
+    seed: int,
 ) -> Chart:
     """Return a chart that notices a drop of `size` and alarms falsely in about `false_alarms` of all watches of
-    `horizon` stories. `baseline` is the agreement of each anchor story with its first verdicts when it was asked again
-    at once. Raises ValueError for too few of these and for a size out of range."""
-    values = np.array(baseline, dtype=float)
-    if len(values) < FEWEST_BASELINE:
+    `horizon` stories.
+
+    `baseline` has, by anchor, its agreement with its first verdicts each time it was asked again at the start. Raises
+    ValueError for too few of these and for a size out of range.
+    """
+    start = _Start({anchor: np.array(values, dtype=float) for anchor, values in baseline.items() if len(values)})
+    if start.count < FEWEST_BASELINE:
         raise ValueError(TOO_FEW)
+    if start.free < FEWEST_FREE:
+        raise ValueError(TOO_SELDOM)
     if not 0 < size < 1:
         raise ValueError(f"the drop to notice is {size}; expected a share between 0 and 1")
-    mean, rng = float(values.mean()), np.random.default_rng(seed)
-    highest = _sums(_drawn(rng, values, horizon), mean - size / 2).max(axis=1)
+    rng = np.random.default_rng(seed)
+    highest = _sums(start.drawn(rng, horizon), size / 2).max(axis=1)
     limit = max(float(np.quantile(highest, 1 - false_alarms)), 1e-9)
-    again = _sums(_drawn(rng, values, horizon), mean - size / 2).max(axis=1)
-    notices = _noticed(_sums(_drawn(rng, values, horizon, size), mean - size / 2), limit)
+    again = _sums(start.drawn(rng, horizon), size / 2).max(axis=1)
+    notices = _noticed(_sums(start.drawn(rng, horizon, size), size / 2), limit)
     return Chart(
-        mean,
-        float(values.std(ddof=1)),
-        size,
-        limit,
-        horizon,
-        float((again > limit).mean()),
-        _within(notices, 0.5, horizon),
-        _within(notices, 0.9, horizon),
+        mean=float(start.means.mean()),
+        spread=start.spread,
+        size=size,
+        limit=limit,
+        horizon=horizon,
+        false_alarms=float((again > limit).mean()),
+        median=_within(notices, 0.5, horizon),
+        most=_within(notices, 0.9, horizon),
+        levels=start.levels,
     )
 
 
-def _drawn(rng: np.random.Generator, values: Floats, horizon: int, drop: float = 0.0) -> Floats:
-    """Watches of an agreement that is as usual but for a drop, from beta distributions: shape (resamples, horizon).
+class _Start:
+    """The answers at the start: the level of each anchor, and the spread of answers around these levels."""
 
-    The usual is itself known from few stories, so that each watch has the mean and the variance of a resample of them.
-    Resamples are less unlike than samples are, as agreement is skewed: means lie further apart here, by two fifths
-    where there are as few stories as may be, and hardly where there are many (measured by bench/calibration.py).
-    """
-    resamples = values[rng.integers(len(values), size=(RESAMPLES, len(values)))]
-    apart = (1 + FEWEST_BASELINE / len(values)) ** 0.5
-    means = values.mean() + apart * (resamples.mean(axis=1) - values.mean())
-    mean = np.clip(means - drop, _EDGE, 1 - _EDGE)
-    variance = np.clip(resamples.var(axis=1, ddof=1), _EDGE**2, 0.9 * mean * (1 - mean))
-    strength = mean * (1 - mean) / variance - 1
-    shape = (RESAMPLES, horizon)
-    return rng.beta((mean * strength)[:, None], ((1 - mean) * strength)[:, None], shape)
+    def __init__(self, answers: Mapping[str, Floats]) -> None:
+        self.times = np.array([len(values) for values in answers.values()], dtype=float)
+        self.means = np.array([values.mean() for values in answers.values()])
+        self.count, self.free = int(self.times.sum()), int((self.times - 1).sum())
+        self.levels = {name: Level(float(values.mean()), len(values)) for name, values in answers.items()}
+        self._squares = float(sum(((values - values.mean()) ** 2).sum() for values in answers.values()))
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of an answer around the level of its anchor, over all anchors."""
+        return float((self._squares / self.free) ** 0.5)
+
+    def drawn(self, rng: np.random.Generator, horizon: int, drop: float = 0.0) -> Floats:
+        """Return watches of agreements less the levels of their anchors at the start, shape (resamples, horizon); the
+        anchors come in turn.
+
+        Agreements are beta distributed around the true level of an anchor, p, with a variance of p (1 − p) times a
+        dispersion that all anchors share. Each watch has a dispersion and true levels of its own, which lie around
+        what the start shows: the mean of all levels on its logit, as a lower one has more spread, and each anchor's
+        own around it.
+        """
+        middle = np.clip(self.means, _EDGE, 1 - _EDGE)
+        unit = middle * (1 - middle)
+        shared = self._squares / float((self.times - 1) @ unit)
+        dispersion = np.clip(
+            shared * self.free / rng.chisquare(self.free, RESAMPLES), _LEAST_DISPERSION, _MOST_DISPERSION
+        )[:, None]
+        error = np.sqrt(dispersion * (unit / self.times).sum()) / unit.sum()
+        logits = np.log(middle / (1 - middle)) + error * rng.standard_normal((RESAMPLES, 1))
+        own = np.sqrt(dispersion * unit / self.times) * rng.standard_normal((RESAMPLES, len(middle)))
+        true = 1 / (1 + np.exp(-logits)) + own - own.mean(axis=1, keepdims=True) - drop
+        levels = np.clip(true, _EDGE, 1 - _EDGE)
+        turns = np.arange(horizon) % len(middle)
+        strength = 1 / dispersion - 1
+        agreements = rng.beta((levels * strength)[:, turns], ((1 - levels) * strength)[:, turns])
+        below: Floats = agreements - self.means[turns]
+        return below
 
 
-def _sums(drawn: Floats, reference: float) -> Floats:
+def _sums(drawn: Floats, allowance: float) -> Floats:
     """The cumulative sums of each watch: shape (resamples, horizon)."""
-    steps = np.cumsum(reference - drawn, axis=1)
+    steps = np.cumsum(-drawn - allowance, axis=1)
     lowest = np.minimum(np.minimum.accumulate(steps, axis=1), 0)
     sums: Floats = steps - lowest
     return sums
@@ -136,26 +193,30 @@ def _within(notices: Floats, share: float, horizon: int) -> int | None:
     return int(stories) if stories <= horizon else None
 
 
-def watch(chart: Chart, values: Sequence[float]) -> list[Watched]:
-    """Return the chart after each anchor story that was asked again, in the order in which they were."""
+def watch(chart: Chart, values: Sequence[tuple[str, float]]) -> list[Watched]:
+    """Return the chart after each anchor story that was asked again, as (anchor, agreement) in the order in which they
+    were. Every anchor must have a level in the chart."""
     total, out = 0.0, []
-    for value in values:
-        total = max(0.0, total + chart.mean - chart.size / 2 - value)
+    for anchor, value in values:
+        total = max(0.0, total + chart.levels[anchor].mean - chart.size / 2 - value)
         alarm = total > chart.limit
         out.append(Watched(value, total, alarm))
         total = 0.0 if alarm else total
     return out
 
 
-def batches(chart: Chart, values: Sequence[tuple[str, Sequence[float]]]) -> list[Batch]:
-    """Return the mean of each date's anchor stories with its limits, for the picture; dates without any are left
-    out."""
+def batches(chart: Chart, values: Sequence[tuple[str, Mapping[str, float]]]) -> list[Batch]:
+    """Return the mean of each date's agreements, by anchor, with its limits, for the picture. Anchors without a level
+    in the chart are left out, and so are dates without any other."""
     out = []
-    for at, shares in values:
-        if shares:
-            reach = 3 * chart.spread / len(shares) ** 0.5
-            low, high = max(0.0, chart.mean - reach), min(1.0, chart.mean + reach)
-            out.append(Batch(at, len(shares), float(np.mean(shares)), low, high))
+    for at, by_anchor in values:
+        known = {anchor: value for anchor, value in by_anchor.items() if anchor in chart.levels}
+        if known:
+            levels = [chart.levels[anchor] for anchor in known]
+            usual, count = sum(level.mean for level in levels) / len(levels), len(levels)
+            reach = 3 * chart.spread * sum(1 + 1 / level.answers for level in levels) ** 0.5 / count
+            mean = float(np.mean(list(known.values())))
+            out.append(Batch(at, count, mean, max(0.0, usual - reach), min(1.0, usual + reach)))
     return out
 
 

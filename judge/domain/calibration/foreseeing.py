@@ -7,7 +7,7 @@ from bisect import bisect_left
 import numpy as np
 
 from core.statistics import FEWEST, LEVEL, t_quantile, unseen_share
-from judge.domain.calibration.score import Corrected, alike
+from judge.domain.calibration.score import Corrected, alike, freedom
 from judge.domain.calibration.unseen import reach
 
 
@@ -21,10 +21,10 @@ def foreseen(score: Corrected, aligned: int) -> float | None:
     down, up = reach(score.pulls, aligned)
     moves = np.array(list(score.moves.values()))
     judged, own = moves[:, 0], moves[:, 1]
-    n = score.aligned
-    per_story = float((own**2).sum()) * (n - 2)  # their factor n / (n − 2) is that of n stories
-    square = max(float((judged**2 + 2 * judged * own).sum()) + per_story / (aligned - 2), 0.0)
-    half = float(t_quantile((1 + LEVEL) / 2, np.array([float(aligned - 2)]))[0] * np.sqrt(square))
+    per_story = float((own**2).sum()) * score.freedom  # its factor is that of the stories aligned now
+    free = freedom(aligned, score.strata)
+    square = max(float((judged**2 + 2 * judged * own).sum()) + per_story / free, 0.0)
+    half = float(t_quantile((1 + LEVEL) / 2, np.array([float(free)]))[0] * np.sqrt(square))
     return (max(half, down) + max(half, up)) / 2
 
 

@@ -59,7 +59,8 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Table:
     """One model's prediction table of a story beside the gold table, aligned by people. `story` is the cluster;
-    `probability` that with which the table was drawn to be aligned."""
+    `probability` that with which the table was drawn to be aligned within its `stratum`, empty in a simple random
+    sample."""
 
     key: str
     story: str
@@ -67,6 +68,7 @@ class Table:
     category: str
     probability: float
     rows: tuple[Row, ...]
+    stratum: str = ""
 
     @property
     def weight(self) -> float:

@@ -41,13 +41,15 @@ class Corrected:
     unjudged: int = 0
     moves: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
     certain: frozenset[str] = field(default=frozenset(), repr=False)
+    strata: int = field(default=1, repr=False)
+    """The number of strata that the aligned stories are of."""
 
     def as_json(self) -> Json:
         """Return it without how far single stories move it; without a value there is no tuning either."""
         kept = {
             field.name: plain(getattr(self, field.name))
             for field in fields(self)
-            if field.name not in ("moves", "certain")
+            if field.name not in ("moves", "certain", "strata")
         }
         return kept | {"tuning": None} if self.value is None else kept
 
@@ -55,6 +57,11 @@ class Corrected:
     def pulls(self) -> dict[str, float]:
         """Return how far each story on which the judge can err moves the score by being judged."""
         return {story: judged for story, (judged, _) in self.moves.items() if story not in self.certain}
+
+    @property
+    def freedom(self) -> int:
+        """The degrees of freedom of the standard error at most: stories less a mean of each stratum, and λ."""
+        return freedom(self.aligned, self.strata)
 
     @property
     def error(self) -> float | None:
@@ -90,15 +97,20 @@ def with_interval(score: Corrected, ends: Ends, alone: float) -> Corrected:
     return replace(score, interval=wide, effective=worth, reason=why)
 
 
+def freedom(aligned: int, strata: int) -> int:
+    """Return the degrees of freedom that so many aligned stories of so many strata leave, one at least."""
+    return max(aligned - strata - 1, 1)
+
+
 def interval_of(
-    value: float, moves: Mapping[str, tuple[float, float]], count: int, over: ClusterName
+    value: float, moves: Mapping[str, tuple[float, float]], count: int, over: ClusterName, strata: int = 1
 ) -> tuple[tuple[float, float] | None, str]:
     """The interval of a score that `count` aligned stories correct; of one that the correction took out of its range,
     around the end of it. Where all stories are alike, by the rule of three, also at an end of the range."""
     share = within(value)
     scale = SHARE if 0 < value < 1 or (alike(moves) and abs(value - share) < NO_SPREAD) else REAL
     value = share if scale is SHARE else value
-    most, unit = max(count - 2, 1), over.aligned
+    most, unit = freedom(count, strata), over.aligned
     ends, why = linear_interval(value, all_moves(moves), count=count, most=most, scale=scale, unit=unit)
     return (within(ends[0]), within(ends[1])) if ends else None, why
 

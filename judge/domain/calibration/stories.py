@@ -59,13 +59,14 @@ def share(part: int, whole: int) -> float:
 @dataclass(frozen=True, slots=True)
 class JudgedStory:
     """One model's table of one story: what the judge said, and people where they aligned it, drawn with that
-    `probability`."""
+    `probability` within its `stratum`, empty in a simple random sample."""
 
     story: str
     category: str
     judged: Matches
     human: Matches | None = None
     probability: float | None = None
+    stratum: str = ""
 
     @property
     def certain(self) -> bool:
@@ -80,11 +81,10 @@ class Metric(StrEnum):
 
 
 class Averaging(StrEnum):
-    """Over what a score is averaged: STORIES and CATEGORIES are the two official ways, POOLED counts rows."""
+    """Over what a score is averaged: the two official ways."""
 
     STORIES = "stories"
     CATEGORIES = "categories"
-    POOLED = "pooled"
 
 
 def score_of(matches: Matches, metric: Metric) -> float:

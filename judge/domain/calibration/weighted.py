@@ -12,6 +12,7 @@ from core.language import gettext_noop
 from core.statistics import DIFFERENCE, SHARE, Floats, Scale, linear_interval, linear_p
 from judge.domain.calibration.agreement import SpannedEstimate
 from judge.domain.calibration.stories import JudgedStory, Metric, score_of
+from judge.domain.calibration.strata import Strata
 from judge.domain.cluster_names import STORIES, ClusterName
 
 
@@ -30,18 +31,26 @@ def weighted_mean(
     *,
     scale: Scale = DIFFERENCE,
     unit: str = STORIES.aligned,
+    strata: Sequence[str] = (),
 ) -> Mean:
-    """Return the weighted mean of values with its interval over the stories that they are of."""
+    """Return the weighted mean of values with its interval over the stories that they are of. `strata` are those of the
+    values, if stories were drawn within any."""
     if not values:
         return Mean(SpannedEstimate(None, 0, reason=gettext_noop(f"there are no {unit}")), {})
     shares = np.array(weights) / sum(weights)
     mean = float(shares @ np.array(values))
     by_story: dict[str, float] = defaultdict(float)
-    for story, share, value in zip(stories, shares.tolist(), values, strict=True):
-        by_story[story] += share * (value - mean)
-    n = len(by_story)
-    moves = {story: move * np.sqrt(n / max(n - 1, 1)) for story, move in by_story.items()}
-    ends, why = linear_interval(mean, _array(moves), count=n, most=max(n - 1, 1), scale=scale, unit=unit)
+    drawn_in = dict(zip(stories, strata or [""] * len(values), strict=True))
+    parts = Strata(drawn_in)
+    numbers = parts.numbers(drawn_in[story] for story in stories)
+    middles = np.bincount(numbers, shares * np.array(values)) / np.maximum(np.bincount(numbers, shares), 1e-12)
+    for story, share, value, number in zip(stories, shares.tolist(), values, numbers.tolist(), strict=True):
+        by_story[story] += share * (value - float(middles[number]))
+    n, sizes = len(by_story), np.bincount(parts.numbers(drawn_in.values()))
+    factors = np.sqrt(sizes / np.maximum(sizes - 1, 1))
+    moves = {story: move * float(factors[parts.of(drawn_in[story])]) for story, move in by_story.items()}
+    most = max(n - parts.count, 1)
+    ends, why = linear_interval(mean, _array(moves), count=n, most=most, scale=scale, unit=unit)
     return Mean(SpannedEstimate(mean, n, (ends[0], ends[1]) if ends else None, reason=why), moves)
 
 
@@ -88,6 +97,7 @@ def mean_error(stories: Sequence[JudgedStory], metric: Metric, *, over: ClusterN
         [1 / (story.probability or 1.0) for story, _ in aligned],
         [story.story for story, _ in aligned],
         unit=over.aligned,
+        strata=[story.stratum for story, _ in aligned],
     )
 
 

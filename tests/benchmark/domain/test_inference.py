@@ -19,6 +19,7 @@ from benchmark.domain.inference import (
     leaderboard,
     letters,
     paired_differences,
+    right_or_wrong_sd,
     smallest_difference,
 )
 from benchmark.domain.inference.power import NO_SPREAD, TOO_FEW, TOO_MANY_TESTS
@@ -215,6 +216,35 @@ def test_without_earlier_runs_a_stated_default_is_used():
     assert smallest_difference(12, 0.3, tests=103).reason == TOO_MANY_TESTS
     with pytest.raises(ValueError, match="cannot be planned"):
         smallest_difference(50, 0.3, power=1.0)
+
+
+def test_a_story_with_one_question_is_right_or_wrong():
+    # 0 or 1 with even chances: a variance of 1/4 each, 1/2 for two models, which is more than 2/9
+    assert right_or_wrong_sd([1] * 40) == pytest.approx(0.5**0.5)
+    # two questions: chances spread evenly, 1/12, and a half of 1/4 − 1/12 left to chance; or 1/9 + 1/18: both 1/6
+    assert right_or_wrong_sd([2, 2]) == pytest.approx((2 / 6) ** 0.5)
+    # one and three: 1/m is 2/3 on average, so that it is the larger of 1/12 + 1/9 = 7/36 and 1/9 + 2/27 = 5/27
+    assert right_or_wrong_sd([1, 3]) == pytest.approx((2 * 7 / 36) ** 0.5)
+    assert right_or_wrong_sd([10_000]) == pytest.approx(DEFAULT_SD, abs=1e-3)
+    found = smallest_difference(400, default_sd=right_or_wrong_sd([1] * 400))
+    # (1.9600 + 0.8416) · 0.7071 / √400 = 0.0991, a trifle more by t
+    assert found.sd_is_default and found.difference == pytest.approx(0.0992, abs=2e-4)
+    assert smallest_difference(400, 0.3, default_sd=0.7) == smallest_difference(400, 0.3)
+
+
+@pytest.mark.parametrize("stories", [60, 400])
+def test_the_smallest_difference_of_one_question_a_story_is_found(stories):
+    rng = np.random.default_rng(stories)
+    named = smallest_difference(stories, default_sd=right_or_wrong_sd([1] * stories)).difference
+    first, second = (rng.binomial(1, 0.5 + side * named / 2, (1000, stories)) for side in (1, -1))
+    p = np.array(sign_flip_p((first - second).astype(float), seed=1, flips=999))
+    # four in five, or a few less: sums of whole numbers come in steps
+    assert 0.7 <= (p <= 0.05).mean() <= 0.86
+    # the default of shares, which are unimodal, names a difference that is found in less than every second run
+    apart = smallest_difference(stories).difference
+    first, second = (rng.binomial(1, 0.5 + side * apart / 2, (1000, stories)) for side in (1, -1))
+    p = np.array(sign_flip_p((first - second).astype(float), seed=1, flips=999))
+    assert (p <= 0.05).mean() < 0.55
 
 
 def test_the_spread_of_earlier_differences_is_pooled():

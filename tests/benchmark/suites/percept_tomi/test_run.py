@@ -116,7 +116,9 @@ def test_five_models_have_correlations_with_intervals(cast, copy, monkeypatch):
     for worse in range(5):
         monkeypatch.setitem(FUNCTIONS, f"worse-{worse}", answering(worse))
     models = [
-        make_endpoint(f"model-{worse}", model=f"model-{worse}", options={"function": f"worse-{worse}"})
+        make_endpoint(
+            f"model-{worse}", model=f"model-{worse}", family=f"family {worse}", options={"function": f"worse-{worse}"}
+        )
         for worse in range(5)
     ]
     plan = replace(planned(copy), endpoints=models)
@@ -125,7 +127,9 @@ def test_five_models_have_correlations_with_intervals(cast, copy, monkeypatch):
     correlations = made["correlations-repaired"]()
     assert len(correlations.rows) == 6
     for row in correlations.rows:
-        assert row["n"] == 5 and row["interval"][0] < row["r"] < row["interval"][1] and 0 < row["p"] < 1, row
+        assert (
+            row["n"] == row["families"] == 5 and row["interval"][0] < row["r"] < row["interval"][1] and 0 < row["p"] < 1
+        ), row
     first = made["scenarios-repaired"]().rows[0]
     assert first["percept-tomi true belief"] == first["percept-tomi-perception recall false belief"] == 1.0
     assert_perception_is_told_as_each_parse_counts(made)

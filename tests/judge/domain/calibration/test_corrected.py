@@ -44,18 +44,6 @@ def test_probabilities_and_categories_count():
     assert corrected(stories[:1] + stories[2:], Metric.F1, tuning=1).unseen == pytest.approx(2 / 3)
 
 
-def test_pooled_scores_are_ratios_of_rows():
-    stories = [
-        JudgedStory("a", "c", Matches(10, 6, 20, 8), Matches(10, 4, 20, 6), 0.5),
-        JudgedStory("b", "c", Matches(30, 9, 20, 12)),
-    ]
-    # precision: judged 15/40; the aligned story's 10 rows are 2 too many in 10: −.2. Recall: 20/40 − 2/20
-    precision, recall, f1 = (corrected(stories, metric, Averaging.POOLED, tuning=1) for metric in Metric)
-    assert (precision.judged, recall.judged) == (0.375, 0.5)
-    assert precision.value == pytest.approx(0.175) and recall.value == pytest.approx(0.4)
-    assert f1.value == pytest.approx(2 * 0.175 * 0.4 / 0.575)
-
-
 @pytest.mark.parametrize("true", [10, 0])
 @pytest.mark.parametrize("probability", [0.5, 0.7])
 def test_a_score_on_which_all_aligned_stories_agree_has_an_interval_by_the_rule_of_three(true, probability):

@@ -5,50 +5,74 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judge.domain.calibration.drift import TOO_FEW, Chart, Identity, batches, changes, chart, watch
+from judge.domain.calibration.drift import TOO_FEW, TOO_SELDOM, Chart, Identity, Level, batches, changes, chart, watch
 
 pytestmark = pytest.mark.once
+ANCHORS, ROUNDS = 20, 5
+
+
+def by_anchor(values: np.ndarray) -> dict[str, list[float]]:
+    """Agreements of shape (times, anchors)."""
+    return {f"{at:02}": values[:, at].tolist() for at in range(values.shape[1])}
+
+
+def agreeing(rng: np.random.Generator, levels: np.ndarray, times: int) -> np.ndarray:
+    return rng.binomial(25, rng.beta(40 * levels, 40 * (1 - levels), (times, len(levels)))) / 25
 
 
 def test_the_cumulative_sum_by_hand():
-    drift_chart = Chart(0.9, 0.05, size=0.1, limit=0.2, horizon=100, false_alarms=0.05, median=3, most=4)
-    # what is below .85 adds up: .0 (never below nought), .1, .05, .25 > .2, and anew
-    found = watch(drift_chart, [0.95, 0.75, 0.9, 0.65, 0.8])
-    assert [round(one.total, 9) for one in found] == [0, 0.1, 0.05, 0.25, 0.05]
+    levels = {"a": Level(1.0, 4), "b": Level(0.8, 4)}
+    drift_chart = Chart(0.9, 0.05, 0.1, 0.2, horizon=100, false_alarms=0.05, median=3, most=4, levels=levels)
+    # below .95 of a and .75 of b: .0 (never below nought), .05, .0, .25 > .2, and anew .05
+    found = watch(drift_chart, [("a", 1.0), ("b", 0.7), ("a", 1.0), ("b", 0.5), ("a", 0.9)])
+    assert [round(one.total, 9) for one in found] == [0, 0.05, 0, 0.25, 0.05]
     assert [one.alarm for one in found] == [False, False, False, True, False]
-    # three standard errors of four stories: .9 ± .075
-    [batch] = batches(drift_chart, [("May", [0.8, 0.8, 0.84, 0.8]), ("June", [])])
-    assert (batch.low, batch.high) == pytest.approx((0.825, 0.975)) and batch.outside and batch.stories == 4
 
 
-def test_a_drop_is_noticed_within_the_stated_number_and_false_alarms_are_as_rare_as_stated():
-    rng = np.random.default_rng(9)
-    agreeing = lambda rng, n, share: rng.binomial(25, rng.beta(share * 40, (1 - share) * 40, n)) / 25  # noqa: E731
-    drift_chart = chart(agreeing(rng, 60, 0.92), size=0.08, seed=1)
-    assert (
-        drift_chart.false_alarms == pytest.approx(0.05, abs=0.02)
-        and drift_chart.median <= 25
-        and drift_chart.most <= 60
-    )
-    quiet = [any(one.alarm for one in watch(drift_chart, agreeing(rng, 500, drift_chart.mean))) for _ in range(60)]
-    first = [
-        next(
-            at for at, one in enumerate(watch(drift_chart, agreeing(rng, 500, drift_chart.mean - 0.08)), 1) if one.alarm
-        )
-        for _ in range(60)
-    ]
-    assert (
-        sum(quiet) <= 8
-        and np.quantile(first, 0.9) <= 1.5 * drift_chart.most
-        and np.median(first) <= 1.5 * drift_chart.median
-    )
+def test_the_limits_are_those_of_the_anchors_that_answered():
+    levels = {"a": Level(1.0, 4), "b": Level(0.8, 4)}
+    drift_chart = Chart(0.9, 0.04, 0.1, 0.2, horizon=100, false_alarms=0.05, median=3, most=4, levels=levels)
+    both, alone = batches(drift_chart, [("May", {"a": 0.9, "b": 0.8}), ("June", {"b": 0.8, "new": 0.1}), ("July", {})])
+    # three standard errors of answers and of levels: 3 · .04 · √(2 · 1.25) / 2 around .9, and 3 · .04 · √1.25 around .8
+    assert (both.low, both.high) == pytest.approx((0.9 - 0.094868, 0.9 + 0.094868), abs=1e-6)
+    assert (alone.low, alone.high) == pytest.approx((0.8 - 0.134164, 0.8 + 0.134164), abs=1e-6)
+    assert (both.stories, alone.stories, alone.mean) == (2, 1, 0.8) and not alone.outside
+
+
+def test_the_spread_is_that_around_own_levels():
+    # two kinds of anchors, each ±.02 around its level: variance 4 · .0004 / 3 for every four answers
+    start = np.tile([[0.98, 0.68], [0.94, 0.64], [0.98, 0.68], [0.94, 0.64]], (1, 10))
+    made = chart(by_anchor(start), size=0.1, seed=1)
+    assert made.spread == pytest.approx((0.0016 / 3) ** 0.5) and made.mean == pytest.approx(0.81)
+    assert made.levels["00"] == Level(pytest.approx(0.96), 4) and made.levels["01"].mean == pytest.approx(0.66)
+
+
+def test_false_alarms_are_as_rare_as_stated_whatever_anchors_differ():
+    rng, alarms, found = np.random.default_rng(9), [], []
+    for _ in range(25):
+        levels = np.clip(rng.beta(17, 2, ANCHORS), 0.01, 0.99)
+        made = chart(by_anchor(agreeing(rng, levels, ROUNDS)), size=0.1, seed=1)
+        assert made.false_alarms == pytest.approx(0.05, abs=0.02)
+        for drop, into in ((0.0, alarms), (0.1, found)):
+            for _ in range(8):
+                later = agreeing(rng, levels, 25) - drop
+                values = [(f"{at:02}", value) for row in later.tolist() for at, value in enumerate(row)]
+                first = next((at for at, one in enumerate(watch(made, values), 1) if one.alarm), 501)
+                into.append((first, made.median, made.most))
+    # 200 watches: 5 % are 10, and none where what anchors differ by is taken for noise
+    assert 2 <= sum(first <= 500 for first, _, _ in alarms) <= 20
+    first, half, most = np.array(found).T
+    assert np.median(first) <= 1.3 * np.median(half) and np.quantile(first, 0.9) <= 1.3 * np.median(most)
 
 
 def test_what_makes_no_chart_is_refused():
+    many = np.full((3, 20), 0.9)
     with pytest.raises(ValueError, match=TOO_FEW):
-        chart([0.9] * 59, size=0.1, seed=1)
+        chart(by_anchor(many[:, :19]), size=0.1, seed=1)
+    with pytest.raises(ValueError, match=TOO_SELDOM):
+        chart(by_anchor(np.full((1, 80), 0.9)), size=0.1, seed=1)
     with pytest.raises(ValueError, match="the drop to notice is 0; expected a share between 0 and 1"):
-        chart([0.9] * 60, size=0, seed=1)
+        chart(by_anchor(many), size=0, seed=1)
 
 
 def test_another_resolved_model_or_fingerprint_is_noticed():
