@@ -127,8 +127,8 @@ class Oracle:
         return math.log(found / (1 - spared)), math.log((1 - found) / spared)
 
     def corrected(self, model: str, metric: str) -> tuple[float, float, dict[str, float], int]:
-        """The score with the λ of the smallest spread, its effective sample size, how far each story moves it, and how
-        many of them are aligned."""
+        """The score with the λ of the smallest spread, its effective sample size, how far each story moves it, and the
+        degrees of freedom that the aligned ones leave."""
         keys = [key for key, unit in self.unit.items() if unit[1] == model]
         aligned = [key for key in keys if key in self.people]
         at = METRICS.index(metric)
@@ -137,14 +137,24 @@ class Oracle:
         true = np.array([scores_of(self.people[key])[at] for key in aligned])
         weights = np.array([self.weight[key] for key in aligned])
         weights, n = weights / weights.sum(), len(aligned)
+        stratum = strata_of([self.unit[key][2] for key in aligned])
+        parts = [[at for at, key in enumerate(aligned) if stratum(self.unit[key][2]) == part] for part in range(n)]
+        parts = [part for part in parts if part]
+        free = n - len(parts) - 1
+        categories = [self.unit[key][2] for key in keys]
 
         def moved(tuning: float) -> tuple[float, dict[str, float]]:
             left = true - tuning * own
             error, moves = weights @ left, defaultdict(float)
-            for key, score in zip(keys, tuning * (said - said.mean()), strict=True):
-                moves[self.unit[key][0]] += score / len(keys)
-            for key, weight, one in zip(aligned, weights, left, strict=True):
-                moves[self.unit[key][0]] += math.sqrt(n / (n - 2)) * weight * (one - error)
+            for category in set(categories):
+                here = [at for at, other in enumerate(categories) if other == category]
+                for at in here:
+                    moves[self.unit[keys[at]][0]] += tuning * (said[at] - said[here].mean()) / len(keys)
+            for part in parts:
+                middle = weights[part] @ left[part] / weights[part].sum()
+                factor = math.sqrt(len(part) / (len(part) - 1) * (free + 1) / free)
+                for at in part:
+                    moves[self.unit[aligned[at]][0]] += factor * weights[at] * (left[at] - middle)
             return tuning * said.mean() + error, moves
 
         def square(tuning: float) -> float:
@@ -153,15 +163,25 @@ class Oracle:
         inner = minimize_scalar(square, bounds=(0, 1), method="bounded", options={"xatol": 1e-9}).x
         best = min((0.0, 1.0, inner), key=square)
         value, moves = moved(best)
-        return value, n * square(0.0) / square(best) if square(best) > 1e-18 else math.nan, moves, n
+        return value, n * square(0.0) / square(best) if square(best) > 1e-18 else math.nan, moves, free
 
     def p_of(self, first: str, second: str) -> tuple[float, float]:
-        """The difference of two models' F1 and its p by Student's t with n − 2 degrees of freedom, on the logit."""
-        (one, _, moves, n), (other, _, others, m) = (self.corrected(model, "f1") for model in (first, second))
+        """The difference of two models' F1 and its p by Student's t on the logit, with as many degrees of
+        freedom as the aligned stories leave at least."""
+        (one, _, moves, free), (other, _, others, least) = (self.corrected(model, "f1") for model in (first, second))
         error = math.sqrt(sum((moves[story] - others[story]) ** 2 for story in {*moves, *others}))
         share = (one - other + 1) / 2
         t = math.log(share / (1 - share)) / (error / (2 * share * (1 - share)))
-        return one - other, 2 * stats.t.sf(abs(t), min(n, m) - 2)
+        return one - other, 2 * stats.t.sf(abs(t), min(free, least))
+
+
+def strata_of(categories: list[str]):
+    """The stratum of each category: its own with two aligned stories or more, the others together."""
+    counts = {name: categories.count(name) for name in sorted(set(categories))}
+    own = [name for name, count in counts.items() if count > 1]
+    left = len(categories) - sum(counts[name] for name in own)
+    rest = len(own) if left > 1 or not own else own.index(min(own, key=counts.get))
+    return lambda category: own.index(category) if category in own else rest
 
 
 def test_every_figure_of_calibrated_judges_is_that_of_a_second_computation(monkeypatch):
