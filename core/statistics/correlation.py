@@ -86,7 +86,7 @@ def _over_clusters(values: Floats, r: float, clusters: Sequence[Hashable], unit:
     if any((np.ptp(part, axis=1) == 0).any() or part.shape[1] < FEWEST_POINTS for part in parts):
         why = gettext_noop(f"without one of the {cluster_unit} one of the two is the same everywhere")
         return Correlation(n, count, r, reason=why)
-    left_out = np.array([float(np.corrcoef(part)[0, 1]) for part in parts])
+    left_out = np.array([float(np.asarray(np.corrcoef(part))[0, 1]) for part in parts])
     if (np.abs(left_out) > _NEARLY_ONE).any():
         why = gettext_noop(f"without one of the {cluster_unit} all {unit} lie on one line")
         return Correlation(n, count, r, reason=why)

@@ -98,7 +98,7 @@ def _whole(places: Clusters, levels: Clusters) -> Clusters:
         return np.zeros(0, dtype=np.int64)
     there = np.zeros((places.max() + 1, levels.max() + 1), dtype=bool)
     there[places, levels] = True
-    return np.flatnonzero(there.all(axis=1)[places])
+    return np.flatnonzero(np.asarray(there.all(axis=1))[places])
 
 
 def _reason(values: Floats, places: Clusters, levels: Clusters) -> str:
@@ -124,7 +124,7 @@ class _Cells:
         at = places * shape[1] + levels
         counts = np.bincount(at, minlength=shape[0] * shape[1]).astype(float)
         means = np.bincount(at, values, minlength=len(counts)) / counts
-        within = np.bincount(places, (values - means[at]) ** 2, minlength=shape[0])
+        within = np.bincount(places, (values - means[at]) ** 2, minlength=shape[0]).astype(float)
         table = means.reshape(shape)
         rows, columns = table.mean(axis=1), table.mean(axis=0)
         left = table - rows[:, None] - columns[None, :] + table.mean()
@@ -206,7 +206,7 @@ def _noncentrality(rng: np.random.Generator, ratio: Floats, free: int) -> Floats
     from scipy.special import chndtr, chndtrinc, ndtri
 
     chances = rng.uniform(1e-9, 1 - 1e-9, len(ratio))
-    found = np.maximum((np.sqrt(ratio) + ndtri(1 - chances)) ** 2 - (free - 1), 0.0)
+    found: Floats = np.maximum((np.sqrt(ratio) + ndtri(1 - chances)) ** 2 - (free - 1), 0.0)
     exact = ratio <= _MOST_EXACT
     none = chances >= chndtr(ratio, free, 0.0)
     solved = exact & ~none
