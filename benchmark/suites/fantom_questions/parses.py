@@ -47,6 +47,12 @@ def says_nothing(answer: str) -> bool:
     return not any(letter.isalnum() for letter in own_words(answer).text)
 
 
+def owns_ignorance(answer: str) -> bool:
+    """Return whether an answer says that the model does not know, without refusing."""
+    own = own_words(answer)
+    return own.unknowing and not own.refused
+
+
 def is_stray(sample: Sample, parse: Parse | None) -> bool:
     """Return whether a repaired parse is of none of the answers that there are."""
     if not parse:

@@ -176,7 +176,9 @@ def test_models_are_read_as_what_they_are_on_all_conversations(suite, shared):
     free = [each for each in samples if each.content["kind"] in FREE]
     if free:
         parsed = read(suite, free, in_turn((*REFUSALS, *ABSTENTIONS), len(free)), embedder="toy")
-        assert {each.unusable for each in parsed} == {REFUSED, UNKNOWING}
+        assert {each.unusable for each in parsed} == {REFUSED, UNKNOWING, ""}
+        kept = [each for each in parsed if not each.unusable]
+        assert kept and all(each.repaired == {"f1": 0.0} for each in kept), "a fact that a model does not know"
 
 
 @pytest.mark.parametrize(
