@@ -110,11 +110,12 @@ def mean_estimates(
     reason of a row without any figure.
     """
     means, counts = mean_of(rows), np.isfinite(rows).sum(axis=1)
-    units, rules = clusters_known(rows.T, clusters), {"unit": unit, "empty": empty}
-    ends = too_few(units, **rules)
+    units = clusters_known(rows.T, clusters)
+    ends = too_few(units, unit=unit, empty=empty)
     if ends is None:
         replicates = replicated_means(rows.T, seed=seed, resamples=resamples, clusters=clusters)
-        ends = intervals(means, replicates, units, clusters=len(replicates) - resamples, scale=scale, **rules)
+        drawn_from = len(replicates) - resamples
+        ends = intervals(means, replicates, units, clusters=drawn_from, scale=scale, unit=unit, empty=empty)
     return [
         _estimate(float(mean), int(n), None if clusters is None else int(cluster_count), interval)
         for mean, n, cluster_count, interval in zip(means, counts, units, ends, strict=True)
