@@ -83,7 +83,7 @@ def _over_clusters(values: Floats, r: float, clusters: Sequence[Hashable], unit:
         return Correlation(n, count, r, reason=few(cluster_unit))
     at = np.array([names.index(name) for name in clusters])
     parts = [values[:, at != number] for number in range(count)]
-    if any((np.ptp(part, axis=1) == 0).any() or part.shape[1] < FEWEST_POINTS for part in parts):
+    if any((part.max(axis=1) == part.min(axis=1)).any() or part.shape[1] < FEWEST_POINTS for part in parts):
         why = gettext_noop(f"without one of the {cluster_unit} one of the two is the same everywhere")
         return Correlation(n, count, r, reason=why)
     left_out = np.array([float(np.asarray(np.corrcoef(part))[0, 1]) for part in parts])

@@ -114,8 +114,8 @@ def mean_estimates(
     ends = too_few(units, unit=unit, empty=empty)
     if ends is None:
         replicates = replicated_means(rows.T, seed=seed, resamples=resamples, clusters=clusters)
-        count = len(replicates) - resamples
-        ends = intervals(means, replicates, units, clusters=count, scale=scale, unit=unit, empty=empty)
+        drawn_from = len(replicates) - resamples
+        ends = intervals(means, replicates, units, clusters=drawn_from, scale=scale, unit=unit, empty=empty)
     return [
         _estimate(float(mean), int(n), None if clusters is None else int(cluster_count), interval)
         for mean, n, cluster_count, interval in zip(means, counts, units, ends, strict=True)

@@ -98,7 +98,8 @@ def _whole(places: Clusters, levels: Clusters) -> Clusters:
         return np.zeros(0, dtype=np.int64)
     there = np.zeros((places.max() + 1, levels.max() + 1), dtype=bool)
     there[places, levels] = True
-    return np.flatnonzero(np.asarray(there.all(axis=1))[places])
+    complete = np.asarray(there.all(axis=1))
+    return np.flatnonzero(complete[places])
 
 
 def _reason(values: Floats, places: Clusters, levels: Clusters) -> str:
@@ -128,7 +129,7 @@ class _Cells:
         table = means.reshape(shape)
         rows, columns = table.mean(axis=1), table.mean(axis=0)
         left = table - rows[:, None] - columns[None, :] + table.mean()
-        self._noise = _Square(within, counts.reshape(shape).sum(axis=1) - shape[1])
+        self._noise = _Square(within, counts.reshape(shape).sum(axis=1) - float(shape[1]))
         self._crossed = _Square((left**2).sum(axis=1), np.full(shape[0], (1 - 1 / shape[0]) * (shape[1] - 1)))
         self._rows = _Square((rows - rows.mean()) ** 2, np.full(shape[0], 1 - 1 / shape[0]))
         self._columns = float(((columns - columns.mean()) ** 2).sum())
@@ -165,10 +166,10 @@ class _Cells:
                 REPETITIONS: noise,
             }
         tail = (1 - LEVEL) / 2
-        found = _shares({name: np.array(part) for name, part in self.parts().items()}, float)
+        shares = _shares({name: np.array(part) for name, part in self.parts().items()}, float)
         quantiles = {name: np.quantile(drawn, [tail, 1 - tail]) for name, drawn in _shares(parts, np.asarray).items()}
         ends = {
-            name: (min(float(low), found[name]), max(float(high), found[name]))
+            name: (min(float(low), shares[name]), max(float(high), shares[name]))
             for name, (low, high) in quantiles.items()
         }
         if all(low < _NONE for name, (low, _) in ends.items() if name != REPETITIONS):
@@ -206,10 +207,10 @@ def _noncentrality(rng: np.random.Generator, ratio: Floats, free: int) -> Floats
     from scipy.special import chndtr, chndtrinc, ndtri
 
     chances = rng.uniform(1e-9, 1 - 1e-9, len(ratio))
-    found: Floats = np.maximum((np.sqrt(ratio) + ndtri(1 - chances)) ** 2 - (free - 1), 0.0)
+    draws: Floats = np.maximum((np.sqrt(ratio) + ndtri(1 - chances)) ** 2 - (free - 1), 0.0)
     exact = ratio <= _MOST_EXACT
     none = chances >= chndtr(ratio, free, 0.0)
     solved = exact & ~none
-    found[solved] = chndtrinc(ratio[solved], free, chances[solved])
-    found[none] = 0.0
-    return found
+    draws[solved] = chndtrinc(ratio[solved], free, chances[solved])
+    draws[none] = 0.0
+    return draws

@@ -121,14 +121,14 @@ def _advantage(places: Sequence[Place], seed: int) -> Estimate:
         return Estimate(None, 0, reason=NO_ITEMS)
     sums = np.stack([*(place.won for place in places), *(place.cells for place in places)], axis=1)
     used = sums[sums[:, len(places) :].any(axis=1)]
-    found = estimate_of(
+    estimate = estimate_of(
         used, _mean_share, n=int(used[:, len(places) :].sum()), scale=SHARE, unit="stories", empty=NO_ITEMS, seed=seed
     )
-    if found.value is None or found.interval is None:
-        return found
-    unseen, (low, high) = unseen_share(len(used)), found.interval
-    ends = [min(low, (1 - unseen) * found.value), max(high, found.value + unseen * (1 - found.value))]
-    return Estimate(found.value, found.n, ends)
+    if estimate.value is None or estimate.interval is None:
+        return estimate
+    unseen, (low, high) = unseen_share(len(used)), estimate.interval
+    ends = [min(low, (1 - unseen) * estimate.value), max(high, estimate.value + unseen * (1 - estimate.value))]
+    return Estimate(estimate.value, estimate.n, ends)
 
 
 def _mean_share(sums: Floats) -> Floats:

@@ -101,12 +101,12 @@ def _basis(blind: BlindEvidence) -> str:
 
 
 def _stand_in(model: SourceRow) -> str:
-    found, test = model.over_stories, model.alternative_annotator
-    if found.winning_rate is None:
-        return f"It cannot be said: {found.reason}"
+    verdict, test = model.over_stories, model.alternative_annotator
+    if verdict.winning_rate is None:
+        return f"It cannot be said: {verdict.reason}"
     return (
-        f"{'Yes' if found.passes else 'No'}, by the alternative annotator test over stories: winning rate "
-        f"{found.winning_rate:.2f} of {test.tested} annotators, epsilon {test.epsilon}"
+        f"{'Yes' if verdict.passes else 'No'}, by the alternative annotator test over stories: winning rate "
+        f"{verdict.winning_rate:.2f} of {test.tested} annotators, epsilon {test.epsilon}"
     )
 
 

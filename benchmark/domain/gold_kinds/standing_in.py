@@ -33,5 +33,5 @@ def standing_in(cells: Cells, votes: Ints, model: Ints, *, seed: int) -> Standin
     """Test whether a model, shape (C,), represents the annotators as well as each of them does, on these votes, blind
     ones or those that may be, shape (C, annotators)."""
     published = alternative_annotator_test(votes, model, epsilon=EPSILON, q=LEVEL)
-    found = alternative_annotator_over_stories(published, votes, model, cells.story, seed=seed)
-    return StandingIn(published, found.advantage, found.winning_rate, found.passes, found.reason)
+    outcome = alternative_annotator_over_stories(published, votes, model, cells.story, seed=seed)
+    return StandingIn(published, outcome.advantage, outcome.winning_rate, outcome.passes, outcome.reason)

@@ -210,12 +210,12 @@ def batches(chart: Chart, values: Sequence[tuple[str, Mapping[str, float]]]) -> 
     in the chart are left out, and so are dates without any other."""
     out = []
     for at, by_anchor in values:
-        known = {anchor: value for anchor, value in by_anchor.items() if anchor in chart.levels}
-        if known:
-            levels = [chart.levels[anchor] for anchor in known]
+        charted = {anchor: value for anchor, value in by_anchor.items() if anchor in chart.levels}
+        if charted:
+            levels = [chart.levels[anchor] for anchor in charted]
             usual, count = sum(level.mean for level in levels) / len(levels), len(levels)
             reach = 3 * chart.spread * sum(1 + 1 / level.answers for level in levels) ** 0.5 / count
-            mean = float(np.mean(list(known.values())))
+            mean = float(np.mean(list(charted.values())))
             out.append(Batch(at, count, mean, max(0.0, usual - reach), min(1.0, usual + reach)))
     return out
 

@@ -123,8 +123,8 @@ class CorrectedMean:
         sizes = np.bincount(list(stories.values()), minlength=self._strata.count).astype(float)
         left = self._aligned - self._strata.count
         of_tuning = left / (left - 1) if left > 1 else 1.0
-        factors: Floats = np.sqrt(of_tuning * sizes / np.maximum(sizes - 1, 1))
-        return factors[self._sampled]
+        factors: Floats = np.sqrt(of_tuning * sizes / np.maximum(sizes - 1, 1))[self._sampled]
+        return factors
 
     def _moves(self, tuning: float) -> dict[str, tuple[float, float]]:
         judged, aligned = self._parts(tuning)
