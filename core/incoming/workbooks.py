@@ -191,8 +191,8 @@ class _Layout:
         if len(self.merged) > _MOST_MERGED or self._covered > _MOST_COVERED:
             raise BadSheet(
                 gettext_noop(
-                    f"{self.file} has more merged cells than can be read (areas: at most {_MOST_MERGED:,}; cells in them: "
-                    f"at most {_MOST_COVERED:,}); undo the merging, or save the sheet as CSV."
+                    f"{self.file} has more merged cells than can be read (areas: at most {_MOST_MERGED:,}; cells in "
+                    f"them: at most {_MOST_COVERED:,}); undo the merging, or save the sheet as CSV."
                 )
             )
 
