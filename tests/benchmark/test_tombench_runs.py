@@ -91,7 +91,7 @@ def test_every_figure_follows_from_the_raw_answers(cast, copy):
                 assert told[name.strip()]["value"] == pytest.approx(one.value)
         spread = metrics.analysed("repaired").kept["repetitions"]
         assert spread["repetitions"] == 3 and spread["lowest"] <= spread["mean"] <= spread["highest"]
-    assert held["majority"].analysed("repaired").kept["repetitions"]["agreement"] == 1.0  # the order does not move it
+    assert held["majority"].analysed("repaired").kept["repetitions"]["same_answer"] == 1.0  # the order does not move it
 
 
 @pytest.mark.once

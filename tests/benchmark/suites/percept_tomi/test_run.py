@@ -251,8 +251,9 @@ def test_perceptions_that_cannot_be_read_are_an_unusable_answer_of_the_model(cas
     by_method = document_of(run).by_method
     for parse in ("official", "repaired"):
         row = next(row for row in by_method.rows["percept-tomi"][parse] if row.method == "perceptom")
-        # plain all 16 are right; at their worst the 8 unasked are wrong: 8 / 16 - 16 / 16
-        assert (row.score.value, row.value, row.bounds, row.missing) == (0.5, -0.5, [-0.5, 0.0], [8, 0])
+        # plain all 16 are right, and so are the 8 that were asked; with the unasked ones wrong 8 / 16 - 16 / 16
+        assert (row.score.value, row.value, row.n, row.missing) == (0.5, 0.0, 8, [8, 0])
+        assert row.bounds == [-0.5, 0.0] and row.verdict != "yes"
 
 
 def thinking(body) -> str:
