@@ -126,12 +126,13 @@ class CsvText:
     def _check_swallowed(self, cells: list[str], line: int) -> None:
         """Raise BadSheet where a cell in quotes holds a line that is a row of its own: as many cells, and as the row
         itself it begins with a number. Somebody forgot to close the quote. A numbered list within a text has blanks
-        after its commas, or few cells and a number that is not above the row's."""
+        after its commas, or few cells and a number that is not above the row's, or ends before other cells."""
         if len(cells) < 2 or not _WHOLE.fullmatch(cells[0]):
             return
         for at, text in enumerate(self._record[1:], line + 1):
-            inside = text.rstrip("\r\n").split(self.delimiter)
-            is_row = len(inside) == len(cells) and _WHOLE.fullmatch(inside[0])
+            bare = text.rstrip("\r\n")
+            inside = bare.split(self.delimiter)
+            is_row = '"' not in bare[:-1] and len(inside) == len(cells) and _WHOLE.fullmatch(inside[0])
             if is_row and len(cells) <= _MOST_LISTED and int(inside[0]) <= int(cells[0]):
                 return
             if is_row and not any(cell.startswith(" ") for cell in inside[1:]):

@@ -114,8 +114,53 @@ def test_parts_of_a_table_are_joined():
     assert propositions(corrected) == [world, ("Mia", GONE, "2"), *more]
 
 
+def test_headings_of_a_story_name_parts():
+    earlier, later = ("Mia", DRAWER, "1"), ("Mia", GONE, "1")
+    for first, second in (
+        ("### Morning", "### Evening"),
+        ("**True beliefs**", "**Mistaken beliefs**"),
+        ("## Initial beliefs", "## Updated beliefs"),
+        ("### Scene 1", "### Final scene"),
+        ("## Initially", "## Finally"),
+        ("### Mia", "### What Mia gets wrong"),
+        ("Here it is.", "I also missed:"),
+        ("Rows:", "Additional rows:"),
+    ):
+        assert propositions(f"{first}\n{table(earlier)}\n{second}\n{table(later)}") == [earlier, later], second
+    for first, second in (("### Draft", "### Final table"), ("## Initial table", "## Corrections"), ("", "Wait, no.")):
+        assert propositions(f"{first}\n{table(earlier)}\n{second}\n{table(later)}") == [later], second
+
+
+def test_rows_of_json_stay_whatever_their_order():
+    rows = [{**OBJECTS[1], "order": order} for order in ("epistemic", None, 1.0, "1 or 2")]
+    assert [row[2] for row in propositions(json.dumps(rows))] == ["epistemic", "", "1", "1 or 2"]
+    assert propositions(f"{json.dumps(OBJECTS)}\nNote: order | counts | minds") == ROWS
+
+
+def test_records_of_named_cells():
+    for text, rows in (
+        (f"Actor: Mia\nBelief: {GONE}\nEvidence: she says so\nOrder: 1\n", [ROWS[1]]),
+        (
+            f"- actor: Mia\n  order: 1\n  belief: >\n    the key\n    is gone\n- actor: world\n  belief: {DRAWER}",
+            [
+                ROWS[1],
+                ("world", DRAWER, ""),
+            ],
+        ),
+        (f"Actor: Mia\nBelief: {GONE}\nOrder: 1\nShe left.\nActor: world\nBelief: {DRAWER}\nOrder: 0", ROWS[::-1]),
+    ):
+        assert propositions(text) == rows, text
+
+
+def test_actors_with_letters_for_names_stay():
+    rows = [("A", GONE, "1"), ("B", DRAWER, "1")]
+    assert propositions("".join(f"| {' | '.join(row)} | a note |\n" for row in rows)) == rows
+    assert propositions(table(("1", GONE, "1"), ("2", DRAWER, "1"))) == [("1", GONE, "1"), ("2", DRAWER, "1")]
+
+
 def test_tables_of_something_else_are_left_out():
     other = "| Actor | Rows | Order |\n|---|---|---|\n| world | 1 | 0 |\n| Mia | 1 | 1 |\n"
+    assert propositions(f"{table(*ROWS)}\n\nOrder | Meaning | Rows\n0 | facts | 1") == ROWS
     for text in (f"{table(*ROWS)}\n### Summary\n{other}", f"{other}\n{table(*ROWS)}"):
         assert propositions(text) == ROWS, text
 

@@ -104,6 +104,8 @@ def test_a_blank_before_a_quote_is_a_problem():
         ["1", "2", "3\n4, 5, 6"],
         ["7", "A list:\n1,one,two\n2;three;four\n3\tfive\tsix", "x"],
         ["7", "A", "A list:\n7,one,two\n8,three,four"],
+        ["7", "It rains.\n8,9", "x"],
+        ["7", 'He said:\n8;9,"one"', "x"],
         ["'", '"', '""'],
         ["a\u2028b\x0bc\x0cd\x85e", "\u3000", "，"],
     ],

@@ -32,6 +32,8 @@ _BLOCK_SCALAR = re.compile(r"[>|][-+]?\Z")
 _WHOLLY_QUOTED = re.compile(r"\A([\"'])((?:(?!\1).)*)\1\Z")
 _AROUND_CELL = " \t|,;，；、*`"
 _LONGEST_WRAPPED, _LARGEST_SPAN = 4, 100
+SURE = "\ue000"
+"""Begins the first cell of a line that was made of a row of JSON."""
 _LONGEST_QUOTED = 8
 _LONGEST_HTML = 500_000
 """Characters of an answer whose HTML is read; Python's parser takes the square of their number for some."""
@@ -77,12 +79,14 @@ def names_of(scheme: Scheme) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The cells of one row. `columns` maps names to places, empty without a header; `joint` separates cells."""
+    """The cells of one row. `columns` maps names to places, empty without a header; `joint` separates cells. `is_sure`
+    says that it is a row whatever its cells hold."""
 
     cells: tuple[str, ...]
     columns: Mapping[str, int]
     width: int
     joint: str = " | "
+    is_sure: bool = False
 
     def spread(self) -> dict[str, str] | None:
         """Cells by column name; surplus cells are taken as a belief that holds the separator, which it keeps.

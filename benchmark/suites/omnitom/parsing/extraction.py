@@ -51,7 +51,7 @@ def _row(line: Row, scheme: Scheme) -> PredictedRow | None:
     if not line.columns:
         return _headless(line.cells, scheme) if scheme.ordered else None
     for read in (line.spread(), line.plain()):
-        if read and (not scheme.ordered or _is_order(read.get(ORDER, ""), scheme)):
+        if read and (line.is_sure or not scheme.ordered or _is_order(read.get(ORDER, ""), scheme)):
             return _predicted(line.cells, read["actor"], read["belief"], read.get(ORDER, ""))
     return None
 

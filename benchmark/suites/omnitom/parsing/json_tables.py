@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmark.suites.omnitom.parsing.cells import escaped
+from benchmark.suites.omnitom.parsing.cells import SURE, escaped
 from benchmark.suites.omnitom.parsing.structured import text_of
 from benchmark.suites.omnitom.parsing.versions import names_a_version
 from core.incoming.embedded_json import plain_name, values_in
@@ -34,7 +34,9 @@ def with_lines(text: str, names: Mapping[str, str], *, bare: bool = False) -> st
             if isinstance(value, list) or title or columns != header:
                 pieces += [f"\n{title}\n", _line(columns)]
             header = columns if rows == [value] else []
-            pieces += [_line([_cell(row, column, names) for column in columns]) for row in rows]
+            for row in rows:
+                first, *rest = (_cell(row, column, names) for column in columns)
+                pieces.append(_line([SURE + first, *rest]))
     pieces.append("" if bare else text[end:])
     return "".join(pieces)
 

@@ -11,8 +11,10 @@ from string import ascii_lowercase
 from benchmark.suites.omnitom.parsing.cells import (
     FENCE,
     NAMES,
+    NUMBER,
     POSITIONAL,
     RULE,
+    SURE,
     Header,
     Row,
     Table,
@@ -25,8 +27,10 @@ from benchmark.suites.omnitom.parsing.cells import (
 )
 from benchmark.suites.omnitom.parsing.json_tables import with_lines
 from benchmark.suites.omnitom.parsing.versions import joined, names_a_version
+from core.incoming.embedded_json import plain_name
 
 _MARK = re.compile(r"\(?#?(?P<letters>[A-Za-z]{0,4})[-. #]?(?P<digits>\d{0,3})[.):]?")
+_FIELD = re.compile(r"[-*•\s]*\w[\w -]{0,30}[:：=]")
 _BETWEEN_CELLS = (" – ", " — ", ";", ",")
 """What separates the cells of a row without a header, besides pipes and tabs."""
 
@@ -70,6 +74,8 @@ class _Reading:
         self.record: dict[str, str] = {}
         self.last_field = ""
         """The field of the record that the line before this one ended with."""
+        self.is_block = False
+        """Whether the text of that field begins below its name."""
         self.fenced = ""
         """The separator that the open code fence names."""
         self.is_spaced = False
@@ -117,14 +123,21 @@ class _Reading:
         return len(cells) >= self._width
 
     def _heads_another_table(self, at: int, cells: Sequence[str]) -> bool:
-        """Return whether a line with pipes is the header of a table of something else: words above a rule, and no row
-        above them."""
+        """Return whether a line with pipes is the header of a table of something else: words, of which one is the name
+        of a column or a rule is below them, and no row above them."""
         above, below = self.lines[at - 1] if at else "", self.lines[at + 1] if at + 1 < len(self.lines) else ""
+        if "|" in above or any(map(str.isdigit, "".join(cells))):
+            return False
         is_ruled = "|" in below and "-" in below and all(RULE.fullmatch(cell) for cell in split_cells(below))
-        return is_ruled and "|" not in above and not any(map(str.isdigit, "".join(cells)))
+        return is_ruled or any(plain_name(cell) in self.names for cell in cells)
 
     def _goes_on(self, at: int) -> bool:
-        """Return whether a line continues the text of the field above it: another field of the same record follows."""
+        """Return whether a line continues the text of the field above it, that begins below its name or goes on
+        until another field of the same record."""
+        if not self.lines[at] or _FIELD.match(self.lines[at]):
+            return False
+        if self.is_block:
+            return True
         for line in self.lines[at + 1 : at + 4]:
             if fields := named_cells(line, self.names):
                 return not self.record.keys() & fields.keys()
@@ -159,7 +172,9 @@ class _Reading:
         table = self.open or self._begin(None)
         header, self.lead = table.header, []
         if header:
-            table.rows.append(Row(tuple(header.cells(cells)), header.columns, header.width, header.joint))
+            is_sure = cells[0].startswith(SURE)
+            row = header.cells([cells[0].removeprefix(SURE), *cells[1:]])
+            table.rows.append(Row(tuple(row), header.columns, header.width, header.joint, is_sure))
         else:
             table.rows.append(Row(tuple(cells), {}, 0))
 
@@ -169,6 +184,7 @@ class _Reading:
             self._end_record()
         self.record |= fields
         self.last_field = list(fields)[-1]
+        self.is_block = not fields[self.last_field]
 
     def _end_record(self) -> None:
         record, self.record = self.record, {}
@@ -200,6 +216,9 @@ def _without_numbers(rows: list[Row]) -> list[Row]:
     wide = [row for row in rows if len(row.cells) > len(POSITIONAL)]
     if not wide or not _is_enumeration([row.cells[0] for row in wide]):
         return rows
+    is_certain = all(map(NUMBER.fullmatch, (row.cells[0] for row in wide)))
+    if not is_certain and any(row.cells[2].isdecimal() for row in wide):
+        return rows  # the orders of actors with names such as A
     return [Row(row.cells[1:], {}, 0) if row in wide else row for row in rows]
 
 
