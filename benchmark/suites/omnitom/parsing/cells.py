@@ -105,7 +105,7 @@ class Row:
             return None
         return {name: self.cells[at] for name, at in self.columns.items()}
 
-    def said(self) -> tuple[str, str, str]:
+    def proposition(self) -> tuple[str, str, str]:
         """The actor, belief and order of the row, "" where it has no such cell."""
         fields = (
             (self.spread() or self.plain() or {}) if self.columns else dict(zip(POSITIONAL, self.cells, strict=False))
@@ -267,18 +267,15 @@ def named_cells(line: str, names: Mapping[str, str]) -> dict[str, str]:
     own. Returns an empty mapping for any other line."""
     if ":" not in line and "：" not in line and "=" not in line:
         return {}
-    line = line.removeprefix("|").strip()
-    line = _BULLET.sub("", line)
-    cells = [
-        (found, names[plain_name(found[1])]) for found in _NAMED_CELL.finditer(line) if plain_name(found[1]) in names
-    ]
+    line = _BULLET.sub("", line.removeprefix("|").strip())
+    cells = [(name, names[plain_name(name[1])]) for name in _NAMED_CELL.finditer(line) if plain_name(name[1]) in names]
     if not cells or cells[0][0].start():
         return {}
-    ends = [found.start() for found, _ in cells[1:]] + [len(line)]
+    ends = [name.start() for name, _ in cells[1:]] + [len(line)]
     fields: dict[str, str] = {}
-    for (found, name), end in zip(cells, ends, strict=True):
-        text = _BLOCK_SCALAR.sub("", line[found.end() : end].strip()).strip(_AROUND_CELL)
-        fields.setdefault(name, _WHOLLY_QUOTED.sub(r"\2", text).replace("\\|", "|"))
+    for (name, column), end in zip(cells, ends, strict=True):
+        text = _BLOCK_SCALAR.sub("", line[name.end() : end].strip()).strip(_AROUND_CELL)
+        fields.setdefault(column, _WHOLLY_QUOTED.sub(r"\2", text).replace("\\|", "|"))
     return fields
 
 

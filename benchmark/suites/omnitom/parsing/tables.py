@@ -225,13 +225,12 @@ def _without_numbers(rows: list[Row]) -> list[Row]:
 def _is_enumeration(cells: Sequence[str]) -> bool:
     """Return whether cells count rows: numbers that rise, also after gaps or from the first one again, behind the same
     letters if any; or letters from a on."""
-    marks = [_MARK.fullmatch(cell) for cell in cells]
-    found = [(mark["letters"].lower(), mark["digits"]) for mark in marks if mark]
-    letters, digits = [letter for letter, _ in found], [digit for _, digit in found]
-    if len(found) < len(cells) or (len(set(found)) < len(cells) and "" in digits):
+    marks = [mark for cell in cells if (mark := _MARK.fullmatch(cell))]
+    letters, digits = [mark["letters"].lower() for mark in marks], [mark["digits"] for mark in marks]
+    if len(marks) < len(cells):
         return False
     if "" in digits:
-        return len(cells) > 1 and letters == list(ascii_lowercase[: len(letters)])
+        return len(cells) > 1 and not any(digits) and letters == list(ascii_lowercase[: len(letters)])
     numbers = [int(digit) for digit in digits]
     rises = all(later > number or later == numbers[0] for number, later in pairwise(numbers))
     return rises and len(set(letters)) == 1 and (len(cells) > 1 or (not letters[0] and numbers[0] < 2))

@@ -89,19 +89,21 @@ def _has_title(heading: str) -> bool:
 
 
 def _key(row: Row) -> str:
-    actor, belief, _ = row.said()
+    actor, belief, _ = row.proposition()
     return row_key(actor, belief)
 
 
 def _restates(rows: Sequence[Row], later: Sequence[Row]) -> bool:
     """Return whether each row has another of the same actor and order in the later table, which is not divided by
     actors or orders."""
-    before, after = (Counter((fold(actor), fold(order)) for actor, _, order in _said(side)) for side in (rows, later))
+    before, after = (
+        Counter((fold(actor), fold(order)) for actor, _, order in _propositions(side)) for side in (rows, later)
+    )
     return before <= after
 
 
-def _said(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
-    return [row.said() for row in rows]
+def _propositions(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
+    return [row.proposition() for row in rows]
 
 
 def _merged(rows: Sequence[Row], later: Sequence[Row]) -> list[Row]:
