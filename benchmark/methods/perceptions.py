@@ -42,7 +42,7 @@ def perceptions_of(text: str) -> Perceived | None:
 def repaired_perceptions(text: str) -> Perceived | None:
     """Return the objects of the last list of objects in a model's answer, none of an empty list; of an answer without
     one the objects in it that map scenes to lists of perceivers. Returns None if there are none."""
-    values, is_all = values_in(text)
+    values, is_all, _ = values_in(text)
     lists = [value for value in values if isinstance(value, list) and _are_objects(value)]
     if lists:
         return next((scenes for scenes in reversed(lists) if scenes), [])

@@ -18,10 +18,11 @@ DELIMITERS = {",": gettext_noop("a comma"), ";": gettext_noop("a semicolon"), "\
 ONE_COLUMN = "\x1f"
 """The delimiter of a text whose header has none: a character that no text has."""
 _QUOTED = re.compile(r'"(?:[^"]|"")*"?')
-_WHOLE = re.compile(r"\s*\d+\s*")
+_WHOLE = re.compile(r"\s*\d{1,20}\s*")
 _OPENS = re.compile(r'"\S')
 _BLANK = " \r\n" + "".join(DELIMITERS)
 _LONGEST_EXCERPT = 30
+_MOST_LISTED = 3
 
 Record = tuple[int, list[str], str]
 """(line on which it begins, cells, what is wrong with one of them)"""
@@ -124,13 +125,16 @@ class CsvText:
 
     def _check_swallowed(self, cells: list[str], line: int) -> None:
         """Raise BadSheet where a cell in quotes holds a line that is a row of its own: as many cells, and as the row
-        itself it begins with a number. Somebody forgot to close the quote. A list of numbers within a text has blanks
-        after its commas."""
+        itself it begins with a number. Somebody forgot to close the quote. A numbered list within a text has blanks
+        after its commas, or few cells and a number that is not above the row's, or ends before other cells."""
         if len(cells) < 2 or not _WHOLE.fullmatch(cells[0]):
             return
         for at, text in enumerate(self._record[1:], line + 1):
-            inside = text.rstrip("\r\n").split(self.delimiter)
-            is_row = len(inside) == len(cells) and _WHOLE.fullmatch(inside[0])
+            bare = text.rstrip("\r\n")
+            inside = bare.split(self.delimiter)
+            is_row = '"' not in bare[:-1] and len(inside) == len(cells) and _WHOLE.fullmatch(inside[0])
+            if is_row and len(cells) <= _MOST_LISTED and int(inside[0]) <= int(cells[0]):
+                return
             if is_row and not any(cell.startswith(" ") for cell in inside[1:]):
                 file = self._file
                 raise BadSheet(

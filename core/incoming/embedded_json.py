@@ -26,15 +26,16 @@ _MOST_TOKENS, _CHARACTERS_A_TOKEN, _TOKENS_A_VALUE = 2_000_000, 64, 20
 """The most tokens that are read of a text, with what a stretch of text and a value cost in tokens: a few seconds. After
 a beginning that fails, the text is read again from the next one on."""
 _LONGEST_LITERAL = 100_000
-_NOT_LETTER = re.compile(r"[^a-z]")
+_NOT_LETTER = re.compile(r"[^a-z\u4e00-\u9fff]")
 
 
 class Values(NamedTuple):
     """The outermost complete objects and lists of a text, in its order. `is_all` says that nothing else begins like
-    one, so that no value is a part of one that was cut off."""
+    one, so that no value is a part of one that was cut off. `places` are where each value begins and ends."""
 
     values: tuple[Any, ...]
     is_all: bool
+    places: tuple[tuple[int, int], ...] = ()
 
     def object_with(self, *fields: str) -> Json | None:
         """Return the last object that has one of these fields; None if there is none.
@@ -48,20 +49,21 @@ class Values(NamedTuple):
 
     def rows(self, *fields: str) -> list[Json] | None:
         """Return the last list of objects of which one has all of these fields in any spelling, or the values
-        themselves if they are such objects, as in JSON Lines, or such a list inside an object, whatever its name.
-        Returns None if there is none of these, and no row for an empty list."""
+        themselves if they are such objects, as in JSON Lines, or such lists inside the last object, whatever their
+        names. Returns None if there is none of these, and no row for an empty list."""
         if fitting := [rows for rows in self.values if isinstance(rows, list) and _are_rows(rows, fields)]:
             return list(fitting[-1])
         if self.is_all and _are_rows(self.values, fields):
             return list(self.values)
-        inside = [rows for value in self.values if isinstance(value, dict) for rows in _inside(value)]
-        if fitting := [rows for rows in inside if isinstance(rows, list) and _are_rows(rows, fields)]:
-            return list(fitting[-1])
+        for value in reversed(self.values):
+            inside = _inside(value) if isinstance(value, dict) else ()
+            if fitting := [rows for rows in inside if isinstance(rows, list) and _are_rows(rows, fields)]:
+                return [row for rows in fitting for row in rows]
         return [] if self.is_all and self.values == ([],) else None
 
 
 def plain_name(name: object) -> str:
-    """Return the name of a field in small letters only: `Truth-Status` and `truth_status` are equal."""
+    """Return the name of a field in small letters and ideographs only: `Truth-Status` and `truth_status` are equal."""
     return _NOT_LETTER.sub("", str(name).lower())
 
 
@@ -90,8 +92,8 @@ def values_in(text: str) -> Values:
     if whole[:1] in ("{", "["):
         value = _strictly(whole)
         if isinstance(value, (dict, list)):
-            return Values((value,), True)
-    values, is_all, at, left = [], True, 0, _MOST_TOKENS
+            return Values((value,), True, ((0, len(text)),))
+    values, places, is_all, at, left = [], [], True, 0, _MOST_TOKENS
     while left > 0 and (beginning := _BEGINNING.search(text, at)):
         at = beginning.start()
         end, used, is_open = _end_of(text, at, left)
@@ -99,11 +101,12 @@ def values_in(text: str) -> Values:
         value = _value(text[at:end]) if end else None
         if isinstance(value, (dict, list)):
             values.append(value)
+            places.append((at, end))
             at = end
         else:
             is_all = is_all and not is_open
             at += 1
-    return Values(tuple(values), is_all) if left > 0 else Values((), False)
+    return Values(tuple(values), is_all, tuple(places)) if left > 0 else Values((), False)
 
 
 def _end_of(text: str, start: int, most: int) -> tuple[int, int, bool]:

@@ -35,17 +35,18 @@ _PREFIX = r"\s{0,9}(?:\w{1,20}:)?"
 _OPENINGS = (
     rf"<{_PREFIX}{_WORDS}(?:\s[^<>=]{{0,99}}=[^<>]{{0,300}})?\s{{0,9}}/?>",
     rf"◁{_PREFIX}{_WORDS}\s{{0,9}}▷",
-    r"\[\s?THINK\s?\]",
+    r"\[\s?(?:THINK|THINKING|THOUGHT|REASONING)\s?\]",
     r"<\|(?:START_THINKING|begin_of_thought)\|>",
     r"<\|channel>\s?thought\b",
 )
 _CLOSINGS = (
     rf"<\s{{0,9}}/{_PREFIX}{_WORDS}\s{{0,9}}>",
     rf"◁\s{{0,9}}/{_PREFIX}{_WORDS}\s{{0,9}}▷",
-    r"\[\s?/\s?THINK\s?\]",
+    r"\[\s?/\s?(?:THINK|THINKING|THOUGHT|REASONING)\s?\]",
     r"<\|(?:END_THINKING|end_of_thought)\|>",
     r"<channel\|>",
 )
+_AROUND_ANSWER = re.compile(r"<\|(?:(?:START|END)_RESPONSE|(?:begin|end)_of_solution)\|>")
 _MARK = re.compile(f"(?P<closing>{'|'.join(_CLOSINGS)})|{'|'.join(_OPENINGS)}", re.IGNORECASE)
 _ENDS_OF_SENTENCES = frozenset(".!?:。！？：…>")
 _QUOTES = frozenset("\"'`“”‘’「」")
@@ -57,7 +58,8 @@ _CHANNEL = re.compile(
     r"(?:<\|constrain\|>[^<]{0,100})?<\|message\|>"
 )
 _END_OF_MESSAGE = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
-_ANALYSIS, _FINAL = re.compile(r"\s*analysis(?=[^\s\W])"), "assistantfinal"
+_BARE = re.compile(r"\s*(?:assistant(?:analysis|commentary|final)|analysis|commentary)")
+_FINAL = re.compile(r"assistant\s{0,9}final")
 """Marks of harmony as a server leaves them that removes special tokens."""
 
 
@@ -65,10 +67,7 @@ def split_thoughts(text: str) -> Split:
     """Return the answer of a model's text and the thoughts in it. Takes time in proportion to the text."""
     if messages := list(_CHANNEL.finditer(text)):
         return _of_channels(text, messages)
-    if (opening := _ANALYSIS.match(text)) and (_FINAL in text or text[opening.end()].isupper()):
-        thought, final, answer = text[opening.end() :].rpartition(_FINAL)
-        return _with_thought(thought, split_thoughts(answer)) if final else Split("", answer.strip(), unclosed=True)
-    return _of_marks(text)
+    return _of_bare_channels(text) or _of_marks(text)
 
 
 def without_thoughts(text: str) -> str:
@@ -97,6 +96,19 @@ def _of_channels(text: str, messages: list[re.Match[str]]) -> Split:
         else:
             thoughts.append(content)
     return Split(rest.answer.strip(), _text_of(thoughts), rest.unclosed)
+
+
+def _of_bare_channels(text: str) -> Split | None:
+    """Split the messages of harmony without its special tokens: `analysisShe left.assistantfinalYes`. Returns None for
+    another text; without a final message `analysis` is a mark only where a word goes on directly behind it."""
+    opening = _BARE.match(text)
+    if not opening:
+        return None
+    if finals := [*_FINAL.finditer(text)]:
+        thought = text[opening.end() : max(opening.end(), finals[-1].start())]
+        return _with_thought(thought, _of_marks(text[finals[-1].end() :]))
+    goes_on = text[opening.end() : opening.end() + 1].isalnum()
+    return Split("", text[opening.end() :].strip(), unclosed=True) if goes_on else None
 
 
 def _message(text: str) -> str:
@@ -154,7 +166,8 @@ class _Scan:
         places = range(len(parts) - 1, self.thoughts - 1, -1)
         place = next((at for at in places if at not in self.closed and parts[at].strip()), None)
         thoughts = [part for at, part in enumerate(parts) if at != place]
-        return Split("" if place is None else parts[place].strip(), _text_of(thoughts))
+        answer = "" if place is None else _AROUND_ANSWER.sub("", parts[place]).strip()
+        return Split(answer, _text_of(thoughts))
 
     def _end(self, mark: re.Match[str], *, is_thought: bool) -> None:
         """End a part at a mark. A thought that no mark opened takes all parts before it along."""

@@ -4,6 +4,7 @@ of a few kilobytes can hold gigabytes."""
 from __future__ import annotations
 
 import datetime
+import re
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
@@ -21,6 +22,8 @@ _MOST_ROWS = 1_048_576
 _MOST_MERGED, _MOST_COVERED = 20_000, 2_000_000
 """The most merged areas of a sheet, and the most cells in them."""
 _PIECE = 256 * 1024
+_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+"""How a workbook writes a character that XML may not hold, as the carriage return before a line feed."""
 _ERROR = "e"
 _FORMULA = "f"
 
@@ -126,9 +129,17 @@ def _text(value: object) -> str:
         return ""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
+    if isinstance(value, str):
+        return _ESCAPED.sub(_character, value) if "_x" in value else value
     if isinstance(value, datetime.datetime | datetime.date | datetime.time):
         return value.isoformat()
     return str(value)
+
+
+def _character(escape: re.Match[str]) -> str:
+    """Return the character that an escape stands for. One that no text holds stays an escape."""
+    character = chr(int(escape[1], 16))
+    return character if character.isprintable() or character in "\t\r\n" else escape[0]
 
 
 def _problem(row: Any, formulas: Any) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 
 from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.parsing.emptiness import says_nothing
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.parsing.judgement import parse_counts
 from benchmark.suites.omnitom.parsing.labels import parse_labels
 
 DRAWER, GONE = "the key is in the drawer", "the key is gone"
 ROWS = [("world", DRAWER, "0"), ("Mia", GONE, "1")]
+OBJECTS = [dict(zip(("actor", "belief", "order"), row, strict=True)) for row in ROWS]
 HEADER = "| Actor | Belief | Order |\n|---|---|---|\n"
 
 
@@ -44,6 +46,34 @@ def test_rows_are_read_whatever_separates_their_cells():
         "white space that ends no line": table(
             ("world", DRAWER.replace("key ", "key\u2028"), "0"), ("Mia", GONE.replace("key ", "key\x85"), "1")
         ),
+        "line ends of another kind only": table(*ROWS).replace("\n", "\u2028"),
+        "letters without a header": f"(a) | world | {DRAWER} | 0\n(b) | Mia | {GONE} | 1",
+        "letters and numbers": f"| P1 | world | {DRAWER} | 0 |\n| P2 | Mia | {GONE} | 1 |",
+        "numbers with gaps": f"| 1 | world | {DRAWER} | 0 |\n| 4 | Mia | {GONE} | 1 |",
+        "remarks without a header": f"world | {DRAWER} | 0 | note\nMia | {GONE} | 1 | note 2",
+        "a quotation": "".join(f"> {line}\n" for line in table(*ROWS).splitlines()),
+        "a row over two lines": table(("world", DRAWER.replace("key ", "key\n"), "0"), ROWS[1]),
+        "rows over two lines without outer pipes": f"Actor | Belief | Order\nworld | {DRAWER[:7]}\n{DRAWER[8:]} | 0\n"
+        f"Mia | {GONE} |\n1",
+        "line breaks in a cell": table(("world", DRAWER.replace("key ", "key<br/>"), "0"), ROWS[1]),
+        "commas and blank lines": f"Actor,Belief,Order\n\nworld,{DRAWER},0\n\nMia,{GONE},1\n\nMia left, so 1.",
+        "dashes": f"- world – {DRAWER} – 0\n- Mia – {GONE} – 1",
+        "semicolons without a header": f"world; {DRAWER}; 0\nMia; {GONE}; 1",
+        "commas without a header": f"world,{DRAWER},0\nMia,{GONE},1",
+        "YAML": f"- actor: \"world\"\n  belief: '{DRAWER}'\n  order: 0\n- actor: Mia\n  belief: >-\n    the key\n"
+        "    is gone\n  order: 1",
+        "remarks in the header, in another order": "| Belief (proposition) | Order (0-3) | Actor |\n|---|---|---|\n"
+        f"| {DRAWER} | 0 | world |\n| {GONE} | 1 | Mia |",
+        "Chinese names in another order": f"| 信念 | 角色 | 阶数 |\n|---|---|---|\n| {DRAWER} | world | 零阶 |\n"
+        f"| {GONE} | Mia | 一阶 |",
+        "Chinese named cells": f"- 角色：world，信念：{DRAWER}，阶数：0\n- 角色：Mia，信念：{GONE}，阶数：1",
+        "JSON": json.dumps(OBJECTS),
+        "lines of JSON": "\n".join(map(json.dumps, OBJECTS)),
+        "lists of JSON by actor": json.dumps({row["actor"]: [row] for row in OBJECTS}),
+        "lists of JSON by order under a name": json.dumps(
+            {"beliefs": {f"order {row['order']}": [row] for row in OBJECTS}}
+        ),
+        "lists of JSON under headings": "\n".join(f"## {row['actor']}\n{json.dumps([row])}" for row in OBJECTS),
         "carriage returns": table(*ROWS).replace("\n", "\r\n"),
     }.items():
         assert propositions(text) == ROWS, name
@@ -58,6 +88,14 @@ def test_of_several_versions_the_last_counts():
         "by the sentence between": f"{table(*draft)}\nWait, the second row is wrong.\n\n{table(*ROWS)}",
         "by its rows": f"{table(*ROWS)}\nHere it is in a fence:\n```\n{table(*ROWS)}```",
         "by the same actors and orders": f"{table(*draft)}\n{table(*ROWS)}",
+        "a draft in JSON": f"{json.dumps(OBJECTS[:1]).replace(DRAWER, 'a draft')}\nFinal table:\n{table(*ROWS)}",
+        "a final list": f"{table(*draft)}\nFinal:\n```json\n{json.dumps(OBJECTS)}\n```",
+        "lists by name": json.dumps({"draft": OBJECTS[:1], "final": OBJECTS}).replace(DRAWER, "a draft", 1),
+        "lines of JSON": f"{json.dumps(OBJECTS[0]).replace(DRAWER, 'a draft')}\nFinal:\n"
+        + "\n".join(map(json.dumps, OBJECTS)),
+        "a list and then lines": f"{json.dumps(OBJECTS[:1]).replace(DRAWER, 'a draft')}\nFinal:\n"
+        + "\n".join(map(json.dumps, OBJECTS)),
+        "an example before": f'Rows are like {{"actor": "Mia", "belief": "a belief", "order": 1}}.\n{table(*ROWS)}',
     }.items():
         assert propositions(text) == ROWS, name
 
@@ -76,12 +114,88 @@ def test_parts_of_a_table_are_joined():
     assert propositions(corrected) == [world, ("Mia", GONE, "2"), *more]
 
 
+def test_headings_of_a_story_name_parts():
+    earlier, later = ("Mia", DRAWER, "1"), ("Mia", GONE, "1")
+    for first, second in (
+        ("### Morning", "### Evening"),
+        ("**True beliefs**", "**Mistaken beliefs**"),
+        ("## Initial beliefs", "## Updated beliefs"),
+        ("### Scene 1", "### Final scene"),
+        ("## Initially", "## Finally"),
+        ("### Mia", "### What Mia gets wrong"),
+        ("Here it is.", "I also missed:"),
+        ("Rows:", "Additional rows:"),
+    ):
+        assert propositions(f"{first}\n{table(earlier)}\n{second}\n{table(later)}") == [earlier, later], second
+    for first, second in (("### Draft", "### Final table"), ("## Initial table", "## Corrections"), ("", "Wait, no.")):
+        assert propositions(f"{first}\n{table(earlier)}\n{second}\n{table(later)}") == [later], second
+
+
+def test_rows_of_json_stay_whatever_their_order():
+    rows = [{**OBJECTS[1], "order": order} for order in ("epistemic", None, 1.0, "1 or 2")]
+    assert [row[2] for row in propositions(json.dumps(rows))] == ["epistemic", "", "1", "1 or 2"]
+    assert propositions(f"{json.dumps(OBJECTS)}\nNote: order | counts | minds") == ROWS
+
+
+def test_records_of_named_cells():
+    for text, rows in (
+        (f"Actor: Mia\nBelief: {GONE}\nEvidence: she says so\nOrder: 1\n", [ROWS[1]]),
+        (
+            f"- actor: Mia\n  order: 1\n  belief: >\n    the key\n    is gone\n- actor: world\n  belief: {DRAWER}",
+            [
+                ROWS[1],
+                ("world", DRAWER, ""),
+            ],
+        ),
+        (f"Actor: Mia\nBelief: {GONE}\nOrder: 1\nShe left.\nActor: world\nBelief: {DRAWER}\nOrder: 0", ROWS[::-1]),
+    ):
+        assert propositions(text) == rows, text
+
+
+def test_actors_with_letters_for_names_stay():
+    rows = [("A", GONE, "1"), ("B", DRAWER, "1")]
+    assert propositions("".join(f"| {' | '.join(row)} | a note |\n" for row in rows)) == rows
+    assert propositions(table(("1", GONE, "1"), ("2", DRAWER, "1"))) == [("1", GONE, "1"), ("2", DRAWER, "1")]
+
+
+def test_tables_of_something_else_are_left_out():
+    other = "| Actor | Rows | Order |\n|---|---|---|\n| world | 1 | 0 |\n| Mia | 1 | 1 |\n"
+    assert propositions(f"{table(*ROWS)}\n\nOrder | Meaning | Rows\n0 | facts | 1") == ROWS
+    for text in (f"{table(*ROWS)}\n### Summary\n{other}", f"{other}\n{table(*ROWS)}"):
+        assert propositions(text) == ROWS, text
+
+
+def test_a_cell_over_several_rows_stands_in_each():
+    rows = f"<tr><td rowspan=2>Mia</td><td>{GONE}</td><td>1</td></tr><tr><td>{DRAWER}</td><td rowspan='x'>1</td></tr>"
+    text = f"<table><tr><td colspan=3>Beliefs</td></tr><tr><th>Actor<th>Belief<th>Order</tr>{rows}</table>"
+    assert propositions(text) == [("Mia", GONE, "1"), ("Mia", DRAWER, "1")]
+
+
+def test_a_table_in_json_that_was_cut_off_is_none():
+    assert propositions(json.dumps({"beliefs": OBJECTS})[:-8]) == []
+    assert propositions(f"{json.dumps({'rows': OBJECTS})} Rather none: {json.dumps({'rows': []})}") == []
+    assert propositions('[{"actor": "Mia", "belief": NaN, "order": 1}]') == []
+
+
+def test_of_a_structured_answer_lists_in_json_count():
+    text = f"{table(*ROWS)}\n{json.dumps({row['actor']: [row] for row in OBJECTS})}"
+    assert [tuple(row[:3]) for row in parse_extraction(text, structured=True)] == ROWS
+    assert parse_extraction(table(*ROWS), structured=True) == []
+
+
+def test_a_header_above_rows_that_cannot_be_read_is_no_empty_table():
+    assert says_nothing(HEADER) and says_nothing(f"```\n{HEADER}```\n") and says_nothing("Actor,Belief,Order\n\n")
+    for row in ("world -> the key is gone -> 0", "world | the key", "world: it rains"):
+        assert not says_nothing(f"{HEADER}{row}\n") and propositions(f"{HEADER}{row}\n") == [], row
+
+
 def test_prose_is_no_table():
     for text in (
         "Mia, the key, and the drawer: 1, 2, 3.",
         "Actor: Mia is the one who looks.",
         "The belief: the key is gone.\nThe order: 1",
         "<p>Mia thinks that the key is gone.</p>",
+        "The key – red – is gone.\nI used orders 0, 1, 2\nScenes 1; 2; 3",
     ):
         assert propositions(text) == [], text
 

@@ -102,6 +102,10 @@ def test_a_blank_before_a_quote_is_a_problem():
         ['5" pipe', "x", "it's"],
         ["a\r\nb\nc\rd", 'He said, "hi".', ""],
         ["1", "2", "3\n4, 5, 6"],
+        ["7", "A list:\n1,one,two\n2;three;four\n3\tfive\tsix", "x"],
+        ["7", "A", "A list:\n7,one,two\n8,three,four"],
+        ["7", "It rains.\n8,9", "x"],
+        ["7", 'He said:\n8;9,"one"', "x"],
         ["'", '"', '""'],
         ["a\u2028b\x0bc\x0cd\x85e", "\u3000", "，"],
     ],
@@ -191,3 +195,9 @@ def test_a_formula_without_a_value_is_a_problem_and_no_blank_row():
     assert [(row.line, row.problem[:12]) for row in rows(raw)[1:]] == [(2, "cell A2 hold"), (3, "")]
     with pytest.raises(BadSheet, match=r"^f\.csv has a header that cannot be read, in line 1: cell A1 holds a formula"):
         rows(workbook(("S", "visible", [["=1+1"], ["It rains."]])))
+
+
+def test_escapes_of_a_workbook_are_characters():
+    cells = ["story", "One_x000D_\ntwo, _x4E2D_.", "_x005F_x0041_ _x0000_ _xD800_ _x12_"]
+    read = [row.cells[0] for row in rows(workbook(("S", "visible", [[cell] for cell in cells])))]
+    assert read == ["story", "One\r\ntwo, 中.", "_x0041_ _x0000_ _xD800_ _x12_"]

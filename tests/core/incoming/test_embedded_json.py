@@ -67,6 +67,18 @@ def test_lists_and_lines_are_rows(text):
     assert values_in(text).rows("actor", "belief") == ROWS
 
 
+def test_lists_of_one_object_are_parts_of_a_table():
+    text = f"{json.dumps({'rows of': ROWS})} {json.dumps({'of the world': ROWS[:1], 'of Mia': ROWS[1:]})}"
+    assert values_in(text).rows("actor", "belief") == ROWS
+
+
+def test_values_have_their_places():
+    text = f'So: {TEXT}\n{{"x"}} {json.dumps(ROWS)}.'
+    found = values_in(text)
+    assert [json.loads(text[start:end]) for start, end in found.places] == list(found.values) == [RIGHT, ROWS]
+    assert values_in(f" {TEXT}\n").places == ((0, len(TEXT) + 2),)
+
+
 def test_rows_of_a_table_that_was_cut_off_are_none():
     cut = json.dumps({"rows": ROWS})[:-5]
     assert values_in(cut).values and values_in(cut).rows("actor") is None

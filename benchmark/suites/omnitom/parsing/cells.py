@@ -8,19 +8,32 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html.parser import HTMLParser
+from typing import NamedTuple
 
 from benchmark.suites.omnitom.labels import DIMENSIONS, Scheme
 from core.incoming.embedded_json import plain_name
 
 _LINE_END = re.compile(r"\r\n?|\n")
+_OTHER_LINE_END = re.compile("[\u2028\u2029\x85\x0b\x0c]")
+_QUOTED_BLOCK = re.compile(r"\A(?:>\s*)+")
+_LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_IN_BRACKETS = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
 _PIPE_SIGNS = str.maketrans("｜│┃║", "||||")
 _UNESCAPED_PIPE = re.compile(r"(?<!\\)\|")
 RULE = re.compile(r"[\s:=+_–—\u2500-\u257f-]*")
-_BULLET = re.compile(r"(?:[-*•]|\(?\d{1,3}[.)])\s+")
+_BULLET = re.compile(r"\A(?:[-*•]|\(?\d{1,3}[.)])\s+")
 FENCE = re.compile(r"(?:`{3,}|~{3,})")
 NUMBER = re.compile(r"\(?#?\d{1,3}[.):]?")
-_NAMED_CELL = re.compile(r"(?:^|[|,;\t] {0,8})[*_`]{0,4}([A-Za-z][A-Za-z _-]{1,24}?)[*_`]{0,4} {0,8}[:：=][*_`]{0,4}")
-_AROUND_CELL = " \t|,;*`"
+_NAMED_CELL = re.compile(
+    r"(?:^|[|,;，；、\t] {0,8})[*_`]{0,4}([A-Za-z\u4e00-\u9fff][A-Za-z\u4e00-\u9fff _-]{0,24}?)"
+    r"[*_`]{0,4} {0,8}[:：=][*_`]{0,4}"
+)
+_BLOCK_SCALAR = re.compile(r"[>|][-+]?\Z")
+_WHOLLY_QUOTED = re.compile(r"\A([\"'])((?:(?!\1).)*)\1\Z")
+_AROUND_CELL = " \t|,;，；、*`"
+_LONGEST_WRAPPED, _LARGEST_SPAN = 4, 100
+SURE = "\ue000"
+"""Begins the first cell of a line that was made of a row of JSON."""
 _LONGEST_QUOTED = 8
 _LONGEST_HTML = 500_000
 """Characters of an answer whose HTML is read; Python's parser takes the square of their number for some."""
@@ -28,10 +41,11 @@ DELIMITERS = ",\t;"
 """The separators besides pipes. A table by one of them needs a header, and ends with a blank line or its fence."""
 
 NAMES: Mapping[str, str] = {
-    **dict.fromkeys(("actor", "actors"), "actor"),
-    **dict.fromkeys(("belief", "beliefs", "proposition", "propositions"), "belief"),
+    **dict.fromkeys(("actor", "actors", "character", "characters"), "actor"),
+    **dict.fromkeys(("角色", "人物", "主体", "行动者"), "actor"),
+    **dict.fromkeys(("belief", "beliefs", "proposition", "propositions", "信念", "命题"), "belief"),
     **{plain_name(dimension): dimension for dimension in DIMENSIONS},
-    **dict.fromkeys(("orders", "belieforder"), "order"),
+    **dict.fromkeys(("orders", "belieforder", "阶数", "阶次", "阶"), "order"),
     **dict.fromkeys(("truth", "status"), "truth_status"),
     **dict.fromkeys(("access", "knowledge"), "knowledge_access"),
     **dict.fromkeys(("repr", "representations"), "representation"),
@@ -43,6 +57,7 @@ NAMES: Mapping[str, str] = {
 """Plain header names and the columns that they mean."""
 POSITIONAL = ("actor", "belief", "order")
 """The columns of a table of propositions without a header."""
+_ACTOR = re.compile("|".join(name for name, column in NAMES.items() if column == "actor"), re.IGNORECASE)
 _NUMBERING = frozenset({"", "#", "id", "no", "no.", "s.no", "s.no.", "nr", "nr.", "№", "index", "row", "序号", "编号"})
 
 
@@ -52,21 +67,26 @@ def names_of(scheme: Scheme) -> Mapping[str, str]:
     name."""
     if scheme.official:
         return NAMES
-    names = {name: column for name, column in NAMES.items() if column in ("actor", "belief")}
+    names = {"actor": "actor", "belief": "belief"}
     for titles in ({key: key for key in scheme.keys}, scheme.names, scheme.titles, scheme.shorts):
         for key, title in titles.items():
             names.setdefault(plain_name(title), key)
+    for name, column in NAMES.items():
+        if column in ("actor", "belief"):
+            names.setdefault(name, column)
     return {name: column for name, column in names.items() if name}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The cells of one row. `columns` maps names to places, empty without a header; `joint` separates cells."""
+    """The cells of one row. `columns` maps names to places, empty without a header; `joint` separates cells. `is_sure`
+    says that it is a row whatever its cells hold."""
 
     cells: tuple[str, ...]
     columns: Mapping[str, int]
     width: int
     joint: str = " | "
+    is_sure: bool = False
 
     def spread(self) -> dict[str, str] | None:
         """Cells by column name; surplus cells are taken as a belief that holds the separator, which it keeps.
@@ -85,7 +105,7 @@ class Row:
             return None
         return {name: self.cells[at] for name, at in self.columns.items()}
 
-    def said(self) -> tuple[str, str, str]:
+    def proposition(self) -> tuple[str, str, str]:
         """The actor, belief and order of the row, "" where it has no such cell."""
         fields = (
             (self.spread() or self.plain() or {}) if self.columns else dict(zip(POSITIONAL, self.cells, strict=False))
@@ -129,7 +149,7 @@ def columns_of(cells: Iterable[str], names: Mapping[str, str] = NAMES) -> dict[s
     columns: dict[str, int] = {}
     unknown = 0
     for at, cell in enumerate(cells):
-        name = names.get(plain_name(cell))
+        name = names.get(plain_name(cell)) or names.get(plain_name(_IN_BRACKETS.sub("", cell)))
         unknown += name is None and cell.lower() not in _NUMBERING
         if name and name not in columns:
             columns[name] = at
@@ -139,7 +159,7 @@ def columns_of(cells: Iterable[str], names: Mapping[str, str] = NAMES) -> dict[s
 
 def header_of(line: str, names: Mapping[str, str] = NAMES) -> Header | None:
     """Return the header that a line is. Pipes come first: a cell may hold commas."""
-    if "actor" not in line.lower():
+    if not _ACTOR.search(line):
         return None
     for delimiter in "|" if "|" in line else DELIMITERS:
         cells = split(line, delimiter)
@@ -151,21 +171,26 @@ def header_of(line: str, names: Mapping[str, str] = NAMES) -> Header | None:
 def lines_of(text: str) -> list[str]:
     """Return the lines of an answer without white space around them, each row of an HTML table as a line with pipes.
 
-    Only a line feed or a carriage return ends a line: a cell may hold U+2028.
+    Only a line feed or a carriage return ends a line, as a cell may hold U+2028, unless the text has none of them.
     """
     if len(text) <= _LONGEST_HTML and "<tr" in text.lower():
         text = _Html.lines(text)
-    lines = (line.strip().lstrip("\ufeff") for line in _LINE_END.split(text))
+    ends = _LINE_END if _LINE_END.search(text) else _OTHER_LINE_END
+    text = _LINE_BREAK.sub(" ", text)
+    lines = (_QUOTED_BLOCK.sub("", line.strip().lstrip("\ufeff")) for line in ends.split(text))
     return [line if "|" in line else line.translate(_PIPE_SIGNS) for line in lines]
 
 
 class _Html(HTMLParser):
-    """Writes rows of HTML tables as lines with pipes, and leaves other text as it is."""
+    """Writes rows of HTML tables as lines with pipes, and leaves other text as it is. A cell over several rows stands
+    in each of them, and one over several columns in the first."""
 
     def __init__(self) -> None:
         super().__init__()
         self.written: list[str] = []
-        self._row: list[list[str]] | None = None
+        self._row: list[_HtmlCell] | None = None
+        self._above: dict[int, tuple[int, str]] = {}
+        """For each column, the number of rows to come that a cell above covers, and its text."""
 
     @classmethod
     def lines(cls, text: str) -> str:
@@ -177,16 +202,36 @@ class _Html(HTMLParser):
 
     def end_row(self) -> None:
         if self._row:
-            cells = (" ".join("".join(cell).split()).replace("|", "\\|") for cell in self._row)
-            self.written.append(f"\n| {' | '.join(cells)} |\n")
+            self.written.append(f"\n| {' | '.join(self._cells(self._row))} |\n")
         self._row = None
 
-    def handle_starttag(self, tag: str, attrs: object) -> None:
+    def _cells(self, row: list[_HtmlCell]) -> list[str]:
+        cells: list[str] = []
+        for cell in row:
+            self._take_above(cells)
+            text = escaped("".join(cell.pieces))
+            if cell.rows > 1:
+                self._above[len(cells)] = (cell.rows - 1, text)
+            cells += [text, *[""] * (cell.columns - 1)]
+        self._take_above(cells)
+        return cells
+
+    def _take_above(self, cells: list[str]) -> None:
+        while (at := len(cells)) in self._above:
+            rows, text = self._above.pop(at)
+            if rows > 1:
+                self._above[at] = (rows - 1, text)
+            cells.append(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "table":
+            self._above = {}
         if tag == "tr":
             self.end_row()
             self._row = []
         elif tag in ("td", "th") and self._row is not None:
-            self._row.append([])
+            spans = dict(attrs)
+            self._row.append(_HtmlCell([], _span(spans.get("rowspan")), _span(spans.get("colspan"))))
         elif tag == "br":
             self.handle_data(" ")
 
@@ -198,7 +243,23 @@ class _Html(HTMLParser):
         if self._row is None:
             self.written.append(data)
         elif self._row:
-            self._row[-1].append(data)
+            self._row[-1].pieces.append(data)
+
+
+class _HtmlCell(NamedTuple):
+    pieces: list[str]
+    rows: int
+    columns: int
+
+
+def _span(text: str | None) -> int:
+    """Return the number of rows or columns that an attribute gives a cell, from 1 to _LARGEST_SPAN."""
+    return min(int(text), _LARGEST_SPAN) or 1 if text and text.isascii() and text.isdecimal() and len(text) < 9 else 1
+
+
+def escaped(text: str) -> str:
+    """Return a text as a cell between pipes."""
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def named_cells(line: str, names: Mapping[str, str]) -> dict[str, str]:
@@ -206,18 +267,15 @@ def named_cells(line: str, names: Mapping[str, str]) -> dict[str, str]:
     own. Returns an empty mapping for any other line."""
     if ":" not in line and "：" not in line and "=" not in line:
         return {}
-    line = line.removeprefix("|").strip()
-    if bullet := _BULLET.match(line):
-        line = line[bullet.end() :]
-    cells = [
-        (found, names[plain_name(found[1])]) for found in _NAMED_CELL.finditer(line) if plain_name(found[1]) in names
-    ]
+    line = _BULLET.sub("", line.removeprefix("|").strip())
+    cells = [(name, names[plain_name(name[1])]) for name in _NAMED_CELL.finditer(line) if plain_name(name[1]) in names]
     if not cells or cells[0][0].start():
         return {}
-    ends = [found.start() for found, _ in cells[1:]] + [len(line)]
+    ends = [name.start() for name, _ in cells[1:]] + [len(line)]
     fields: dict[str, str] = {}
-    for (found, name), end in zip(cells, ends, strict=True):
-        fields.setdefault(name, line[found.end() : end].strip(_AROUND_CELL).replace("\\|", "|"))
+    for (name, column), end in zip(cells, ends, strict=True):
+        text = _BLOCK_SCALAR.sub("", line[name.end() : end].strip()).strip(_AROUND_CELL)
+        fields.setdefault(column, _WHOLLY_QUOTED.sub(r"\2", text).replace("\\|", "|"))
     return fields
 
 
@@ -225,6 +283,8 @@ def split(line: str, delimiter: str) -> list[str]:
     """Return the cells of a line. Returns an empty list for a line that is no CSV."""
     if delimiter == "|":
         return split_cells(line)
+    if len(delimiter) > 1:
+        return [cell.strip() for cell in _BULLET.sub("", line).split(delimiter)]
     try:
         cells = next(csv.reader([line.replace('\\"', '""')], delimiter=delimiter, skipinitialspace=True), [])
     except csv.Error:
@@ -235,16 +295,27 @@ def split(line: str, delimiter: str) -> list[str]:
 def cells_at(
     lines: Sequence[str], at: int, delimiter: str, fits: Callable[[Sequence[str]], bool]
 ) -> tuple[list[str], int]:
-    """Return the cells of the row that starts at a line, and its number of lines: a quoted belief may hold line ends.
-    Lines are joined if the first alone does not fit."""
-    line, used = lines[at], 1
-    if delimiter != "|" and line.count('"') % 2 and not fits(split(line, delimiter)):
-        for last in range(at + 1, min(at + _LONGEST_QUOTED, len(lines))):
-            joined = " ".join(lines[at : last + 1])
-            if joined.count('"') % 2 == 0:
-                line, used = joined, last + 1 - at
+    """Return the cells of the row that starts at a line, and its number of lines: a quoted belief may hold line ends,
+    and so may a row of pipes without one at its end. Lines are joined if the first alone does not fit."""
+    line = lines[at]
+    cells = split(line, delimiter)
+    is_open = line.count('"') % 2 == 1 if delimiter != "|" else not (line.startswith("|") and line.endswith("|"))
+    if is_open and not fits(cells):
+        most = _LONGEST_QUOTED if delimiter != "|" else _LONGEST_WRAPPED
+        for last in range(at + 1, min(at + most, len(lines))):
+            if delimiter == "|" and not _goes_on(lines[last], fits):
                 break
-    return split(line, delimiter), used
+            joined = " ".join(lines[at : last + 1])
+            row = split(joined, delimiter)
+            if fits(row) if delimiter == "|" else joined.count('"') % 2 == 0:
+                return row, last + 1 - at
+    return cells, 1
+
+
+def _goes_on(line: str, fits: Callable[[Sequence[str]], bool]) -> bool:
+    """Return whether a line may be the rest of a row of pipes that began above it."""
+    begins = not line or line.startswith(("|", "#")) or FENCE.match(line) or header_of(line)
+    return not begins and not fits(split_cells(line))
 
 
 def split_cells(line: str) -> list[str]:
@@ -252,9 +323,7 @@ def split_cells(line: str) -> list[str]:
     doubled = min(len(line) - len(line.lstrip("|")), len(line) - len(line.rstrip("|"))) - 1
     if doubled > 0:
         line = line[doubled : len(line) - doubled]
-    if bullet := _BULLET.match(line):
-        line = line[bullet.end() :]
-    line = line.removeprefix("|")
+    line = _BULLET.sub("", line).removeprefix("|")
     if line.endswith("|") and not line.endswith("\\|"):
         line = line[:-1]
     return [cell.replace("\\|", "|").strip().strip("*`").strip() for cell in _UNESCAPED_PIPE.split(line)]

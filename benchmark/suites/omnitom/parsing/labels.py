@@ -8,7 +8,7 @@ from typing import Any
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Labels, Scheme
 from benchmark.suites.omnitom.parsing.cells import Row, names_of
 from benchmark.suites.omnitom.parsing.matching import by_position, pair, row_key
-from benchmark.suites.omnitom.parsing.structured import id_of, rows_in, table_in, text_of
+from benchmark.suites.omnitom.parsing.structured import id_of, object_in, rows_in, text_of
 from benchmark.suites.omnitom.parsing.tables import rows_of
 from benchmark.suites.omnitom.parsing.values import repaired
 from benchmark.suites.omnitom.records import GoldRow
@@ -24,10 +24,10 @@ def parse_labels(
     A structured row names its gold row by `id`, counted from 1, or by actor and belief; a table row by actor and
     belief. A table is not a `structured` answer.
     """
-    rows = rows_in(table_in(text), "rows")
+    rows = rows_in(object_in(text), "rows")
     if rows and not any("actor" in row for row in rows):
         return _by_id(rows, len(gold), scheme)
-    read = [_structured(row, scheme) for row in rows] if rows or structured else _tabled(text, gold, scheme)
+    read = [_structured(row, scheme) for row in rows] or _tabled(text, gold, scheme, only_json=structured)
     present = [row for row in read if row]
     keys = [row_key(row.actor, row.belief) for row in gold]
     places = pair(keys, [row_key(row["actor"], row["belief"]) for row in present])
@@ -52,9 +52,9 @@ def _structured(row: Mapping[str, Any], scheme: Scheme) -> dict[str, str]:
     return named | {name: text_of(row.get(name)) for name in ("actor", "belief")}
 
 
-def _tabled(text: str, gold: Sequence[GoldRow], scheme: Scheme) -> list[dict[str, str] | None]:
+def _tabled(text: str, gold: Sequence[GoldRow], scheme: Scheme, *, only_json: bool) -> list[dict[str, str] | None]:
     gold_keys = {row_key(row.actor, row.belief) for row in gold}
-    return [_row(line, gold_keys, scheme) for line in rows_of(text, names_of(scheme))]
+    return [_row(line, gold_keys, scheme) for line in rows_of(text, names_of(scheme), only_json=only_json)]
 
 
 def _row(line: Row, gold_keys: set[str], scheme: Scheme) -> dict[str, str] | None:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from core.incoming.embedded_json import plain_name, values_in
 from core.plain import Json
 from core.texts import storable
+
+
+def object_in(text: str) -> Json | None:
+    """The last object with `rows` of an answer, or lists and lines of objects by `id` as its `rows`; None if there is
+    none."""
+    values = values_in(text)
+    if (value := values.object_with("rows")) or values.rows("actor", "belief"):
+        return value
+    rows = values.rows("id")
+    return None if rows is None else {"rows": rows}
 
 
 def table_in(text: str) -> Json | None:
@@ -38,13 +49,15 @@ def rows_in(value: Mapping[str, Any] | None, name: str) -> list[Mapping[str, Any
 
 
 def text_of(value: object) -> str:
-    """A cell as text that every database holds; "" for what is neither a text nor a whole number.
+    """A cell as text that every database holds; "" for what is neither a text nor a number.
 
     An answer was made storable as a text, but JSON escapes in it can spell what no database takes.
     """
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
+        return ""
+    if isinstance(value, float) and not math.isfinite(value):
         return ""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 

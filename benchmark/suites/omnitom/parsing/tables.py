@@ -3,7 +3,10 @@ versions of one table the last counts."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from string import ascii_lowercase
 
 from benchmark.suites.omnitom.parsing.cells import (
     FENCE,
@@ -11,6 +14,7 @@ from benchmark.suites.omnitom.parsing.cells import (
     NUMBER,
     POSITIONAL,
     RULE,
+    SURE,
     Header,
     Row,
     Table,
@@ -21,20 +25,33 @@ from benchmark.suites.omnitom.parsing.cells import (
     split,
     split_cells,
 )
+from benchmark.suites.omnitom.parsing.json_tables import with_lines
 from benchmark.suites.omnitom.parsing.versions import joined, names_a_version
+from core.incoming.embedded_json import plain_name
+
+_MARK = re.compile(r"\(?#?(?P<letters>[A-Za-z]{0,4})[-. #]?(?P<digits>\d{0,3})[.):]?")
+_FIELD = re.compile(r"[-*•\s]*\w[\w -]{0,30}[:：=]")
+_BETWEEN_CELLS = (" – ", " — ", ";", ",")
+"""What separates the cells of a row without a header, besides pipes and tabs."""
 
 
-def rows_of(text: str, names: Mapping[str, str] = NAMES, *, restated: bool = False) -> list[Row]:
-    """Return the rows of the tables of a text; if one has a header, only rows below a header.
+def rows_of(
+    text: str, names: Mapping[str, str] = NAMES, *, restated: bool = False, only_json: bool = False
+) -> list[Row]:
+    """Return the rows of the tables of a text, with `only_json` of those in JSON; if one has a header, only rows below
+    a header.
 
     Of several versions of one table the last counts, as `joined` describes.
     """
-    return joined(list(tables_of(text, names)), restated=restated)
+    return joined(list(tables_of(with_lines(text, names, bare=only_json), names)), restated=restated)
 
 
 def has_bare_header(text: str, names: Mapping[str, str] = NAMES) -> bool:
-    """Return whether a text has a header and no row of any table."""
-    return not rows_of(text, names) and any(header_of(line, names) for line in lines_of(text))
+    """Return whether a text ends with a header, and with nothing but rules and fences below it."""
+    lines = [line for line in lines_of(text) if line and not FENCE.match(line)]
+    while lines and all(RULE.fullmatch(cell) for cell in split_cells(lines[-1])):
+        lines.pop()
+    return bool(lines) and header_of(lines[-1], names) is not None and not rows_of(text, names)
 
 
 def tables_of(text: str, names: Mapping[str, str] = NAMES) -> Iterator[Table]:
@@ -55,8 +72,14 @@ class _Reading:
         self.lead: list[str] = []
         self.open: Table | None = None
         self.record: dict[str, str] = {}
+        self.last_field = ""
+        """The field of the record that the line before this one ended with."""
+        self.is_block = False
+        """Whether the text of that field begins below its name."""
         self.fenced = ""
         """The separator that the open code fence names."""
+        self.is_spaced = False
+        """Whether a blank line follows the header of the open table, and so each of its rows."""
 
     def tables(self) -> list[Table]:
         at = 0
@@ -68,27 +91,66 @@ class _Reading:
     def _line(self, at: int) -> int:
         """Read the table row at a line, and return the number of lines that it takes."""
         line = self.lines[at]
+        last_field, self.last_field = self.last_field, ""
         if header := header_of(line, self.names):
             self._begin(header)
         elif fields := named_cells(line, self.names):
             self._named(fields)
+        elif last_field and self._goes_on(at):
+            self.record[last_field] = f"{self.record[last_field]} {line}".strip()
+            self.last_field = last_field
         elif "|" in line and not FENCE.match(line):
-            cells = split_cells(line)
+            cells, used = cells_at(self.lines, at, "|", self._fits)
             if not all(RULE.fullmatch(cell) for cell in cells):
+                if self._heads_another_table(at, cells):
+                    self._begin(None)
                 self._row(cells, "|")
+            return used
         elif self._delimiter in ("|", "") and (separator := self._separator_of(line)):
             self._row(split(line, separator), "|")
         elif self._delimiter not in ("|", "") and line and not FENCE.match(line):
-            cells, used = cells_at(self.lines, at, self._delimiter, lambda cells: len(cells) >= self._width)
+            cells, used = cells_at(self.lines, at, self._delimiter, self._fits)
+            if self.is_spaced and len(cells) != self._width and at and not self.lines[at - 1]:
+                self.open = None
+                return self._line(at)
             self._row(cells, self._delimiter)
             return used
         else:
             self._text(line)
         return 1
 
+    def _fits(self, cells: Sequence[str]) -> bool:
+        return len(cells) >= self._width
+
+    def _heads_another_table(self, at: int, cells: Sequence[str]) -> bool:
+        """Return whether a line with pipes is the header of a table of something else: words, of which one is the name
+        of a column or a rule is below them, and no row above them."""
+        above, below = self.lines[at - 1] if at else "", self.lines[at + 1] if at + 1 < len(self.lines) else ""
+        if "|" in above or any(map(str.isdigit, "".join(cells))):
+            return False
+        is_ruled = "|" in below and "-" in below and all(RULE.fullmatch(cell) for cell in split_cells(below))
+        return is_ruled or any(plain_name(cell) in self.names for cell in cells)
+
+    def _goes_on(self, at: int) -> bool:
+        """Return whether a line continues the text of the field above it, that begins below its name or goes on
+        until another field of the same record."""
+        if not self.lines[at] or _FIELD.match(self.lines[at]):
+            return False
+        if self.is_block:
+            return True
+        for line in self.lines[at + 1 : at + 4]:
+            if fields := named_cells(line, self.names):
+                return not self.record.keys() & fields.keys()
+            if not line:
+                break
+        return False
+
     def _separator_of(self, line: str) -> str:
-        """Return the separator of a row without a header: a tab, or the one that the code fence names."""
-        return next((sign for sign in ("\t", self.fenced) if sign and sign in line), "")
+        """Return the separator of a row without a header: a tab, the one that the code fence names, or one between
+        whose three cells the last is an order in digits."""
+        if named := next((sign for sign in ("\t", self.fenced) if sign and sign in line), ""):
+            return named
+        return next((sign for sign in _BETWEEN_CELLS if _is_proposition(split(line, sign))), "")
 
     @property
     def _delimiter(self) -> str:
@@ -101,7 +163,7 @@ class _Reading:
     def _begin(self, header: Header | None) -> Table:
         table = Table(self.lead, [], header)
         self.read.append(table)
-        self.open, self.lead = table, []
+        self.open, self.lead, self.is_spaced = table, [], False
         return table
 
     def _row(self, cells: Sequence[str], delimiter: str) -> None:
@@ -110,7 +172,9 @@ class _Reading:
         table = self.open or self._begin(None)
         header, self.lead = table.header, []
         if header:
-            table.rows.append(Row(tuple(header.cells(cells)), header.columns, header.width, header.joint))
+            is_sure = cells[0].startswith(SURE)
+            row = header.cells([cells[0].removeprefix(SURE), *cells[1:]])
+            table.rows.append(Row(tuple(row), header.columns, header.width, header.joint, is_sure))
         else:
             table.rows.append(Row(tuple(cells), {}, 0))
 
@@ -119,6 +183,8 @@ class _Reading:
         if self.record.keys() & fields.keys():
             self._end_record()
         self.record |= fields
+        self.last_field = list(fields)[-1]
+        self.is_block = not fields[self.last_field]
 
     def _end_record(self) -> None:
         record, self.record = self.record, {}
@@ -131,17 +197,40 @@ class _Reading:
         if FENCE.match(line):
             self.fenced = "," if line.lower().endswith("csv") else ""
         if self._delimiter not in ("|", "") and (not line or FENCE.match(line)):
-            self.open = None
+            self.is_spaced = self.is_spaced or (self.open is not None and not self.open.rows)
+            self.open = self.open if self.is_spaced and not line else None
         elif self.open and self.open.rows and names_a_version(line):
             self._end_record()
             self._begin(self.open.header)
         self.lead.append(line)
 
 
+def _is_proposition(cells: Sequence[str]) -> bool:
+    """Return whether cells are an actor, a belief of several words and an order in digits."""
+    return len(cells) == len(POSITIONAL) and " " in cells[1] and re.fullmatch(r"\d", cells[2]) is not None
+
+
 def _without_numbers(rows: list[Row]) -> list[Row]:
-    """Return rows without a header and without the numbers in front of them: an actor, a belief and an order follow."""
+    """Return rows without a header and without the numbers or letters in front of them: an actor, a belief and an order
+    follow."""
     wide = [row for row in rows if len(row.cells) > len(POSITIONAL)]
-    numbers = [int("".join(filter(str.isdigit, row.cells[0]))) for row in wide if NUMBER.fullmatch(row.cells[0])]
-    if not numbers or len(numbers) < len(wide) or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+    if not wide or not _is_enumeration([row.cells[0] for row in wide]):
         return rows
+    is_certain = all(map(NUMBER.fullmatch, (row.cells[0] for row in wide)))
+    if not is_certain and any(row.cells[2].isdecimal() for row in wide):
+        return rows  # the orders of actors with names such as A
     return [Row(row.cells[1:], {}, 0) if row in wide else row for row in rows]
+
+
+def _is_enumeration(cells: Sequence[str]) -> bool:
+    """Return whether cells count rows: numbers that rise, also after gaps or from the first one again, behind the same
+    letters if any; or letters from a on."""
+    marks = [mark for cell in cells if (mark := _MARK.fullmatch(cell))]
+    letters, digits = [mark["letters"].lower() for mark in marks], [mark["digits"] for mark in marks]
+    if len(marks) < len(cells):
+        return False
+    if "" in digits:
+        return len(cells) > 1 and not any(digits) and letters == list(ascii_lowercase[: len(letters)])
+    numbers = [int(digit) for digit in digits]
+    rises = all(later > number or later == numbers[0] for number, later in pairwise(numbers))
+    return rises and len(set(letters)) == 1 and (len(cells) > 1 or (not letters[0] and numbers[0] < 2))

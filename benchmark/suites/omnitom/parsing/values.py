@@ -14,12 +14,12 @@ _REMARK = re.compile(r"\s*[(\[（]([^()\[\]（）]*)[)\]）]\s*$")
 _JOINT = re.compile(r"\s*(?:[-_/&,+\\]|\band\b|\bor\b)\s*")
 _NUMBER = re.compile(r"(?:(?<!\w)-)?\d+(?:[.,/]\d+)*")
 _ORDINALS = {
-    **dict.fromkeys(("zero", "zeroth"), "0"),
-    **dict.fromkeys(("one", "first"), "1"),
-    **dict.fromkeys(("two", "second"), "2"),
-    **dict.fromkeys(("three", "third"), "3"),
+    **dict.fromkeys(("zero", "zeroth", "零"), "0"),
+    **dict.fromkeys(("one", "first", "一"), "1"),
+    **dict.fromkeys(("two", "second", "二"), "2"),
+    **dict.fromkeys(("three", "third", "三"), "3"),
 }
-_WORD = re.compile(r"[a-z]+")
+_WORD = re.compile(r"[a-z]+|[零一二三]")
 _BLANKS = frozenset({"", "-", "--", "---", "–", "—", "?", "n/a", "na", "none", "null", "nan"})
 _LONGEST = 200
 
