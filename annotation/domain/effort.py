@@ -123,7 +123,7 @@ def pace_of(stories: Iterable[Story], *, seed: int = 1) -> Estimate:
     return estimate_of(sums, first_by_second, n=done, scale=POSITIVE, unit="stories", empty=NO_TIME, seed=seed)
 
 
-def forecast_of(stories: Iterable[Story], left: Sequence[int]) -> Estimate:
+def forecast_of(stories: Sequence[Story], left: Sequence[int]) -> Estimate:
     """Return the hours that the units `left` in each unfinished story take at the pace so far, with a 95 % prediction
     interval; its n counts the stories with something left.
 
@@ -144,6 +144,9 @@ def forecast_of(stories: Iterable[Story], left: Sequence[int]) -> Estimate:
     of_stories = max((sizes**2).sum() / (done**2).sum(), sizes.sum() / total)
     moves = apart * (of_pace + of_stories) ** 0.5 * (n / max(n - 1, 1)) ** 0.5
     ends, why = linear_interval(value, moves, count=n, most=n - 1, scale=POSITIVE, unit="stories")
+    pace = pace_of(stories).interval
+    if ends and pace and pace[0] > 0:  # no forecast is surer than the pace that it takes
+        ends = [min(ends[0], float(sizes.sum()) / pace[1]), max(ends[1], float(sizes.sum()) / pace[0])]
     return Estimate(float(value), len(sizes), ends, reason=why or None)
 
 

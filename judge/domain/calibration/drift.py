@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.language import gettext_noop
-from core.statistics import RESAMPLES, Floats
+from core.statistics import RESAMPLES, Floats, unseen_share
 
 FEWEST_BASELINE = 60
 """Answers to anchor stories asked again while calibrating: from fewer the usual spread is too little known."""
@@ -207,7 +207,8 @@ def watch(chart: Chart, values: Sequence[tuple[str, float]]) -> list[Watched]:
 
 def batches(chart: Chart, values: Sequence[tuple[str, Mapping[str, float]]]) -> list[Batch]:
     """Return the mean of each date's agreements, by anchor, with its limits, for the picture. Anchors without a level
-    in the chart are left out, and so are dates without any other."""
+    in the chart are left out, and so are dates without any other. Where all answers at the start agreed alike, limits
+    are by the rule of three."""
     out = []
     for at, by_anchor in values:
         charted = {anchor: value for anchor, value in by_anchor.items() if anchor in chart.levels}
@@ -215,8 +216,11 @@ def batches(chart: Chart, values: Sequence[tuple[str, Mapping[str, float]]]) -> 
             levels = [chart.levels[anchor] for anchor in charted]
             usual, count = sum(level.mean for level in levels) / len(levels), len(levels)
             reach = 3 * chart.spread * sum(1 + 1 / level.answers for level in levels) ** 0.5 / count
-            mean = float(np.mean(list(charted.values())))
-            out.append(Batch(at, count, mean, max(0.0, usual - reach), min(1.0, usual + reach)))
+            low, high = max(0.0, usual - reach), min(1.0, usual + reach)
+            if not chart.spread:  # answers that were all alike are not certain
+                unseen = unseen_share(sum(level.answers for level in chart.levels.values()))
+                low, high = usual * (1 - unseen), usual + unseen * (1 - usual)
+            out.append(Batch(at, count, float(np.mean(list(charted.values()))), low, high))
     return out
 
 

@@ -39,6 +39,12 @@ def test_the_limits_are_those_of_the_anchors_that_answered():
     assert (both.stories, alone.stories, alone.mean) == (2, 1, 0.8) and not alone.outside
 
 
+def test_answers_that_were_all_alike_make_no_certain_limits():
+    made = chart(by_anchor(np.ones((5, 20))), size=0.1, seed=1)
+    [batch] = batches(made, [("May", {"00": 1.0, "01": 1.0})])
+    assert made.spread == 0 and (batch.low, batch.high) == pytest.approx((0.05**0.01, 1.0)) and not batch.outside
+
+
 def test_the_spread_is_that_around_own_levels():
     # two kinds of anchors, each ±.02 around its level: variance 4 · .0004 / 3 for every four answers
     start = np.tile([[0.98, 0.68], [0.94, 0.64], [0.98, 0.68], [0.94, 0.64]], (1, 10))
