@@ -192,11 +192,14 @@ def test_five_models_have_correlations(cast, copy, folder, monkeypatch):
     lapses = [((), 0), (("1-0-0",), 1), (("2-0-0",), 2), (("1-0-0", "1-1-0"), 1), (("1-1-0", "2-0-0"), 2)]
     for number, (sets, leaves_out) in enumerate(lapses):
         monkeypatch.setitem(FUNCTIONS, f"model-{number}", answering(samples, right, leaves_out, sets))
-    models = [make_endpoint(f"model-{at}", model=f"model-{at}", options={"function": f"model-{at}"}) for at in range(5)]
+    models = [
+        make_endpoint(f"model-{at}", model=f"model-{at}", family=f"family {at}", options={"function": f"model-{at}"})
+        for at in range(5)
+    ]
     run = worked_off(cast, copy, models)
     tables = tables_of(document_of(run))
     made = tables["correlations-repaired"]()
-    assert [row["n"] for row in made.rows] == [5] * 6
+    assert [(row["n"], row["families"]) for row in made.rows] == [(5, 5)] * 6
     perceiving = {(row["scenario"], row["pair"]): row for row in made.rows}[
         "False belief", "Perception recall and questions"
     ]  # fmt: skip
