@@ -32,6 +32,7 @@ NEW = {
     "majority": "files of figures say what the answer that is right most often comes to",
     "category_levels": "tables by category end with both",
     "levels": "reports keep both for their rankings",
+    "family": "documents name the family of a model since correlations resample families",
     "repetition": "scores name the repetition since a run may ask everything several times",
 }
 """Keys that only today's figures have, and why."""
