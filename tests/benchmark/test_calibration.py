@@ -641,7 +641,10 @@ def test_a_model_without_a_corrected_score_has_no_tuning_and_its_pooled_score_in
     page = client.get(f"{base}/").content.decode()
     [line] = re.findall(r"model=omniscient.><bdi>omniscient</bdi>.{,2000}?2 / 9", page, re.S)
     assert re.findall(r'<td class="number">(.*?)</td>', line) == ["–"]
-    document = judged_document(report, selections_of([judge], study)[judge.name])
+    selection = selections_of([judge], study)[judge.name]
+    document = judged_document(report, selection)
+    assert document.caution == (selection.caution or None) and document.reason == selection.reason
+    assert judged_document(report, replace(selection, caution="few stories")).caution == "few stories"
     assert plain(document)["corrected"]["omniscient"]["scores"]["f1"]["tuning"] is None
     pooled = replace(report, models=[replace(one, pooled=score)], differing=replace(report.differing, p=0.9))
     table = scores_table(pooled)
