@@ -4,7 +4,6 @@ have line and column."""
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -120,16 +119,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if math.isinf(number):
-        raise NotJson(
-            gettext_noop(f"it holds the number {digits[:40]}, which no database keeps"),
-            gettext_noop("a smaller number"),
-        )
-    return number
-
-
 def _refuse(constant: str) -> NoReturn:
     raise NotJson(gettext_noop(f"it holds {constant}"), gettext_noop("a JSON value"))
 
@@ -140,6 +129,6 @@ def _only_nan(constant: str) -> float:
     return float(constant)
 
 
-_PLAIN = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_finite)
-_WITH_NAN = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_only_nan, parse_float=_finite)
+_PLAIN = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse)
+_WITH_NAN = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_only_nan)
 """Made once: json.loads makes one a call, which for short lines is most of the work."""
