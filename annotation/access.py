@@ -5,6 +5,7 @@ Strangers get 404 (a project's existence is not theirs to know), members with to
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.core.exceptions import PermissionDenied
@@ -67,13 +68,14 @@ _MEMBERSHIPS = Read[Membership](
 )  # of a person in a project there is one at most
 
 
-def open_work(access: ProjectAccess, *, before: Work | None = None) -> set[int]:
-    """Return the ids of the stories on which this person has open work of any kind, or of the kinds `before` one.
+def open_work(access: ProjectAccess, *, before: Work | None = None, known: Collection[Work] = ()) -> set[int]:
+    """Return the ids of the stories on which this person has open work of any kind, or of the kinds `before` one, but
+    for kinds that the caller has `known` already.
 
     Every way to gold, votes, answers of models or judgements asks here, whatever the role
     (`annotation.services.open_work`); pages of one kind of work ask about the kinds before it.
     """
-    return set().union(*open_work_of(access.project, access.user, access.role, before=before).values())
+    return set().union(*open_work_of(access.project, access.user, access.role, before=before, known=known).values())
 
 
 def unfinished(access: ProjectAccess) -> set[int]:

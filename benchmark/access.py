@@ -40,7 +40,7 @@ from core.reads import Read
 from core.stored_json import parsed_once, text_of
 from judge.access import has_unfinished, unfinished_in
 from judge.models import AlignmentStudy
-from judge.services.open_work import samples_with_open_work
+from judge.services.open_work import ALIGNING, samples_with_open_work
 from workers.providers.registry import without_prompts
 
 
@@ -125,8 +125,9 @@ def closed_to(
     whoever has the story. Every way to gold or judgements asks here; `tests/benchmark/test_closed_gold.py` walks all
     addresses.
     """
-    stories = open_work(access, before=before)
     aligned = samples_with_open_work(access.project, access.user, access.role, before=before)
+    stories = {story for story, _, _ in aligned if story is not None}
+    stories |= open_work(access, before=before, known=ALIGNING)
     if not (stories or aligned):
         return frozenset()
     numbers_by_version: dict[int | None, set[int]] = {}

@@ -7,7 +7,7 @@ runs, and would never see a result. An app above adds its kinds of work by `regi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Collection, Set
 from enum import IntEnum
 
 from annotation.models import Project, Role, User, adjudication_queue, table_queue, workload
@@ -49,8 +49,10 @@ def register(work: Work, finder: Finder) -> None:
     _finders[work] = finder
 
 
-def open_work_of(project: Project, user: User, role: Role, *, before: Work | None = None) -> dict[Work, Set[int]]:
+def open_work_of(
+    project: Project, user: User, role: Role, *, before: Work | None = None, known: Collection[Work] = ()
+) -> dict[Work, Set[int]]:
     """Return the ids of the stories of a project on which this person has open work, by its kind: all kinds, or those
-    `before` one. A constant number of statements."""
-    kinds = [work for work in sorted(_finders) if before is None or work < before]
+    `before` one, without kinds that the caller has `known` already. A constant number of statements."""
+    kinds = [work for work in sorted(_finders) if (before is None or work < before) and work not in known]
     return {work: _finders[work](project, user, role) for work in kinds}

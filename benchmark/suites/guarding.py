@@ -50,6 +50,7 @@ _TRIES = {
     "groups.finer.scores": "say what answers to {place} come to in what is counted",
     "groups.parts.part_of": "compare methods by part",
     "groups.parts.metric.answers": "say what {who} said of each part",
+    "groups.parts.metric.is_read": "compare methods by part",
     "groups.parts.metric.estimate": "compare methods by part",
     "groups.parts.metric.difference": "compare methods by part",
     "answer_ids.named": "say what these answers are to",

@@ -9,6 +9,8 @@ from judge.models import Alignment, AlignmentStudy, SettledAlignment
 
 Task = tuple[int | None, int, int | None]
 """The story of a table if the project has it, the number of its sample, and the dataset version of that."""
+ALIGNING = (Work.ALIGNMENT, Work.ALIGNED_ROWS)
+"""The kinds of work that `samples_with_open_work` tells of."""
 
 
 def register_work() -> None:
