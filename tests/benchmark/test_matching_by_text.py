@@ -6,6 +6,7 @@ import pytest
 
 from benchmark.services.made_elsewhere.matching import FileSample, Index, match
 from benchmark.services.made_elsewhere.records import Record
+from benchmark.services.made_elsewhere.texts import _spans
 from benchmark.suites.contract import Question
 from benchmark.suites.fantom.samples import SHORT, samples_of
 from benchmark.suites.fantom_questions.data import read_fantom
@@ -74,6 +75,10 @@ def test_story_and_question_tell_a_sample_together_or_apart(texts, prompt, key):
 )
 def test_what_is_told_by_nothing_or_by_several_is_not_guessed(texts, prompt, why):
     assert why in told(*texts, prompt=prompt)
+
+
+def test_a_text_is_found_in_whole_words():
+    assert _spans("the boxer has a box, an icebox and a box", "box") == [(16, 19), (37, 40)]
 
 
 def test_an_id_and_other_texts_contradict_each_other():

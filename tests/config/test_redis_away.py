@@ -206,3 +206,16 @@ def test_a_broker_that_fails_is_left_alone_for_a_while(monkeypatch):
     monkeypatch.setattr(time, "monotonic", lambda: sent[0] + 11)
     notifier._send_now()
     assert len(sent) == 2
+
+
+def test_after_the_pause_one_thread_tries_again(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    outage = Outage("redis:6379")
+    assert not outage.lasts
+    outage.begin(OSError("away"))
+    assert outage.lasts
+    now[0] += 11
+    assert [outage.lasts for _ in range(3)] == [False, True, True]  # the first tries, the others go on without
+    outage.end()
+    assert not outage.lasts

@@ -28,6 +28,7 @@ def test_rows_are_read_whatever_separates_their_cells():
     html = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in ROWS)
     for name, text in {
         "numbers without a header": f"| 1 | world | {DRAWER} | 0 |\n| 2 | Mia | {GONE} | 1 |",
+        "doubled pipes": "".join(f"|| {' | '.join(row)} ||\n" for row in ROWS),
         "numbers with a point": f"1. | world | {DRAWER} | 0\n2. | Mia | {GONE} | 1",
         "numbers that the header lacks": table(*((str(at), *row) for at, row in enumerate(ROWS, 1))),
         "full-width pipes": table(*ROWS).replace("|", "｜"),
@@ -187,6 +188,17 @@ def test_a_header_above_rows_that_cannot_be_read_is_no_empty_table():
     assert says_nothing(HEADER) and says_nothing(f"```\n{HEADER}```\n") and says_nothing("Actor,Belief,Order\n\n")
     for row in ("world -> the key is gone -> 0", "world | the key", "world: it rains"):
         assert not says_nothing(f"{HEADER}{row}\n") and propositions(f"{HEADER}{row}\n") == [], row
+
+
+def test_a_table_that_repeats_half_of_another_replaces_it():
+    later = [ROWS[0], ("Mia", "the drawer is open", "1")]
+    assert propositions(f"{table(*ROWS)}\n\n{table(*later)}") == later
+
+
+def test_rows_of_json_need_no_order():
+    rows = [{"actor": actor, "belief": belief} for actor, belief, _ in ROWS]
+    for text in (json.dumps(rows), json.dumps({"beliefs": rows}), "\n".join(map(json.dumps, rows))):
+        assert propositions(text) == [(actor, belief, "") for actor, belief, _ in ROWS], text
 
 
 def test_prose_is_no_table():

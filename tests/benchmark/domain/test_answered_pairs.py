@@ -10,6 +10,7 @@ from bench.controls import MISSING, World, found
 from benchmark.domain.flips import repeated_scores, repeated_statements
 from benchmark.domain.inference import Case, Cases
 from benchmark.domain.inference.answered_pairs import MissingShares, answered_difference
+from core.statistics import spanning
 
 MISS = Case(0.0, 1.0, None)
 
@@ -140,3 +141,9 @@ def test_bench_worlds_have_clusters_of_unequal_sizes():
     _, _, clusters = World(40, 4, 0.0).draw(np.random.default_rng(1))
     sizes = np.bincount(clusters)
     assert len(sizes) == 40 and sizes.min() < 3 < sizes.max()
+
+
+def test_an_interval_over_both_bounds_needs_both():
+    assert spanning(([0.1, 0.2], ""), ([0.3, 0.6], "")) == ([0.1, 0.6], "")
+    assert spanning(([0.1, 0.2], ""), (None, "few stories")) == (None, "few stories")
+    assert spanning((None, "few stories"), ([0.3, 0.6], "")) == (None, "few stories")

@@ -94,6 +94,8 @@ def test_a_quote_that_is_out_of_order_refuses_the_file(body, line, sentence, sig
 def test_a_blank_before_a_quote_is_a_problem():
     ((line, problem),) = problems('story_id, story, note\n1, "He came, saw", \n2,x,"He said, ""hi""."\n')
     assert line == 2 and problem.startswith("a blank precedes the quote of cell 2")
+    ((line, problem),) = problems('story_id,story\n1, "Mia waits"\n')
+    assert line == 2 and problem.startswith("a blank precedes the quote of cell 2")
 
 
 @pytest.mark.parametrize(

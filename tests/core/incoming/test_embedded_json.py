@@ -7,6 +7,7 @@ import json
 import pytest
 
 from core.incoming.embedded_json import values_in
+from core.incoming.text import MAX_DEPTH, too_deep
 
 RIGHT = {"rows": {"1": {"order": "1"}}}
 TEXT = json.dumps(RIGHT)
@@ -105,3 +106,8 @@ def test_a_megabyte_of_brackets_ends(piece):
     """Quadratic time would be hours."""
     for before, after in (("", ""), ("{", "}")):
         assert values_in(f"{before}{piece * (1_000_000 // len(piece))}{after}").object_with("rows") is None
+
+
+def test_what_nests_too_deeply_is_not_read():
+    deep = '{"a": ' * (MAX_DEPTH + 9) + "1" + "}" * (MAX_DEPTH + 9)
+    assert not any(too_deep(value) for value in values_in(f"So: {deep}").values)
