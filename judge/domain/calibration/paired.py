@@ -73,7 +73,7 @@ def tested_pairs(
 class _Paired:
     """Two judges on the tables that both read, arrays of shape (tables,): the mean difference over the rows of both,
     nan without one, both bounds, and the share of rows that the first lacks less that of the second (`apart`). The
-    numbers of their stories, and their weights."""
+    numbers of their stories, their weights, and the strata that they were drawn in."""
 
     value: Floats
     lowest: Floats
@@ -81,6 +81,7 @@ class _Paired:
     apart: Floats
     story: Clusters
     weight: Floats
+    strata: Sequence[str]
     stories: int
 
     @property
@@ -123,18 +124,21 @@ class _Paired:
     def _estimate(self, row: Floats, names: Sequence[str], over: ClusterName) -> SpannedEstimate:
         finite = np.isfinite(row)
         stories = [names[at] for at in self.story[finite]]
-        return weighted_mean(row[finite].tolist(), self.weight[finite].tolist(), stories, unit=over.plural).estimate
+        strata = [self.strata[at] for at in np.flatnonzero(finite)]
+        values, weights = row[finite].tolist(), self.weight[finite].tolist()
+        return weighted_mean(values, weights, stories, unit=over.plural, strata=strata).estimate
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """All rows of all tables: the table of each row and the story and weight of each table, whether people have a
-    verdict on it, and by judge whether it agrees with them, 1 or 0, nan where it has no verdict. `read` are the tables
-    that each judge was asked about, `names` those of the stories."""
+    """All rows of all tables: the table of each row and the story, weight and stratum of each table, whether people
+    have a verdict on it, and by judge whether it agrees with them, 1 or 0, nan where it has no verdict. `read` are the
+    tables that each judge was asked about, `names` those of the stories."""
 
     table: Clusters
     story: Clusters
     weight: Floats
+    strata: Sequence[str]
     has_human: NDArray[np.bool_]
     agrees: Mapping[str, Floats]
     read: Mapping[str, NDArray[np.bool_]]
@@ -155,6 +159,7 @@ class _Rows:
             table=np.repeat(np.arange(len(tables)), [len(table.rows) for table in tables.values()]),
             story=np.array([at[table.story] for table in tables.values()], dtype=np.int64),
             weight=np.array([table.weight for table in tables.values()], dtype=float),
+            strata=[table.stratum for table in tables.values()],
             has_human=np.array([verdict is not None for verdict in human], dtype=bool),
             agrees=agrees,
             read=read,
@@ -183,6 +188,7 @@ class _Rows:
             apart=sums[:, 4] / n,
             story=self.story[here],
             weight=self.weight[here],
+            strata=[self.strata[at] for at in np.flatnonzero(here)],
             stories=self.stories,
         )
 

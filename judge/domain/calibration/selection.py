@@ -25,6 +25,7 @@ from core.statistics import (
 from judge.domain.calibration.agreement import NOTHING, SpannedEstimate
 from judge.domain.calibration.paired import tested_pairs
 from judge.domain.calibration.rows import Table, matched
+from judge.domain.calibration.strata import Strata
 from judge.domain.calibration.weighted import weighted_mean
 from judge.domain.cluster_names import STORIES, ClusterName
 
@@ -124,11 +125,12 @@ def choice_text(chosen: str, beside: Beside, without: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StoryScore:
-    """A figure of one table of a `story`, with the table's weight."""
+    """A figure of one table of a `story`, with the table's weight and the stratum that it was drawn in."""
 
     story: str
     value: float
     weight: float
+    stratum: str = ""
 
 
 def story_agreements(tables: Sequence[Table]) -> list[StoryScore]:
@@ -138,7 +140,7 @@ def story_agreements(tables: Sequence[Table]) -> list[StoryScore]:
         verdicts = [(matched(row.judge), matched(row.human)) for row in table.rows]
         same = [judged == true for judged, true in verdicts if None not in (judged, true)]
         if same:
-            out.append(StoryScore(table.story, sum(same) / len(same), table.weight))
+            out.append(StoryScore(table.story, sum(same) / len(same), table.weight, table.stratum))
     return out
 
 
@@ -169,8 +171,8 @@ def select(judges: Mapping[str, Sequence[Table]], chosen: str, *, seed: int, ove
 
 def _mean(scores: Sequence[StoryScore], over: ClusterName) -> SpannedEstimate:
     values, weights = [score.value for score in scores], [score.weight for score in scores]
-    stories = [score.story for score in scores]
-    return weighted_mean(values, weights, stories, scale=SHARE, unit=over.plural).estimate
+    stories, strata = [score.story for score in scores], [score.stratum for score in scores]
+    return weighted_mean(values, weights, stories, scale=SHARE, unit=over.plural, strata=strata).estimate
 
 
 def _highest(
@@ -187,15 +189,14 @@ def _highest(
 
 
 def _sums(scores: Sequence[Sequence[StoryScore]]) -> Sums:
-    """Return the weighted sums over each story, a column a judge."""
-    at = {
-        story: place
-        for place, story in enumerate(dict.fromkeys(score.story for of_judge in scores for score in of_judge))
-    }
+    """Return the weighted sums over each story, a column a judge, with the strata of the stories."""
+    drawn_in = {score.story: score.stratum for of_judge in scores for score in of_judge}
+    at = {story: place for place, story in enumerate(drawn_in)}
+    strata = Strata(drawn_in)
     above: Floats = np.zeros((len(at), len(scores)))
     below: Floats = np.zeros((len(at), len(scores)))
     for column, of_judge in enumerate(scores):
         for score in of_judge:
             above[at[score.story], column] += score.value * score.weight
             below[at[score.story], column] += score.weight
-    return Sums(above, below)
+    return Sums(above, below, strata.numbers(drawn_in.values()) if strata.count > 1 else None)

@@ -107,6 +107,35 @@ def test_rows_that_one_judge_leaves_out_are_in_no_difference():
     assert rival.p == 1.0 and not rival.better, "the silent one could be wrong on what it left out"
 
 
+def test_what_categories_differ_by_is_no_chance_where_tables_were_drawn_within_them():
+    # each judge agrees alike with people on all stories of a category, up to a row, and is better in one of them
+    right = {"one": {"a": 9, "b": 5}, "other": {"a": 6, "b": 9}}
+
+    def tables(name, *, strata):
+        out = []
+        for at in range(12):
+            category = "ab"[at % 2]
+            agreeing = right[name][category] - (at % 3 == list(right).index(name))
+            rows = [row(1, int(place < agreeing)) for place in range(10)]
+            out.append(replace(table(rows, story=f"s{at}", category=category), stratum=category if strata else ""))
+        return out
+
+    within, simple = (selections({name: tables(name, strata=kept) for name in right}, seed=1) for kept in (True, False))
+    for name in right:
+        inner, outer = within[name], simple[name]
+        [rival], [plain] = inner.rivals, outer.rivals
+        for narrow, wide in ((inner.agreement, outer.agreement), (rival.difference, plain.difference)):
+            assert narrow.value == pytest.approx(wide.value), name
+            assert narrow.interval[1] - narrow.interval[0] < (wide.interval[1] - wide.interval[0]) / 2, name
+        assert inner.agreement.interval == pytest.approx(
+            agreement(tables(name, strata=True), seed=1).by_story.interval, abs=0.02
+        )
+    # "other" is ahead in whatever is drawn within the categories: its place owes nothing to luck
+    held, told = within["other"].without_optimism, simple["other"].without_optimism
+    assert held.value == pytest.approx(within["other"].agreement.value, abs=0.002) and told.value < held.value - 0.005
+    assert held.interval[1] - held.interval[0] < told.interval[1] - told.interval[0]
+
+
 def test_equal_judges_are_seldom_told_apart_and_the_interval_of_the_chosen_one_holds():
     world = World("8 equal", (0.8,) * 8)
     result = found(world, 21, repetitions=40, seed=3)
