@@ -124,7 +124,7 @@ class _Paired:
     def _estimate(self, row: Floats, names: Sequence[str], over: ClusterName) -> SpannedEstimate:
         finite = np.isfinite(row)
         stories = [names[at] for at in self.story[finite]]
-        strata = [self.strata[at] for at in np.flatnonzero(finite)]
+        strata = [self.strata[at] for at in np.flatnonzero(finite).tolist()]
         values, weights = row[finite].tolist(), self.weight[finite].tolist()
         return weighted_mean(values, weights, stories, unit=over.plural, strata=strata).estimate
 
@@ -188,7 +188,7 @@ class _Rows:
             apart=sums[:, 4] / n,
             story=self.story[here],
             weight=self.weight[here],
-            strata=[self.strata[at] for at in np.flatnonzero(here)],
+            strata=[self.strata[at] for at in np.flatnonzero(here).tolist()],
             stories=self.stories,
         )
 
