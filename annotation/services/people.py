@@ -53,9 +53,14 @@ def invite(
 def invite_account(*, by: User, project: Project, role: Role, username: str, now: datetime) -> Invitation:
     """Ask the account of that name to join, and return the invitation; nothing changes before it accepts. A name that
     no account has gets an invitation alike, which nobody is shown: the answer, and the statements that it takes, say
-    nothing of accounts. The same again while the first is open is the same invitation."""
+    nothing of accounts. Capitals matter where several accounts differ by them only, as in files that are imported. The
+    same again while the first is open is the same invitation."""
     username = User.normalize_username(username)
-    invited = User.objects.accounts().filter(username=username, is_active=True).first()
+    alike = {
+        account.username: account
+        for account in User.objects.accounts().filter(username__iexact=username, is_active=True)
+    }
+    invited = alike.get(username) or (next(iter(alike.values())) if len(alike) == 1 else None)
     before = Invitation.objects.open(now).filter(project=project, role=role, username=username).first()
     if before is not None:
         return before
@@ -74,8 +79,8 @@ def invite_account(*, by: User, project: Project, role: Role, username: str, now
 
 def members_named(project: Project, usernames: Collection[str]) -> set[str]:
     """Return which of these names members of the project have."""
-    names = [User.normalize_username(username) for username in usernames]
-    return set(project.memberships.filter(user__username__in=names).values_list("user__username", flat=True))
+    members = {name.casefold() for name in project.memberships.values_list("user__username", flat=True)}
+    return {username for username in usernames if User.normalize_username(username).casefold() in members}
 
 
 def answer_invitation(*, by: User, pk: int, accepts: bool, now: datetime) -> Membership | None:

@@ -72,6 +72,15 @@ def test_the_page_answers_alike_whether_or_not_an_account_exists(cast, gone):
     assert told["charlie"][0] == 200 and "Invited by user name" in told["charlie"][1]
 
 
+def test_capitals_of_an_invited_name_do_not_matter_unless_two_accounts_differ_by_them(cast):
+    charlie = User.objects.get(username="charlie")
+    assert invite(cast, "Charlie").invited == charlie and invite(cast, "CHARLIE").invited == charlie
+    upper = User.objects.create_user("CHARLIE")
+    found = {name: invite(cast, name, Role.ADMIN).invited for name in ("charlie", "CHARLIE", "Charlie")}
+    assert found == {"charlie": charlie, "CHARLIE": upper, "Charlie": None}
+    assert people.members_named(cast.project, ["Alice", "nobody1"]) == {"Alice"}
+
+
 def test_the_api_answers_alike_whether_or_not_an_account_exists(cast, gone):
     told = set()
     for name in NAMES:
