@@ -404,7 +404,7 @@ WITHOUT_ONE = (
     "{missing} of its {total} questions has no answer",
     "{missing} of its {total} questions have no answer",
     "{models} models as random effect",
-    "{name}: none of its {count} answers is to a sample of {dataset}. {upper}{where} {why}{exam",
+    "{name}: none of its {count} answers is to a sample of {dataset}. {upper}{where}: {why}{exa",
     "{name}: {cells} places.",
     "{n} answers",
     "{rows} rows have an actor whom the story does not name.",

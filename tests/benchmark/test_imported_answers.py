@@ -155,7 +155,11 @@ def test_what_does_not_match_and_what_is_double_is_listed(bring, cast):
     [
         ("a.json", "[1]", "a.json holds no answers; expected one JSON object"),
         ("a.json", '{"sum-0": 3}', "a.json, answer 'sum-0': it is not a text"),
-        ("a.json", '{"who": "me"}', "none of its 1 answers is to a sample .* samples are called like 'sum-0'"),
+        (
+            "a.json",
+            '{"who": "me"}',
+            "none of its 1 answers is to a sample .*: no sample is called 'who'.* samples are called like 'sum-0'",
+        ),
         ("a.json", "{", "a.json"),
         ("a.jsonl", '{"doc": {}, "resps": [["1"]]}\n{', "a.jsonl, line 2"),
         ("a.jsonl", '{"doc": {}, "resps": [[["-3.2", "False"]]]}', ("a.jsonl, line 1: its resps are not texts; a task " "that compares likelihoods")),  # noqa: E501

@@ -189,7 +189,7 @@ def _nothing(made: Made, matched: Matched, index: Index, plan: Plan) -> str:
     count = len(made.records)
     return gettext_noop(
         f"{made.name}: none of its {count:,} answers is to a sample of {plan.dataset}. "
-        f"{where[:1].upper()}{where[1:]} {why}{example}."
+        f"{where[:1].upper()}{where[1:]}: {why}{example}."
     )
 
 
