@@ -68,14 +68,14 @@ _MEMBERSHIPS = Read[Membership](
 )  # of a person in a project there is one at most
 
 
-def open_work(access: ProjectAccess, *, before: Work | None = None, known: Collection[Work] = ()) -> set[int]:
+def open_work(access: ProjectAccess, *, before: Work | None = None, without: Collection[Work] = ()) -> set[int]:
     """Return the ids of the stories on which this person has open work of any kind, or of the kinds `before` one, but
-    for kinds that the caller has `known` already.
+    for the kinds in `without`.
 
     Every way to gold, votes, answers of models or judgements asks here, whatever the role
     (`annotation.services.open_work`); pages of one kind of work ask about the kinds before it.
     """
-    return set().union(*open_work_of(access.project, access.user, access.role, before=before, known=known).values())
+    return set().union(*open_work_of(access.project, access.user, access.role, before=before, without=without).values())
 
 
 def unfinished(access: ProjectAccess) -> set[int]:

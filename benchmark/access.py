@@ -127,7 +127,7 @@ def closed_to(
     """
     aligned = samples_with_open_work(access.project, access.user, access.role, before=before)
     stories = {story for story, _, _ in aligned if story is not None}
-    stories |= open_work(access, before=before, known=ALIGNING)
+    stories |= open_work(access, before=before, without=ALIGNING)
     if not (stories or aligned):
         return frozenset()
     numbers_by_version: dict[int | None, set[int]] = {}

@@ -50,9 +50,9 @@ def register(work: Work, finder: Finder) -> None:
 
 
 def open_work_of(
-    project: Project, user: User, role: Role, *, before: Work | None = None, known: Collection[Work] = ()
+    project: Project, user: User, role: Role, *, before: Work | None = None, without: Collection[Work] = ()
 ) -> dict[Work, Set[int]]:
     """Return the ids of the stories of a project on which this person has open work, by its kind: all kinds, or those
-    `before` one, without kinds that the caller has `known` already. A constant number of statements."""
-    kinds = [work for work in sorted(_finders) if (before is None or work < before) and work not in known]
+    `before` one, but for those in `without`. A constant number of statements."""
+    kinds = [work for work in sorted(_finders) if (before is None or work < before) and work not in without]
     return {work: _finders[work](project, user, role) for work in kinds}
