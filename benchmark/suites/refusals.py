@@ -69,12 +69,6 @@ def own_words(answer: str) -> OwnWords:
     return OwnWords("".join(kept).strip(" \t\r\n,;:，；：-—–"), refused, unknowing)
 
 
-def is_refusal(answer: str) -> bool:
-    """Return whether an answer refuses and says nothing else."""
-    own = own_words(answer)
-    return own.refused and not any(letter.isalnum() for letter in own.text)
-
-
 def _pieces(answer: str, sentence: re.Pattern[str]) -> Iterator[str]:
     """The sentences of an answer, and both sides of a "but", with what ends them."""
     return (match[0] for match in sentence.finditer(answer))

@@ -62,11 +62,6 @@ def committed(answer: str, options: Sequence[str]) -> Committed:
     return Committed(None, own.why(SEVERAL if letter == _MORE else NO_OPTION))
 
 
-def committed_letter(answer: str, options: Sequence[str]) -> str | None:
-    """Return the letter of `committed`."""
-    return committed(answer, options).letter
-
-
 _MORE = ""
 """Stands for more than one letter."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmark.suites.refusals import OwnWords, is_refusal, own_words
+from benchmark.suites.refusals import OwnWords, own_words
 from tests.benchmark.suites.phrasings import ABSTENTIONS, CHINESE_REFUSALS, REFUSALS
 
 MORE = (
@@ -52,7 +52,7 @@ ANSWERS = (
 @pytest.mark.parametrize("answer", [*REFUSALS, *CHINESE_REFUSALS, *MORE])
 def test_a_refusal_says_nothing(answer):
     own = own_words(answer)
-    assert is_refusal(answer) and own.refused and not any(letter.isalnum() for letter in own.text), own
+    assert own.refused and not any(letter.isalnum() for letter in own.text), own
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
@@ -64,7 +64,7 @@ def test_an_answer_that_looks_like_one_stays_whole(answer):
     "answer", [*ABSTENTIONS, "Hmm, no idea", "cannot say", "I don't know whether Una knows.", "我不确定。", "无法判断"]
 )
 def test_who_does_not_know_does_not_refuse(answer):
-    assert own_words(answer) == OwnWords("", unknowing=True) and not is_refusal(answer)
+    assert own_words(answer) == OwnWords("", unknowing=True)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.suites.reasons import REFUSED, UNKNOWING
-from benchmark.suites.tombench.committed_letters import committed, committed_letter
+from benchmark.suites.tombench.committed_letters import committed
 from benchmark.suites.tombench.options import NO_OPTION, NONE_OF_THEM, SEVERAL, clean_option
 from benchmark.suites.tombench.parsing import extract_official, parse_official, parse_repaired
 from benchmark.suites.tombench.shuffling import show
@@ -205,12 +205,12 @@ PIECES = st.sampled_from(
 
 @pytest.mark.parametrize(("answer", "letter"), ANSWERS)
 def test_the_letter_that_an_answer_commits_to(answer, letter):
-    assert committed_letter(answer, OPTIONS) == letter
+    assert committed(answer, OPTIONS).letter == letter
 
 
 @pytest.mark.parametrize("answer", ["[[C]]", "C", "答案：C", "Answer: (c)", "**C**"])
 def test_a_letter_that_was_not_shown_stands_for_itself(answer):
-    assert committed_letter(answer, ("Yes", "No")) == "C"
+    assert committed(answer, ("Yes", "No")).letter == "C"
 
 
 @pytest.mark.parametrize(
@@ -227,23 +227,23 @@ def test_an_answer_that_chooses_nothing_says_why(answer, why):
 
 
 def test_an_option_is_no_refusal():
-    assert committed_letter("不知道", ("知道", "不知道")) == "B"
-    assert committed_letter("B. I can't help you.", ("Sure", "I can't help you.")) == "B"
-    assert committed_letter("I can't help you.", ("Sure", "I can't help you.")) == "B"
+    assert committed("不知道", ("知道", "不知道")).letter == "B"
+    assert committed("B. I can't help you.", ("Sure", "I can't help you.")).letter == "B"
+    assert committed("I can't help you.", ("Sure", "I can't help you.")).letter == "B"
 
 
 def test_an_option_is_repeated_as_text():
     options = ("No one says something wrong.", "Someone says something wrong")
-    assert committed_letter("someone says something wrong.", options) == "B"
-    assert committed_letter("Let me think.\n\nNo one says something wrong", options) == "A"
-    assert committed_letter("答案是：生气。", ("高兴", "生气")) == "B"
-    assert committed_letter("Either, neither", options) is None
+    assert committed("someone says something wrong.", options).letter == "B"
+    assert committed("Let me think.\n\nNo one says something wrong", options).letter == "A"
+    assert committed("答案是：生气。", ("高兴", "生气")).letter == "B"
+    assert committed("Either, neither", options).letter is None
 
 
 def test_options_with_letters_of_their_own_are_read_as_text():
     options = ("Ask about attraction C.", "Go to attractions A or B.")
-    assert committed_letter("Go to attractions A or B.", options) == "B"
-    assert committed_letter("Ask about attraction C.", options) == "A"
+    assert committed("Go to attractions A or B.", options).letter == "B"
+    assert committed("Ask about attraction C.", options).letter == "A"
 
 
 def test_of_doubled_options_the_first_stands_for_both():
@@ -274,7 +274,7 @@ def test_every_answer_is_read_as_an_option_or_as_none(answer, order):
 )
 def test_the_required_form_behind_any_other_counts(letter, form):
     reasoning = form.format("D" if letter == "A" else "A")
-    assert committed_letter(f"{reasoning}\n\n[[{letter}]]", OPTIONS) == letter
+    assert committed(f"{reasoning}\n\n[[{letter}]]", OPTIONS).letter == letter
 
 
 @pytest.mark.parametrize(
