@@ -54,6 +54,7 @@ def notify_through():
         app.conf.broker_url = url
         app.conf.broker_transport_options = options or _options_for(url)
         app.amqp._producer_pool = app._pool = None  # pools of the broker before
+        notify.WORKERS.connect(tasks.notify_workers)  # the broker before may have been away, this one is not
 
     yield use
     use(*before)

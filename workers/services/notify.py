@@ -24,7 +24,9 @@ class Notifier:
         self._silent_until = 0.0
 
     def connect(self, send: Callable[..., None]) -> None:
+        """Notify through `send` from now on; a failure of the way before it holds nothing back."""
         self.send = send
+        self._silent_until = 0.0
 
     def notify(self, *arguments: Any) -> None:
         """Call `send` with these arguments after commit. Never raises: a broker that is down must not stop anybody's
