@@ -43,12 +43,18 @@ def repaired_perceptions(text: str) -> Perceived | None:
     """Return the objects of the last list of objects in a model's answer, none of an empty list; of an answer without
     one the objects in it that map scenes to lists of perceivers. Returns None if there are none."""
     values, is_all, _ = values_in(text)
-    lists = [value for value in values if isinstance(value, list) and _are_objects(value)]
+    lists = [scenes for value in values if isinstance(scenes := _without_name(value), list) and _are_objects(scenes)]
     if lists:
         return next((scenes for scenes in reversed(lists) if scenes), [])
     objects = [value for value in values if isinstance(value, dict)]
     are_scenes = all(isinstance(names, list) for scene in objects for names in scene.values())
     return objects if is_all and are_scenes and any(objects) else None
+
+
+def _without_name(value: Any) -> Any:
+    """Return the list of `{"perceptions": [{…}, …]}`, and other values as they are: people are no objects."""
+    named = next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else None
+    return named if named and isinstance(named, list) and _are_objects(named) else value
 
 
 def _are_objects(scenes: Sequence[object]) -> bool:

@@ -11,7 +11,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from core.incoming.text import MAX_DEPTH
 from core.plain import Json
@@ -38,14 +38,14 @@ class Values(NamedTuple):
     places: tuple[tuple[int, int], ...] = ()
 
     def object_with(self, *fields: str) -> Json | None:
-        """Return the last object that has one of these fields; None if there is none.
-
-        An object inside another value counts only where no outermost one has a field.
-        """
-        outermost = [value for value in self.values if _has(value, fields)]
-        if not outermost:
-            outermost = [inner for value in self.values for inner in _inside(value) if _has(inner, fields)]
-        return outermost[-1] if outermost else None
+        """Return the object with one of these fields that ends last, wherever it stands; None if there is none."""
+        waiting = list(self.values)
+        while waiting:
+            value = waiting.pop()
+            if _has(value, fields):
+                return cast(Json, value)
+            waiting += _containers_in(value)
+        return None
 
     def rows(self, *fields: str) -> list[Json] | None:
         """Return the last list of objects of which one has all of these fields in any spelling, or the values
@@ -81,9 +81,13 @@ def _inside(value: Any) -> Iterator[Any]:
     """Yield the containers inside a value, level by level."""
     level = [value]
     while level:
-        children = [child for item in level for child in (item.values() if isinstance(item, dict) else item)]
-        level = [child for child in children if isinstance(child, (dict, list))]
+        level = [child for item in level for child in _containers_in(item)]
         yield from level
+
+
+def _containers_in(value: Any) -> list[Any]:
+    children = value.values() if isinstance(value, dict) else value
+    return [child for child in children if isinstance(child, (dict, list))]
 
 
 def values_in(text: str) -> Values:

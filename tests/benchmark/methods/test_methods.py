@@ -10,7 +10,7 @@ import pytest
 from benchmark.methods.contract import Put, Scene
 from benchmark.methods.cot import COT
 from benchmark.methods.in_session import FIRST, in_session
-from benchmark.methods.perceptions import array_in, perceived_by, perceptions_of
+from benchmark.methods.perceptions import array_in, perceived_by, perceptions_of, repaired_perceptions
 from benchmark.methods.perceptom import INVALID, ORACLE_PERCEPTION, PERCEIVE, PERCEPTOM
 from benchmark.methods.plain import PLAIN
 from benchmark.methods.program import method_named, method_setting, program_of, request_by, steps_with, wording_digest
@@ -122,6 +122,14 @@ def test_perceptom_shows_what_the_person_perceived(method):
     second = Put(PUT.story, "Where does Ines think that Bo looks?", "", people=("Ines", "Bo"), scenes=SCENES)
     request = asked(method, put=second, **{PERCEIVE: told})
     assert "Ines thinks Bo knows about" in request.messages[0].content and "drawer" not in request.messages[0].content
+
+
+def test_a_list_of_perceptions_may_have_a_name():
+    scenes = [{"a": ["Bo"]}, {"b": []}]
+    assert repaired_perceptions(json.dumps({"perceptions": scenes})) == scenes
+    assert repaired_perceptions('[{"a": []}] Rather: ' + json.dumps({"final": scenes})) == scenes
+    assert repaired_perceptions('{"a": ["Bo"]}') == [{"a": ["Bo"]}]
+    assert repaired_perceptions('{"a": []}') == [{"a": []}]
 
 
 @pytest.mark.parametrize(

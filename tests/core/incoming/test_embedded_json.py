@@ -31,6 +31,7 @@ HOLDING = {
     "another object behind": f'{TEXT}\n{{"note": "done"}}',
     "a broken one behind": f'{TEXT}\n{{"rows": {{"1"',
     "wrapped": f'{{"answer": {TEXT}}}',
+    "wrapped behind a draft": f'{{"rows": {{}}}}\nRather: {{"answer": {TEXT}}}',
     "comment": '{"rows": {"1": {"order": "1"}} // one row\n}',
     "trailing commas": '{"rows": {"1": {"order": "1",},},}',
     "Python's literal": "{'rows': {'1': {'order': '1'}}}",
@@ -52,7 +53,8 @@ def test_without_the_field_there_is_no_object(text):
 
 def test_an_outer_object_goes_before_a_nested_one():
     text = '{"verdict": "A", "why": {"verdict": "B"}}'
-    assert values_in(text).object_with("verdict") == json.loads(text)
+    for outer in (text, f'{{"answer": {text}}}', f"[{text}]"):
+        assert values_in(outer).object_with("verdict") == json.loads(text)
 
 
 def test_strings_keep_what_looks_like_syntax():
