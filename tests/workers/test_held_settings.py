@@ -119,6 +119,25 @@ def test_the_page_says_what_to_change(full, make_endpoint, start, run_worker, pa
     assert "40 held back" in text and "tick “has no system role” on the model" in text and "Resume" in text
 
 
+def test_event_streams_hold_the_endpoint_until_the_server_answers_whole(make_endpoint, start, run_worker):
+    """They may have been paid: what a person resumes is asked again all the same."""
+    streams = [True]
+    stream = Odd(200, b"data: [DONE]\n\n", {"content-type": "text/event-stream"})
+    with OddServer(lambda *_: stream if streams else Odd(200, json.dumps(GOOD).encode())) as server:
+        endpoint = make_endpoint(
+            "openai", name="small", base_url=server.url + "/v1", max_concurrency=1, repeat_unknown=0
+        )
+        job = start(endpoint, [f"q{at}" for at in range(9)])
+        run_worker()
+        job.refresh_from_db()
+        assert (job.state, states(job)) == ("paused", {"held": 9}) and server.asked <= FEW + 1
+        assert job.note.startswith("small: The server streams its answers: have it, or the gateway before it, answer")
+        streams.clear()
+        assert apply_action(job, "resume") == ""
+        run_worker()
+    assert states(job) == {"done": 9}
+
+
 def test_answers_between_refusals_hold_nothing(full, make_endpoint, start, run_worker):
     """One question in two is refused: the fault lies with the question."""
     asked = iter(range(1000))

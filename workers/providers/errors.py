@@ -14,6 +14,7 @@ BackendError
 ├── Unreachable       no connection: the request never left                                  again later
 ├── Lost              sent, and no answer known: it may have been paid                       outcome unknown
 └── Unreadable        an answer came that cannot be read: it was probably paid               outcome unknown
+    ├── Streamed      it is an event stream, which nobody asked for                          outcome unknown
     └── TooLong       it is longer than what is read                                         outcome unknown
 """
 
@@ -133,6 +134,12 @@ class Lost(BackendError):
 
 class Unreadable(BackendError):
     again = Again.UNKNOWN
+
+
+class Streamed(Unreadable):
+    advice = gettext_noop(
+        "The server streams its answers: have it, or the gateway before it, answer whole, then resume."
+    )
 
 
 class TooLong(Unreadable):

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator
 
 from core.language import gettext_noop
 from core.plain import Json
-from workers.providers.errors import Unreadable
+from workers.providers.errors import Streamed, Unreadable
 
 MOST = 2**31 - 1
 
@@ -35,11 +35,7 @@ def parse_json(content: bytes, media_type: str = "") -> Json:
         raise Unreadable(gettext_noop(f"The answer is not UTF-8 (byte {error.start} of {len(content)}).")) from error
     except (ValueError, RecursionError) as error:
         if EVENT_STREAM in media_type.lower() or content.lstrip().startswith(_EVENTS):
-            problem = gettext_noop(
-                "The answer is an event stream, which nobody asked for: have the server, or the gateway before it, "
-                "answer whole."
-            )
-            raise Unreadable(problem) from error
+            raise Streamed(gettext_noop("The answer is an event stream, which nobody asked for.")) from error
         page = gettext_noop("a web page, ") if content.lstrip()[:1] == b"<" else ""
         problem = gettext_noop(f"The answer is {page}not JSON: {str(error)[:120]}; it has {len(content)} bytes.")
         raise Unreadable(problem) from error

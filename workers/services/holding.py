@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from core.texts import storable
-from workers.models import COMPLETED, OPEN, Attempt, Endpoint, Item, ItemState, Job, JobState
-from workers.providers.errors import BackendError, Forbidden
+from workers.models import COMPLETED, OPEN, Attempt, Call, CallState, Endpoint, Item, ItemState, Job, JobState
+from workers.providers.errors import Again, BackendError, Forbidden
 
 FEW = 3
 """Calls of an endpoint that end in the same trouble, one after another, before its items are held back."""
@@ -31,9 +31,7 @@ def hold_back_hopeless(job: int, endpoint: Endpoint, error: BackendError) -> boo
     if not (_is_new(job, endpoint, error) or _is_held(job, endpoint) or _in_a_row(endpoint, error)):
         return False
     items = Item.objects.filter(job=job, endpoint=endpoint)
-    last_attempt = Attempt.objects.filter(
-        call=OuterRef("call"), number=OuterRef("call__attempts_made"), outcome=error.kind
-    )
+    last_attempt = _ended_like(error).filter(call=OuterRef("call"), number=OuterRef("call__attempts_made"))
     items.filter(Exists(last_attempt)).hold_failed()
     hold_back(job, endpoint, note_of(endpoint, error))
     return True
@@ -50,8 +48,14 @@ def _is_held(job: int, endpoint: Endpoint) -> bool:
 
 def _in_a_row(endpoint: Endpoint, error: BackendError) -> bool:
     ended = Attempt.objects.filter(call__endpoint=endpoint, waits=0, finished_at__isnull=False).order_by("-id")
-    recent = list(ended.values_list("outcome", flat=True)[:FEW])
-    return recent == [error.kind] * FEW
+    return _ended_like(error).filter(pk__in=list(ended.values_list("pk", flat=True)[:FEW])).count() == FEW
+
+
+def _ended_like(error: BackendError) -> QuerySet[Attempt]:
+    """Return the attempts that ended in this trouble: of an unknown outcome the sentence tells it."""
+    if error.again is Again.UNKNOWN:
+        return Attempt.objects.lost().filter(problem=storable(str(error)))
+    return Attempt.objects.filter(outcome=error.kind)
 
 
 def note_of(endpoint: Endpoint, error: BackendError) -> str:
@@ -92,5 +96,7 @@ def holds_back(job: Job) -> bool:
 
 
 def release(job: int, *, start: datetime) -> int:
-    """Let what was held back wait again; returns how many items."""
+    """Let what was held back wait again, and ask again what has no known answer; returns how many items."""
+    calls = Call.objects.filter(items__job=job, items__state=ItemState.HELD, state=CallState.UNKNOWN)
+    Call.objects.filter(pk__in=list(calls.values_list("pk", flat=True))).retry()
     return Item.objects.filter(job=job).free(start=start)
