@@ -29,7 +29,7 @@ _REASONS = re.compile(
 )
 _ANNOUNCED = re.compile(
     r"^\W*(?:(?:the|my|so|thus|therefore|hence|final|correct|best|most\s+likely)\W+)*"
-    r"(?:answer|location|place|container|position|response|attitude|choice|it|that)(?:'s|\s+is|\s+would\s+be|\s*[:：=-])\s*",
+    r"(?:answer|location|place|container|position|response|attitude|choice|it|that)(?:'s|\s+is|\s+would\s+be|[\s*_`\"']*[:：=-])\s*",
     re.IGNORECASE,
 )
 _SILENCE = re.compile(
@@ -37,6 +37,7 @@ _SILENCE = re.compile(
     r".*\berrors?\b.*|time\s?d?\s?out|answer|response|output|.{0,3}…|\.\.\.)?\W*",
     re.IGNORECASE | re.DOTALL,
 )
+_TAG = re.compile(r"</?[a-z]{1,20}>", re.IGNORECASE)
 _AROUND = re.compile(r"^[\W_]+|[\W_]+$")
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _OF_SENTENCES = words(
@@ -69,7 +70,7 @@ _AT = (
 )
 _PUTS = (
     r"(?:look(?:s|ed|ing)?|search(?:es|ed|ing)?|find|finds|found|is|are|was|were|be|been|stays?|remains?|lies|"
-    r"sits|located|stored|kept|placed|put|moved|left|hidden|goes?|still|thing|it)"
+    r"sits|located|stored|kept|placed|put|moved|left|hidden|goes?|still|thing|it(?:'s)?)"
 )
 _PLACE = re.compile(
     rf"(?:^|[.!?\n]|\b{_PUTS}(?:\s+for\s+(?:[\w'-]+\s+){{1,4}}?)?)\W{{0,12}}{_AT}\s+((?:[\w'’-]+[ /]+){{0,5}}[\w'’-]+)"
@@ -81,6 +82,15 @@ _PLACE_ENDS = re.compile(
     r"\s+(?:because|since|as|when|where|while|for|that|which|who|after|before|and|but|by|is|are|was|were|if|so|to|from|"
     r"rather|instead|even|although|though|unless|until|now|still|first|again|in|on|at|inside|near|with)\b.*$",
     re.IGNORECASE,
+)
+_GUESSING = re.compile(
+    r"^\W*(?:(?:i\s+(?:think|believe|guess|suppose)|i(?:'d|\s+would)\s+(?:say|guess)|(?:most\s+)?(?:probably|likely)|perhaps|maybe|"
+    rf"possibly|presumably)\W+)+(?:that\s+)?(?=(?:it|{_AT}|the|an?|his|her|their|its)\b)",
+    re.IGNORECASE,
+)
+_DENIED = (
+    r"\b(?:not|never|nor|isn't|won't|anywhere\s+but|other\s+than)\s+(?:(?:be|look|search|for|it|in|inside|at|on|under|the|an?|"
+    r"any|his|her|their)\s+){0,5}"
 )
 _DETERMINER = re.compile(r"^(?:the|an?|his|her|their|its|some|another|that|this|same|very|own|my)\s+", re.IGNORECASE)
 _NO_PLACES = words(
@@ -104,7 +114,7 @@ def phrase_in(text: str, members: Iterable[str] = ()) -> str:
     """Return the few words that an answer consists of, without an announcement, emphasis and full stop.
 
     Returns "" for a sentence, silence, and the cut beginning of one of `members`."""
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in _TAG.sub(" ", text).splitlines() if line.strip()]
     if not lines or (len(lines) == 1 and _SILENCE.fullmatch(lines[0][:_MOST_CHARACTERS])):
         return ""
     raw = _ANNOUNCED.sub("", lines[0] if len(lines) == 1 else main_clause(lines[0]), count=1)
@@ -139,7 +149,7 @@ def outside_place(own: OwnWords, members: Iterable[str]) -> str:
 
 def place_in(text: str, members: Iterable[str] = ()) -> str:
     """Return the place that an answer puts something in, without an article. Returns "" if it names none."""
-    clause = main_clause(text.replace("’", "'"))
+    clause = _GUESSING.sub("", main_clause(text.replace("’", "'")))
     for match in _PLACE.finditer(clause):
         phrase = _PLACE_ENDS.sub("", match[1] or match[2] or "").strip()
         if place := _bare_place(phrase):
@@ -149,6 +159,17 @@ def place_in(text: str, members: Iterable[str] = ()) -> str:
     if announced and not re.search("[:：=-]", announced[0]) and not _DETERMINER.match(phrase):
         return ""  # "it is ajar"
     return _bare_place(phrase)
+
+
+def without_denied(text: str, names: Iterable[str]) -> str:
+    """Return an answer without the names that it denies: "not in the box" says nothing of where something is."""
+    named = "|".join(map(in_words, sorted(names, key=len, reverse=True)))
+    return re.sub(rf"{_DENIED}(?:{named})(?!\w)", " ", text.replace("’", "'"), flags=re.IGNORECASE)
+
+
+def in_words(name: str) -> str:
+    """Return the pattern of a name with any blanks between its words."""
+    return r"[\s_-]+".join(map(re.escape, re.split(r"[\s_-]+", name)))
 
 
 def _bare_place(phrase: str) -> str:

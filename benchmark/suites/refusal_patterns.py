@@ -33,6 +33,9 @@ _SORRY = _any(
     r"(?:and\s+|but\s+)?(?:unfortunately|regrettably|sadly|honestly|frankly)",
     r"(?:oh|oops|hello|hi|hey|well|ah|hmm+|um+|no|nope|ok(?:ay)?)\b",
     rf"(?:thanks|thank\s+you)(?:\s+for\b{_TO_COMMA})?",
+    r"(?:(?:the|my|final|correct)\s+){0,2}(?:answer|response)(?:\s+is)?|assistant|error|content\s+warning",
+    rf"(?:while|although|though|even\s+(?:if|though))\s+(?:i|we|you|it|this|that)\b{_TO_COMMA}",
+    rf"(?:regarding|about|concerning|as\s+for|as\s+to)\s+(?:the|this|that|your)\b{_TO_COMMA}",
     rf"(?:as|since|because|being|given\s+that)\s+(?:(?:i|we)(?:'m|\s+am)\s+)?(?:only\s+|just\s+)?{_AI}(?:{_TO_COMMA})?",
     r"(?:at\s+this\s+time|at\s+the\s+moment|for\s+\w+\s+reasons)",
 )
@@ -63,11 +66,24 @@ _MODAL = (
     r"(?:can\s?not|cant|can't|could\s+not|couldn't|will\s+not|won't|would\s+rather\s+not|prefer\s+not|rather\s+not|not\s+"
     r"(?:[a-z]+ly\s+)?(?:able|allowed|permitted|willing|comfortable|going|something)|un(?:able|willing)|refus\w+|declin\w+)\b"
 )
+_KEEPS = (
+    r"(?:can\s?not|cant|can't|couldn't|could\s+not|won't|will\s+not|unable\s+to|not\s+(?:\w+ly\s+)?(?:able|allowed|"
+    r"going|willing|qualified|in\s+a\s+position)\s+to|(?:not|n't)\s+(?:want\s+to|feel\s+(?:that\s+)?i\s+can)|prefer\s+(?:not\s+to|to\s+not))"
+)
+_TELLS = (
+    r"(?:say|tell|label|classify|rate|judge|look|search|locate|access|open|choose|pick|select|confirm|reveal|"
+    r"see\s+(?:any|the|your|a)\s+(?:\w+\s+)?(?:story|text|passage|question))\b"
+)
+"""What a model says that it does not do, and can do nothing about."""
 REFUSAL = _pattern(
     _LEAD,
     _any(
         rf"(?!{_STATES})(?:{_I}|(?:my|our)\b(?!\s+(?:\w+\s+)?(?:guess|answer|conclusion|view|choice)\b))(?!.*{_EXPLAINS})(?=.{{0,160}}{_DENIES})(?=.{{0,200}}{_SERVES})",
         rf"(?!.*{_EXPLAINS}){_MODAL}(?=.{{0,80}}{_SERVES})",
+        rf"{_I}\s*(?:\w+ly\s+)?(?:'m\s+|am\s+|do\s*|'d\s+|would\s+)?{_KEEPS}\s+(?:\w+ly\s+)?{_TELLS}",
+        r"(?:this|that|the|your)\s+(?:\w+\s+)?(?:story|scenario|text|passage|question|topic|content)\b.{0,80}"
+        r"\b(?:i|we)\s+(?:can\s?not|can't|won't|will\s+not|am\s+not)\b",
+        r"[^,.;:!?]{0,60}\b(?:not|n't)\s+(?:allow|permit|let)\s+(?:me|us)\b",
         rf"{_I}(?:'m|'ll|'d)?(?:\s+\w+){{0,5}}\s+(?:declin|refus|refrain|abstain)\w*",
         rf"{_I}(?:'ve|'m|'d|\s+\w+){{0,4}}\s+(?:rather|prefer|choose|chosen|choosing|told|instructed|want|wish)\s+not\b",
         rf"{_I}(?:'ll|\s+will|\s+must|\s+have\s+to)*\s+pass\b",
@@ -78,7 +94,8 @@ REFUSAL = _pattern(
         r"unsafe|prohibited|restricted|sensitive|flagged|blocked|rejected|denied|refused|filtered|declined|withheld|not\s+"
         r"(?:appropriate|allowed|permitted|something|supported)|(?:cannot|can't)\s+be\s+(?:processed|completed|fulfil|generated|"
         r"displayed|shown|provided))",
-        r"(?:this|that|it)\s+(?:may\s+|might\s+|could\s+|would\s+|seems\s+to\s+)?(?:violat|breach|contraven)",
+        rf"{_I}\s+have\s+no\s+access\b",
+        r"(?:this|that|it|(?:saying|telling|choosing|picking|naming)\b[^.;:!?]{0,80}?)\s+(?:may\s+|might\s+|could\s+|would\s+|seems\s+to\s+)?(?:violat|breach|contraven)",
         rf"(?:it|this|that)(?:'s|\s+is|\s+would|\s+goes|\s+falls)\s+(?=.{{0,60}}{_DENIES})(?:(?=.{{0,120}}\b(?:for\s+(?:me|us)|i|my)\b)|"
         r"(?:be\s+)?(?:not\s+(?:be\s+)?)?\w+\s+to\s+(?:answer|respond|discuss|comment|speculate|engage)\b)",
         rf"(?:answering|responding|helping|assisting|providing|discussing)\b(?=.{{0,80}}{_DENIES})",
@@ -92,7 +109,7 @@ REFUSAL = _pattern(
         r"(?:content|usage|safety)\s+(?:policy|filter|guidelines)\b",
         r"(?:not\s+(?:allowed|permitted|available))\W*$",
         r"please\s+(?:provide|clarify|rephrase|specify|ask|consult|give|share|paste)\b",
-        r"(?:could|can|would)\s+you\s+(?:please\s+)?(?:provide|clarify|rephrase|specify|give|share|repeat)\b",
+        r"(?:could|can|would)\s+you\s+(?:please\s+)?(?:provide|clarify|rephrase|specify|give|share|repeat|paste)\b",
         rf"{_I}\s+(?:would\s+|'d\s+)?need\s+(?:more|further|additional|the\b)",
         rf"{_I}\s+(?:didn't|did\s+not|don't|do\s+not)\s+(?:quite\s+)?(?:get|catch|understand)\b",
     ),
@@ -138,17 +155,17 @@ GOES_ON = _pattern(
 _ZH_AI = r"(?:作为|身为|我是|我只是)[^，。,.!！\n]{0,12}?(?:AI|人工智能|模型|助手|机器人)[^，。,.!！\n]{0,8}"
 _ZH_LEAD = rf"[\s\W]*(?:(?:很|非常|十分|真的|实在)?(?:抱歉|对不起|不好意思|遗憾|您好|你好)|{_ZH_AI})*[\s\W]*"
 _ZH_DENIES = (
-    "(?:无法|不能|不便|不可以|没法|没有?办法|不会|不愿|不想|难以|不方便|未能|不被允许|无权|"
+    "(?:无法|不能|不(?:太|大)?方?便|不可以|没法|没有?办法|不会|不愿|不想|难以|未能|不被允许|无权|"
     "不应|还没有?学会|没有学会|拒绝|谢绝|不予|恕不)"
 )
 _ZH_SERVES = (
     "(?:提供|回答|协助|帮助|帮忙|帮到|满足|完成|讨论|参与|处理|给出|给到|作答|回应|答复|透露|生成|执行|继续|评论|发表|这样做|这么做|"
-    "配合|响应|谈论|涉及|推测|揣测|显示|做到|办到|帮您|帮你|为您|为你)"
+    "配合|响应|谈论|涉及|推测|揣测|显示|做到|办到|聊|谈|帮您|帮你|为您|为你)"
 )
 ZH_REFUSAL = _pattern(
     _ZH_LEAD,
     _any(
-        rf"(?:我|本人|我们|本模型|本助手|恕|[这该此]个?(?:问题|请求|内容)|您的|你的|对此|暂时|目前)[^。！？!?\n]{{0,40}}?{_ZH_DENIES}"
+        rf"(?:我|本人|我们|本模型|本助手|恕|[这该此]个?(?:问题|请求|内容|话题)|您的|你的|对此|暂时|目前)[^。！？!?\n]{{0,40}}?{_ZH_DENIES}"
         rf"[^。！？!?\n]{{0,12}}?{_ZH_SERVES}",
         rf"(?:我|本人|我们)?{_ZH_DENIES}[^。！？!?\n]{{0,6}}?{_ZH_SERVES}",
         r"(?:这个?|该|您的|你的)?(?:问题)?(?:我|我们)?(?:帮不了|帮不上|回答不了|答不了|做不到|办不到|无可奉告|无能为力|爱莫能助|恕难从命)",

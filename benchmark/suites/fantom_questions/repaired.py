@@ -48,7 +48,8 @@ _AFTER_NAMES = re.compile(
 _BETWEEN_NAMES = re.compile(r"\s*(?:[,;、，\n/&|]|\band\b|\bas\s+well\s+as\b|\bor\b)\s*")
 _NAME = re.compile(r"[A-Z][\w'’-]+(?:\s+(?:[A-Z][\w'’.-]*|\d+)){0,2}")
 _NO_NAMES = words(
-    "yes no none nobody everyone everybody all the only both answer they he she i we it unknown name names"
+    "yes no none nobody everyone everybody all the only both answer they he she i i'm i'd i've we you it there this "
+    "that as if while although about regarding unknown name names"
 )
 _PUNCTUATION = re.compile(r"[^\w\s]")
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from benchmark.methods.cot import COT
-from benchmark.suites.closed_sets import main_clause, outside, outside_place, place_in, words
+from benchmark.suites.closed_sets import main_clause, outside, outside_place, place_in, without_denied, words
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, OUTSIDE
 from benchmark.suites.refusals import OwnWords, own_words
 from core.language import gettext_noop
@@ -110,6 +110,7 @@ def _place(answer: str, places: tuple[str, str]) -> set[int]:
     """The places that an answer names as a whole, before its reasons, if there; else those that have the words of the
     place that it gives."""
     names = [_plain(place) for place in places]
+    answer = without_denied(answer, {*places, *names})
     for text in (main_clause(answer), answer):
         if named := _named(_plain(text), names):
             return named

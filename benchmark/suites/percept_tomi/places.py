@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from benchmark.suites.closed_sets import main_clause, outside_place
+from benchmark.suites.closed_sets import in_words, main_clause, outside_place, without_denied
 from benchmark.suites.refusals import own_words
 from core.language import gettext_noop
 
@@ -13,9 +13,6 @@ NO_OUTPUT = "no output"
 """The text for an answer that never came; the released code leaves such a question out."""
 SEVERAL = gettext_noop("names more than one container")
 NONE = gettext_noop("names no place")
-_DENIED = re.compile(
-    r"\b(?:not|never|nor|isn't)\s+(?:(?:be|in|inside|at|on|under|the|a|an|any)\s+){0,3}$", re.IGNORECASE
-)
 
 
 def official_right(answer: str, gold: str) -> bool | None:
@@ -32,6 +29,7 @@ def named_place(answer: str, containers: Sequence[str], candidates: Collection[s
     one that the story lacks is an answer, and wrong.
     """
     own = own_words(answer)
+    own = own._replace(text=without_denied(own.text, (*containers, *candidates)))
     clauses = dict.fromkeys((main_clause(own.text), own.text))
     for names in (containers, [name for name in candidates if name not in containers]):
         for text in clauses:
@@ -45,14 +43,11 @@ def named_place(answer: str, containers: Sequence[str], candidates: Collection[s
 
 
 def _named(answer: str, names: Iterable[str]) -> list[str]:
-    """The names that stand in an answer and are not denied, longest first; within a longer name a shorter one does not
-    count."""
+    """The names that stand in an answer, longest first; within a longer name a shorter one does not count."""
     named = []
     for name in sorted(dict.fromkeys(names), key=len, reverse=True):
-        words = r"[\s_-]+".join(re.escape(word) for word in re.split(r"[\s_-]+", name))
-        pattern = re.compile(rf"(?<!\w){words}(?:e?s)?(?!\w)", re.IGNORECASE)
-        starts = [match.start() for match in pattern.finditer(answer)]
-        if any(not _DENIED.search(answer[max(0, start - 60) : start]) for start in starts):
+        pattern = re.compile(rf"(?<!\w){in_words(name)}(?:e?s)?(?!\w)", re.IGNORECASE)
+        if pattern.search(answer):
             named.append(name)
         answer = pattern.sub(" ", answer)
     return named

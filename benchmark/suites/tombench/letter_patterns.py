@@ -24,7 +24,7 @@ def _words(*patterns: str) -> str:
 
 # B to H stand by themselves. "A" is an article too, and a lower-case letter may be a word: they count where something
 # ends the mention.
-_ALONE = r"(?![A-Za-z0-9]|['’]s)"
+_ALONE = r"(?![A-Za-z0-9À-ɏ]|['’]s)"
 _ENDED = _any(
     rf"(?={_AROUND}(?:[.,:;!?。、=–—-]|[一-鿿]|\Z))",
     rf"(?={_AROUND}{_words('because', 'since', 'as', 'and', 'or', 'but', 'not', 'is', 'option')})",

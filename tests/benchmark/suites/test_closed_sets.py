@@ -201,11 +201,24 @@ def test_a_phrase_is_a_whole_answer_of_a_few_words(text, phrase):
         ("She will look there.", ""), ("somewhere else", ""), ("In the same place", ""),
         ("I can't help with that", ""),
         ("unknown", "unknown"), ("It is used in the field of psychology to test children.", ""),
-        ("on top of the shelf", "shelf"),
+        ("on top of the shelf", "shelf"), ("It's in the living room", "living room"),
+        ("I think the pantry.", "pantry"),
+        ("Probably in the attic.", "attic"), ("I believe it is in the attic.", "attic"), ("I think so.", ""),
+        ("<answer>pantry</answer>", "pantry"), ('{"answer": "pantry"}', "pantry"), ("**Answer**: pantry", "pantry"),
     ],
 )  # fmt: skip
 def test_a_place_is_what_something_is_in(text, place):
     assert outside_place(own_words(text), ("jar",)) == place
+
+
+@pytest.mark.parametrize("answer", ["Not in the {}.", "Una will not look in the {}", "anywhere but the {}"])
+def test_a_place_that_is_denied_is_not_the_answer(answer):
+    for suite, each, place, other in (
+        (OPENTOM, opentom("fine", "crate"), "crate", "trash can"), (PERCEPT_TOMI, percept_tomi(), "jar", "glove box")
+    ):  # fmt: skip
+        assert counted(read(suite, [each], [answer.format(place)])).right == 0
+        (parsed,) = read(suite, [each], [f"Not in the {other} but in the {place}."])
+        assert parsed.repaired_score == 1
 
 
 def test_reasons_are_no_part_of_the_answer():

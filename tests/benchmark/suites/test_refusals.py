@@ -26,6 +26,15 @@ MORE = (
     "No, I can't help with that.",
     "I am sorry but as an AI, I am unable to answer where Una will look for the key, box or basket.",
     "很抱歉，这个问题我回答不了。",
+    "Answer: I can't help with questions about the box.", "Assistant: I can't help with that.",
+    "While I understand your question about the basket, I can't answer it.",
+    "Regarding the box, I cannot answer.", "I'm not going to tell you that it is the basket.",
+    "I'm not in a position to judge whether it is positive.", "I can't look in the box for you.",
+    "I won't say yes.", "I don't want to say yes.", "I can't label this as positive.",
+    "I'm unable to see any story about a box. Could you paste it?", "I have no access to the basket.",
+    "This story about a box has content that I can't engage with.", "Our policy does not allow me to say yes.",
+    "Saying yes would violate my guidelines.", "I do not feel that I can say yes in good conscience.",
+    "对不起，这个话题我不太方便聊。",
     "作为AI，我不能推测他人的想法。", "抱歉，您的问题涉及敏感内容，我无法处理。", "我没有办法回答您的问题。",
     "抱歉，我还没有学会回答这个问题。", "抱歉。",
 )  # fmt: skip
@@ -45,7 +54,8 @@ ANSWERS = (
     "Vic does not know that. This is because Vic was not part of the conversation where this was discussed.",
     "Restricted fridge area",
     "Yes", "Does not know", "Sorry for the confusion. The answer is no.", "I'd say no, he can't answer.",
-    "The outside of the house",
+    "The outside of the house", "Although she looked in the box, no.", "Answer: the trash can",
+    "The story says that she can't look in the box: no", "She won't tell him.", "About the basket: yes",
 )  # fmt: skip
 
 
