@@ -10,7 +10,7 @@ from benchmark.suites.closed_sets import main_clause, words
 from benchmark.suites.fantom_questions.official import token_f1
 
 _LETTER = (
-    re.compile(r"[(\[]\s*([ab])\s*[)\]]"),
+    re.compile(r"[(\[{]\s*([ab])\s*[)\]}]"),
     re.compile(r"^\W*([ab])\s*(?:$|[).:,*\]])"),
     re.compile(r"\b(?:option|answer|choice)(?:\s+is)?\s*:?\s*\W*([ab])\W*(?:$|[.,;\n])"),
 )
@@ -21,7 +21,7 @@ _NEITHER = re.compile(
     r"\b(?:neither\b(?:(?:\s+(?:of|option|is|are|\(?a\)?\s+nor))|\W*$)|none\s+of\s+(?:the|these|those|them)\b|"
     r"(?:both|all)\s+(?:options?\s+)?(?:are|is)\s+(?:wrong|incorrect|false))"
 )
-_BOTH = re.compile(r"\b[ab]\W*\s+(?:or|and)\s+\W*[ab]\b")
+_BOTH = re.compile(r"\b[ab]\W*\s+(?:or|and)\s+\W*[ab]\b|\b[ab]\W{0,4}[\s,;/&+|]\W{0,4}[ab]\W*$")
 _DENIED = re.compile(r"\b(?:not|never|nor|except|excluding|without|but not)\s+(?:for\s+|by\s+|option\s+)?\W*$")
 YES_OR_NO = re.compile(r"\b(yes|true|no|false)\b(?!\s+(?:one|longer|doubt|idea)\b)")
 _UNKNOWING = re.compile(

@@ -18,10 +18,12 @@ from benchmark.suites.tombench.letter_patterns import (
     BARE,
     BESIDE,
     DENIAL,
+    LETTER_ALONE,
     LINE_START,
     LONE_LINE,
     MARKED,
     NONE_OF_ALL,
+    ONLY_LETTERS,
     OPENING,
     REJECTION,
     REQUIRED_FORM,
@@ -71,6 +73,8 @@ def _letter(text: str, options: Sequence[str]) -> str | None:
     first, before, last = text.partition("\n")[0], *["", *text.split("\n")][-2:]
     if mentions := _mentions(REQUIRED_FORM, text):
         return _last(text, mentions)
+    if ONLY_LETTERS.fullmatch(text) and len({letter.upper() for letter in LETTER_ALONE.findall(text)}) > 1:
+        return _MORE
     if lone := LONE_LINE.fullmatch(last):
         other = LONE_LINE.fullmatch(before)
         return _only({line[1].upper() for line in (lone, other) if line})

@@ -26,7 +26,7 @@ def _words(*patterns: str) -> str:
 # ends the mention.
 _ALONE = r"(?![A-Za-z0-9À-ɏ]|['’]s)"
 _ENDED = _any(
-    rf"(?={_AROUND}(?:[.,:;!?。、=–—-]|[一-鿿]|\Z))",
+    rf"(?={_AROUND}(?:[.,:;!?。、=/&+|–—-]|[一-鿿]|\Z))",
     rf"(?={_AROUND}{_words('because', 'since', 'as', 'and', 'or', 'but', 'not', 'is', 'option')})",
     r"(?=[)\]}】』*\n]|\s[A-H](?![A-Za-z0-9]))",
 )
@@ -100,7 +100,7 @@ REJECTION = re.compile(
 _NEAR = rf"[{_MARKS.replace(chr(92) + 's', ' ')}]{{0,9}}"
 """Marks on the same line."""
 _OTHER = rf"{_AROUND}(?:(?i:option)\s+|选项\s*)?{_BEFORE}([A-H])(?![A-Za-z0-9])"
-_OR = r"(?:(?i:or|and)\b|[/&和与或、]|或者|还是|以及)"
+_OR = r"(?:(?i:or|and|plus)\b|[/&+|和与或、]|或者|还是|以及)"
 ALTERNATIVE = re.compile(
     rf"[{_MARKS}.]{{0,12}},?\s{{0,9}}{_OR}{_OTHER}(?!\s*(?:is|was|are|does|would|不|错))"
     rf"|{_AROUND},{_OTHER}\s{{0,9}}(?:,|{_OR})"
@@ -108,6 +108,17 @@ ALTERNATIVE = re.compile(
     rf"|{_NEAR}[,+;]{_NEAR}([a-h])(?![A-Za-z0-9]){_NEAR}[.!。]?{_NEAR}(?:\n|\Z)"
 )
 """Another letter offered beside the one before it: the start of the text behind a mention."""
+
+_BETWEEN = (
+    rf"(?:[{_MARKS.replace(chr(92) + 's', ' ')},.;:、/&|+=~>–—-]|\n(?!\s*\n)|[和与或及]|以及|还是|或者|选项|\\(?:boxed|text)|"
+    r"(?i:and|or|plus|to|also|as\s+well\s+as|options?|choices?)\b)"
+)
+ONLY_LETTERS = re.compile(
+    rf"(?:(?i:(?:the|my|final|correct|best|right)\s+){{0,3}}(?i:answers?)(?:\s+(?i:is|are)\b)?|答案(?:是|为)?|选择?)?{_BETWEEN}*"
+    rf"[A-Ha-h](?:{_BETWEEN}+[A-Ha-h](?![A-Za-z]))+{_BETWEEN}*"
+)
+"""An answer that is nothing but several letters, to be matched in full: `A/C`, `(A), (C)`."""
+LETTER_ALONE = re.compile(r"(?<![A-Za-z\\])[A-Ha-h](?![A-Za-z])")
 
 BESIDE = re.compile(r"[ \t*_`.,;、/&|+-]{0,12}\n?[ \t*_`.,;、/&|+-]{0,12}")
 """What stands between two letters of which neither is chosen: no word, and no empty line."""

@@ -15,7 +15,7 @@ OPTIONS = ("Bea thinks so.", "Bea has not heard of it.")
     [
         ("(a)", 0), ("B", 1), ("b.", 1), ("**(b)**", 1), ("[a]", 0), ("a: she does", 0), ("The answer is (b).", 1), ("Answer: b", 1),  # noqa: E501
         ("option A.", 0), ("(b), not (a)", 1), ("Bea has not heard of it", 1), ("I say: Bea thinks so!", 0),
-        ("Both (a) and (b)", None), ("a or (b)", None), ("", None), ("A lot of it.", None), ("The answer is a mystery.", None), ("Neither.", None),  # noqa: E501
+        ("Both (a) and (b)", None), ("A, B", None), ("a/b", None), ("(a)(b)", None), ("\\boxed{b}", 1), ("a or (b)", None), ("", None), ("A lot of it.", None), ("The answer is a mystery.", None), ("Neither.", None),  # noqa: E501
     ],
 )  # fmt: skip
 def test_a_choice_names_exactly_one_option(answer, place):
