@@ -110,12 +110,12 @@ ALTERNATIVE = re.compile(
 """Another letter offered beside the one before it: the start of the text behind a mention."""
 
 _BETWEEN = (
-    rf"(?:[{_MARKS.replace(chr(92) + 's', ' ')},.;:、/&|+=~>–—-]|\n(?!\s*\n)|[和与或及]|以及|还是|或者|选项|\\(?:boxed|text)|"
-    r"(?i:and|or|plus|to|also|as\s+well\s+as|options?|choices?)\b)"
+    rf"(?:[{_MARKS.replace(chr(92) + 's', ' ')},.;:、/&|+=~>–—-]|\n(?!\s*\n)|\\(?:boxed|text)|"
+    r"[和与或及]|以及|还是|或者|选项|(?i:and|or|plus|to|also|as\s+well\s+as|options?|choices?)\b)"
 )
 ONLY_LETTERS = re.compile(
-    rf"(?:(?i:(?:the|my|final|correct|best|right)\s+){{0,3}}(?i:answers?)(?:\s+(?i:is|are)\b)?|答案(?:是|为)?|选择?)?{_BETWEEN}*"
-    rf"[A-Ha-h](?:{_BETWEEN}+[A-Ha-h](?![A-Za-z]))+{_BETWEEN}*"
+    r"(?:(?i:(?:the|my|final|correct|best|right)\s+){0,3}(?i:answers?)(?:\s+(?i:is|are)\b)?|答案(?:是|为)?|选择?)?"
+    rf"{_BETWEEN}*[A-Ha-h](?:{_BETWEEN}+[A-Ha-h](?![A-Za-z]))+{_BETWEEN}*"
 )
 """An answer that is nothing but several letters, to be matched in full: `A/C`, `(A), (C)`."""
 LETTER_ALONE = re.compile(r"(?<![A-Za-z\\])[A-Ha-h](?![A-Za-z])")
