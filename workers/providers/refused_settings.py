@@ -69,7 +69,15 @@ _EFFORT = _Setting(
         "on the model's page, then resume."
     ),
 )  # fmt: skip
-_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "maxtokens", "maxOutputTokens")
+_LIMITS = (
+    "max_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "max_new_tokens",
+    "maxtokens",
+    "maxOutputTokens",
+    "maximum tokens you requested",
+)
 _SETTINGS = (
     _Setting(gettext_noop("refused max_tokens"), _LIMITS, ""),
     _Setting(
@@ -119,6 +127,7 @@ _REFUSES = _any(
 _UNKNOWN_NAME = _any(
     r"unsupported (parameter|param\b|argument)|unrecogni[sz]ed|unknown (parameter|field|argument|name)|unexpected",
     r"not support|n't support|extra (inputs|fields)|extra_forbidden|extraneous|not permitted|not allowed|instead",
+    r"is unsupported",
 )
 _TOO_MUCH = _any(r"too (large|big|high)|range|at most [\d,]+|limited to")
 _FIELD = r"[\[({]*[`'\"“]*([A-Za-z_][\w.-]*(?:\[\d+\])?[\w.-]*)"
@@ -150,7 +159,8 @@ _SYSTEM_ROLE = _any(
     r"only user and (assistant|model) roles|(?<!optional system message, )conversation roles must alternate",
     r"unknown variant [`'\"]system|input should be [`'\"]user[`'\"]( or [`'\"]assistant[`'\"])?[^\n]{0,80}system",
     r"roles? [`'\"“]?system[`'\"”]?[^.;\n]{0,30}\b(not|invalid|unsupported)",
-    r"(invalid|unsupported|unknown|unexpected) (message )?role:? [`'\"“]?system",
+    r"(invalid|unsupported|unknown|unexpected) (message |value)?(role)?:? [`'\"“]?system",
+    r"\b(first message|conversation)\b[^.;\n]{0,20} must (be|start|begin) (from |with |by )?(an? |the )?[`'\"]?user\b",
 )
 _ALLOWS_SYSTEM = _any(r"optional system message|only user, system|system message must be at the begin")
 _GRAMMAR = _any(
@@ -164,6 +174,8 @@ _TOO_LONG = _any(
     r"context[_ -]?(length|window|size|limit)|too many tokens|`?inputs`? tokens|string_above_max",
     r"(prompt|input|inputs`?|request)[^.;\n]{0,30}(is |are )?too (long|large)|maximum (prompt|input) length",
 )
+_LIMIT_IS = _any(r"^\W*max_(completion_|output_|new_)?tokens\W+(must|should|cannot|exceeds|is too)\b")
+"""Beginning of a sentence about the longest answer, whatever it says of the context."""
 _ROOM_AND_ANSWER = tuple(
     re.compile(pattern, re.I | re.S)
     for pattern in (
@@ -190,7 +202,7 @@ def refused_setting(payload: Any, text: str, *, of_server: bool = False) -> Refu
         return SYSTEM
     if of_server and not _NO_GRAMMAR.search(words):
         return None
-    if _TOO_LONG.search(words):
+    if _TOO_LONG.search(words) and not _LIMIT_IS.search(words):
         return _LIMIT_VALUE if _answer_alone_is_too_long(words) else None
     name = _parameter(payload) or _named(words)
     if name is not None:
