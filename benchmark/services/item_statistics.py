@@ -119,7 +119,7 @@ def _report(
     scored = {number for by_number in by_entrant for number, score in by_number.items() if score is not None}
     numbers = sorted(number for number in scored if stories is None or number in stories)
     table = np.array([[_share(by_number.get(number)) for number in numbers] for by_number in by_entrant]).reshape(
-        len(models), -1
+        len(models), len(numbers)
     )
     categories = {
         number: name

@@ -166,6 +166,8 @@ def test_a_model_that_is_asked_again_counts_once(world, client):
 
 def test_few_models_and_open_work(world, client):
     client.force_login(world.alice)
+    nobody = items_of([], "stage2", "repaired", "overall_accuracy", None)  # a version with baselines alone
+    assert (nobody.rows, nobody.models) == ((), 0) and nobody.why_not
     few = client.get(f"{world.base}/results/items/?stage=stage1").content.decode()
     assert "at least 5 models" in few and "One ranking: asked with" in few and ", judged by" in few
     world.show_to(Audience.EVERYONE)
