@@ -52,7 +52,7 @@ def read_file(
     nor UTF-16. A file that cannot be read to its end is a last Problem.
     """
     source = seekable(handle)
-    seen, sheets = set[tuple](), Sheets()
+    seen, sheets = set[tuple[str, ...]](), Sheets()
     try:
         if format.in_sheet and not begins_json(source):
             rows = rows_of(source, file, encoding=encoding, sheets=sheets)
