@@ -44,14 +44,15 @@ def read_file(
     left_out: LeftOut,
     encoding: str = "",
 ) -> Iterator[StoryRow | Problem]:
-    """The stories of one file in its order; of those without numbers the first of each distinct text (identity: exact
-    text). `left_out` takes the columns, fields and sheets that are not used.
+    """The stories of one file in its order; of those without numbers that say the same the first. What ToMBench says of
+    a story with each of its questions differs in its translation: there the first of each text. `left_out` takes the
+    columns, fields and sheets that are not used.
 
     `keys` are the dimensions of the project that the stories go to; `encoding` is that of a file that is neither UTF-8
     nor UTF-16. A file that cannot be read to its end is a last Problem.
     """
     source = seekable(handle)
-    seen, sheets = set[str](), Sheets()
+    seen, sheets = set[tuple[str, ...]](), Sheets()
     try:
         if format.in_sheet and not begins_json(source):
             rows = rows_of(source, file, encoding=encoding, sheets=sheets)
@@ -61,9 +62,10 @@ def read_file(
             items = _Records(file, format, language, keys, left_out).read(text)
         for item in items:
             if isinstance(item, StoryRow) and item.number is None:
-                if item.digest in seen:
+                others = () if format == QUESTIONS else (item.category, *item.translations.values())
+                if (said := (item.digest, *others)) in seen:
                     continue
-                seen.add(item.digest)
+                seen.add(said)
             yield item
     except (BadSheet, BadText, WrongColumns) as error:
         yield Problem(file, getattr(error, "line", 1), str(error))

@@ -20,7 +20,7 @@ SPELLINGS: Mapping[str, tuple[str, ...]] = {"belief": ("proposition",), "order":
 _CELLS: Mapping[str, int] = {"actor": 0, "belief": 1, "order": 2}
 """Places where no first line names them."""
 _ORDER = re.compile(
-    r"(?:order\s*)?\d+(?:st|nd|rd|th)?(?:[\s-]*order)?|(?:zeroth|zero|first|second|third)(?:[\s-]*order)?|"
+    r"(?:order\s*)?\d{1,2}(?:st|nd|rd|th)?(?:[\s-]*order)?|(?:zeroth|zero|first|second|third)(?:[\s-]*order)?|"
     r"[零一二三四\d]阶",
     re.IGNORECASE,
 )

@@ -17,12 +17,14 @@ _SPELLINGS: Mapping[str, tuple[str, ...]] = {"story_id": (), "story": ("text",),
 
 class TableLine(NamedTuple):
     """A row of a spreadsheet of tables. `story` is the story's number, or its text where the row has no number; None
-    where neither can be read. `problem` says what is wrong with the row, empty where it can be used."""
+    where neither can be read. `problem` says what is wrong with the row, empty where it can be used. `text` is the
+    story's text, empty where the row has only its number."""
 
     line: int
     story: int | str | None
     row: TableRow
     problem: str = ""
+    text: str = ""
 
 
 def read_tables(sheet: Iterable[SheetRow], file: str, left_out: LeftOut) -> Iterator[TableLine]:
@@ -54,7 +56,7 @@ def _line(cells: list[str], at: Mapping[str, int], line: int, problem: str) -> T
         return TableLine(
             line, None, row, gettext_noop("The row names no story; expected a story_id or the text of a story.")
         )
-    return TableLine(line, _story(number, text), row, problem_of(row))
+    return TableLine(line, _story(number, text), row, problem_of(row), text)
 
 
 def _is_number(text: str) -> bool:

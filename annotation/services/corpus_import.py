@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from django.utils.translation import gettext
 
@@ -28,6 +28,7 @@ from annotation.services.new_stories import NewStories
 from annotation.services.recognition import Source
 from annotation.services.short_writes import ShortWrites, with_last
 from annotation.services.very_many import without_full_collections
+from core.digests import text_digest
 from core.language import gettext_noop
 from core.plain import plain
 from core.wording import counted
@@ -38,6 +39,30 @@ _MOST_CHARACTERS = 300_000
 
 Identity = tuple
 """Identity of a story: (number,) of a row that has one, else (file name, digest of the text)."""
+
+
+class _Kept(NamedTuple):
+    """What is known of a story that this import has met or that the project holds: `translations` are digests by
+    language, `number` is None where the project does not hold it."""
+
+    fingerprint: str
+    category: str
+    translations: dict[str, str]
+    number: int | None = None
+
+    def is_as_in(self, row: StoryRow) -> bool:
+        """Return whether a row says nothing else of the story; it may leave a translation out."""
+        other = _of_row(row)
+        same = (self.fingerprint, self.category) == (other.fingerprint, other.category)
+        return same and other.translations.items() <= self.translations.items()
+
+
+def _of_row(row: StoryRow) -> _Kept:
+    return _Kept(row.fingerprint, row.category, _digests(row.translations))
+
+
+def _digests(texts: dict[str, str]) -> dict[str, str]:
+    return {language: text_digest(text) for language, text in texts.items()}
 
 
 class ImportRefused(ValueError):
@@ -58,7 +83,7 @@ class Imported:
     by_category: Counter = field(default_factory=Counter)
     problems: Problems = field(default_factory=Problems)
     left_out: LeftOut = field(default_factory=LeftOut)
-    met: dict[Identity, str] = field(default_factory=dict, repr=False)
+    met: dict[Identity, _Kept] = field(default_factory=dict, repr=False)
 
     @property
     def categories(self) -> list[tuple[str, int]]:
@@ -262,20 +287,25 @@ class _Import:
     def _identity(self, row: StoryRow, source: str) -> Identity:
         return (row.number,) if row.number is not None else (source, row.digest)
 
-    def _stored(self, rows: list[StoryRow], source: str) -> dict[Identity, str]:
-        """Return identity → fingerprint of those rows that this import has met or that the project holds."""
+    def _stored(self, rows: list[StoryRow], source: str) -> dict[Identity, _Kept]:
+        """Return what is known of those rows that this import has met or that the project holds."""
         if self.project is None:
             return self.result.met
-        stories, stored = self.project.stories, dict[Identity, str]()
-        if numbers := [row.number for row in rows if row.number is not None]:
-            matches = stories.filter(number__in=numbers).values_list("number", "extra")
-            stored |= {(number,): extra.get("fingerprint", "") for number, extra in matches}
-        if digests := [row.digest for row in rows if row.number is None]:
-            matches = stories.filter(source=source, digest__in=digests)
-            stored |= {(source, digest): "" for digest in matches.values_list("digest", flat=True)}
+        numbers = [row.number for row in rows if row.number is not None]
+        digests = [row.digest for row in rows if row.number is None]
+        stories, stored = self.project.stories, dict[Identity, _Kept]()
+        columns = ("number", "digest", "extra", "category__name", "translations")
+        for is_numbered, found in (
+            (True, stories.filter(number__in=numbers) if numbers else None),
+            (False, stories.filter(source=source, digest__in=digests) if digests else None),
+        ):
+            for number, digest, extra, category, translations in found.values_list(*columns) if found else ():
+                fingerprint = extra.get("fingerprint", "") if is_numbered else ""
+                kept = _Kept(fingerprint, category, _digests(translations), number)
+                stored[(number,) if is_numbered else (source, digest)] = kept
         return stored
 
-    def _new_rows(self, rows: list[StoryRow], stored: dict[Identity, str], source: str) -> list[StoryRow]:
+    def _new_rows(self, rows: list[StoryRow], stored: dict[Identity, _Kept], source: str) -> list[StoryRow]:
         """Count the rows and return those that the project lacks. A story that it holds is compared as it was imported,
         without later edits."""
         result, new_rows, self.attaching = self.result, [], []
@@ -284,17 +314,17 @@ class _Import:
             identity = self._identity(row, source)
             if self._attaches(row, identity, candidates.pop(row.digest, [])):
                 continue
-            fingerprint = result.met.get(identity, stored.get(identity))
-            if fingerprint is not None and fingerprint != row.fingerprint:
-                result.problems.add(Problem(row.file, row.line, self._other_content(row, identity)))
+            kept = result.met.get(identity, stored.get(identity))
+            if kept is not None and not kept.is_as_in(row):
+                result.problems.add(Problem(row.file, row.line, self._other_content(kept, identity)))
                 continue
             if identity in result.met:
                 continue
-            result.met[identity] = row.fingerprint
+            result.met[identity] = kept or _of_row(row)
             result.stories += 1
             result.propositions += len(row.propositions or ())
             result.by_category[row.category] += 1
-            if fingerprint is not None:
+            if kept is not None:
                 result.unchanged += 1
                 continue
             result.created += 1
@@ -302,14 +332,21 @@ class _Import:
             new_rows.append(row)
         return new_rows
 
-    def _other_content(self, row: StoryRow, identity: Identity) -> str:
+    def _other_content(self, kept: _Kept, identity: Identity) -> str:
         if identity not in self.lines:
             text = gettext("Story {number} is in the project already with other content; nothing was changed.")
-            return text.format(number=row.number)
+            return text.format(number=kept.number)
         file, line = self.lines[identity]
+        place = {"line": line, "file": Path(file).name}
+        if len(identity) > 1:
+            text = gettext(
+                "This story has another category or translation in line {line} of {file}, which counts; "
+                "this one was not taken."
+            )
+            return text.format(**place)
         return gettext(
             "Story {number} has other content in line {line} of {file}, which counts; this one was not taken."
-        ).format(number=row.number, line=line, file=Path(file).name)
+        ).format(number=identity[0], **place)
 
     def _attaches(self, row: StoryRow, identity: Identity, candidates: list[Candidate]) -> bool:
         """Return whether the row is dealt with: it is the table of a story that is here, or fits none for sure."""
@@ -323,7 +360,7 @@ class _Import:
         is_known = any(row.fingerprint == candidate.fingerprints[1] for candidate in candidates)
         if story is None and not is_known:
             return False
-        self.result.met[identity] = row.fingerprint
+        self.result.met[identity] = _of_row(row)
         self.result.stories += 1
         self.result.propositions += len(row.propositions)
         self.result.by_category[row.category] += 1

@@ -151,6 +151,7 @@ def import_tables(
             story = stories.find(named)
             if named in broken:
                 raise NotTaken  # its rows say why already
+            _check_texts(story, rows)
             result.count(_write(by, story, rows, now, replace, dry_run))
             result.repeated += _repeated(rows)
         except NotTaken as error:
@@ -158,6 +159,17 @@ def import_tables(
             if str(error):
                 result.problems.add(Problem(file, rows[0].line, str(error)))
     return result
+
+
+def _check_texts(story: Story, rows: list[TableLine]) -> None:
+    """Raise NotTaken where a row has the text of another story beside the number of this one."""
+    text = story.text.split()
+    if any(line.text.strip() and line.text.split() != text for line in rows):
+        raise NotTaken(
+            gettext("Story {number} has another text than the column story; expected both to name one story.").format(
+                number=story.number
+            )
+        )
 
 
 def _repeated(rows: list[TableLine]) -> list[int]:

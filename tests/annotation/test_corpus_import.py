@@ -281,3 +281,26 @@ def test_the_command_says_how_many_stories_got_their_table(bare, tmp_path, capsy
     file.write_text(json.dumps(RECORD))
     call_command("import_corpus", "omnitom", file, "--project", "minds")
     assert "1 story: 0 created, 1 given their table, 0 unchanged" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("number", "other"),
+    [("", "Ines leaves.,B,"), ("", "Ines leaves.,A,她走了。"), ("7", "Ines leaves.,A,她走了。")],
+)
+@pytest.mark.parametrize("is_one_file", [True, False])
+def test_another_category_or_translation_of_a_story_that_is_here_is_told(db, number, other, is_one_file):
+    header, first = "story_id,story,category,translation", f"{number},Ines leaves.,A,"
+    other = f"{number},{other}"
+    sheets = [[header, first, other]] if is_one_file else [[header, first], [header, other]]
+    *_, result = (run(*sheet, format="stories", name="stories.csv") for sheet in sheets)
+    (problem,) = result.problems
+    assert "other content" in problem.message or "another category or translation in line 2" in problem.message
+    assert Story.objects.get().category.name == "A" and Story.objects.get().translations == {}
+    again = run(header, first, format="stories", name="stories.csv")
+    assert (again.unchanged, again.problems) == (1, [])
+
+
+def test_a_translation_that_a_later_file_leaves_out_is_no_other_content(db):
+    run("story,translation", "Ines leaves.,她走了。", format="stories", name="stories.csv")
+    result = run("story", "Ines leaves.", format="stories", name="stories.csv")
+    assert (result.unchanged, result.problems) == (1, [])

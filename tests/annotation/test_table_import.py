@@ -180,3 +180,14 @@ def test_rows_that_say_the_same_are_taken_and_told(cast, bare, make_story):
         "1 row repeats an earlier one of its story word for word and was taken as it is: line 5."
     )
     assert "repeat" not in run(cast, HEAD + "7,world,It rains,0\n", replace=True).summary
+
+
+def test_a_number_beside_the_text_of_another_story_is_told(cast, bare, make_story):
+    other = make_story(8, text="Another text.")
+    other.tables.all().delete()
+    head = "story_id,story,actor,belief\n"
+    result = run(cast, head + f"8,Another  text.,Ines,It rains\n7,{other.text},Ines,It rains\n")
+    (problem,) = result.problems
+    assert (result.created, problem.line) == (1, 3) and not beliefs(bare) and beliefs(other)
+    assert problem.message == "Story 7 has another text than the column story; expected both to name one story."
+    assert run(cast, head + "7,,Ines,It rains\n").problems == []

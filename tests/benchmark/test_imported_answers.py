@@ -324,6 +324,12 @@ def test_a_text_that_only_begins_as_a_chat_is_what_the_user_said(tmp_path, text)
     assert read_made(path, path.name).records[0].messages == [{"role": "user", "content": text}]
 
 
+def test_samples_of_several_tasks_in_one_file_keep_equal_answers_to_the_first_document_of_each(tmp_path):
+    rows = [_sample(0, {"id": name}, "?", "3", filter=filter) for name in ("sum-0", "sum-1") for filter in ("a", "b")]
+    made = read_made(_written(tmp_path / "all.jsonl", "\n".join(map(json.dumps, rows))), "all.jsonl")
+    assert [list(record.ids) for record in made.records] == [["sum-0"], ["sum-1"]]
+
+
 def test_results_alone_hold_no_answers_and_files_of_two_models_are_two_runs(bring):
     with pytest.raises(CommandError, match=r"results\.json has figures and no answers; give the file of samples"):
         bring(RESULTS, name="results.json")

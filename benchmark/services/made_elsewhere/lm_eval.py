@@ -17,6 +17,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from benchmark.services.made_elsewhere.records import BadFile, Made, Record, texts_in
+from core.digests import json_digest
 from core.incoming.json_lines import BadLine, object_of_line
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Expected, Open
@@ -90,17 +91,17 @@ def is_row(row: Mapping[str, Any]) -> bool:
 def read(path: Path, name: str) -> Made:
     """Read the file, which its messages call `name`. Raises BadFile."""
     records: list[Record] = []
-    seen: set[tuple[int | str | None, tuple[str, ...]]] = set()
+    filters: dict[str, str] = {}  # that with which each answer was met first
     for where, row in _rows(path, name):
         if not is_row(row):
             raise BadFile(
                 gettext_noop(f"{name}, {where}: it has no doc and resps; expected a line of {TOOL}'s samples.")
             )
         sample = _sample(row, f"{name}, {where}")
-        key = (sample.doc_id, tuple(sample.resps))
-        if sample.filter and key in seen:  # the same answer, filtered otherwise
+        answered = json_digest([sample.doc_id, sample.doc, sample.arguments, sample.resps])
+        applied = sample.filter or ""
+        if filters.setdefault(answered, applied) != applied:  # the same answer, filtered otherwise
             continue
-        seen.add(key)
         records += _records(sample, where)
     if not records:
         raise BadFile(gettext_noop(f"{name} holds no samples; expected a line for each document."))

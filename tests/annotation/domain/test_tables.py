@@ -37,6 +37,10 @@ def test_a_cell_that_never_ends_is_one_sentence():
     [
         ("world,the key is here, and it is gold,0", "Line 1 has 4 cells; expected actor, belief, order: a text with a"),
         ("world,the key is here, she thinks", "Line 1 has the order 'she thinks'; expected a number: a text with a co"),
+        (
+            "Nour,He has 1,000",
+            "Line 1 has the order '000'; expected a number: a text with a comma must stand in quotes",
+        ),
         ("1 | world | It rains", "Line 1 has the order 'It rains'; expected a number: a | within a text is written"),
         ("Ines | It rains | 1 | note", "Line 1 has 4 cells"),
         ("Ines\tIt rains\t1\tnote", "Line 1 has 4 cells; expected actor, belief, order: a text with a tab must stand"),
