@@ -30,7 +30,6 @@ from judge.services.alignment_assignments import give_more, release
 from judge.services.alignment_export import COLUMNS, document_of, link_rows
 from judge.services.alignment_report import (
     agreement_with_pairs,
-    left_of,
     people_of,
     progress_of,
     progress_of_each,
@@ -80,7 +79,7 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     people = people_of(alignment_study)
     context = {
         "progress": progress_of(alignment_study),
-        "left": left_of(people),
+        "rows_left": sum(person.rows_left for person in people),
         "navigation": "judge:studies",
         "agreement": report,
         "estimates": _estimates(report, over),
