@@ -19,7 +19,15 @@ from annotation.models import AppendOnly, Membership
 from annotation.services.effort import effort_of
 from annotation.templatetags.effort_values import hours as time_text
 from judge.domain.alignment import RowAnswer
-from judge.models import Alignment, AlignmentEvent, AlignmentStudy, AlignmentTask, SettledAlignment, SettledEvent
+from judge.models import (
+    Alignment,
+    AlignmentEvent,
+    AlignmentState,
+    AlignmentStudy,
+    AlignmentTask,
+    SettledAlignment,
+    SettledEvent,
+)
 from judge.services import alignment_report
 from judge.services.aligning import Change, hand_in, last_step, save_changes, take_back
 from judge.services.alignment_assignments import give_more, release
@@ -282,6 +290,11 @@ def test_what_proposals_do_to_links_is_measured_by_those_who_see_none(cast, clie
     client.force_login(cast.alice)
     page = client.get(reverse("judge:study", args=["minds", study.uid])).content.decode()
     assert "What proposals do to links" in page and "50 % of alignments" in page
+    active = Alignment.objects.active().filter(task__study=study).select_related("task__study")
+    drawn = Counter(one.is_blind for one in active)
+    still = Counter(one.is_blind for one in active if one.state == AlignmentState.OPEN)
+    told = f"{still[False]} of {drawn[False]} with proposals, {still[True]} of {drawn[True]} without."
+    assert still[True] and f"Not handed in, and in no figure: {told}" in " ".join(page.split())
     told = client.get(reverse("judge:download_json", args=["minds", study.uid])).json()
     assert told["blind_share"] == 50 and told["proposals"]["difference"]["value"] == 0.5
     assert effect_of_proposals(new_study(cast, name="Second")) is None
