@@ -3,7 +3,7 @@ arms."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -27,6 +27,7 @@ from annotation.domain.anchoring import (
 )
 from annotation.domain.anchoring.report import AnchoringReport
 from annotation.models import Assignment, GoldLabel, Project, Proposition, Suggestion, User, Vote, VoteEvent
+from annotation.services.arms import Cell, arm_of
 from core.plain import WHERE_THERE_IS_ONE
 
 SEED = 1
@@ -58,7 +59,7 @@ class SuggestionEffect:
 
     Votes keep the arm that was drawn for them, and `unseen` counts those of the arm `shown` that were cast without the
     suggestion before their eyes (over the API). `drawn_for` says for how many votes the arm was drawn by cell, by
-    proposition and by story.
+    proposition and by story; `without_vote` counts by arm what was drawn and has no vote, and so is in no figure.
     """
 
     project: str
@@ -66,6 +67,7 @@ class SuggestionEffect:
     unseen: int
     votes_on_them: int
     drawn_for: Mapping[DrawUnit, int]
+    without_vote: Mapping[Arm, int]
     votes: AnchoringReport | None = None
     reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     models: Sequence[SourceRow] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
@@ -81,6 +83,7 @@ def report_of(project: Project, *, seed: int = SEED) -> SuggestionEffect:
         unseen=loaded.unseen,
         votes_on_them=len(loaded.rows),
         drawn_for=loaded.drawn_for(),
+        without_vote=loaded.without_vote(),
         votes=anchoring_report(loaded.votes(), seed=seed) if has_votes else None,
         reason=None if has_votes else NO_VOTES,
         models=loaded.models(seed) if has_votes else None,
@@ -105,6 +108,7 @@ class _Loaded:
             table__story__in=project.stories.in_use(), pk__in=Suggestion.objects.values("proposition")
         )
         self.story_of = dict(live.values_list("pk", "table__story_id"))
+        self.uids = dict(live.values_list("pk", "uid"))
         self.code = {
             (dimension.key, label): _SIZE * at + number
             for at, dimension in enumerate(self.schema.dimensions)
@@ -160,6 +164,21 @@ class _Loaded:
         """Votes with an arm, by what it was drawn for; votes whose draw is not known count nowhere."""
         units = Counter(self._draw_of(row).unit for row in self.rows if row[5])
         return {unit: units[unit] for unit in DrawUnit if units[unit]}
+
+    def without_vote(self) -> dict[Arm, int]:
+        """Cells with a suggestion that were drawn for an annotator who has not voted on them, by arm."""
+        voted = {row[:3] for row in self.rows}
+        cells: dict[int, list[Cell]] = defaultdict(list)
+        for cell in self.suggested:
+            cells[self.story_of[cell[0]]].append(cell)
+        drawn = Assignment.objects.active().filter(story__in=cells, arms_drawn_at__isnull=False)
+        arms = Counter(
+            arm_of(assignment, self.uids[proposition], dimension)
+            for assignment in drawn.select_related("story")
+            for proposition, dimension in cells[assignment.story_id]
+            if (proposition, dimension, assignment.annotator_id) not in voted
+        )
+        return {arm: arms[arm] for arm in Arm if arm}
 
     def _unit_of(self, row: tuple) -> tuple:
         """Return the unit that the arm of a vote was drawn for; a vote whose draw is not known is a unit of its own."""

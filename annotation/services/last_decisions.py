@@ -50,19 +50,16 @@ def _last(history: Sequence[GoldEvent]) -> int | None:
 
 
 class Pace(NamedTuple):
-    """Cells that were decided within the last hour, and how many hours the rest takes everybody at that pace: None
-    where nothing was decided."""
+    """Cells that were decided within the last hour, by one expert and by all."""
 
     own: int
     all: int
-    hours_left: float | None
 
 
-def pace(*, by: User, project: Project, todo: int, now: datetime) -> Pace:
-    """Return how fast cells are decided now; `todo` is how many are left."""
+def pace(*, by: User, project: Project, now: datetime) -> Pace:
+    """Return how fast cells are decided now; what an hour says of the rest is left to time on task."""
     decided = adjudication_queue.of_project(project).filter(
         method=Method.ADJUDICATED, decided_at__gt=now - timedelta(hours=1)
     )
     counts = decided.order_by().aggregate(every=Count("id"), own=Count("id", filter=Q(decided_by=by)))
-    every = counts["every"]
-    return Pace(counts["own"], every, todo / every if every else None)
+    return Pace(counts["own"], counts["every"])

@@ -106,7 +106,7 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
         ],
         "most": max((counts.todo for counts in left.values()), default=0) or 1,
         "todo": todo,
-        "pace": last_decisions.pace(by=request.user, project=access.project, todo=todo, now=now),
+        "pace": last_decisions.pace(by=request.user, project=access.project, now=now),
         "decided": sum(counts.decided for counts in left.values()),
         "hidden": len(hidden),
         "query": form.query(),
@@ -253,7 +253,7 @@ def pace_of(access: ProjectAccess, now: datetime) -> Context:
     todo = sum(counts.todo for counts in left.values())
     return {
         "left_in_all": todo,
-        "pace": last_decisions.pace(by=access.user, project=access.project, todo=todo, now=now),
+        "pace": last_decisions.pace(by=access.user, project=access.project, now=now),
     }
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.http import require_GET
 
 from annotation.access import project_access
-from annotation.domain.anchoring import AlternativeAnnotator, BlindEvidence, DrawUnit, OverStories
+from annotation.domain.anchoring import AlternativeAnnotator, Arm, BlindEvidence, DrawUnit, OverStories
 from annotation.domain.anchoring.estimates import Estimate
 from annotation.domain.anchoring.report import AnchoringReport, ArmsCompared
 from annotation.models import Role
@@ -36,7 +36,7 @@ def anchoring(request: HttpRequest, slug: str) -> HttpResponse:
     """Show what suggestions did to votes."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     report = report_of(access.project)
-    context = {"report": report, "drawn_for": _drawn_for(report)}
+    context = {"report": report, "drawn_for": _drawn_for(report), "without_vote": _without_vote(report)}
     if report.votes is not None:
         tables = _tables(report.votes, report.models or ())
         context |= {
@@ -203,4 +203,20 @@ def _drawn_for(report: SuggestionEffect) -> str:
             _("for each {unit} and annotator: {count:,} votes").format(unit=unit, count=count)
             for unit, count in units.items()
         )
+    )
+
+
+_NO_VOTE = {
+    Arm.SHOWN: gettext_lazy("{count:,} of {drawn:,} drawn shown"),
+    Arm.BLIND: gettext_lazy("{count:,} of {drawn:,} drawn blind"),
+    Arm.REVEAL: gettext_lazy("{count:,} of {drawn:,} drawn to be revealed"),
+}
+
+
+def _without_vote(report: SuggestionEffect) -> str:
+    """Return how many cells of each arm that was drawn have no vote."""
+    cast = report.votes.overall.counts if report.votes else {}
+    drawn = {arm: count + cast.get(arm, 0) for arm, count in report.without_vote.items()}
+    return clauses(
+        *(str(_NO_VOTE[arm]).format(count=report.without_vote[arm], drawn=of) for arm, of in drawn.items() if of)
     )

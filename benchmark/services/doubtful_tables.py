@@ -17,8 +17,8 @@ BLIND = gettext_noop(
     "Labels stand in a row once an expert has looked at it: until then nobody is told what models said."
 )
 SIMULATED = gettext_noop(
-    "A doubt is a reason to look again, not yet an error. In simulations with 2 to 10 % of gold wrong, 97 to 100 % of "
-    "the first cells listed are wrong where models err independently of one another, and 31 to 68 % where all give the "
+    "A doubt is a reason to look again, not yet an error. In simulations with 2 to 10 % of gold wrong, 94 to 100 % of "
+    "the first cells listed are wrong where models err independently of one another, and 32 to 66 % where all give the "
     "same wrong label in 5 % of cells. Models that learned from the same texts share more errors: where they do so in "
     "10 to 20 % of cells, 64 to 95 % of all cells listed are right gold, and 48 to 94 % of the first."
 )

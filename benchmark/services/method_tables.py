@@ -103,7 +103,9 @@ def _part_notes(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResult
             f"{method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; Holm's correction over the {tests} "
             "tests of this table, every model by every method in every part."
         ),
-        gettext_noop("Without a score: the shares by the method and by the plain one."),
+        gettext_noop(
+            "Score: missing answers at their worst. Without a score: the shares by the method and by the plain one."
+        ),
         MISSING_RULE,
         *lacking,
     ]

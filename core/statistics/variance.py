@@ -11,6 +11,10 @@ Intervals are those of a parametric bootstrap of the mean squares, which are chi
 the fixed effects a noncentral one: what draws leave of the variances that would have given the mean squares at hand
 (generalised intervals, Weerahandi 1993, Journal of the American Statistical Association 88). The degrees of freedom are
 fewer where few clusters make most of a mean square.
+
+Where no repetition differs, there is nothing to draw. By the rule of three, as many clusters may differ as may be there
+without one among n; the interval reaches as far as repetitions over the whole range of the scores in these would take
+the shares.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from core.statistics.bootstrap import RESAMPLES, Clusters, Floats, numbered
-from core.statistics.intervals import FEWEST, LEVEL
+from core.statistics.intervals import FEWEST, LEVEL, unseen_share
 
 _NONE = 1e-12
 _FEWEST_FREE = 2.0
@@ -134,6 +138,7 @@ class _Cells:
         self._rows = _Square((rows - rows.mean()) ** 2, np.full(shape[0], 1 - 1 / shape[0]))
         self._columns = float(((columns - columns.mean()) ** 2).sum())
         self._once = float((1 / counts).mean())
+        self._range = float(np.ptp(values))
 
     def parts(self) -> dict[str, float]:
         """Return the variances without the noise of the means."""
@@ -174,7 +179,14 @@ class _Cells:
         }
         if all(low < _NONE for name, (low, _) in ends.items() if name != REPETITIONS):
             ends[REPETITIONS] = (ends[REPETITIONS][0], 1.0)  # where nothing else need be, all may be repetitions
-        return ends
+        return ends if self._noise.mean > _NONE else self._with_unseen(ends)
+
+    def _with_unseen(self, ends: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+        """Return the intervals with what repetitions may be that differ in clusters of which none is here."""
+        most = unseen_share(self._shape[0]) * self._range**2 / 4
+        share = most / (most + sum(max(part, 0.0) for part in self.parts().values()))
+        lower = {name: (low * (1 - share), high) for name, (low, high) in ends.items()}
+        return lower | {REPETITIONS: (0.0, share)}
 
 
 class _Square:

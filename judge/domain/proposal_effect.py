@@ -39,16 +39,33 @@ class Linked:
 
 
 @dataclass(frozen=True, slots=True)
+class Lacking:
+    """Alignments that are in no figure, as they are not handed in, of how many of their kind."""
+
+    shown: int
+    of_shown: int
+    blind: int
+    of_blind: int
+
+
+NONE_LACKING = Lacking(0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
 class ProposalEffect:
     """The share of proposals that people linked, where these were `shown` and where they were not (`blind`), and the
-    first less the second, each over proposals with its interval over clusters."""
+    first less the second, each over proposals with its interval over clusters; `lacking` counts the alignments of
+    either kind that are not handed in, of so many."""
 
     shown: Estimate
     blind: Estimate
     difference: Estimate
+    lacking: Lacking
 
 
-def effect_of(alignments: Sequence[Linked], *, seed: int, over: ClusterName = STORIES) -> ProposalEffect:
+def effect_of(
+    alignments: Sequence[Linked], *, seed: int, over: ClusterName = STORIES, lacking: Lacking = NONE_LACKING
+) -> ProposalEffect:
     """Return how much likelier people link what is proposed to them. Who sees proposals is drawn for each alignment,
     so that the two kinds have the same tables but for chance."""
     rows = [
@@ -67,6 +84,7 @@ def effect_of(alignments: Sequence[Linked], *, seed: int, over: ClusterName = ST
         estimate(first_by_second, there[0], SHARE, NOBODY),
         estimate(_blind, there[1], SHARE, NOBODY),
         estimate(lambda sums: first_by_second(sums) - _blind(sums), min(there), DIFFERENCE, ONE_ARM),
+        lacking,
     )
 
 

@@ -10,8 +10,9 @@ from typing import Any
 from django.db.models import Count, F, Q
 from django.utils.translation import gettext as _
 
-from annotation.domain.effort import Act, TimeSheet
+from annotation.domain.effort import Act, TimeSheet, forecast_of
 from annotation.models import Project, User
+from core.statistics import Estimate
 from judge.domain.alignment import Answers
 from judge.domain.alignment_agreement import AlignedTable, AlignmentAgreement, agreement_of, pairs_of_people
 from judge.models import Alignment, AlignmentEvent, AlignmentState, AlignmentStudy, AlignmentTask, SettledAlignment
@@ -148,8 +149,8 @@ def _distinct_names(people: Collection[User]) -> dict[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class PersonProgress:
-    """The progress of one person: tables given and handed in, rows of the latter and of those still to do, and the
-    minutes that all took."""
+    """The progress of one person: tables given and handed in, rows of the latter and of those still to do, the minutes
+    that all took, and the hours that the rest takes at this person's own pace."""
 
     person: User
     tables: int
@@ -157,30 +158,11 @@ class PersonProgress:
     rows: int
     rows_left: int
     minutes: float
+    forecast: Estimate
 
     @property
     def rows_an_hour(self) -> float | None:
         return 60 * self.rows / self.minutes if self.minutes >= 1 else None
-
-
-@dataclass(frozen=True, slots=True)
-class Left:
-    """The remaining work of a study: rows of tables that were given out and are not handed in, and the hours of work
-    that they take, each person's at their own pace and at that of all where they have none yet; None without any
-    pace."""
-
-    rows: int
-    hours: float | None
-
-
-def left_of(people: Sequence[PersonProgress]) -> Left:
-    """Return what these people have left to do."""
-    paced = [person for person in people if person.rows_an_hour]
-    minutes, done = sum(person.minutes for person in paced), sum(person.rows for person in paced)
-    rows = sum(person.rows_left for person in people)
-    if not done:
-        return Left(rows, None)
-    return Left(rows, sum(person.rows_left / (person.rows_an_hour or 60 * done / minutes) for person in people))
 
 
 def people_of(study: AlignmentStudy) -> list[PersonProgress]:
@@ -188,16 +170,29 @@ def people_of(study: AlignmentStudy) -> list[PersonProgress]:
     (`annotation.domain.effort`)."""
     alignments = Alignment.objects.active().filter(task__study=study).select_related("task", "annotator")
     sheet = _sheet(study)
+    hours = sheet.sums(lambda place: (place[0], place[2]))
     minutes = sheet.sums(lambda place: place[0])
     by_person: dict[int, list[Any]] = defaultdict(list)
     for alignment in alignments.defer("task__text"):
+        alignment.task.study = study
         by_person[alignment.annotator_id].append(alignment)
     progress = []
     for pk, own in by_person.items():
-        done = [alignment for alignment in own if alignment.state == AlignmentState.HANDED_IN]
-        rows = sum(alignment.task.size for alignment in done)
-        left = sum(alignment.task.size for alignment in own) - rows
-        progress.append(PersonProgress(own[0].annotator, len(own), len(done), rows, left, 60 * minutes[pk].hours()))
+        done: dict[str, int] = defaultdict(int)
+        took: dict[str, float] = defaultdict(float)
+        left: dict[str, int] = defaultdict(int)
+        for alignment in own:
+            task = alignment.task
+            if alignment.state == AlignmentState.HANDED_IN:
+                done[task.cluster] += task.size
+                took[task.cluster] += hours[pk, task.pk].hours()
+            else:
+                left[task.cluster] += task.size
+        stories = [(done[story], took[story]) for story in sorted(done)]
+        handed_in = sum(alignment.state == AlignmentState.HANDED_IN for alignment in own)
+        forecast = forecast_of(stories, list(left.values()))
+        rows, rows_left, spent = sum(done.values()), sum(left.values()), 60 * minutes[pk].hours()
+        progress.append(PersonProgress(own[0].annotator, len(own), handed_in, rows, rows_left, spent, forecast))
     return sorted(progress, key=lambda person: person.person.shown_name.casefold())
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
-from judge.domain.proposal_effect import Linked, ProposalEffect, effect_of
+from judge.domain.proposal_effect import Lacking, Linked, ProposalEffect, effect_of
 from judge.domain.proposing import propose
-from judge.models import Alignment, AlignmentEvent, AlignmentStudy, AlignmentTask
+from judge.models import Alignment, AlignmentEvent, AlignmentState, AlignmentStudy, AlignmentTask
 from judge.services.cluster_names import cluster_of
 
 
@@ -44,13 +45,19 @@ def effect_of_proposals(study: AlignmentStudy) -> ProposalEffect | None:
         return None
     proposed: dict[int, set[tuple[str, str]]] = {}
     linked_proposals = []
-    rows = Alignment.objects.handed_in().filter(task__study=study).select_related("task").order_by("pk")
+    given, lacking = Counter[bool](), Counter[bool]()
+    rows = Alignment.objects.active().filter(task__study=study).select_related("task").order_by("pk")
     for alignment in rows.defer("task__text"):
         alignment.task.study = study
+        given[alignment.is_blind] += 1
+        if alignment.state != AlignmentState.HANDED_IN:
+            lacking[alignment.is_blind] += 1
+            continue
         pairs = proposed.setdefault(alignment.task_id, _pairs(alignment.task))
         linked = {(row, other) for row, answer in alignment.answers_by_row.items() for other in answer.links}
         linked_proposals.append(Linked(alignment.task.cluster, alignment.is_blind, len(pairs), len(pairs & linked)))
-    return effect_of(linked_proposals, seed=study.seed, over=cluster_of(study))
+    left_out = Lacking(lacking[False], given[False], lacking[True], given[True])
+    return effect_of(linked_proposals, seed=study.seed, over=cluster_of(study), lacking=left_out)
 
 
 def _pairs(task: AlignmentTask) -> set[tuple[str, str]]:

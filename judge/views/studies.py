@@ -25,12 +25,12 @@ from core.views.english import in_english
 from judge.access import StudyAccess, aligns_still, closed_tables, study_of, visible_studies
 from judge.domain.alignment_agreement import AlignmentAgreement
 from judge.domain.cluster_names import ClusterName
+from judge.domain.proposal_effect import ProposalEffect
 from judge.models import AlignmentState, AlignmentStudy
 from judge.services.alignment_assignments import give_more, release
 from judge.services.alignment_export import COLUMNS, document_of, link_rows
 from judge.services.alignment_report import (
     agreement_with_pairs,
-    left_of,
     people_of,
     progress_of,
     progress_of_each,
@@ -77,10 +77,10 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     members = User.objects.filter(memberships__project=access.project.project).order_by("display_name", "username")
     taken = taken_by_others(access.project.project, request.user, timezone.now())
     waiting = open_tables(alignment_study, request.user, but=open_work(access.project, before=Work.ALIGNED_ROWS))
-    people = people_of(alignment_study)
+    people, effect = people_of(alignment_study), effect_of_proposals(alignment_study)
     context = {
         "progress": progress_of(alignment_study),
-        "left": left_of(people),
+        "rows_left": sum(person.rows_left for person in people),
         "navigation": "judge:studies",
         "agreement": report,
         "estimates": _estimates(report, over),
@@ -92,7 +92,8 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "open_tables": [(table, taken.get(table.task.story_id, "")) for table in waiting.tables],
         "aligns_still": aligns_still(access),
         "accepted": accepted_of(alignment_study),
-        "effect": _effect(alignment_study),
+        "effect": _effect(effect),
+        "lacking": effect and effect.lacking,
     }
     return render(request, "judge/study.html", access.context | context)
 
@@ -115,9 +116,8 @@ def _estimates(report: AlignmentAgreement, over: ClusterName) -> list[NamedEstim
     ]
 
 
-def _effect(study: AlignmentStudy) -> list[NamedEstimate]:
+def _effect(effect: ProposalEffect | None) -> list[NamedEstimate]:
     """Return what proposals do to links, nothing where everybody sees them."""
-    effect = effect_of_proposals(study)
     if effect is None:
         return []
     return [

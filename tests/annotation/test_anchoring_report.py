@@ -6,6 +6,7 @@ import io
 import json
 import random
 import re
+from collections import Counter
 
 import pytest
 from django.core.management import call_command
@@ -235,3 +236,21 @@ def test_arms_are_drawn_for_what_the_project_says_and_the_report_says_so(cast, s
     client.force_login(cast.esi)
     assert f"Arms were drawn for each {unit} and annotator." in client.get(PAGE).content.decode()
     assert f"Arms drawn for each: {unit} ({Vote.objects.count()} votes)." in text_of(cast)
+
+
+def test_cells_without_a_vote_are_counted_by_the_arm_that_was_drawn_for_them(cast, suggested, client):
+    story, assignments = suggested(1, rows=[("Ines", f"Belief {at}") for at in range(6)])
+    suggested(2)  # nobody opened it: nothing is drawn
+    label_all(cast, assignments, story, first_labels(story), random.Random(3))
+    drawn = dict(Counter(Vote.objects.values_list("arm", flat=True)))
+    assert plain(report_of(cast.project))["without_vote"] == {"shown": 0, "blind": 0, "reveal": 0}
+    Vote.objects.filter(arm="shown").last().delete()
+    for vote in Vote.objects.filter(arm="blind")[:2]:
+        vote.delete()
+    report = plain(report_of(cast.project))
+    assert report["without_vote"] == {"shown": 1, "blind": 2, "reveal": 0}
+    client.force_login(cast.esi)
+    page = " ".join(client.get(PAGE).content.decode().split())
+    told = f"1 of {drawn['shown']} drawn shown; 2 of {drawn['blind']} drawn blind"
+    assert f"Cells without a vote are in no figure: {told}." in page
+    assert "have no vote, in no figure: 1 shown, 2 blind, 0 reveal." in text_of(cast)

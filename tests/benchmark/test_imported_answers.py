@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -339,7 +340,7 @@ def test_results_alone_hold_no_answers_and_files_of_two_models_are_two_runs(brin
 
 # --- inspect_ai
 # --------------------------------------------------------------------------------------------------------------------
-def _log(folder: Path, **how) -> Path:
+def _log(folder: Path, content=("3", "8", "me"), **how) -> Path:
     """A real log of inspect_ai, of its own mock model."""
     inspect_ai = pytest.importorskip("inspect_ai", reason="inspect_ai is not installed: pip install inspect_ai")
     from inspect_ai.dataset import MemoryDataset, Sample
@@ -347,7 +348,7 @@ def _log(folder: Path, **how) -> Path:
     from inspect_ai.solver import generate
 
     samples = [Sample(id="sum-0", input="1 + 2"), Sample(id="sum-1", input="3 + 4"), Sample(id="else", input="Who?")]
-    outputs = [ModelOutput.from_content("mockllm/model", text) for text in ("3", "8", "me")]
+    outputs = [ModelOutput.from_content("mockllm/model", said) for said in content]
     for output in outputs:  # else its tokens are counted, by a table from the network
         output.usage = ModelUsage(input_tokens=5, output_tokens=1, total_tokens=6)
     model = get_model("mockllm/model", custom_outputs=outputs)
@@ -367,6 +368,22 @@ def test_a_log_of_inspect_ai_is_read_by_its_own_package(tmp_path, format):
         ("sum-1", "8", 0),
     ]
     assert made.records[1].messages == [{"role": "user", "content": "1 + 2"}]
+
+
+def test_reasoning_that_a_log_of_inspect_ai_keeps_apart_stays_beside_the_answer(cast, tmp_path):
+    content = pytest.importorskip("inspect_ai.model", reason="inspect_ai is not installed: pip install inspect_ai")
+    thought, told = partial(content.ContentReasoning, type="reasoning"), content.ContentText
+    said = (
+        [thought(reasoning="One and two."), told(text="3")],
+        [thought(reasoning="Zq81", redacted=True, summary="Adds up."), thought(reasoning="Sure."), told(text="7")],
+        [thought(reasoning="Zq82", redacted=True), told(text="me")],
+    )
+    path = _log(tmp_path / "logs", said)
+    call_command("import_answers", str(path), "--project", cast.project.slug, stdout=io.StringIO())
+    assert {(call.answer, call.reasoning) for call in Call.objects.all()} == {
+        ("3", "One and two."),
+        ("7", "Adds up.\n\nSure."),
+    }
 
 
 def test_without_its_package_a_log_is_refused_in_one_sentence(tmp_path, monkeypatch):

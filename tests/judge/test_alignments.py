@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 
@@ -13,20 +14,27 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone, translation
 
-from annotation.domain.effort import Activity
+from annotation.domain.effort import NO_TIME, Activity, forecast_of
 from annotation.models import AppendOnly, Membership
 from annotation.services.effort import effort_of
+from annotation.templatetags.effort_values import hours as time_text
 from judge.domain.alignment import RowAnswer
-from judge.models import Alignment, AlignmentEvent, AlignmentStudy, AlignmentTask, SettledAlignment, SettledEvent
+from judge.models import (
+    Alignment,
+    AlignmentEvent,
+    AlignmentState,
+    AlignmentStudy,
+    AlignmentTask,
+    SettledAlignment,
+    SettledEvent,
+)
 from judge.services import alignment_report
 from judge.services.aligning import Change, hand_in, last_step, save_changes, take_back
 from judge.services.alignment_assignments import give_more, release
 from judge.services.alignment_report import (
-    PersonProgress,
     StudyProgress,
     agreement_report,
     agreement_with_pairs,
-    left_of,
     people_of,
     progress_of,
     progress_of_each,
@@ -282,6 +290,11 @@ def test_what_proposals_do_to_links_is_measured_by_those_who_see_none(cast, clie
     client.force_login(cast.alice)
     page = client.get(reverse("judge:study", args=["minds", study.uid])).content.decode()
     assert "What proposals do to links" in page and "50 % of alignments" in page
+    active = Alignment.objects.active().filter(task__study=study).select_related("task__study")
+    drawn = Counter(one.is_blind for one in active)
+    still = Counter(one.is_blind for one in active if one.state == AlignmentState.OPEN)
+    told = f"{still[False]} of {drawn[False]} with proposals, {still[True]} of {drawn[True]} without."
+    assert still[True] and f"Not handed in, and in no figure: {told}" in " ".join(page.split())
     told = client.get(reverse("judge:download_json", args=["minds", study.uid])).json()
     assert told["blind_share"] == 50 and told["proposals"]["difference"]["value"] == 0.5
     assert effect_of_proposals(new_study(cast, name="Second")) is None
@@ -358,13 +371,35 @@ def test_namesakes_are_two_people_and_the_page_reads_tables_once(cast, study, cl
     assert "Sam (bea)" in page and len(read) == 1
 
 
-def test_what_is_left_takes_everybodys_own_pace(cast):
-    """100 rows in an hour, 60 in half an hour; who has not begun goes at the pace of all: 160 in 90 minutes."""
-    done = [PersonProgress(cast.bob, 4, 2, 100, 50, 60.0), PersonProgress(cast.bea, 4, 2, 60, 30, 30.0)]
-    begins = PersonProgress(cast.ben, 2, 0, 0, 32, 0.0)
-    assert (left_of(done).rows, left_of(done).hours) == (80, pytest.approx(0.5 + 0.25))
-    assert left_of([*done, begins]).hours == pytest.approx(0.75 + 32 * 1.5 / 160)
-    assert left_of([begins]).hours is None and left_of([begins]).rows == 32
+def test_what_is_left_takes_everybodys_own_pace_and_has_a_prediction_interval(cast, client):
+    """Bob hands in all tables but three, each row in 10 or 20 seconds; Bea has not begun."""
+    study = new_study(cast, total=18, stories=9)
+    tables = Alignment.objects.waiting().filter(annotator=cast.bob, task__study=study).select_related("task__study")
+    stories: dict[str, tuple[int, float]] = {}
+    for at, alignment in enumerate(list(tables.order_by("task__place"))[:-3]):
+        took = alignment.task.size * (10, 20)[at % 2]
+        moment = NOW + timedelta(hours=at + 1)
+        answer_all(alignment)
+        AlignmentEvent.objects.create(
+            alignment=alignment, row="p1", action=f"a{at}", idempotency_key=f"k{at}", before={}, after={},
+            duration_ms=1000 * took, changed_at=moment, received_at=moment,
+        )  # fmt: skip
+        rows, hours = stories.get(alignment.task.cluster, (0, 0.0))
+        stories[alignment.task.cluster] = rows + alignment.task.size, hours + took / 3600
+    people = {row.person: row for row in people_of(study)}
+    bob = people[cast.bob]
+    assert bob.rows_left and bob.forecast.value == pytest.approx(bob.rows_left * bob.minutes / 60 / bob.rows)
+    low, high = bob.forecast.interval
+    left: Counter = Counter()
+    for alignment in tables.all():
+        left[alignment.task.cluster] += alignment.task.size
+    assert bob.forecast == forecast_of([stories[story] for story in sorted(stories)], list(left.values()))
+    assert 0 < low < bob.forecast.value < high
+    assert people[cast.bea].forecast.value is None and people[cast.bea].forecast.reason == NO_TIME
+    client.force_login(cast.alice)
+    page = client.get(reverse("judge:study", args=["minds", study.uid])).content.decode()
+    assert "95 % prediction intervals" in " ".join(page.split()) and NO_TIME in page
+    assert f"{time_text(low)} – {time_text(high)}" in page
 
 
 def test_aligning_counts_in_the_time_on_task_of_the_project_by_the_same_rule(cast, study, make_story, client):

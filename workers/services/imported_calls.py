@@ -21,7 +21,7 @@ _COLUMNS = ("uid", "key", "endpoint", "provider", "model", "body", "sample", "ha
 @dataclass(frozen=True, slots=True)
 class ImportedAnswer:
     """One answer: `item` is the key of its item, `key` unique in the ledger, `body` JSON of what was sent as far as it
-    is known, `sample` its repetition, `tokens` (in, out)."""
+    is known, `sample` its repetition, `tokens` (in, out), `reasoning` what the model wrote apart from the answer."""
 
     item: str
     key: str
@@ -30,6 +30,7 @@ class ImportedAnswer:
     answer: str
     answered_by: str = ""
     tokens: tuple[int, int] = (0, 0)
+    reasoning: str = ""
 
 
 def take_in(
@@ -66,7 +67,7 @@ def _calls(endpoint: Endpoint, answers: Mapping[str, ImportedAnswer], now: datet
     for call in calls:
         answer = answers[call.key]
         usage = Usage(input=answer.tokens[0], output=answer.tokens[1], reported=any(answer.tokens))
-        completion = Completion(answer.answer, Stop.END, usage, answer.answered_by)
+        completion = Completion(answer.answer, Stop.END, usage, answer.answered_by, answer.reasoning)
         call.take_answer(
             STATES[completion.stop], finished_at=now, answer=completion.text, reasoning=completion.reasoning,
             problem=completion.problem, answered_by=completion.model,

@@ -37,6 +37,8 @@ class Command(JsonCommand):
             f"\nArms drawn for each: {units or 'not known'}. Votes of the shown arm without it in sight: "
             f"{report.unseen}."
         )
+        lacking = ", ".join(f"{count} {arm}" for arm, count in report.without_vote.items())
+        self.stdout.write(f"Cells that were drawn and have no vote, in no figure: {lacking}.")
         self.stdout.write(report.votes.method)
 
     def _votes(self, votes: AnchoringReport) -> None:

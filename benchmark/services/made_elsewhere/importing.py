@@ -317,4 +317,7 @@ def _row(item_key: ItemKey, record: Record | None, order: Order | None) -> Answe
     if order is not None:
         body[OPTION_ORDER] = list(order)
     text = json.dumps(body, ensure_ascii=False)
-    return AnswerRow(*item_key, storable(record.text), "", text, storable(record.answered_by)[:200], record.tokens)
+    return AnswerRow(
+        *item_key, storable(record.text), "", text, storable(record.answered_by)[:200], record.tokens,
+        storable(record.reasoning),
+    )  # fmt: skip

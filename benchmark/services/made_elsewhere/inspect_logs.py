@@ -89,7 +89,16 @@ def _record(sample: Any, *, shuffles: bool) -> Record:
         choices=() if shuffles else choices,
         answered_by=output.model if output else "",
         tokens=(usage.input_tokens, usage.output_tokens) if usage else (0, 0),
+        reasoning="" if problem else _reasoning(output.message),
     )
+
+
+def _reasoning(message: Any) -> str:
+    """Return what a message holds of its model's reasoning; of what its provider encrypted, the summary."""
+    parts = [] if isinstance(message.content, str) else [part for part in message.content if part.type == "reasoning"]
+    summaries = [getattr(part, "summary", None) or "" for part in parts]  # none in earlier versions
+    read = [summary if part.redacted else part.reasoning for part, summary in zip(parts, summaries, strict=True)]
+    return "\n\n".join(filter(None, read))
 
 
 def _problem(sample: Any) -> str:

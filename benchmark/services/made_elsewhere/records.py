@@ -17,8 +17,9 @@ class Record:
     record says besides of its question; `turn` counts repetitions from 0; `step` is the key of a step, empty where the
     file does not say.
 
-    `text` is None where the file has no answer, and `problem` says why. `messages` are what was sent, as far as the
-    file has it, `choices` the options in the order in which they were shown; `tokens` (in, out).
+    `text` is None where the file has no answer, and `problem` says why; `reasoning` is what the file keeps apart from
+    the answer. `messages` are what was sent, as far as the file has it, `choices` the options in the order in which
+    they were shown; `tokens` (in, out).
     """
 
     where: str
@@ -32,6 +33,7 @@ class Record:
     choices: Sequence[str] = ()
     answered_by: str = ""
     tokens: tuple[int, int] = (0, 0)
+    reasoning: str = ""
 
     @property
     def prompt(self) -> str:

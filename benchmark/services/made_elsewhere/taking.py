@@ -34,7 +34,7 @@ FAILED = gettext_noop(
 
 class AnswerRow(NamedTuple):
     """One question of an imported run: its sample, step and repetition, and its answer, None with `why` there is none;
-    `body` is JSON of what was asked, as far as that is known."""
+    `body` is JSON of what was asked, as far as that is known, `reasoning` what the file keeps apart from the answer."""
 
     sample: int
     step: str
@@ -44,6 +44,7 @@ class AnswerRow(NamedTuple):
     body: str
     answered_by: str
     tokens: Sequence[int]
+    reasoning: str = ""
 
 
 def take_later(run: Run, rows: Sequence[AnswerRow]) -> None:
@@ -112,5 +113,5 @@ def _answer(run: Run, item: str, row: AnswerRow) -> ImportedAnswer:
     first, second = row.tokens
     return ImportedAnswer(
         item=item, key=key, body=row.body, sample=row.turn, answer=row.text or "", answered_by=row.answered_by,
-        tokens=(first, second),
+        tokens=(first, second), reasoning=row.reasoning,
     )  # fmt: skip

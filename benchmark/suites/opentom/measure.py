@@ -219,10 +219,10 @@ def _by_kind(rows: Sequence[Labelled], seed: int) -> dict[str, BoundedEstimate]:
 def _gap(rows: Sequence[Labelled], seed: int) -> Gap:
     sides = [[row.prediction for row in rows if _of(row, who)] for who in ("mover", "observer")]
     estimate = macro_difference(sides[0], sides[1], seed=seed)
-    read = sum(row.prediction.counts for row in rows if _of(row, "mover") or _of(row, "observer"))
+    read = {row.sample.key for row in rows if row.prediction.counts and (_of(row, "mover") or _of(row, "observer"))}
     unread = [_unread_share(answers) for answers in sides]
     return Gap(
-        estimate.value, read, estimate.interval, estimate.clusters, estimate.reason, estimate.bounds, unread=unread
+        estimate.value, len(read), estimate.interval, estimate.clusters, estimate.reason, estimate.bounds, unread=unread
     )
 
 

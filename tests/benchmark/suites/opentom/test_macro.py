@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,6 +18,7 @@ from benchmark.suites.opentom.macro_intervals import (
     macro_estimate,
     macro_mean,
 )
+from benchmark.suites.opentom.measure import Labelled, _gap
 from benchmark.suites.opentom.released_metrics import LabelledAnswer, full_precision, metrics, printed
 
 
@@ -113,3 +115,14 @@ def test_a_sample_of_narratives_without_an_answer_leaves_no_share_of_what_was_le
     assert printed(by_genre)["attitude"].corrupted_percent is None
     assert full_precision(by_genre)["attitude"].corrupted_rate is None
     assert metrics(answers)["attitude"].corrupted == 0.5
+
+
+def test_the_gap_counts_each_question_once_whoever_it_is_of_and_however_often_it_was_asked():
+    asked = [
+        SimpleNamespace(key=f"{at}/{who}", cluster=str(at), content={"perspective": who})
+        for at in range(6)
+        for who in ("mover", "observer", "narrator")
+    ]
+    rows = [Labelled(sample, at % 2, turn) for at, sample in enumerate(asked) for turn in range(2)]
+    assert _gap(rows, seed=1).n == 18
+    assert _gap([*rows, Labelled(SimpleNamespace(**vars(asked[0]) | {"key": "unread"}), 1, None)], seed=1).n == 18

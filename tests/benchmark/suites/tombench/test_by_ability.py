@@ -29,6 +29,7 @@ def test_methods_are_compared_by_the_abilities_of_the_paper(tmp_path):
     table = tables_of(document)["method-parts-tombench-repaired"]()
     assert table.title == "Accuracy by method and ability, repaired parse"
     assert "every model by every method in every part" in table.notes[0]
+    assert table.notes[1].startswith("Score: missing answers at their worst.")
 
 
 def test_a_kind_is_of_the_ability_that_it_begins_with():
