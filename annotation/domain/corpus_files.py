@@ -44,9 +44,9 @@ def read_file(
     left_out: LeftOut,
     encoding: str = "",
 ) -> Iterator[StoryRow | Problem]:
-    """The stories of one file in its order; of those without numbers that say the same the first. What ToMBench says of
-    a story with each of its questions differs in its translation: there the first of each text. `left_out` takes the
-    columns, fields and sheets that are not used.
+    """The stories of one file in its order; of those without numbers that say the same the first. Items that repeat the
+    story with each of its questions may translate it differently: of those the first of each text. `left_out` takes
+    the columns, fields and sheets that are not used.
 
     `keys` are the dimensions of the project that the stories go to; `encoding` is that of a file that is neither UTF-8
     nor UTF-16. A file that cannot be read to its end is a last Problem.
