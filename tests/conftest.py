@@ -20,6 +20,7 @@ from django.test import override_settings
 from django.utils import translation
 from hypothesis import settings as hypothesis_settings
 
+from tests import open_cursors
 from tests.cast import Cast, new_cast, new_story
 from tests.prepared import copy_migrated, copy_prepared, keep_migrated, migrate_once
 from tests.statements import Statements, left_out, unread
@@ -84,13 +85,19 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown() -> None:
+    open_cursors.close_left()
+
+
 def pytest_sessionfinish() -> None:
     """Have pytest go through nothing of what the tests left, which it does twice."""
     gc.freeze()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Note the statements of each test where the variable names a folder for them."""
+    """Note open cursors, and the statements of each test where the variable names a folder for them."""
+    open_cursors.note_opened()
     if folder := os.environ.get("TEST_NOTES"):
         config.pluginmanager.register(Statements(Path(folder)))
 

@@ -63,9 +63,9 @@ def read_file(
         for item in items:
             if isinstance(item, StoryRow) and item.number is None:
                 others = () if format == QUESTIONS else (item.category, *item.translations.values())
-                if (said := (item.digest, *others)) in seen:
+                if (identity := (item.digest, *others)) in seen:
                     continue
-                seen.add(said)
+                seen.add(identity)
             yield item
     except (BadSheet, BadText, WrongColumns) as error:
         yield Problem(file, getattr(error, "line", 1), str(error))

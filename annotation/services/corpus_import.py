@@ -295,11 +295,11 @@ class _Import:
         digests = [row.digest for row in rows if row.number is None]
         stories, stored = self.project.stories, dict[Identity, _Kept]()
         columns = ("number", "digest", "extra", "category__name", "translations")
-        for is_numbered, found in (
+        for is_numbered, alike in (
             (True, stories.filter(number__in=numbers) if numbers else None),
             (False, stories.filter(source=source, digest__in=digests) if digests else None),
         ):
-            for number, digest, extra, category, translations in found.values_list(*columns) if found else ():
+            for number, digest, extra, category, translations in alike.values_list(*columns) if alike else ():
                 fingerprint = extra.get("fingerprint", "") if is_numbered else ""
                 kept = _Kept(fingerprint, category, _digests(translations), number)
                 stored[(number,) if is_numbered else (source, digest)] = kept
