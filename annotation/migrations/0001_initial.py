@@ -59,8 +59,6 @@ def drop_triggers(apps, schema_editor):
                 schema_editor.execute(f"DROP TRIGGER {table}_{event}_marks")
 
 
-
-
 class Migration(migrations.Migration):
 
     initial = True
