@@ -46,8 +46,8 @@ Kept = TypeVar("Kept")
 
 
 def read_as(kind: type[Kept], kept: Mapping[str, Any], **parts: Any) -> Kept:
-    """Return the dataclass that was kept as a JSON object: fields that an earlier version did not keep have their
-    defaults, and what is not a field any more is left out. `parts` are the fields that were read already."""
+    """Return the dataclass that was kept as a JSON object: fields that it does not have have their defaults, and what
+    is not a field is left out. `parts` are the fields that were read already."""
     kept_type: type = kind
     names = {name for name in _field_names(kept_type) if name not in parts}
     return kind(**{name: value for name, value in kept.items() if name in names}, **parts)
@@ -56,11 +56,6 @@ def read_as(kind: type[Kept], kept: Mapping[str, Any], **parts: Any) -> Kept:
 def read_filled(kind: type[Kept], kept: Mapping[str, Any]) -> Kept:
     """Return the dataclass that was kept as a JSON object in which null stands for the default of a field, too."""
     return read_as(kind, {name: value for name, value in kept.items() if value is not None})
-
-
-def renamed(values: Mapping[str, Any], names: Mapping[str, str]) -> Json:
-    """Return the values under other names: what was kept has those that code used when it was kept first."""
-    return {names.get(name, name): value for name, value in values.items()}
 
 
 @cache

@@ -11,7 +11,6 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.domain.archive_format import BadArchive
 from annotation.domain.labelling import OMNITOM_PROMPTS, prompts_of
 from annotation.domain.schema import Dimension, Label
 from annotation.domain.shipped_schemas import OMNITOM, SHIPPED
@@ -56,23 +55,13 @@ def archived(project: Project) -> dict[str, bytes]:
     return contents(target)
 
 
-def as_before(parts: dict[str, bytes], **fields: str) -> io.BytesIO:
-    """The archive in the form that it had before archives brought the schema of OmniToM."""
-    row = json.loads(parts["project.jsonl"])
-    del row["schema"]
-    return repacked(parts | {"project.jsonl": json.dumps(row | fields).encode() + b"\n"})
-
-
-def test_yesterdays_archive_comes_in_as_what_it_was(old, request, cast):
+def test_an_archive_comes_in_as_what_it_was(old, request, cast):
     parts, exported = archived(old), list(gold_lines(old))
     request.getfixturevalue("another_default")
-    for slug, source in (("before", as_before(parts)), ("since", repacked(parts))):
-        import_archive(by=cast.alice, source=source, slug=slug, now=timezone.now())
-        copy = Project.objects.get(slug=slug)
-        assert copy.schema is OMNITOM and list(gold_lines(copy)) == exported
-        assert json.loads(archived(copy)["project.jsonl"])["schema"]["version"] == "1"
-    with pytest.raises(BadArchive, match="field schema_version: it is '3'; expected '1' or '2', as the archive brings"):
-        import_archive(by=cast.alice, source=as_before(parts, schema_version="3"), slug="c", now=timezone.now())
+    import_archive(by=cast.alice, source=repacked(parts), slug="since", now=timezone.now())
+    copy = Project.objects.get(slug="since")
+    assert copy.schema is OMNITOM and list(gold_lines(copy)) == exported
+    assert json.loads(archived(copy)["project.jsonl"])["schema"]["version"] == "1"
 
 
 def test_pages_of_an_old_project_work(old, request, cast, client):

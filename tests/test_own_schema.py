@@ -7,13 +7,11 @@ import io
 import json
 import zipfile
 from datetime import timedelta
-from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import models
-from django.db.migrations import AddField
 from django.urls import reverse
 from django.utils import timezone
 
@@ -43,7 +41,6 @@ from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
 from annotation.services.assignments import assign
 from annotation.services.gold_export import gold_lines
-from benchmark.models import Dataset
 from benchmark.services.datasets import freeze
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan
@@ -503,17 +500,3 @@ def test_a_model_is_asked_about_its_dimensions(project):
         assert "8 dimensions" in text and "seven" not in text and "{" not in text.split("Answer with")[0]
         assert "seven dimensions" in labelling_request(**ask, schema=DEFAULT_SCHEMA).messages[0].content
     assert (prompts_of(DEFAULT_SCHEMA), prompts_of(project.schema)) == ("labelling-1", "labelling-any-1")
-
-
-@pytest.mark.parametrize(
-    ("model", "migration"),
-    [(Project, "annotation.migrations.0008_label_schemas"), (Dataset, "benchmark.migrations.0010_label_schemas")],
-)
-def test_projects_and_datasets_from_before_are_omnitoms(cast, model, migration):
-    """Rows from before get what the migration adds: a column with a default, which Django fills."""
-    made = {"project": cast.project, "version": 1, "digest": "0" * 64, "schema_version": "1", "rule_version": "1"}
-    Dataset.objects.create(**made, stories_count=0, propositions_count=0)
-    added = [one for one in import_module(migration).Migration.operations if isinstance(one, AddField)]
-    assert [(one.model_name, one.name) for one in added] == [(model._meta.model_name, "schema_name")]
-    models.QuerySet(model).update(schema_name=added[0].field.get_default())
-    assert model.objects.get().schema is DEFAULT_SCHEMA

@@ -52,8 +52,6 @@ SECTIONS = [
 ]
 """Sections in the order in which they are read: each names only rows of those before it. Those of apps above come last
 (`archive_rows.register`)."""
-ADDED = ["suggested_rows", "draft_rows", "draft_events", "lane_rows", "lane_events"]
-"""Sections that archives of earlier installations lack; there was nothing of the kind."""
 
 
 class BadArchive(ValueError):
@@ -72,7 +70,7 @@ def check_contents(sizes: dict[str, tuple[int, int]]) -> None:
     expected = {MANIFEST, *map(file_of, SECTIONS)}
     if foreign := sorted(set(sizes) - expected):
         raise BadArchive(gettext_noop(f"The archive holds {foreign[0][:80]!r}, which is not part of a project."))
-    if missing := sorted(expected - set(sizes) - set(map(file_of, ADDED))):
+    if missing := sorted(expected - set(sizes)):
         raise BadArchive(gettext_noop(f"The archive lacks {missing[0]}."))
     packed = sum(small for small, _ in sizes.values())
     unpacked = sum(large for _, large in sizes.values())
@@ -94,7 +92,7 @@ class _Manifest(Open):
     @field_validator("files")
     @classmethod
     def _are_those_of_a_project(cls, files: dict[str, _File]) -> dict[str, _File]:
-        if set(files) | set(map(file_of, ADDED)) != set(map(file_of, SECTIONS)):
+        if set(files) != set(map(file_of, SECTIONS)):
             raise refusal("the files of a project", "the names are others")
         return files
 

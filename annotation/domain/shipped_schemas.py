@@ -28,16 +28,11 @@ DEFAULT_SCHEMA = OMNITOM
 """The schema of a new project that does not choose one. Nothing that is here already is read by it."""
 
 
-FIRST = OMNITOM
-"""The schema that was the only one before schemas had names: rows, archives and audit entries without a name are of
-it."""
-
-
 def schema_details(schema: Schema) -> dict[str, str]:
-    """Return what an audit entry says of a project's schema: nothing of the first one."""
-    return {} if schema == FIRST else {"schema": schema.reference}
+    """Return what an audit entry says of a project's schema: nothing of OmniToM's."""
+    return {} if schema == OMNITOM else {"schema": schema.reference}
 
 
 def version_text(schema: Schema) -> str:
-    """Return how texts and digests name a schema: OmniToM's, which was the only one for long, by its version alone."""
+    """Return how texts and digests name a schema: OmniToM's by its version alone."""
     return schema.version if schema.name == OMNITOM.name else schema.reference

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import ConfigDict
-
 from annotation.forms.values import Label, NoLabel, Reason, Tag
 from annotation.forms.votes import Dimension, Key, Uid
 from annotation.services.adjudication_bulk import MOST_ALIKE
@@ -27,17 +25,11 @@ class DecidedIn(Shape):
 
 
 class CellIn(Shape):
-    """A cell. Browsers keep unsent decisions over an upgrade: a field of an older script must not lose one."""
-
-    model_config = ConfigDict(extra="ignore")
-
     proposition: Uid
     dimension: Dimension
 
 
 class DecisionIn(CellIn, DecidedIn):
-    model_config = CellIn.model_config
-
     revision: Revision
     row: Row
     replaces: NoLabel = ""

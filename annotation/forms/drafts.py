@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from annotation.domain.drafts import LONGEST, RowState
 from annotation.forms.values import text_of
@@ -41,10 +41,7 @@ class DraftRowIn(RowIn):
 
 
 class RowChangeIn(Shape):
-    """A change of one row. Browsers keep unsent changes over an upgrade: a field of an older script must not lose
-    words."""
-
-    model_config = ConfigDict(extra="ignore")
+    """A change of one row."""
 
     row: Uid
     base: DraftRowIn | None = None

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import ConfigDict, Field
-
 from annotation.domain.reconciliation import LaneState, Status
 from annotation.forms.drafts import RowIn
 from annotation.forms.votes import Key, NoKey, Uid
 from annotation.services.reconciliation import Decision
-from core.ids import new_uid
 from core.incoming.shapes import Among, Counted, Moment, Shape
 
 MAX_DECISIONS = 1000
@@ -25,9 +22,7 @@ class LaneRowIn(RowIn):
 
 
 class DecisionIn(Shape):
-    """A decision. Browsers keep unsent ones over an upgrade: a field of an older script must not lose words."""
-
-    model_config = ConfigDict(extra="ignore")
+    """A decision on one row."""
 
     row: Uid
     base: LaneRowIn | None = None
@@ -54,8 +49,8 @@ class DecisionsIn(Shape):
 
 
 class LinkIn(Shape):
-    """Two rows that are one; without `other`, a row that is two. A script from before links had keys sends none."""
+    """Two rows that are one; without `other`, a row that is two."""
 
     row: Uid
     other: Uid | None = None
-    idempotency_key: Key = Field(default_factory=new_uid)
+    idempotency_key: Key

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from annotation.forms.values import MAX_LABEL
 from annotation.services.votes import MAX_CHANGES, Change
@@ -96,10 +96,7 @@ class ChangesIn(Shape):
 
 
 class GridChangeIn(ChangeIn):
-    """A change by the grid, which also tells what became of a suggestion. Browsers keep unsent changes over an upgrade:
-    a field of an older script must not lose a vote."""
-
-    model_config = ConfigDict(extra="ignore")
+    """A change by the grid, which also tells what became of a suggestion."""
 
     saw: bool = False
     accepted: bool = False

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.domain.anchoring.arms import DrawUnit
 from annotation.domain.schema import Schema
-from annotation.domain.shipped_schemas import FIRST
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models.label_schema import schema_of
 
 
@@ -55,8 +55,8 @@ class Project(models.Model):
     )
     tables_agreed = models.BooleanField(default=False, db_default=False)
     decides_and_goes_on = models.BooleanField(default=False, db_default=False)
-    schema_name = models.CharField(max_length=40, default=FIRST.name)
-    schema_version = models.CharField(max_length=20, default=FIRST.version)
+    schema_name = models.CharField(max_length=40, default=DEFAULT_SCHEMA.name)
+    schema_version = models.CharField(max_length=20, default=DEFAULT_SCHEMA.version)
     rule_version = models.CharField(max_length=20, default="1")
     blind_share = models.PositiveSmallIntegerField(default=20, validators=[MaxValueValidator(100)])
     reveal_share = models.PositiveSmallIntegerField(default=0, validators=[MaxValueValidator(100)])

@@ -19,7 +19,7 @@ from annotation.domain.archive_format import IMPORTED_MARK, SECTIONS, BadArchive
 from annotation.domain.resolution import UnknownRule, check_rule
 from annotation.domain.schema import Schema
 from annotation.domain.schema_files import BadSchema, schema_of_document
-from annotation.domain.shipped_schemas import FIRST, SHIPPED
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import GoldEvent, GoldLabel, Membership, Project, Role, User
 from annotation.services import audit
 from annotation.services.accounts import checked_name
@@ -125,7 +125,7 @@ def _schema(document: Any, project: dict[str, Any]) -> Schema:
     except UnknownRule as error:
         raise BadArchive(gettext("project.jsonl, field rule_version: {error}").format(error=error)) from error
     try:
-        schema = _unnamed(project["schema_version"]) if document is None else schema_of_document(document, _SCHEMA)
+        schema = schema_of_document(document, _SCHEMA)
         is_here(schema, _SCHEMA)
     except (BadSchema, SchemaRefused) as error:
         raise BadArchive(str(error)) from error
@@ -138,29 +138,13 @@ def _schema(document: Any, project: dict[str, Any]) -> Schema:
     return schema
 
 
-def _unnamed(version: str) -> Schema:
-    """Return the schema of an archive that does not bring its own: of the first one, which was once the only one.
-
-    Raises BadArchive.
-    """
-    if schema := SHIPPED.get((FIRST.name, version)):
-        return schema
-    versions = " or ".join(repr(version) for name, version in SHIPPED if name == FIRST.name)
-    raise BadArchive(
-        gettext(
-            "project.jsonl, field schema_version: it is {version!r}; expected {versions}, as the "
-            "archive brings no schema."
-        ).format(version=version, versions=versions)
-    )
-
-
 class _Import:
     def __init__(self, archive: zipfile.ZipFile, slug: str, accounts: dict[str, int], now: datetime) -> None:
         self.archive, self.slug, self.accounts = archive, slug, accounts
         self.here = Here(now)
         self.members: list[list] = []
         self.project: Project | None = None
-        self.schema = FIRST
+        self.schema = DEFAULT_SCHEMA
         self.writes = ShortWrites()
 
     def run(self, by: User | None, digests: dict[str, str]) -> dict[str, int]:
@@ -280,11 +264,11 @@ class _Import:
         document = row.pop("schema", None)
         values = self.here.values(section, number, row)
         self.schema = _schema(document, dict(zip(names, values, strict=True)))
-        values[names.index("schema_version")] = FIRST.version  # until the schema is here too
+        values[names.index("schema_version")] = DEFAULT_SCHEMA.version  # until the schema is here too
         working = working_slug(self.slug)
         try:
             with self.writes.transaction(1):
-                insert_rows(Project, ["slug", "schema_name", *names], [[working, FIRST.name, *values]])
+                insert_rows(Project, ["slug", "schema_name", *names], [[working, DEFAULT_SCHEMA.name, *values]])
         except IntegrityError as error:
             if Project.objects.filter(slug=working).exists():  # created since the first check
                 raise left_over(self.slug) from error

@@ -9,15 +9,7 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from annotation.domain.archive_format import (
-    ADDED,
-    MANIFEST,
-    MAX_LINE_BYTES,
-    BadArchive,
-    check_contents,
-    digests_of,
-    file_of,
-)
+from annotation.domain.archive_format import MANIFEST, MAX_LINE_BYTES, BadArchive, check_contents, digests_of, file_of
 from core.incoming.json_lines import BadLine, lines_of, object_of_line
 from core.incoming.text import NotJson, json_of
 from core.language import gettext_noop
@@ -51,8 +43,6 @@ def rows_of(archive: zipfile.ZipFile, section: str) -> Iterator[tuple[int, dict[
     """Number, row and length in bytes of each line of a section, of which a database can keep every text. Raises
     BadArchive."""
     file = file_of(section)
-    if section in ADDED and file not in archive.namelist():
-        return
     with archive.open(file) as handle:
         for number, raw in lines_of(handle, longest=MAX_LINE_BYTES):
             try:

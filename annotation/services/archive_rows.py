@@ -1,8 +1,8 @@
 """The columns of each section of an archive and the tables that they come from.
 
 Columns are those of the model, so that a new column is archived without being named here; foreign keys and keys of
-votes are put in the archive's own terms by `Terms`. The project's label schema goes whole, under `schema`, but for the
-default one. The ledger stays where it is: a suggestion goes without its call.
+votes are put in the archive's own terms by `Terms`. The project's label schema goes whole, under `schema`. The ledger
+stays where it is: a suggestion goes without its call.
 
 An app above adds sections of its own by `register` when it is ready.
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from django.db import models
 from django.db.models import QuerySet
 
-from annotation.domain.archive_format import ADDED, SECTIONS
+from annotation.domain.archive_format import SECTIONS
 from annotation.models import (
     Assignment,
     AuditEvent,
@@ -112,11 +112,9 @@ _further: list[Further] = []
 
 
 def register(further: Further) -> None:
-    """Have archives hold these sections, too; those from before they did lack them."""
+    """Have archives hold these sections, too."""
     _further.append(further)
-    for section in further.sections:
-        SECTIONS.append(section.name)
-        ADDED.append(section.name)
+    SECTIONS.extend(section.name for section in further.sections)
 
 
 def tables() -> tuple[Section, ...]:

@@ -29,11 +29,11 @@ class Here:
         self.key_start = ""
         self.users: dict[str, int] = {}
         self.ids: dict[type[models.Model], dict[Any, int]] = {}
-        self._readers: dict[str, dict[str, tuple[models.Field, Callable]]] = {}
+        self._readers: dict[str, dict[str, Callable]] = {}
 
-    def _readers_of(self, section: Section) -> dict[str, tuple[models.Field, Callable]]:
+    def _readers_of(self, section: Section) -> dict[str, Callable]:
         if section.name not in self._readers:
-            self._readers[section.name] = {field.name: (field, self._reader(field)) for field in section.fields}
+            self._readers[section.name] = {field.name: self._reader(field) for field in section.fields}
         return self._readers[section.name]
 
     def values(self, section: Section, number: int, row: dict) -> list:
@@ -43,10 +43,14 @@ class Here:
             raise BadArchive(
                 gettext_noop(f"{section.name}.jsonl, line {number}: the field {min(foreign)[:60]!r} is not known.")
             )
+        if missing := readers.keys() - row.keys():
+            raise BadArchive(
+                gettext_noop(f"{section.name}.jsonl, line {number}: the field {min(missing)!r} is missing.")
+            )
         values = []
-        for name, (field, reader) in readers.items():
+        for name, reader in readers.items():
             try:
-                values.append(reader(row[name] if name in row else field.get_default(), row))
+                values.append(reader(row[name], row))
             except BadValue as error:
                 raise BadArchive(gettext_noop(f"{section.name}.jsonl, line {number}, field {name}: {error}")) from error
         return values

@@ -20,14 +20,8 @@ class RoundParams:
 
     @classmethod
     def of(cls, job: Job) -> RoundParams:
-        """Return the plan that a job keeps; the first rounds left no room for reasoning."""
-        kept = job.params
-        return cls(
-            project=kept["project"],
-            level=kept["level"],
-            prompt=kept["prompt"],
-            reasoning_tokens=kept.get("reasoning_tokens", 0),
-        )
+        """Return the plan that a job keeps."""
+        return cls(**job.params)
 
     @property
     def label_level(self) -> int:

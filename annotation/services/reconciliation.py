@@ -70,26 +70,16 @@ def words_of(row: Any) -> Words | None:
 
 
 def state_of_row(row: LaneRow) -> LaneState:
-    status = Status.OPEN.value if _is_unasked(row) and row.proposition_id is None else row.status
-    return LaneState(status, row.actor, row.belief, row.order_text, row.remark, row.place)
+    return LaneState(row.status, row.actor, row.belief, row.order_text, row.remark, row.place)
 
 
 def lane_of_row(row: LaneRow) -> Lane:
-    return Lane.SAME if _is_unasked(row) and row.proposition_id else lane_of(words_of(row.a), words_of(row.b))
+    return lane_of(words_of(row.a), words_of(row.b))
 
 
 def remark_of(row: LaneRow) -> Remark:
     """Return the remark that a row has in gold, or will have as it stands."""
-    if _is_unasked(row):
-        return Remark.NONE
     return Remark(change_of(words_of(row.a), words_of(row.b), state_of_row(row)))
-
-
-def _is_unasked(row: LaneRow) -> bool:
-    """Return whether a row was kept by nobody though the orders differ: lanes were opened so when an order of one
-    expert alone counted as both's. In gold it stays what it was; before, it is still to decide."""
-    kept = row.status == Status.KEPT and row.decided_at is None
-    return kept and lane_of(words_of(row.a), words_of(row.b)) is Lane.ORDER
 
 
 @transaction.atomic

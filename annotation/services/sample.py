@@ -37,8 +37,7 @@ DESCRIPTION = (
     "try things on."
 )
 LOADED, COMPLETED = "sample.loaded", "sample.completed"
-"""Actions in the audit log: the project was loaded, and what other apps add to it is there. A sample that an earlier
-version loaded has neither, and stays as it is."""
+"""Actions in the audit log: the project was loaded, and what other apps add to it is there."""
 CARD = {
     "licence": "The licence of Credence",
     "source": "Stories written for this project.",

@@ -50,7 +50,6 @@ class GoldKinds(GenericAPIView):
             "stories": len(metrics.stories),
             "cells": {kind.value: count for kind, count in metrics.kinds.items()},
             "stories_with_votes": kept.voted,
-            "stories_frozen_before": kept.lacking,
             "stories_with_imported_votes": kept.imported,
             "votes_not_known_to_be_blind": kept.unknown,
             "cells_with_suggestion": kept.suggested,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from core.language import gettext_noop
-from core.plain import Json, plain, read_as, renamed
+from core.plain import read_as
 
 NOT_ALIGNED = gettext_noop("people aligned none of its tables")
 STILL_ALIGNING = gettext_noop("you still align tables of its study")
@@ -27,7 +27,7 @@ class CorrectedScore:
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> CorrectedScore:
         """Return the score that was kept."""
-        return cls(kept["value"], kept["interval"], kept.get("reason"), kept.get("n", 0))
+        return read_as(cls, kept)
 
     @classmethod
     def by_metric(cls, kept: Mapping[str, Any]) -> dict[str, CorrectedScore]:
@@ -62,7 +62,7 @@ class Correction:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Correction:
-        return read_as(cls, kept, scores=CorrectedScore.by_metric(kept.get("scores", {})))
+        return read_as(cls, kept, scores=CorrectedScore.by_metric(kept["scores"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +87,7 @@ class CorrectedDifference:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> CorrectedDifference:
-        """Return the row that was kept; what it lacks is None."""
-        return read_as(cls, dict.fromkeys(field.name for field in fields(cls)) | dict(kept))
+        return read_as(cls, kept)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +119,7 @@ class CorrectedComparison:
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> CorrectedComparison:
         sides = [Correction.from_json(side) for side in kept["sides"]]
-        rows = [CorrectedDifference.from_json(row) for row in kept.get("rows", ())]
+        rows = [CorrectedDifference.from_json(row) for row in kept["rows"]]
         return read_as(cls, kept, sides=sides, rows=rows)
 
 
@@ -137,7 +136,7 @@ def differing_text(p: float | None) -> str:
 class CorrectedRow:
     """One model's scores by metric: `official`, `lenient` and `corrected` with its interval. People aligned `aligned`
     of the `judged` stories, as good as `effective` aligned without a judge; `unjudged` and `unseen` as of a
-    `Correction`, None in reports that were frozen before they were known."""
+    `Correction`."""
 
     key: str
     model: str
@@ -155,15 +154,14 @@ class CorrectedRow:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> CorrectedRow:
-        values = {name: value for name, value in kept.items() if value is not None}
-        return read_as(cls, values, corrected=CorrectedScore.by_metric(values.get("corrected", {})))
+        return read_as(cls, kept, corrected=CorrectedScore.by_metric(kept["corrected"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corrections:
     """The corrected scores of a metric group by one study, whose `uid` says who may see them, of what the `judge` of
-    that `version` judged; reports that were frozen before do not say which. `differing` is the p value of the judge's
-    error being as large for all models, `warns` whether it is shown not to be."""
+    that `version` judged. `differing` is the p value of the judge's error being as large for all models, `warns`
+    whether it is shown not to be."""
 
     uid: str
     study: str
@@ -174,12 +172,7 @@ class Corrections:
     differing: float | None = None
     warns: bool = False
 
-    def as_json(self) -> Json:
-        """Return what is kept, where the group is a stage."""
-        kept = {field.name: plain(getattr(self, field.name)) for field in fields(self)}
-        return renamed(kept, {"group": "stage"})
-
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Corrections:
         rows = [CorrectedRow.from_json(row) for row in kept["rows"]]
-        return read_as(cls, renamed(kept, {"stage": "group"}), rows=rows)
+        return read_as(cls, kept, rows=rows)

@@ -107,7 +107,6 @@ class MetricRow:
             intervals=self.ends,
             bounds=self.bounds,
             reasons=self.reasons,
-            reason=next(iter(self.reasons.values()), ""),
             unusable=sum(self.unusable.values()),
             unusable_reasons=dict(sorted(self.unusable.items())),
             undefined=self.undefined,

@@ -34,8 +34,7 @@ class Parameters:
     `example_stories` are the numbers of samples that may serve its prompts as examples, None for a suite without prompt
     sets; `control_lists` is the version of the lists that its control draws from, None without a control. `anew`
     numbers a draw of the ledger, where it asks again what was answered before. It asks about `stories` samples;
-    `budget` is in US dollars, None for no cap. `lacking` are the names that a run of an earlier version does not keep:
-    their values are what was so before there was a choice.
+    `budget` is in US dollars, None for no cap.
     """
 
     own: Options = field(default_factory=dict)
@@ -53,26 +52,21 @@ class Parameters:
     anew: int = 0
     stories: int = 0
     budget: Decimal | None = None
-    lacking: frozenset[str] = frozenset()
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Parameters:
-        """Return the parameters that `as_json` made, now or in an earlier version."""
+        """Return the parameters that `as_json` made."""
         values = {name: kept[name] for name in (*_OF_EVERY_RUN, *_OF_SOME) if name in kept}
         if (examples := kept.get("example_stories")) is not None:
             values["example_stories"] = tuple(examples)
         if budget := kept.get("budget"):
             values["budget"] = Decimal(budget)
-        return cls(
-            own={name: value for name, value in kept.items() if name not in values},
-            lacking=frozenset(name for name in _OF_EVERY_RUN if name not in kept),
-            **values,
-        )
+        return cls(own={name: value for name, value in kept.items() if name not in values}, **values)
 
     def as_json(self) -> Json:
-        """The suite's own, then the others by name, without those that are lacking, and of `example_stories`,
-        `control_lists` and `anew` those that it has."""
-        every = {
+        """The suite's own, then the others by name, and of `example_stories`, `control_lists` and `anew` those that it
+        has."""
+        return {
             **self.own,
             "split": self.split,
             "category": self.category,
@@ -89,9 +83,8 @@ class Parameters:
             "stories": self.stories,
             "budget": None if self.budget is None else str(self.budget),
         }
-        return {name: value for name, value in every.items() if name not in self.lacking}
 
     def about(self, stories: int, example_stories: Sequence[int] | None) -> Parameters:
         """Return them for a run that asks about so many samples, of which examples are chosen among these."""
         examples = self.example_stories if example_stories is None else tuple(example_stories)
-        return replace(self, stories=stories, example_stories=examples, lacking=self.lacking - {"stories"})
+        return replace(self, stories=stories, example_stories=examples)

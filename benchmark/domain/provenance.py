@@ -28,7 +28,7 @@ class Versions:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointSpec:
     """The settings of an endpoint at a launch, without its prices and limits. `rules` is the version of a fixed model's
-    rules. What was not kept is None."""
+    rules. What does not apply is None."""
 
     name: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     provider: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
@@ -67,26 +67,6 @@ class ExamplesUsed:
     source: str
     least: int
     most: int
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> ExamplesUsed:
-        return cls(
-            step=kept["stage"],
-            category=kept["category"],
-            source=kept["from"],
-            least=kept["least"],
-            most=kept["most"],
-        )
-
-    def as_json(self) -> Json:
-        """{stage, category, from, least, most}."""
-        return {
-            "stage": self.step,
-            "category": self.category,
-            "from": self.source,
-            "least": self.least,
-            "most": self.most,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,11 +129,7 @@ class UnreadFiles:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> UnreadFiles:
-        return cls(declared=Statements.from_json(kept["said"]), repetitions=kept["repetitions"], title=kept["title"])
-
-    def as_json(self) -> Json:
-        """{said, repetitions, title}."""
-        return {"said": plain(self.declared), "repetitions": self.repetitions, "title": self.title}
+        return read_as(cls, kept, declared=Statements.from_json(kept["declared"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,8 +199,7 @@ class Provenance:
 
     `prompts` are digests of wordings by step, `judge` is its judge as it was at the launch, None without one. `unread`
     says how files of its answers are to be read, until they are. Runs of one `launch` have that in common; it is empty
-    for one that was launched alone. `others` is what an earlier version kept besides, `lacking` the names of what it
-    did not keep.
+    for one that was launched alone.
     """
 
     dataset: DatasetVersion | None = None
@@ -236,24 +211,20 @@ class Provenance:
     unread: UnreadFiles | None = None
     launch: str = ""
     later: Sequence[LaterChange] = ()
-    others: Mapping[str, Any] = field(default_factory=dict)
-    lacking: frozenset[str] = frozenset()
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Provenance:
-        """Return the provenance that `as_json` made, now or in an earlier version."""
+        """Return the provenance that `as_json` made."""
         return cls(
             dataset=DatasetVersion.from_json(kept["dataset"]) if kept.get("dataset") else None,
             prompts=kept.get("prompts", {}),
-            examples=[ExamplesUsed.from_json(row) for row in kept.get("examples", ())],
+            examples=[ExamplesUsed(**row) for row in kept.get("examples", ())],
             judge=EndpointSpec.from_json(kept["judge"]) if kept.get("judge") else None,
             imported=Making.from_json(kept["imported"]) if kept.get("imported") else None,
             made_by=Versions.from_json(kept),
             unread=UnreadFiles.from_json(kept["unread"]) if kept.get("unread") else None,
             launch=kept.get("launch", ""),
             later=[LaterChange.from_json(change) for change in kept.get("later", ())],
-            others={name: value for name, value in kept.items() if name not in (*_EVERY, *_SOME)},
-            lacking=frozenset(name for name in _EVERY if name not in kept),
         )
 
     def as_json(self) -> Json:
@@ -268,13 +239,12 @@ class Provenance:
             **({"unread": self.unread} if self.unread else {}),
             **({"launch": self.launch} if self.launch else {}),
             **({"later": self.later} if self.later else {}),
-            **self.others,
         }
-        return {name: plain(value) for name, value in values.items() if name not in self.lacking}
+        return {name: plain(value) for name, value in values.items()}
 
     def with_examples(self, examples: Sequence[ExamplesUsed]) -> Provenance:
         """Return it with what the prompts show by now."""
-        return replace(self, examples=examples, lacking=self.lacking - {"examples"})
+        return replace(self, examples=examples)
 
     def with_later(self, change: LaterChange) -> Provenance:
         """Return it with one thing more that was done later."""
@@ -283,7 +253,3 @@ class Provenance:
     def examples_at(self, step: str) -> Sequence[ExamplesUsed]:
         """The examples that the prompts of a step showed."""
         return [row for row in self.examples if row.step == step]
-
-
-_EVERY = ("dataset", "prompts", "examples", "judge", "code", "python", "packages")
-_SOME = ("imported", "unread", "launch", "later")

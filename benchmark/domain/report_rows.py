@@ -1,7 +1,6 @@
 """The figures of a report, in rows: what somebody came to over all samples, and over those of each category.
 
-Rows are made where figures are computed, and where a kept report is read. Reports that were kept by an earlier version
-lack what it did not know: a field that is None, or empty, was not kept.
+Rows are made where figures are computed, and where a kept report is read.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ Ends = Sequence[float]
 """[low, high]"""
 
 _BESIDE = ("interval", "bounds", "unusable", "unusable_reasons", "undefined", "unjudged", "reasons", "reason")
-_BESIDE_PRINTED = ("interval", "reasons", "reason", "unusable", "bounds", "n")
+_BESIDE_PRINTED = ("interval", "reasons", "unusable", "bounds", "n")
 """The order in which JSON has what a row has beside its figures."""
 _NO_METRICS = {"story_category", "stories", *_BESIDE, *_BESIDE_PRINTED}
 
@@ -41,7 +40,7 @@ class ReportRow:
 
     `stories` counts the samples that they are of, `unusable` those without a figure and `unusable_reasons` these by
     reason, `undefined` those without one by definition. Intervals of printed figures rest on `n` samples. `category` is
-    empty over all. `reason` is why a figure has no interval whose own reason was not kept.
+    empty over all.
     """
 
     stories: int | None = None
@@ -49,7 +48,6 @@ class ReportRow:
     intervals: Mapping[str, Ends | None] | None = None
     bounds: Mapping[str, Ends | None] | None = None
     reasons: Mapping[str, str] = field(default_factory=dict)
-    reason: str = ""
     unusable: int | None = None
     unusable_reasons: Mapping[str, int] = field(default_factory=dict)
     undefined: int = 0
@@ -60,7 +58,7 @@ class ReportRow:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> ReportRow:
-        """Return the row that `as_json` made, or an earlier version kept."""
+        """Return the row that `as_json` made."""
         stories, unjudged = kept.get("stories"), kept.get("unjudged")
         return cls(
             stories=None if stories is None else int(stories),
@@ -68,7 +66,6 @@ class ReportRow:
             intervals=kept.get("interval"),
             bounds=kept.get("bounds"),
             reasons=kept.get("reasons") or {},
-            reason=kept.get("reason") or "",
             unusable=kept.get("unusable"),
             unusable_reasons=kept.get("unusable_reasons") or {},
             undefined=kept.get("undefined") or 0,
@@ -91,7 +88,7 @@ class ReportRow:
             "undefined": self.undefined or None,
             "unjudged": plain(self.unjudged),
             "reasons": self.reasons or None,
-            "reason": self.reason or None,
+            "reason": next(iter(self.reasons.values()), None),
             "n": self.n,
         }
         order = _BESIDE_PRINTED if self.printed else _BESIDE
@@ -124,11 +121,11 @@ class ReportRow:
         return (self.intervals or {}).get(name)
 
     def reason_of(self, name: str) -> str | None:
-        """Return why a figure without an interval has none; None where that was not kept."""
-        return self.reasons.get(name) or self.reason or None
+        """Return why a figure without an interval has none."""
+        return self.reasons.get(name)
 
     def bounds_of(self, name: str) -> Ends | None:
-        """Return [worst, best] of a figure; None without a sample that has one, and where they were not kept."""
+        """Return [worst, best] of a figure; None without a sample that has one."""
         return (self.bounds or {}).get(name)
 
     def worst_of(self, name: str) -> float | None:
@@ -168,12 +165,12 @@ class ParseRows:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any] | None) -> ParseRows | None:
-        """Return the rows that `as_json` made, or an earlier version kept; None where there are none."""
+        """Return the rows that `as_json` made; None where there are none."""
         if not kept:
             return None
         return cls(
-            overall=ReportRow.from_json(kept.get("overall") or {}),
-            by_category=[ReportRow.from_json(row) for row in kept.get("by_category") or ()],
+            overall=ReportRow.from_json(kept["overall"]),
+            by_category=[ReportRow.from_json(row) for row in kept["by_category"]],
             method=kept.get("method"),
             seed=kept.get("seed"),
             resamples=kept.get("resamples"),
@@ -203,7 +200,7 @@ class BothParses:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> BothParses:
-        return cls(ParseRows.from_json(kept.get("official")), ParseRows.from_json(kept.get("repaired")))
+        return cls(ParseRows.from_json(kept["official"]), ParseRows.from_json(kept["repaired"]))
 
     def as_json(self) -> Json:
         """{official, repaired}, None of one without figures."""

@@ -19,8 +19,7 @@ def setting_field(setting: Setting, prompt_sets: Sequence[str] = ()) -> forms.Fi
     options: dict[str, Any] = {"label": setting.label, "help_text": setting.help, "initial": setting.default}
     choices = [(name, name) for name in prompt_sets] if setting.prompt_set else _choices(setting)
     if choices:
-        taken = {"required": False, "empty_value": setting.default} if setting.lenient else {}
-        return forms.TypedChoiceField(choices=choices, coerce=type(setting.default), **taken, **options)
+        return forms.TypedChoiceField(choices=choices, coerce=type(setting.default), **options)
     if isinstance(setting.default, bool):
         return forms.BooleanField(required=False, **options)
     if isinstance(setting.default, int):

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 
 from annotation.domain.schema import Schema
-from annotation.domain.shipped_schemas import FIRST
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Project, Story, schema_of
 from benchmark.suites.contract import Suite
 from core.ids import OpaqueModel
@@ -36,13 +36,12 @@ class Dataset(OpaqueModel):
 
     `suite` names the suite that an imported copy is of, empty where the version is the project's own gold; `origin`
     then says where it came from: {"title", "licence", "files": {name: digest}, "options", "unchecked": what could not
-    be held against the release, in a sentence, "problems": what is odd in it, [{"file", "line", "message"}]}; versions
-    from before problems were kept lack these.
+    be held against the release, in a sentence, "problems": what is odd in it, [{"file", "line", "message"}]}.
 
     `digest` is the SHA-256 of everything that its stories hold, with the versions of schema and rules: equal gold that
     was made in the same way is one version. `methods` counts cells by how they were settled ("imported" where the
     record brought the label). `overlap` and `unanimity_dimensions` are the project's when it was first frozen so, None
-    in a version from before they were kept.
+    of an imported copy.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="datasets")
@@ -50,7 +49,7 @@ class Dataset(OpaqueModel):
     digest = models.CharField(max_length=64)
     suite = models.CharField(max_length=40, blank=True)
     origin = models.JSONField(default=dict)
-    schema_name = models.CharField(max_length=40, default=FIRST.name)
+    schema_name = models.CharField(max_length=40, default=DEFAULT_SCHEMA.name)
     schema_version = models.CharField(max_length=20)
     rule_version = models.CharField(max_length=20)
     overlap = models.PositiveSmallIntegerField(null=True)
@@ -86,15 +85,6 @@ class Dataset(OpaqueModel):
     def schema(self) -> Schema:
         return schema_of(self.schema_name, self.schema_version)
 
-    @property
-    def votes_a_cell(self) -> int:
-        return self.project.overlap if self.overlap is None else self.overlap
-
-    @property
-    def unanimous(self) -> list[str]:
-        """The dimensions for which the project demands unanimity."""
-        return self.project.unanimity_dimensions if self.unanimity_dimensions is None else self.unanimity_dimensions
-
 
 class DatasetSampleQuerySet(models.QuerySet):
     def selected(self, *, split: str = "", category: str = "", limit: int = 0) -> DatasetSampleQuerySet:
@@ -118,9 +108,7 @@ class DatasetSample(models.Model):
     no vote, and `adjudications` what each expert last decided, in the same form: gold itself, but for decisions that
     another overruled. Frozen gold that people voted on has under `provenance` what they saw: {"suggested": [[label that
     a model suggested of each dimension] of each proposition], empty without any, "blind": votes that no suggestion can
-    have touched, in the form of `votes`, "unknown": imported ones, of which nobody knows}. Versions from before that
-    was kept lack it; in the first that have it "imported" says in place of "unknown" that any of the story's votes were
-    imported, and these are among the blind ones.
+    have touched, in the form of `votes`, "unknown": imported ones, of which nobody knows}.
     """
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="samples")

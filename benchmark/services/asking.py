@@ -152,8 +152,7 @@ def passes_of(run: Run) -> Sequence[str]:
 
 
 def chosen_of(run: Run) -> Options:
-    """All settings of its suite, wherever they are kept; of a setting that there was not yet when the run was launched,
-    what it was then."""
+    """All settings of its suite, wherever they are kept."""
     return _chosen(run, run.parameters)
 
 
@@ -165,7 +164,7 @@ def _value(run: Run, parameters: Parameters, setting: Setting) -> Any:
     if setting.stored == COLUMN:
         return getattr(run, setting.run_field)
     kept = parameters.options if setting.stored == OPTION else parameters.own
-    return kept.get(setting.name, setting.before_it_was)
+    return kept.get(setting.name, setting.default)
 
 
 def sample_asked(run: Run, story: DatasetSample, settings: Settings | None = None) -> Sample:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from benchmark.services.calibrated_panels import BridgeReport, PanelJudge, PanelReport
 from benchmark.services.calibrating import CalibrationReport, CorrectedModel, JudgeBrief, self_test_of
 from benchmark.services.calibration_words import words_of
-from core.plain import Json, plain, renamed
+from core.plain import Json, plain
 from core.statistics import Estimate
 from judge.domain.calibration.agreement import Agreement
 from judge.domain.calibration.bridges import Bridge
@@ -44,8 +44,8 @@ class ModelDocument:
 
 def _outside(document: JudgedDocument | MemberDocument) -> Json:
     """Return a document under the names that it has outside the program."""
-    values = {field.name: plain(getattr(document, field.name)) for field in fields(document)}
-    return renamed(values, {"compared_rows": "known"})
+    names = {"compared_rows": "known"}
+    return {names.get(field.name, field.name): plain(getattr(document, field.name)) for field in fields(document)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,7 +50,7 @@ def answered_columns(group: str) -> tuple[Column, ...]:
 
 
 def answered_by_both(row: PairedDifference) -> Cells:
-    """Return the values of a row for `answered_columns`; frozen comparisons may be older than these."""
+    """Return the values of a row for `answered_columns`."""
     return {f"answered_{name}": value for name, value in (plain(row.answered) or {}).items()}
 
 

@@ -4,7 +4,7 @@ by story."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from annotation.models import Project
@@ -41,7 +41,7 @@ from benchmark.suites.story_scores import (
 from core.digests import json_digest
 from core.language import gettext_noop
 from core.made_by import made_by
-from core.plain import Json, plain, renamed
+from core.plain import Json, plain, read_as
 from core.statistics import mean_of, method
 
 
@@ -74,9 +74,9 @@ class Comparison:
 
     `differ` says in which settings the two differ, `lead` who was not asked about all of the stories and how the two
     differ in what is missing, `judge_tests` what the self-tests of their judges came to. Of the stories the largest
-    difference is first, and those that lack a score are last. One that was kept by an earlier version may lack
-    `tests`, how many rows have one. `corrected` is the same without the judge's error, None where nothing can be
-    corrected and for who may not know. `withheld` counts the stories that wait for the work of who reads it.
+    difference is first, and those that lack a score are last. `tests` is how many rows have one. `corrected` is the
+    same without the judge's error, None where nothing can be corrected and for who may not know. `withheld` counts the
+    stories that wait for the work of who reads it.
     """
 
     first: str
@@ -87,7 +87,7 @@ class Comparison:
     stories: Sequence[ComparedStory]
     n: int
     method: str
-    tests: int | None = None
+    tests: int
     differ: str = ""
     split: str = ""
     selection: str = ""
@@ -97,27 +97,19 @@ class Comparison:
     withheld: int = 0
 
     def as_json(self) -> Json:
-        """Return what is kept of it, where the group is a stage and the parse a reading."""
-        kept = {
-            field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("parse", "withheld")
-        }
-        kept["rows"] = plain(self.rows)
-        if corrected := kept.pop("corrected"):
-            kept["corrected"] = plain(corrected)
-        return renamed(kept, {"group": "stage"}) | {
-            "reading": self.parse,
-            "stories": [asdict(story) for story in self.stories],
-        }
+        """Return what is kept of it."""
+        return {field.name: plain(getattr(self, field.name)) for field in fields(self) if field.name != "withheld"}
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Comparison:
-        names = {field.name for field in fields(cls)} - {"rows", "stories"}
-        rows = [ComparedMetric.from_json(row) for row in kept["rows"]]
-        stories = [ComparedStory(**story) for story in kept["stories"]]
-        own = {name: value for name, value in renamed(kept, {"stage": "group"}).items() if name in names}
-        if own.get("corrected"):
-            own["corrected"] = CorrectedComparison.from_json(own["corrected"])
-        return cls(parse=kept["reading"], rows=rows, stories=stories, **own)
+        corrected = kept["corrected"]
+        return read_as(
+            cls,
+            kept,
+            rows=[ComparedMetric.from_json(row) for row in kept["rows"]],
+            stories=[ComparedStory(**story) for story in kept["stories"]],
+            corrected=corrected and CorrectedComparison.from_json(corrected),
+        )
 
 
 NONE = gettext_noop("It has none.")

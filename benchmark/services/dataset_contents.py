@@ -10,7 +10,7 @@ from core.plain import Json
 
 def contents_of(dataset: Dataset) -> Json:
     """Return what `Copy.summary` of `services/imports.py` says of a copy before it is kept; "problems" is None where
-    the version is from before they were kept, or is the project's own gold."""
+    the version is the project's own gold."""
     origin, samples = dataset.origin, dataset.samples
     return {
         "title": dataset.title,

@@ -65,11 +65,6 @@ class Difference:
     votes: Cells = field(default_factory=Cells)
     adjudications: Cells = field(default_factory=Cells)
 
-    @property
-    def nothing(self) -> bool:
-        stories = (self.added, self.removed, self.retold, self.reordered, self.changed, self.moved)
-        return not any((*stories, self.rules, self.settled, self.votes.counts, self.adjudications.counts))
-
 
 def difference(old: Dataset, new: Dataset, closed: Set[int] = frozenset()) -> Difference:
     """Stories in `closed` are taken out of both before anything is compared or counted."""

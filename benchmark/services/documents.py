@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
@@ -51,7 +51,7 @@ from benchmark.suites.registry import group_named, group_suite, keys_of, ordered
 from benchmark.suites.results import EntrantParses, EntrantResults, EntrantsByGroup, ParseResults, ShownTable
 from benchmark.suites.showing.entrants import facet_of, repetitions_of
 from benchmark.suites.showing.judges import judge_test_table, tests_of
-from core.plain import Json, renamed
+from core.plain import Json
 from core.plain import plain as as_plain
 
 Result = TypeVar("Result")
@@ -61,7 +61,7 @@ Result = TypeVar("Result")
 class Document:
     """A report of a `kind`: "run", "leaderboard", "comparison" or "across". `groups` are its entrants by metric group,
     `absent` by group the models that are not among them, `facts` (name, value), `methods` {"heading", "text"} of each
-    paragraph, `numbers` those of the samples that it is about, None where it is too old to say.
+    paragraph, `numbers` those of the samples that it is about.
 
     A run has `answer_format` and `stories`, how many there are, and where there are any `entered` rows of papers
     (`entered_rows`), `controls` (`control_results`), `by_method`, where its models were asked by other methods too
@@ -144,18 +144,8 @@ def plain(entrant: EntrantResults) -> EntrantResults:
     return replace(entrant, person="", numbers=(), scores=0, spec=EndpointSpec(), conditions={})
 
 
-KEPT = {"answer_format": "form", "groups": "stages", "metrics": "figures", "parses": "readings"}
-"""Names under which kept documents have what code calls otherwise."""
-LONG_AGO = datetime.min.replace(tzinfo=UTC)
-"""The time of a kept entrant that does not say when it was asked."""
 _NOT_KEPT = {"person", "numbers", "scores", "spec", "conditions"}
-_OF_ENTRANT = {
-    attribute.name: KEPT.get(attribute.name, attribute.name)
-    for attribute in fields(EntrantResults)
-    if attribute.name not in _NOT_KEPT
-}
-
-
+_OF_ENTRANT = [attribute.name for attribute in fields(EntrantResults) if attribute.name not in _NOT_KEPT]
 _ALWAYS = ("title", "kind", "groups", "facts", "methods")
 """Every document says these; others it may lack."""
 
@@ -173,32 +163,17 @@ def as_json(document: Document) -> Json:
         kept[name] = as_plain(kept[name])
     kept["comparison"] = document.comparison and document.comparison.as_json()
     kept["rankings"] = None if document.rankings is None else rankings_as_data(document.rankings)
-    return renamed({name: value for name, value in kept.items() if name in _ALWAYS or value is not None}, KEPT)
+    return {name: value for name, value in kept.items() if name in _ALWAYS or value is not None}
 
 
 def _as_json(entrant: EntrantResults) -> Json:
-    row = {kept: getattr(entrant, name) for name, kept in _OF_ENTRANT.items()} | {"at": entrant.at.isoformat()}
-    row |= {KEPT[name]: as_plain(getattr(entrant, name)) for name in ("metrics", "parses")}
-    row |= {name: as_plain(getattr(entrant, name)) for name in ("ranking", "judge_test")}
-    row["corrected"] = as_plain(entrant.corrected)
-    return {
-        name: value
-        for name, value in row.items()
-        if name not in ("others", "corrected", "family") or value not in (None, "")
-    }
+    return {name: as_plain(getattr(entrant, name)) for name in _OF_ENTRANT} | {"at": entrant.at.isoformat()}
 
 
 def document_from(kept: Mapping[str, Any]) -> Document:
-    """Return the document that was kept, of whichever version: what an earlier one did not keep is as if it had
-    none."""
-    names = {
-        KEPT.get(attribute.name, attribute.name): attribute.name
-        for attribute in fields(Document)
-        if attribute.name != "withheld"
-    }
-    values = {names[name]: value for name, value in kept.items() if name in names and value is not None}
-    groups = values.get("groups", {})
-    values["groups"] = {group: [_entrant_from(row) for row in rows or ()] for group, rows in groups.items()}
+    """Return the document that `as_json` made."""
+    values = dict(kept)
+    values["groups"] = {group: [_entrant_from(row) for row in rows] for group, rows in kept["groups"].items()}
     if "absent" in values:
         values["absent"] = {group: _absent_from(rows) for group, rows in values["absent"].items()}
     if "unscored" in values:
@@ -226,24 +201,20 @@ def _absent_from(rows: Sequence[Mapping[str, str]]) -> list[Absent]:
 
 
 def _entrant_from(row: Mapping[str, Any]) -> EntrantResults:
-    values = {name: row[kept] for name, kept in _OF_ENTRANT.items() if row.get(kept) is not None}
-    values["metrics"] = GroupMetrics.from_json(values.get("metrics", {}))
-    at = datetime.fromisoformat(values["at"]) if "at" in values else LONG_AGO
-    if "parses" in values:
-        values["parses"] = EntrantParses.from_json(values["parses"])
-    if "ranking" in values:
-        ranked = values["ranking"].items()
-        values["ranking"] = {parse: model and ComparedModel.from_json(model) for parse, model in ranked}
-    if "judge_test" in values:
-        values["judge_test"] = JudgeTestSummary.from_json(values["judge_test"])
-    if "corrected" in values:
-        values["corrected"] = Correction.from_json(values["corrected"])
-    return EntrantResults(**{"entrant": None, **values, "at": at})
+    judge_test, corrected = row["judge_test"], row["corrected"]
+    values = {
+        "at": datetime.fromisoformat(row["at"]),
+        "metrics": GroupMetrics.from_json(row["metrics"]),
+        "parses": EntrantParses.from_json(row["parses"]),
+        "ranking": {parse: model and ComparedModel.from_json(model) for parse, model in row["ranking"].items()},
+        "judge_test": judge_test and JudgeTestSummary.from_json(judge_test),
+        "corrected": corrected and Correction.from_json(corrected),
+    }
+    return EntrantResults(**{**row, **values})
 
 
 def absent_from(document: Document, *groups: str) -> list[Absent]:
-    """Models that the document's rankings of these metric groups do not have, each reason once; reports that were
-    frozen before name none."""
+    """Models that the document's rankings of these metric groups do not have, each reason once."""
     rows = [row for group in groups for row in (document.absent or {}).get(group, ())]
     return [row for at, row in enumerate(rows) if row not in rows[:at]]
 

@@ -7,7 +7,6 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from django.core.cache import cache
@@ -19,7 +18,6 @@ from benchmark.models import Dataset, DatasetSample, Run, RunItem
 from benchmark.models.run import RunQuerySet
 from benchmark.services.absences import is_absent
 from benchmark.services.asking import sample_of
-from benchmark.services.gold_samples import ByPerson
 from benchmark.services.leaderboards import KEPT_SECONDS, entrants_of
 from benchmark.services.reports import reports_of
 from benchmark.suites.contract import Suite
@@ -56,13 +54,11 @@ class Labelling:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Provenance of votes that the version keeps: `voted` stories have votes, of which `lacking` ones were frozen
-    before it was kept what their annotators saw, and `imported` ones have votes that were made elsewhere: `unknown`
-    votes, of which it is not known whether they are blind. `suggested` cells have the label that a model had
-    suggested."""
+    """Provenance of votes that the version keeps: `voted` stories have votes, of which `imported` ones have votes that
+    were made elsewhere: `unknown` votes, of which it is not known whether they are blind. `suggested` cells have the
+    label that a model had suggested."""
 
     voted: int
-    lacking: int
     imported: int
     unknown: int
     suggested: int
@@ -199,16 +195,15 @@ class _Loading:
         return self.codes[dimension].get(label, UNLABELLED) if label else NOTHING
 
     def _cells(self, story: int, sample: DatasetSample) -> list[tuple]:
-        kept = sample.gold.get(PROVENANCE) or {}
-        suggested, (blind, unknown) = kept.get("suggested") or (), _blindness(kept)
+        kept = sample.gold.get(PROVENANCE, {})
+        suggested, blind, unknown = (kept.get(name, ()) for name in ("suggested", "blind", "unknown"))
         rows = []
         for row, belief in enumerate(sample.beliefs):
-            methods = sample.methods[row] if sample.methods else ()
             for at, key in enumerate(self.schema.keys):
                 rows.append((
                     story, row, at, self.codes[at].get(belief["labels"].get(key, ""), NOTHING),
                     self._code(at, suggested[row][at]) if suggested else NOTHING,
-                    methods[at] if methods else "",
+                    sample.methods[row][at],
                     self._given(sample.votes, row, at),
                     self._given(blind, row, at),
                     self._given(unknown, row, at),
@@ -243,19 +238,9 @@ class _Loading:
                 ]
 
     def _provenance(self, cells: Cells) -> Provenance:
-        voted = [sample for sample in self.samples if sample.votes]
-        kept = [sample.gold[PROVENANCE] for sample in voted if PROVENANCE in sample.gold]
         return Provenance(
-            voted=len(voted),
-            lacking=len(voted) - len(kept),
-            imported=sum(bool(_blindness(provenance)[1]) for provenance in kept),
+            voted=sum(bool(sample.votes) for sample in self.samples),
+            imported=sum(bool(sample.gold.get(PROVENANCE, {}).get("unknown")) for sample in self.samples),
             unknown=int((cells.unknown_votes != NOTHING).sum()),
             suggested=int((cells.suggested != NOTHING).sum()),
         )
-
-
-def _blindness(kept: Mapping[str, Any]) -> tuple[ByPerson, ByPerson]:
-    """Return the votes of a story that are blind, and those of which it is not known, as `DatasetSample` has them; in
-    versions that do not tell them apart none is known where any were imported."""
-    blind, unknown = kept.get("blind") or {}, kept.get("unknown") or {}
-    return ({}, blind) if kept.get("imported") else (blind, unknown)

@@ -80,7 +80,7 @@ def _row(story: Story, frozen: _StoryRows, keys: tuple[str, ...]) -> DatasetSamp
         "adjudications": _by_person(table, frozen.decisions, keys),
     }
     gold = {"beliefs": beliefs}
-    if content["votes"]:  # no part of the digest: it follows from the votes, and gold of before it was kept is the same
+    if content["votes"]:  # no part of the digest: it follows from the votes
         gold["provenance"] = _provenance(story, table, frozen.provenance, keys)
     digest = json_digest(content, sort_keys=True, ensure_ascii=False)
     values = {name: content[name] for name in ("number", "category", "split", "methods", "votes", "adjudications")}

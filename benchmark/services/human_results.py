@@ -48,7 +48,7 @@ def labels_by(story: DatasetSample, role: str) -> Mapping[str, Labels]:
 def gold_without_person(story: DatasetSample, name: str, dataset: Dataset) -> Settled:
     """Return (gold label, by what it is settled) without the person of each dimension of each proposition."""
     keys = dataset.schema.keys
-    rules = [Rule(dataset.rule_version, dataset.votes_a_cell, key in dataset.unanimous) for key in keys]
+    rules = [Rule(dataset.rule_version, dataset.overlap, key in dataset.unanimity_dimensions) for key in keys]
     return [
         [
             gold_without(name, _cell(story, row, at, belief["labels"][key]), rule)
@@ -62,7 +62,7 @@ def _cell(story: DatasetSample, row: int, at: int, gold: str) -> Cell:
     def labels_at(labels_by_person: Mapping[str, Labels]) -> dict[str, str]:
         return {name: labels[row][at] for name, labels in labels_by_person.items() if labels[row][at]}
 
-    method = story.methods[row][at] if story.methods else ""  # versions from before methods were kept have none
+    method = story.methods[row][at]
     return Cell(
         gold, labels_at(story.votes), labels_at(story.adjudications), method == IMPORTED, method == Method.ADJUDICATED
     )

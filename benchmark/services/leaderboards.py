@@ -104,7 +104,7 @@ def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunMetrics], group: s
         asked: dict[bool, tuple[Mapping[str, str], Conditions]] = {}
         for row in reports[run.pk].entrants:
             metrics = row.groups.get(group)
-            if metrics is None or row.story_scores is None:  # kept before the suite had the group
+            if metrics is None or row.story_scores is None:
                 continue
             person = "" if row.id else row.name
             reads = row.kind == "model"

@@ -51,8 +51,7 @@ def own_values(entrant: EntrantResults, group: str) -> Cells:
 
 
 def labelled_notes(entrants: Sequence[EntrantResults]) -> list[str]:
-    """Return a note on how much of what models were asked each person labelled, and how much of that counts; older
-    frozen reports have none."""
+    """Return a note on how much of what models were asked each person labelled, and how much of that counts."""
     labelled_by_model = [(entrant.model, labelled) for entrant in entrants if (labelled := entrant.metrics.labelled)]
     sentences = [f"{name}: {_labelled(labelled)}" for name, labelled in labelled_by_model]
     return [gettext_noop(f"Labelled by {'; '.join(sentences)}.")] if sentences else []
@@ -62,8 +61,6 @@ def _labelled(counts: LabelledCounts) -> str:
     total = gettext_noop(
         f"{counts.cells:,} of {counts.of_cells:,} cells in {counts.stories:,} of {counts.of_stories:,} stories"
     )
-    if counts.open is None:
-        return total
     cells = counts.settled
     settled = ", ".join(gettext_noop(f"{cells[by]:,} by {who}") for by, who in SETTLERS.items() if cells[by])
     return gettext_noop(

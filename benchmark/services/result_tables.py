@@ -171,7 +171,7 @@ def _of_parse(entrant: EntrantResults, group: str, parse: str) -> Cells:
     overall = entrant.parses.overall(parse)
     n = overall.samples if group_named(group).unit and entrant.parses.of(parse) else None
     by_metric = [
-        _metric_cells(f"{parse}_{name}", overall, name, parse) | {f"{parse}_{name}_n": n}
+        _metric_cells(f"{parse}_{name}", overall, name) | {f"{parse}_{name}_n": n}
         for name in group_named(group).headers
     ]
     return {
@@ -183,15 +183,9 @@ def _of_parse(entrant: EntrantResults, group: str, parse: str) -> Cells:
     }
 
 
-def _metric_cells(key: str, overall: ReportRow, name: str, parse: str) -> Cells:
+def _metric_cells(key: str, overall: ReportRow, name: str) -> Cells:
     interval = interval_of(f"{key}_interval", overall, name)
-    return {key: overall.value_of(name), **interval, f"{key}_worst": _at_worst(overall, name, parse)}
-
-
-def _at_worst(metrics: ReportRow, name: str, parse: str) -> float | str | None:
-    """The values that marks compare; official figures that were kept before they had bounds stand for themselves."""
-    old = parse == "official" and metrics.bounds is None
-    return metrics.value_of(name) if old else metrics.worst_of(name)
+    return {key: overall.value_of(name), **interval, f"{key}_worst": overall.worst_of(name)}
 
 
 def _where(group: str) -> dict[str, Items]:
@@ -276,6 +270,6 @@ def _category_row(entrant: EntrantResults, group: str) -> SourcedRow:
         for category, metrics in entrant.parses.by_category(parse).items():
             key = f"{parse} {category}"
             row |= {key: metrics.value_of(score), **interval_of(f"{key} interval", metrics, score)}
-            row |= {f"{key} n": metrics.samples, f"{key} worst": _at_worst(metrics, score, parse)}
+            row |= {f"{key} n": metrics.samples, f"{key} worst": metrics.worst_of(score)}
             where[key] = Items({"category": category} | measured(group, score, parse))
     return row_of(entrant, group, row, where)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from benchmark.suites.group_metrics import GroupMetrics
-from core.plain import Json, plain, renamed
+from core.plain import Json, plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +59,6 @@ class Answered:
     output_tokens: int | None
     last: str | None
 
-    def as_json(self) -> Json:
-        """Return what is kept, where a step is a stage."""
-        return renamed(asdict(self), {"step": "stage"})
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Answered:
-        return cls(**renamed(kept, {"stage": "step"}))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunMetrics:
@@ -85,10 +77,9 @@ class RunMetrics:
     def as_json(self) -> Json:
         kept = {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}
         kept["entrants"] = [entrant.as_json() for entrant in self.entrants]
-        return kept | {"answers": [row.as_json() for row in self.answers]}
+        return kept | {"answers": plain(self.answers)}
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> RunMetrics:
-        plain = {attribute.name: kept[attribute.name] for attribute in fields(cls)}
         entrants = [EntrantMetrics.from_json(row) for row in kept["entrants"]]
-        return cls(**plain | {"entrants": entrants, "answers": [Answered.from_json(row) for row in kept["answers"]]})
+        return cls(**{**kept, "entrants": entrants, "answers": [Answered(**row) for row in kept["answers"]]})

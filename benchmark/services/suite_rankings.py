@@ -11,7 +11,7 @@ from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Absent
 from benchmark.suites.registry import group_named
 from benchmark.suites.showing.names import labels_of
-from core.plain import Json, plain, read_as, renamed
+from core.plain import Json, plain, read_as
 
 
 class AcrossModel(NamedTuple):
@@ -36,25 +36,10 @@ class Place:
     entrant: int
     settings: str
 
-    def as_json(self) -> Json:
-        """{figure, and the other fields under their names}."""
-        return {
-            "figure": plain(self.metric),
-            "bounds": plain(self.bounds),
-            "rank": self.rank,
-            "ranks": plain(self.ranks),
-            "why": self.why,
-            "run": self.run,
-            "run_title": self.run_title,
-            "entrant": self.entrant,
-            "settings": self.settings,
-        }
-
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Place:
-        """Return the place that `as_json` made."""
-        figure = kept["figure"]
-        return read_as(cls, kept, metric=None if figure is None else read_as(RowMetric, figure))
+        metric = kept["metric"]
+        return read_as(cls, kept, metric=metric and read_as(RowMetric, metric))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +83,7 @@ class SuiteRanking:
     rank, baselines among them. `chance` is what its score is expected to be by chance, else the figure of `CHANCE`;
     None with a reason in `no_chance`. `absent` are models that it does not have, with the reason. Where its reader may
     not see it, `withheld` says why, and nobody has a place. `method` is how all its models were asked, in words: empty
-    where the suite asks in one way, and in rankings that were frozen before they said it.
+    where the suite asks in one way.
     """
 
     group: str
@@ -127,21 +112,18 @@ class SuiteRanking:
         return self.query.get("split", "")
 
     def as_json(self, names: Mapping[str, str]) -> Json:
-        """{stage, title, dataset, over, numbers, query, within, places, models, ranked, chance, no_chance, absent,
-        withheld, method}, where the group is a stage; of a model there is its name of `names`, by key, and of
-        its endpoint the family."""
+        """{group, title, dataset, over, numbers, query, within, places, models, ranked, chance, no_chance, absent,
+        withheld, method}; of a model there is its name of `names`, by key, and of its endpoint the family."""
         return {
-            "stage": self.group,
+            "group": self.group,
             "title": self.title,
             "dataset": self.dataset,
             "over": self.over,
             "numbers": sorted(self.numbers),
             "query": dict(self.query),
             "within": self.within,
-            "places": {key: place.as_json() for key, place in self.places.items()},
-            "models": {
-                key: {"name": names[key], "spec": {}, "family": model.family} for key, model in self.models.items()
-            },
+            "places": plain(self.places),
+            "models": {key: {"name": names[key], "family": model.family} for key, model in self.models.items()},
             "ranked": self.ranked,
             "chance": plain(self.chance),
             "no_chance": self.no_chance,
@@ -152,17 +134,15 @@ class SuiteRanking:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> SuiteRanking:
-        """Return the ranking that `as_json` made; earlier versions said neither `withheld` nor `method`."""
+        """Return the ranking that `as_json` made."""
         return read_as(
             cls,
-            renamed(kept, {"stage": "group"}),
+            kept,
             absent=[read_as(Absent, absence) for absence in kept["absent"]],
             numbers=frozenset(kept["numbers"]),
             chance=chance_from(kept["chance"]),
             places={key: Place.from_json(place) for key, place in kept["places"].items()},
-            models={
-                key: RankedModel(model["name"], family=model.get("family", "")) for key, model in kept["models"].items()
-            },
+            models={key: RankedModel(**model) for key, model in kept["models"].items()},
         )
 
 

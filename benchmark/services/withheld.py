@@ -52,7 +52,7 @@ def sentence(open_stories: int, stories: int, suite: str = "") -> str:
 
 
 def stories_of(document: Document) -> Numbers | None:
-    """The numbers of the stories that a document is about; None where it is too old to say."""
+    """The numbers of the stories that a document is about; None of one across suites."""
     if document.comparison:
         return {story.number for story in document.comparison.stories}
     return None if document.numbers is None else set(document.numbers)

@@ -76,7 +76,7 @@ class Finding(Protocol):
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        """Return what `core.plain.plain` made of one; what an earlier version did not keep has its default."""
+        """Return what `core.plain.plain` made of one."""
 
 
 FindingT = TypeVar("FindingT", bound=Finding)
@@ -107,8 +107,7 @@ class Analysis:
 
 @dataclass(frozen=True)
 class KeptAnalysis:
-    """An analysis as a report keeps it, `kept`: each part is read when it is asked for first. Reports of earlier
-    versions lack what these did not analyse."""
+    """An analysis as a report keeps it, `kept`: each part is read when it is asked for first."""
 
     kept: Json
 

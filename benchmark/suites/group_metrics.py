@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmark.domain.report_rows import BothParses
 from benchmark.suites.analyses import KeptAnalysis
-from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
+from core.plain import Json, plain, read_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +56,21 @@ class BaselineLevels:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledCounts:
     """Count of the stories and cells that models were asked about and a person labelled; and how many of these cells
-    are settled without the person, by the other `votes`, an `expert` or the `record`, and how many stay `open`, which
-    earlier versions did not keep."""
+    are settled without the person, by the other `votes`, an `expert` or the `record`, and how many stay `open`."""
 
     stories: int
     of_stories: int
     cells: int
     of_cells: int
-    votes: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    expert: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    record: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    open: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    votes: int
+    expert: int
+    record: int
+    open: int
 
     @property
     def settled(self) -> Mapping[str, int]:
         """The cells that are settled, by what."""
-        return {"votes": self.votes or 0, "expert": self.expert or 0, "record": self.record or 0}
+        return {"votes": self.votes, "expert": self.expert, "record": self.record}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +94,7 @@ class GroupMetrics:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> GroupMetrics:
-        """Return the results that `as_json` made, or an earlier version kept."""
+        """Return the results that `as_json` made."""
         own, labelled, analyses = kept.get("own"), kept.get("labelled"), kept.get("analyses")
         return cls(
             parses=BothParses.from_json(kept),

@@ -48,7 +48,6 @@ def self_test_setting(step: str) -> Setting:
         flag="no-self-test",
         flag_help="a judge that was not tested yet is not tested now either",
         steps=(step,),
-        lacking=False,
     )
 
 

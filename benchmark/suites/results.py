@@ -30,7 +30,7 @@ class RunEntrant:
     the digest of each condition that a ranking is within, and `within` their names, one for each digest. `person` is
     the user name of a person, `role` what they are, `scores` the id of the `StoryScores`, `numbers` the samples of the
     run; `others` is how many earlier entrants it stands for, None where all are shown. What is kept of a report has no
-    user name, numbers, scores, spec or conditions, and one that was kept by an earlier version may lack more.
+    user name, numbers, scores, spec or conditions.
     """
 
     key: str
@@ -52,7 +52,7 @@ class RunEntrant:
     within: Mapping[str, str | None] = field(default_factory=dict)
     others: int | None = None
     family: str = ""
-    """The family of its model. It is empty for people and baselines, and in reports that did not keep it yet."""
+    """The family of its model. It is empty for people and baselines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class EntrantParses(BothParses):
 
     `reason` says why there is no official parse. `own` are a person's against gold with the person's own votes.
     `levels` is what chance and the majority come to on these stories, None where its run is about more. `tells_levels`
-    is not for who may not know them, nor in reports from before there were any.
+    is not for who may not know them.
     """
 
     own: BothParses | None = None
@@ -83,11 +83,11 @@ class EntrantParses(BothParses):
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> EntrantParses:
-        """Return the figures that `as_json` made, or an earlier version kept."""
+        """Return the figures that `as_json` made."""
         own, levels = kept.get("own"), kept.get("levels")
         return cls(
-            official=ParseRows.from_json(kept.get("official")),
-            repaired=ParseRows.from_json(kept.get("repaired")),
+            official=ParseRows.from_json(kept["official"]),
+            repaired=ParseRows.from_json(kept["repaired"]),
             own=None if own is None else BothParses.from_json(own),
             reason=kept.get("reason", ""),
             levels=BaselineLevels.from_json(levels) if levels else None,

@@ -90,9 +90,7 @@ class Setting:
     prompt has none, empty where it has one. `stored` is where runs keep it. It is given as `--option NAME=VALUE`, or by
     a `flag` of its own with `flag_help`; the flag of a truth says the opposite of its default. Of a `method` setting a
     launch may take several choices, a run each, whose figures are held against those of the default; `helps` say what
-    each of its choices is. `lacking` is what it is of a run that was launched before there was this setting, None where
-    that is the default. A `lenient` one need not be posted with a form: it is then at its default, as forms were posted
-    before there was this setting. Of one that may be `swept`, a launch takes several choices in a field of that name, a
+    each of its choices is. Of one that may be `swept`, a launch takes several choices in a field of that name, a
     run each, which one table holds against each other. `of_imports` are choices that only answers made elsewhere have,
     in place of the default. The first is that of answers of which nobody stated it.
     """
@@ -114,8 +112,6 @@ class Setting:
     flag_help: str = ""
     method: bool = False
     helps: tuple[str, ...] = ()
-    lacking: str | int | bool | None = None
-    lenient: bool = False
     swept: str = ""
     of_imports: tuple[tuple[str | int, str], ...] = ()
 
@@ -126,11 +122,6 @@ class Setting:
             return self
         choices = (*self.of_imports, *(choice for choice in self.choices if choice[0] != self.default))
         return replace(self, default=self.of_imports[0][0], choices=choices, of_imports=())
-
-    @property
-    def before_it_was(self) -> str | int | bool:
-        """The value of a run that does not say."""
-        return self.default if self.lacking is None else self.lacking
 
     @property
     def run_field(self) -> str:

@@ -249,10 +249,8 @@ def _overall(comparison: Comparison) -> Overall:
     row = next(row for row in comparison.rows if row.key == group_named(comparison.group).score and not row.category)
     outcome = gettext_noop("shown to differ") if row.differs() else gettext_noop("not shown to differ")
     tests = comparison.tests
-    tested = gettext_noop(f"{outcome} (Holm-adjusted {_verdict(row)})")  # a frozen one may be older, and not say more
-    if tests:
-        counted_tests = gettext_noop(f"{tests} test") if tests == 1 else gettext_noop(f"{tests} tests")
-        tested = gettext_noop(f"{outcome} (Holm-adjusted {_verdict(row)} over the {counted_tests} of the table below)")
+    counted_tests = gettext_noop(f"{tests} test") if tests == 1 else gettext_noop(f"{tests} tests")
+    tested = gettext_noop(f"{outcome} (Holm-adjusted {_verdict(row)} over the {counted_tests} of the table below)")
     return Overall(
         value=row.value,
         shown_value=gettext_noop(f"{points(row.value)} points"),
@@ -333,10 +331,7 @@ def _item_url(access: ProjectAccess, entrant: NamedEntrant, pk: int | None) -> s
 
 
 def comparison_now(slug: str, document: Document) -> str:
-    """Return the address of a frozen comparison as it is now; empty where the document is too old to say of whom it is,
-    or where a run was deleted."""
-    if document.keys is None:
-        return ""
+    """Return the address of a frozen comparison as it is now; empty where a run was deleted."""
     first, second = document.keys
     uids = {key.partition(".")[0] for key in (first, second)}
     if Run.objects.filter(uid__in=uids).count() < len(uids):  # one was deleted since

@@ -47,7 +47,7 @@ def shared_items(request: HttpRequest, slug: str, report: str) -> HttpResponse:
     model = request.GET.get("model", "")
     entrant = next((candidate for candidate in entrants if str(candidate.pk) == model), next(iter(entrants), None))
     if entrant is None:
-        raise Http404(gettext_noop("This report was frozen before reports kept their items."))
+        raise Http404
     context = _items_context(
         request, entrant.run, closed_in(access, entrant.run), among, [candidate.pk for candidate in entrants]
     )

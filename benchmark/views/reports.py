@@ -28,7 +28,7 @@ from benchmark.views.files import Address
 from benchmark.views.leaderboard import leaderboard_chart
 from benchmark.views.run_results import pieces
 from benchmark.views.sections import explorer_of, sections_of
-from benchmark.views.tables import frozen_item_links, no_link
+from benchmark.views.tables import frozen_item_links
 from core.idempotency.forms import made_once
 from core.language import gettext_noop
 
@@ -109,7 +109,7 @@ def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
     address = shared_address(slug, frozen.uid)
     if document.kind == ACROSS:
         return frozen_across(request, access, frozen, document, address)
-    href = frozen_item_links(slug, frozen.uid) if frozen.items.exists() else no_link  # older ones kept no items
+    href = frozen_item_links(slug, frozen.uid)
     context = {
         "report": frozen,
         "document": document,
@@ -126,7 +126,7 @@ def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
         "people": any(entrant.kind == "person" for entrants in document.groups.values() for entrant in entrants),
     }
     if document.kind == "comparison":
-        opening = frozen_opening(slug, frozen.uid, document) if href is not no_link else no_link
+        opening = frozen_opening(slug, frozen.uid, document)
         context |= comparison_parts(document.comparison, slug, address, opening) | {
             "now": comparison_now(slug, document)
         }

@@ -58,8 +58,8 @@ class Estimate:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        """Return the estimate that was kept; what an earlier version did not keep is None, and `n` nought."""
-        return read_as(cls, {"value": None, "n": 0} | dict(kept))
+        """Return the estimate that was kept."""
+        return read_as(cls, kept)
 
 
 @dataclass(frozen=True, slots=True)

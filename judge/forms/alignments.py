@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from annotation.forms.votes import Key, Milliseconds, NoKey
 from core.incoming.shapes import Among, Counted, Like, Moment, Shape
@@ -28,9 +28,7 @@ class AnswerIn(Shape):
 
 
 class AlignmentChangeIn(Shape):
-    """A change of one row. Browsers keep unsent changes over an upgrade: a field of an older script must lose none."""
-
-    model_config = ConfigDict(extra="ignore")
+    """A change of one row."""
 
     row: RowName
     answer: AnswerIn

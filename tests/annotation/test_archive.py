@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 from django.utils import timezone
 
-from annotation.domain.archive_format import ADDED, SECTIONS, BadArchive, file_of
+from annotation.domain.archive_format import SECTIONS, BadArchive, file_of
 from annotation.domain.drafts import RowState
 from annotation.domain.reconciliation import LaneState
 from annotation.models import (
@@ -264,6 +264,11 @@ CHANGES = {
         True,
         "'is_superuser' is not known",
     ),
+    "no field": (
+        lambda parts: {**parts, "members.jsonl": parts["members.jsonl"].replace(b'"role": "admin", ', b"", 1)},
+        True,
+        "members.jsonl, line 1: the field 'role' is missing.",
+    ),
     "a role": (
         lambda parts: {**parts, "members.jsonl": parts["members.jsonl"].replace(b'"admin"', b'"owner"', 1)},
         True,
@@ -485,13 +490,3 @@ def test_until_all_is_in_the_project_has_another_name_and_no_members_and_what_br
             import_archive(by=None, source=source, slug="copy", now=timezone.now())
     import_archive(by=None, source=source, slug="copy", now=timezone.now(), discard=True)
     assert set(Project.objects.values_list("slug", flat=True)) == {"minds", "copy"}
-
-
-def test_an_archive_from_before_there_were_rows_of_drafts_comes_back(full_project):
-    parts = contents(packed(full_project))
-    manifest = json.loads(parts["manifest.json"])
-    for name in ADDED:
-        del parts[file_of(name)], manifest["files"][file_of(name)]
-    parts["manifest.json"] = json.dumps(manifest).encode()
-    rows = import_archive(by=None, source=repacked(parts), slug="copy", now=timezone.now())
-    assert (rows["draft_rows"], rows["tables"]) == (0, 2)

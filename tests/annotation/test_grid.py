@@ -247,10 +247,6 @@ def test_the_api_says_the_same_of_a_bad_field(bob, story, cast, api, field, valu
     assert told == f"{place}: {sentence[0].lower()}{sentence[1:]}"
 
 
-def test_a_field_of_an_older_script_loses_no_vote(bob, story):
-    assert save(bob, story, change(story, colour="red")).status_code == 200
-
-
 # --- warnings, undo
 # ----------------------------------------------------------------------------------------------------
 def test_cross_checks_warn_with_the_answer_and_on_the_page_and_forbid_nothing(bob, story):

@@ -25,7 +25,6 @@ from annotation.services.reconciliation import (
     last_step,
     link,
     open_lanes,
-    remark_of,
     reopen,
     separate,
     state_of_row,
@@ -192,24 +191,6 @@ def test_an_order_of_one_expert_alone_waits_for_a_decision_and_is_no_overlap(one
     ]  # fmt: skip
     figures = table_report(project=one_order.project)
     assert (figures.reviewed, figures.unremarked, figures.f1.value) == (3, 2, 1)
-
-
-def test_an_order_that_nobody_was_asked_about_stays_in_gold_and_is_asked_once_lanes_are_open(one_order, experts):
-    lanes_of(one_order).update(status="kept")  # so were such lanes opened before
-    table = BeliefTable.objects.create(story=one_order, kind="gold")
-    made = [Proposition.objects.create(table=table, position=at, actor="Ines") for at in range(3)]
-    for row, proposition in zip(lanes_of(one_order), made, strict=True):
-        LaneRow.objects.filter(pk=row.pk).update(proposition=proposition)
-    row = lanes_of(one_order)[0]
-    assert (lane_of_row(row), state_of_row(row).status, remark_of(row)) == ("same", "kept", "")
-    reopen(by=experts[0], story=one_order)
-    row = lanes_of(one_order)[0]
-    assert (lane_of_row(row), state_of_row(row).status) == ("order", "")
-    with pytest.raises(Refused, match="1 row is still to decide"):
-        finish(by=experts[0], story=one_order, now=NOW)
-    settle(one_order, experts[1], row, status="kept", order="")
-    finish(by=experts[0], story=one_order, now=NOW)
-    assert [one.order_text for one in Proposition.objects.gold_of(one_order)] == ["", "", ""]
 
 
 def test_the_command_keeps_the_words_of_who_gave_no_order(one_order, capsys):
@@ -415,10 +396,11 @@ def test_the_page_saves_links_agrees_and_finishes(lanes, experts, client):
     saved = client.post(address("save_lanes"), body, content_type="application/json").json()["saved"]
     assert {row["state"]["status"] for row in saved} == {"kept"} and {row["by"] for row in saved} == {"Esi"}
     only = {row["lane"]: row["row"] for row in found}
-    body = json.dumps({"row": only["only-a"], "other": only["only-b"]})
+    body = json.dumps({"row": only["only-a"], "other": only["only-b"], "idempotency_key": "linked"})
     linked = client.post(address("link_lanes"), body, content_type="application/json").json()
     assert sorted(row["lane"] for row in linked["rows"]) == ["reworded", "reworded", "same"]
-    assert client.post(address("link_lanes"), body, content_type="application/json").status_code == 400
+    again = body.replace("linked", "again")
+    assert client.post(address("link_lanes"), again, content_type="application/json").status_code == 400
     assert client.get(address("undo_lanes")).json()["undo"]["rows"]
     client.post(address("reconcile"), {"finish": "1"})
     assert not Proposition.objects.gold_of(lanes).exists()  # the linked row is open again

@@ -57,7 +57,17 @@ def said_of(protocol: Protocol, task: AlignmentTask) -> dict[str, str]:
 def judge_anew(cast: Cast, run: Run) -> list[Run]:
     client = Client()
     client.force_login(cast.alice)
-    chosen = {"judge": "sharp", "judges": ["blunt"], "judge_level": 2, "shots": 3, "title": "", "budget": ""}
+    chosen = {
+        "judge": "sharp",
+        "judges": ["blunt"],
+        "judge_level": 2,
+        "shots": 3,
+        "title": "",
+        "budget": "",
+        "judge_form": "same",
+        "passes": "1",
+        "settle": "none",
+    }
     page = client.post(reverse("benchmark:judge_anew", args=[run.project.slug, run.uid]), chosen)
     first = Run.objects.get(uid=page.url.rstrip("/").rpartition("/")[2])
     return [finished(one) for one in launched_with(first)]

@@ -341,13 +341,6 @@ def test_answers_made_elsewhere_are_by_no_method_that_is_known(by_tone):
     assert asked_by(run) == "imported" and not asks_plainly(run)
 
 
-def test_rankings_of_documents_from_before_say_no_method(tiny):
-    [data] = rankings_as_data([ranking(a=0.5)])
-    del data["method"]
-    [found] = rankings_from([data])
-    assert found.method == "" and METHODS_NOTE not in table_of_all([found, replace(found, method="curt")]).lead
-
-
 def test_its_pages_and_files(world, client):
     client.force_login(world.cast.alice)
     text = client.get(world.address).content.decode()
@@ -395,11 +388,6 @@ def test_a_document_gives_its_rankings_back(world):
     found = rankings_from(json.loads(json.dumps(rankings_as_data(rankings))))
     assert table_of_all(found).rows == table_of_all(rankings).rows
     assert table_of_pairs(found) == table_of_pairs(rankings)
-
-
-def test_documents_keep_the_keys_that_earlier_ones_have(world):
-    [place, *_] = rankings_as_data(world.rankings)[0]["places"].values()
-    assert list(place) == ["figure", "bounds", "rank", "ranks", "why", "run", "run_title", "entrant", "settings"]
 
 
 def test_who_may_freeze_it(world, client):

@@ -218,7 +218,17 @@ def test_nothing_is_built_on_a_run_that_was_deleted_meanwhile(world, build):
     ("tail", "said"),
     [
         ("extend/", {"endpoints": ["lexical-judge"]}),
-        ("judge/", {"judge": "lexical-judge", "judge_level": "4", "shots": "0"}),
+        (
+            "judge/",
+            {
+                "judge": "lexical-judge",
+                "judge_level": "4",
+                "shots": "0",
+                "judge_form": "same",
+                "passes": "1",
+                "settle": "none",
+            },
+        ),
         ("again/", {}),
     ],
 )

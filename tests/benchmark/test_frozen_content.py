@@ -100,7 +100,7 @@ def test_a_decision_for_the_same_label_makes_a_version(cast, first, stories):
     assert fresh and new.methods == {"adjudicated": 1, "imported": 55}
     found = difference(first, new)
     assert found.settled == {("imported", "adjudicated"): 1} and found.adjudications.counts == {"new": 1}
-    assert not found.labels and not found.nothing
+    assert not found.labels
 
 
 def test_rules_make_a_version(cast, first):
@@ -116,15 +116,6 @@ def test_a_version_stays_as_it_is(cast, first, stories):
     settle(stories[2], context="Deceptive")
     again(cast)
     assert (list(Dataset.objects.filter(pk=first.pk).values()), list(first.samples.values())) == before
-
-
-def test_versions_whose_digests_alone_differ_differ_in_nothing(cast, first):
-    """As of versions from before splits, votes and rules were in the digest, which keep the one that they have."""
-    Dataset.objects.filter(pk=first.pk).update(digest="0" * 64)
-    first.samples.update(digest="1" * 64)
-    new, fresh = again(cast)
-    first.refresh_from_db()
-    assert fresh and (first.digest, difference(first, new).nothing) == ("0" * 64, True)
 
 
 def test_propositions_in_another_order_are_named(cast, first, stories):

@@ -148,9 +148,3 @@ def test_only_members_who_see_results_open_it_and_only_what_is_closed_to_none(wo
     assert statuses() == [200, 200, 403, 403]
     other = freeze_run(by=world.alice, run=world.run)
     assert client.get(f"{world.base}/results/reports/{other.uid}/items/{kept.pk}/").status_code == 404
-
-
-def test_a_report_from_before_opens_nothing(world, report, get, client):
-    report.items.all().delete()
-    assert of_items(get(f"{world.base}/results/reports/{report.uid}/")) == []
-    assert client.get(f"{world.base}/results/reports/{report.uid}/items/").status_code == 404

@@ -18,7 +18,7 @@ from annotation.services.vote_import import import_votes
 from annotation.services.votes import Change, save_votes
 from benchmark.domain.gold_kinds.cells import Kind
 from benchmark.domain.gold_kinds.moves import Move
-from benchmark.models import Audience, DatasetSample
+from benchmark.models import Audience
 from benchmark.services.datasets import freeze
 from benchmark.services.gold_kind_cells import labelled_versions, labelling_of
 from benchmark.services.gold_kinds import ALL_VOTES, BLIND_VOTES, OVERALL, UNKNOWN_VOTES, gold_metrics_of
@@ -64,7 +64,7 @@ def test_a_version_freezes_what_annotators_saw_and_figures_stay(cast, row, djang
     run = work_off(started(cast, dataset, [baselines()["majority"]]))
     assert labelled_versions(cast.project) == [dataset]
     before = gold_metrics_of(labelling_of(dataset))
-    assert before.provenance.suggested == 1 and before.provenance.lacking == 0
+    assert before.provenance.suggested == 1
     assert before.kinds[Kind.ALL] == 14
     assert before.kinds[Kind.BLIND] == 13  # one blind vote alone settles nothing
     # Bob was shown Deceptive and took it; Bea and Ben outvote him.
@@ -144,16 +144,6 @@ def test_a_figure_opens_the_cells_behind_it(world, client):
     assert client.get(item).status_code == 200
 
 
-def test_a_version_from_before_says_what_it_lacks(world, client):
-    sample = DatasetSample.objects.filter(dataset=world.dataset).first()
-    sample.votes = {"bob": [[belief["labels"][key] for key in KEYS] for belief in sample.beliefs]}
-    sample.save(update_fields=["votes"])
-    client.force_login(world.alice)
-    page = client.get(f"{world.base}/results/gold/")
-    assert page.context["metrics"].provenance.lacking == 1
-    assert "1 story was frozen before it was kept" in page.content.decode()
-
-
 def test_imported_votes_are_not_counted_as_blind(cast, make_story, client):
     """Three people's votes on 14 cells came by import; of one cell Bob has changed his mind since, in the grid."""
     story = make_story(1)
@@ -181,15 +171,6 @@ def test_imported_votes_are_not_counted_as_blind(cast, make_story, client):
     client.force_login(cast.alice)
     page = " ".join(client.get(f"/p/{cast.project.slug}/results/gold/").content.decode().split())
     assert "Votes of 1 story were imported, 41 in all" in page and "all votes are blind" not in page
-
-
-def test_a_version_that_does_not_tell_imported_votes_apart_has_no_blind_ones(world):
-    sample = DatasetSample.objects.filter(dataset=world.dataset).first()
-    sample.votes = {"bob": [[belief["labels"][key] for key in KEYS] for belief in sample.beliefs]}
-    sample.gold |= {"provenance": {"suggested": [], "blind": sample.votes, "imported": True}}
-    sample.save(update_fields=["votes", "gold"])
-    kept = gold_metrics_of(labelling_of(world.dataset)).provenance
-    assert (kept.unknown, kept.imported) == (7 * len(sample.beliefs), 1)
 
 
 def test_who_still_labels_a_story_waits(world, client):

@@ -34,11 +34,13 @@ from workers.models import Call, Job
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+JUDGED = {"judge_form": "same", "passes": "1", "settle": "none"}
 ASKED = {
     "dataset": "1", "stages": ["extract", "judge", "label"], "judge": "lexical-judge", "judge_level": "4", "shots": "3",
     "with_story": "on", "level": "3", "form": "text", "examples": "1", "examples_from": "sample",
     "prompt_set": "omnitom-1",
     "max_tokens": "6000", "seed": "1", "repetitions": "1", "once": "token-1",
+    **JUDGED,
 }  # fmt: skip
 ESTIMATE = "/p/minds/runs/new/estimate/"
 
@@ -338,7 +340,7 @@ def test_another_judge_reads_the_same_extractions(alice, extracted):
     judge = make_endpoint("strict", provider="baseline", model="lexical-judge", options={"threshold": 0.9})
     address = f"/p/minds/runs/{extracted.uid}/judge/"
     assert "Judge anew" in written(alice.get(address))
-    asked = {"judge": "strict", "judge_level": "4", "shots": "0", "once": "j1"}
+    asked = {"judge": "strict", "judge_level": "4", "shots": "0", "once": "j1"} | JUDGED
     new = alice.post(address, asked)["Location"]
     assert alice.post(address, asked)["Location"] == new, "sent twice"
     made = Run.objects.get(source=extracted)
@@ -431,7 +433,7 @@ def test_an_extension_costs_what_is_new_at_most(alice, cast, gold):
 
 def test_the_estimate_of_another_judge_counts_the_extractions(alice, extracted):
     make_endpoint("strict", provider="baseline", model="lexical-judge", options={"threshold": 0.9})
-    asked = {"judge_level": "4", "shots": "0", "once": "t"}
+    asked = {"judge_level": "4", "shots": "0", "once": "t"} | JUDGED
     assert estimated(alice, extracted, "judge", judge="strict", **asked)[0] == {"make": 2, "of": 2}
     told, page = estimated(alice, extracted, "judge", judge="lexical-judge", **asked)
     assert told == {"make": 0, "of": 2} and "2 of 2 answers are there already" in page, "this judge has answered"

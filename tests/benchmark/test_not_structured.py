@@ -135,7 +135,7 @@ def test_the_methods_text_says_where_nobody_ignored_the_schema(cast, gold, text,
     assert ("No endpoint ignored the schema." in told) == (form == "structured") and "ignored by" not in told
 
 
-def test_runs_from_before_are_put_right_by_reading_again(cast, gold):
+def test_reading_again_finds_an_ignored_schema(cast, gold):
     run = run_of(cast, gold, TABLE, steps=("extract", "judge"))
     RunItem.objects.filter(entrant__run=run, step="extract").update(unusable="", repaired={"rows": 1})
     calls = Call.objects.count()

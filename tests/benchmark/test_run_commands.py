@@ -313,7 +313,7 @@ def test_a_report_and_a_comparison_are_kept(dataset, models, labelled):
     other = worked_off(started(dataset=dataset, endpoints=[models["random"]], steps=["label"], limit=3))
     done = told("share_report", labelled.uid, "--against", other.uid, "--stage", "label", "--reading", "official")
     compared = SharedReport.objects.get(uid=done["report"]).metrics
-    assert compared["kind"] == "comparison" and compared["comparison"]["reading"] == "official"
+    assert compared["kind"] == "comparison" and compared["comparison"]["parse"] == "official"
     assert refused("share_report", labelled.uid, "--stage", "label") == (
         "--stage is for a comparison: name the other run with --against."
     )

@@ -139,7 +139,7 @@ def _items_and_levels_are_told_apart(client) -> None:
     assert "L1" in page and "L3" in page and "sample-literal" in page
 
 
-def test_a_sample_of_an_earlier_version_and_a_project_of_its_name_stay_as_they_are(cast):
+def test_a_project_of_its_name_stays_as_it_is(cast):
     create_project(by=cast.alice, slug=SLUG, name="Ours")
     before = made()
     assert loaded()["project"] == SLUG

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
 
 import pytest
-from django.apps import apps
 from django.core.management import CommandError, call_command
-from django.db import IntegrityError, connection, migrations, transaction
-from django.db.models import CheckConstraint
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from workers.models import Item, Job, JobOutcome, JobState
@@ -89,62 +86,6 @@ def test_retrying_opens_the_job_and_the_outcome_is_computed_anew(worked, run_wor
 def test_the_database_holds_state_and_outcome_together(worked, values):
     with pytest.raises(IntegrityError), transaction.atomic():
         Job.objects.create(handler="trial", title="Trial", **values)
-
-
-HELD_TOGETHER = "finished_job_has_outcome"
-
-
-def migrate(name: str) -> None:
-    """Do what a migration does to outcomes, one operation after another, to the jobs that are here, and nothing
-    else."""
-    for operation in import_module(f"workers.migrations.{name}").Migration.operations:
-        match operation:
-            case migrations.AddField(name="outcome", field=field):
-                Job.objects.update(outcome=field.get_default())
-            case migrations.RunPython(code=derive):
-                derive(apps, None)
-            case migrations.RemoveConstraint():
-                hold_together(None)
-            case migrations.AddConstraint(constraint=constraint):
-                hold_together(constraint)
-
-
-def hold_together(constraint: CheckConstraint | None) -> None:
-    """Have the database hold state and outcome together by this constraint alone; refused where a job breaks it."""
-    before = [one for one in Job._meta.constraints if one.name == HELD_TOGETHER]
-    others = [one for one in Job._meta.constraints if one.name != HELD_TOGETHER]
-    Job._meta.constraints = others + [constraint] * bool(constraint)
-    with connection.schema_editor() as editor:
-        for one in before:
-            editor.remove_constraint(Job, one)
-        if constraint:
-            editor.add_constraint(Job, constraint)
-
-
-@pytest.fixture
-def outcomes_from_before():
-    """The table of jobs is as it was again after the test, whatever became of it."""
-    [today] = [one for one in Job._meta.constraints if one.name == HELD_TOGETHER]
-    hold_together(None)
-    yield
-    Item.objects.all().delete()
-    Job.objects.all().delete()
-    hold_together(today)
-
-
-def test_jobs_from_before_get_their_outcome(outcomes_from_before, worked, make_endpoint, start):
-    made = [worked("a", "b"), worked("c", "d", failing="c"), worked("e", "f", failing="ef")]
-    made += [worked("g", refused="g"), worked("h", "i", refused="h")]
-    made += [start(make_endpoint(), ["running"])]
-    outcomes = []
-    for name in ("0003_job_outcome", "0012_unusable_answers_in_outcomes"):
-        migrate(name)
-        found = dict(Job.objects.values_list("pk", "outcome"))
-        outcomes.append([found[job.pk] for job in made])
-    assert outcomes == [
-        ["finished", "partly", "failed", "finished", "finished", ""],
-        ["finished", "partly", "failed", "useless", "unusable", ""],
-    ]
 
 
 # --- pages ------------------------------------------------------------------------------------------------------------

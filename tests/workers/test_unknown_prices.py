@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from django.apps import apps
 from django.core.management import call_command
 from django.utils import timezone
 
@@ -243,32 +241,3 @@ def test_the_command_takes_prices_and_takes_them_back(capsys):
     call_command("add_endpoint", "hosted", "--provider=openai", "--model=small", "--update", "--price-output=unknown")
     endpoint = Endpoint.objects.get()
     assert (endpoint.price_input, endpoint.price_output, endpoint.price_cached) == (Decimal(2), None, None)
-
-
-def test_zero_prices_of_earlier_days(make_endpoint, make_call):
-    moved = importlib.import_module("workers.migrations.0011_zero_prices_of_billing_providers")
-    zero = {"price_input": 0, "price_output": 0, "price_cached": 0, "price_cache_write": 0}
-    hosted = make_endpoint("openai", name="hosted", **zero)
-    make_endpoint("anthropic", name="dear", **zero | {"price_input": 3, "price_output": 15})
-    own = make_endpoint("vllm", name="own", **zero)
-    calls = [make_call(endpoint) for endpoint in (hosted, own)]
-    moved.zero_becomes_unknown(apps, None)
-    read = {endpoint.name: endpoint.prices for endpoint in Endpoint.objects.filter(name__in=["hosted", "dear", "own"])}
-    assert not read["hosted"].are_known and read["own"].cost(Usage(input=5, output=5)) == 0
-    assert read["dear"].cost(Usage(input=1_000_000, cached=1_000_000)) == 3
-    assert [Call.objects.get(pk=call.pk).cost for call in calls] == [None, 0]
-
-
-def test_zero_prices_of_hosted_vllm_servers(make_endpoint, make_call):
-    moved = importlib.import_module("workers.migrations.0013_zero_prices_of_hosted_vllm")
-    zero = {"price_input": 0, "price_output": 0, "api_key_env": "GPU_KEY"}
-    hosted = make_endpoint("vllm", name="hosted", base_url="https://models.example/v1", **zero)
-    own = make_endpoint("vllm", name="own", base_url="http://10.0.0.7:8000/v1", **zero)
-    paid = make_endpoint("vllm", name="paid", base_url="https://models.example/v1", **zero | {"price_output": 2})
-    calls = [make_call(endpoint) for endpoint in (hosted, own, paid)]
-    moved.zero_becomes_unknown(apps, None)
-    read = {endpoint.name: endpoint.prices for endpoint in Endpoint.objects.filter(name__in=["hosted", "own", "paid"])}
-    assert not read["hosted"].are_known and read["own"].cost(Usage(input=5, output=5)) == 0
-    assert (read["paid"].input, read["paid"].output) == (None, 2)
-    assert Endpoint.objects.get(name="own").price_input is None  # so that it is free no more once it moves away
-    assert [Call.objects.get(pk=call.pk).cost for call in calls] == [None, 0, 0]

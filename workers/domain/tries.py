@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.plain import Json, plain
+from core.plain import Json, plain, read_as
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,12 +16,6 @@ class Supported:
     temperature: bool | None = None
     json_schema: bool | None = None
     reasons: bool | None = None
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Supported:
-        return cls(
-            temperature=kept.get("temperature"), json_schema=kept.get("json_schema"), reasons=kept.get("reasons")
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +29,7 @@ class SchemaTry:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> SchemaTry:
-        return cls(holds=kept["held"], sentence=kept["told"], beginning=kept.get("said", ""))
+        return cls(holds=kept["held"], sentence=kept["told"], beginning=kept["said"])
 
     def as_json(self) -> Json:
         """{held, told, said}."""
@@ -63,18 +57,12 @@ class Tried:
     def from_json(cls, kept: Mapping[str, Any]) -> Tried:
         """Return the result that `as_json` made."""
         supported, schema = kept.get("supported"), kept.get("schema")
-        return cls(
-            ok=kept["ok"],
+        return read_as(
+            cls,
+            kept,
             text=kept["said"],
-            kind=kept.get("kind"),
-            model=kept.get("model"),
-            seconds=kept.get("seconds"),
-            input=kept.get("input"),
-            output=kept.get("output"),
-            stop=kept.get("stop"),
-            problem=kept.get("problem"),
-            supported=Supported.from_json(supported) if supported else None,
-            schema=SchemaTry.from_json(schema) if schema else None,
+            supported=supported and read_as(Supported, supported),
+            schema=schema and SchemaTry.from_json(schema),
         )
 
     def as_json(self) -> Json:

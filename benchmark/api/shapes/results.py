@@ -147,9 +147,6 @@ class GoldKindsOut(serializers.Serializer):
     stories = serializers.IntegerField(help_text="Stories that all of the models were asked about.")
     cells = serializers.DictField(child=serializers.IntegerField(), help_text="Cells by kind of gold.")
     stories_with_votes = serializers.IntegerField()
-    stories_frozen_before = serializers.IntegerField(
-        help_text="Of these, stories of which it was not kept what annotators saw when they voted."
-    )
     stories_with_imported_votes = serializers.IntegerField(
         help_text="Stories with imported votes, which are not known to be blind."
     )

@@ -37,8 +37,6 @@ from core.statistics import (
 RANKS_FROM = 8
 """So many models have intervals of their ranks beside the letters, which say little then."""
 NONE_SCORED = gettext_noop("no sample has a score")
-_SAID_BEFORE = gettext_noop("no story has a score"), gettext_noop("no story has a score of both models")
-"""The same of any suite's samples, and of two models', in reports of earlier versions."""
 LOST = gettext_noop(
     "not ranked: what judges or providers lost, in {lost} of {n} {samples}, is worth up to {points:.1f} points; "
     "ask for it again"
@@ -93,7 +91,7 @@ class ComparedModel(RankedModel):
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> ComparedModel:
         """Return the model that `core.plain.plain` made JSON."""
-        against = {model: Ahead(*ahead) for model, ahead in kept.get("against", {}).items()}
+        against = {model: Ahead(*ahead) for model, ahead in kept["against"].items()}
         return cls(**{**kept, "against": against})
 
 

@@ -47,7 +47,7 @@ class Answered:
 
 def _is_shown(value: float | None, p_adjusted: float | None, both: float | None, alpha: float) -> bool:
     """Return whether a difference is shown: its test passes, and what `both` answered does not point the other way,
-    which would be a difference made by missing answers alone. Rows that were kept may be older than `both`."""
+    which would be a difference made by missing answers alone. `both` is None where there is no such difference."""
     if value is None or p_adjusted is None or p_adjusted > alpha:
         return False
     return both is None or bool(both * value >= 0)
@@ -102,9 +102,9 @@ class PairedDifference(Tested):
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        """Return the difference that was kept; fields that an earlier version did not keep have their defaults."""
-        answered = kept.get("answered")
-        return read_as(cls, kept, answered=read_as(Answered, answered) if answered else None)
+        """Return the difference that was kept."""
+        answered = kept["answered"]
+        return read_as(cls, kept, answered=answered and read_as(Answered, answered))
 
     @property
     def _both(self) -> float | None:

@@ -10,7 +10,7 @@ from typing import Any
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.report_rows import ReportRow, RowMetric
 from benchmark.domain.tables.table import Cells, Column, Row
-from core.statistics import FEWEST, Estimate, few
+from core.statistics import Estimate
 
 
 def bounds_text(bounds: Sequence[float] | None) -> str | None:
@@ -24,7 +24,7 @@ def metric_of(metrics: ReportRow, name: str) -> RowMetric:
     return RowMetric(
         metrics.value_of(name),
         ends,
-        reason=None if ends else _no_interval(metrics, name),
+        reason=None if ends else metrics.reason_of(name),
         bounds=bounds if bounds and bounds[0] != bounds[1] else None,
     )
 
@@ -33,12 +33,7 @@ def interval_of(key: str, metrics: ReportRow, name: str) -> Row:
     """Return what a table's row holds under `key`: the interval of the figure `name` of a report's row, or why there is
     none."""
     ends = metrics.interval_of(name)
-    return {key: ends} if ends else {key: None, f"{key}_reason": _no_interval(metrics, name)}
-
-
-def _no_interval(metrics: ReportRow, name: str) -> str | None:
-    """Reports that were frozen before figures kept their reasons have one for the whole row, or none."""
-    return metrics.reason_of(name) or (few("stories") if 0 < (metrics.stories or 0) < FEWEST else None)
+    return {key: ends} if ends else {key: None, f"{key}_reason": metrics.reason_of(name)}
 
 
 def share_column(key: str, header: str, **more: Any) -> Column:

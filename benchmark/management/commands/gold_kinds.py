@@ -22,7 +22,6 @@ class PrintedKinds:
 
     stories: int
     cells: Mapping[str, int]
-    stories_frozen_before: int
     stories_with_imported_votes: int
     votes_not_known_to_be_blind: int
     scores: Sequence[Row]
@@ -56,7 +55,6 @@ class Command(JsonCommand):
         result = PrintedKinds(
             stories=len(metrics.stories),
             cells={kind.value: count for kind, count in metrics.kinds.items()},
-            stories_frozen_before=kept.lacking,
             stories_with_imported_votes=kept.imported,
             votes_not_known_to_be_blind=kept.unknown,
             scores=tables["by-kind"]().rows,

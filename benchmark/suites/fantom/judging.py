@@ -63,7 +63,6 @@ SETTINGS = (
         choices=((TEXT, gettext_noop("Free text")), (STRUCTURED, gettext_noop("Structured output"))),
         help=gettext_noop("The judge says of each belief in free words which of the two published texts it states."),
         stored=PARAMETER,
-        lenient=True,
         steps=(JUDGE,),
     ),
     Setting(
@@ -76,7 +75,6 @@ SETTINGS = (
             "In the second both texts are swapped. An answer of which the two say something else flips, and is missing."
         ),
         stored=PARAMETER,
-        lenient=True,
         steps=(JUDGE,),
         unread=gettext_noop("is a baseline that answers alike in every pass"),
     ),

@@ -52,11 +52,10 @@ class MatchCounts:
 
     rows: Mapping[str, int]
     shares: Mapping[str, BoundedEstimate]
-    unjudged: int = 0
+    unjudged: int
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> MatchCounts:
-        """Return what was kept; earlier versions did not keep how many rows the judge left out."""
         return read_as(cls, kept, shares=kept_estimates(kept["shares"]))
 
 
@@ -125,36 +124,34 @@ def _outputs_from(kept: Mapping[str, Any]) -> Outputs | None:
 @dataclass(frozen=True, slots=True)
 class Confusion:
     """Rows by gold label and by label that was said, with intervals of the share of the gold label's rows, or the
-    reasons why there is none, which earlier versions did not keep."""
+    reasons why there is none."""
 
     gold: Sequence[str]
     said: Sequence[str]
     rows: Sequence[Sequence[int]]
     ends: Sequence[Ends]
-    reasons: Sequence[Sequence[str]] = ()
+    reasons: Sequence[Sequence[str]]
 
 
-NO_CONFUSION = Confusion([], [], [], [])
+NO_CONFUSION = Confusion([], [], [], [], [])
 
 
 @dataclass(frozen=True, slots=True)
 class GoldLabels:
-    """The counts of labels in the gold rows, with intervals of their shares or the reasons why there is none, which
-    earlier versions did not keep."""
+    """The counts of labels in the gold rows, with intervals of their shares or the reasons why there is none."""
 
     gold: Sequence[int]
     gold_ends: Ends
-    gold_reasons: Sequence[str] = ()
+    gold_reasons: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class PredictedLabels:
-    """The counts of labels that were predicted, with intervals of their shares or the reasons why there is none, which
-    earlier versions did not keep."""
+    """The counts of labels that were predicted, with intervals of their shares or the reasons why there is none."""
 
     predicted: Sequence[int]
     ends: Ends
-    reasons: Sequence[str] = ()
+    reasons: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,6 @@ class JudgedRows:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> JudgedRows:
-        """Return what was kept; earlier versions did not keep the kinds."""
         return read_as(cls, kept)
 
 

@@ -118,7 +118,6 @@ SETTINGS = (
         choices=((SAME, gettext_noop("As the answers")), (LINKS, gettext_noop("Links between numbered rows"))),
         help=gettext_noop("With links the judge says which rows match, and may say that it cannot tell."),
         stored=PARAMETER,
-        lenient=True,
         flag="judge-form",
         flag_help="same if not given",
         steps=(JUDGE,),
@@ -133,7 +132,6 @@ SETTINGS = (
             "From the second on the rows are shuffled. The majority decides; rows that flip are counted."
         ),
         stored=PARAMETER,
-        lenient=True,
         flag="passes",
         flag_help=f"1 to {MOST_PASSES}, each a call, from the second on with shuffled rows; 1 if not given",
         steps=(JUDGE,),
@@ -152,7 +150,6 @@ SETTINGS = (
             "Such rows match by rule: the judge is not asked about them, nor about a story that has no others."
         ),
         stored=PARAMETER,
-        lenient=True,
         flag="settle",
         flag_help="none if not given",
         steps=(JUDGE,),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from benchmark.domain.bounded_estimates import BoundedEstimate
+from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
 from benchmark.suites.contract import Sample
 from benchmark.suites.opentom.kinds import COARSE, FINE, NEITHER, OUTSIDE, UNREAD
 from benchmark.suites.unit_estimates import Unit, unit_estimate
@@ -35,25 +35,19 @@ Pair = tuple[Answer, Answer]
 
 @dataclass(frozen=True, slots=True)
 class Unfaithful:
-    """Numbers of pairs, of those that cannot be read, of unfaithful and of missing ones, which earlier versions did not
-    keep, and the rates over all and over read pairs."""
+    """Numbers of pairs, of those that cannot be read, of unfaithful and of missing ones, and the rates
+    over all and over read pairs."""
 
     pairs: int
     unread: int
     unfaithful: int
-    missing: int | None
+    missing: int
     of_all: BoundedEstimate
     of_valid: BoundedEstimate
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Unfaithful:
-        rates = {name: kept_rate(kept[name]) for name in ("of_all", "of_valid")}
-        return read_as(cls, {"missing": None} | dict(kept), **rates)
-
-
-def kept_rate(kept: Mapping[str, Any] | float | None) -> BoundedEstimate:
-    """Return a rate that was kept; the first versions kept its value alone."""
-    return BoundedEstimate.from_json(kept if isinstance(kept, Mapping) else {"value": kept})
+        return read_as(cls, kept, **kept_estimates({name: kept[name] for name in ("of_all", "of_valid")}))
 
 
 def unfaithful_rates(answers: Sequence[Answer], seed: int) -> dict[str, Unfaithful]:

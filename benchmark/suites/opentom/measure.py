@@ -13,7 +13,7 @@ from benchmark.suites.asked import Parse
 from benchmark.suites.by_part import PartMetric, Parts
 from benchmark.suites.contract import LEFT_OUT, Entered, Measured, Outcome, Resources, Sample
 from benchmark.suites.measuring import counted_outcomes, measured_samples, once, with_findings
-from benchmark.suites.opentom.faithfulness import Answer, Unfaithful, kept_rate, unfaithful_rates
+from benchmark.suites.opentom.faithfulness import Answer, Unfaithful, unfaithful_rates
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, FINE, FULLNESS, LABELS, PARTS, UNREAD
 from benchmark.suites.opentom.macro_intervals import (
@@ -118,15 +118,15 @@ class Batches:
     """Means over the five samples of narratives: macro F1 with its `deviation`, accuracy, the share of answers that are
     left out (None where one of the five has no answer to such questions), the macro F1 with what was not read as wrong,
     and the numbers of narratives in the sample that was asked about fewest and in the one that was asked about most.
-    Samples of long narratives are `overlapping`. Earlier versions kept neither `worst` nor what follows it."""
+    Samples of long narratives are `overlapping`."""
 
     f1: float | None
     deviation: float | None
     accuracy: float | None
     corrupted: float | None
-    worst: float | None = None
-    narratives: Sequence[int] = ()
-    overlapping: bool = False
+    worst: float | None
+    narratives: Sequence[int]
+    overlapping: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Analyses:
             f1=kept_estimates(kept["f1"]),
             kinds={genre: kept_estimates(kinds) for genre, kinds in kept["kinds"].items()},
             gap={genre: Gap.from_json(gap) for genre, gap in kept["gap"].items()},
-            unread={genre: kept_rate(share) for genre, share in kept["unread"].items()},
+            unread=kept_estimates(kept["unread"]),
             batches={genre: read_as(Batches, batches) for genre, batches in kept["batches"].items()},
             unfaithful={order: Unfaithful.from_json(rates) for order, rates in kept["unfaithful"].items()},
         )

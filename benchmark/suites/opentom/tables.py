@@ -211,8 +211,7 @@ def _by_genre(
 
 
 _NO_BATCHES = gettext_noop(
-    "No mean over five samples of fifty narratives: none of these models was asked about the questions of all. Long "
-    "narratives that were imported before their samples were drawn have none: import them again."
+    "No mean over five samples of fifty narratives: none of these models was asked about the questions of all."
 )
 
 
@@ -281,8 +280,7 @@ def _batch_cells(genre: str, batches: Batches | None) -> Cells:
 
 
 def _fewer_narratives(of_genres: Sequence[Batches]) -> list[str]:
-    """Return what stands before figures over samples that are not whole; reports that were frozen before do not say
-    it."""
+    """Return what stands before figures over samples that are not whole."""
     sizes = [size for batches in of_genres for size in batches.narratives]
     if not sizes or min(sizes) >= NARRATIVES_A_SAMPLE:
         return []

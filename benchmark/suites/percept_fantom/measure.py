@@ -208,9 +208,8 @@ class Analyses(Questions):
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Analyses:
-        """Return what was kept; earlier versions did not say what is withheld."""
         tasks = {task: kept_estimates(by_scenario) for task, by_scenario in kept["tasks"].items()}
-        return read_questions(cls, kept, tasks=tasks, withheld=kept.get("withheld", {}))
+        return read_questions(cls, kept, tasks=tasks, withheld=kept["withheld"])
 
 
 def _analyses(entered: Entered, parse: Parse, withheld: dict[str, str]) -> Analyses:

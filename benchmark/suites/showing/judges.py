@@ -23,8 +23,7 @@ NOTE = gettext_noop(
 
 
 def tests_of(entrants: Sequence[RunEntrant]) -> list[JudgeTestSummary]:
-    """The tests of the judges of these rows, each once, in the order of the rows; reports that were frozen before have
-    none."""
+    """The tests of the judges of these rows, each once, in the order of the rows."""
     summaries: list[JudgeTestSummary] = []
     for entrant in entrants:
         if (test := entrant.judge_test) and test not in summaries:

@@ -14,8 +14,7 @@ WITHIN = {"prompts": gettext_noop("asked with"), "judge": gettext_noop("judged b
 
 
 def ranked_within(entrants: Iterable[EntrantResults]) -> list[str]:
-    """Name the prompts and the judge that all models of a ranking have in common; frozen reports may be older than
-    that."""
+    """Name the prompts and the judge that all models of a ranking have in common."""
     scope = _within(entrants)
     return (
         [gettext_noop(f"One ranking: {', '.join(scope)}. What was asked or judged otherwise has a ranking of its own.")]
@@ -36,7 +35,7 @@ def _within(entrants: Iterable[EntrantResults]) -> list[str]:
 
 
 def in_rank_order(entrants: Sequence[EntrantResults], parse: str) -> list[EntrantResults]:
-    """Return the entrants that are ranked in the parse, by their rank; reports that were frozen before have none."""
+    """Return the entrants that are ranked in the parse, by their rank."""
     ranks = [(model.rank, entrant) for entrant in entrants if (model := entrant.ranking.get(parse))]
     return [
         entrant for _, entrant in sorted(((rank, ranked) for rank, ranked in ranks if rank), key=lambda pair: pair[0])

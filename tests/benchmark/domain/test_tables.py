@@ -387,7 +387,6 @@ def test_a_figure_of_a_report_has_its_interval_or_says_why_not():
     assert plain(metric_of(row, "f1")) == {"value": 0.5, "interval": [0.4, 0.6], "bounds": [0.3, 0.7]}
     assert metric_of(replace(row, reasons={"recall": "all alike"}), "recall").reason == "all alike"
     assert plain(metric_of(row, "recall")) == {"value": 0.4, "interval": None}
-    assert metric_of(replace(row, stories=1), "recall").reason  # too few to resample
     assert (row.worst_of("f1"), row.worst_of("precision")) == (0.3, None)
 
 

@@ -1,4 +1,4 @@
-"""Analyses as reports keep them: what earlier versions did not keep reads as nothing, and nothing else changes."""
+"""Analyses as reports keep them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 from benchmark.domain.flips import Flips
 from benchmark.suites.analyses import Analysis, KeptAnalysis, Repetitions, SameAnswers, Spread
 from benchmark.suites.fantom.free_beliefs import FreeBeliefs, StatedBeliefs
-from benchmark.suites.omnitom.analyses import MatchCounts, Stage2Analyses
 from benchmark.suites.opentom.measure import Analyses
 
 HALF = {"value": 0.5, "n": 4, "interval": None}
@@ -36,32 +35,3 @@ def test_an_analysis_is_read_from_what_was_kept_of_it():
     assert kept.finding(Analyses) is None
     before = KeptAnalysis({"facets": {"kind": {"coarse": HALF}}})
     assert (before.facets["kind"]["coarse"].n, before.repetitions, before.incomplete) == (4, None, 0)
-
-
-def test_what_earlier_versions_did_not_keep_is_read_as_nothing():
-    assert MatchCounts.from_json({"rows": {"0": 1}, "shares": {"0": HALF}}).unjudged == 0
-    labels = {"labels": ["Yes"], "gold": [1], "gold_ends": [None], "predicted": [2], "ends": [None]}
-    table = {"gold": ["Yes"], "said": ["Yes"], "rows": [[1]], "ends": [[None]]}
-    read = Stage2Analyses.from_json({"kinds": {}, "confusion": {"order": table}, "labels": {"order": labels}})
-    assert (read.outputs, read.confusion["order"].reasons) == (None, ())
-    assert (read.labels["order"].in_gold.gold_reasons, read.labels["order"].in_answers.predicted) == ((), [2])
-    batches = {"f1": 0.5, "deviation": 0.1, "accuracy": 0.5, "corrupted": 0.0}
-    rates = {"pairs": 2, "unread": 0, "unfaithful": 1, "of_all": HALF, "of_valid": HALF}
-    found = Analyses.from_json(
-        {"f1": {}, "kinds": {}, "gap": {}, "unread": {}, "batches": {"A": batches}, "unfaithful": {"first": rates}}
-    )
-    assert (found.batches["A"].worst, list(found.batches["A"].narratives), found.batches["A"].overlapping) == (
-        None,
-        [],
-        False,
-    )
-    assert (found.unfaithful["first"].missing, found.unfaithful["first"].of_all.value) == (None, 0.5)
-
-
-def test_rates_of_opentom_that_were_kept_as_numbers_leave_the_other_figures_there():
-    """Its first version gave the rates of unread and unfaithful answers no interval."""
-    rates = {"pairs": 3, "unread": 1, "unfaithful": 1, "of_all": 0.25, "of_valid": None}
-    kept = {"f1": {"A": HALF}, "kinds": {}, "gap": {}, "unread": {"A": 0.1}, "batches": {}}
-    read = Analyses.from_json({**kept, "unfaithful": {"first": rates}})
-    assert (read.f1["A"].value, read.unread["A"].value, read.unread["A"].interval) == (0.5, 0.1, None)
-    assert (read.unfaithful["first"].of_all.value, read.unfaithful["first"].of_valid.value) == (0.25, None)

@@ -92,8 +92,3 @@ def test_who_has_no_figures_lacks_what_these_count(group, why, chinese):
     assert absent.why == why
     with translation.override("zh-hans"):
         assert translated(absent.why) == chinese
-
-
-def test_earlier_reasons_of_figures_are_said_in_chinese_too():
-    with translation.override("zh-hans"):
-        assert [translated(f"no usable {noun}") for noun in ("sample", "story")] == ["没有可用的样本", "没有可用的故事"]

@@ -182,8 +182,3 @@ def test_an_endpoint_that_refuses_everything_pauses_and_says_why():
         limit.refused(position=position, started=100.0, now=100.5, pause=30.0)
     assert limit.room(now=130.0, most=0) == 0 and limit.room(now=131.0, most=0) > 0
     assert limit.reason == "the last 8 calls were all refused"
-
-
-def test_the_state_survives_its_row_and_what_an_older_release_kept():
-    limit = RateLimit(rate=7.0, booked=3)
-    assert RateLimit.from_json(limit.as_json() | {"of_an_older_release": 1}) == limit

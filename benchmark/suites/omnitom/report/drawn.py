@@ -139,9 +139,8 @@ def _label_counts(counts: CountedLabels) -> dict[str, LabelCounts]:
 
 
 def _reasons(counts: CountedLabels) -> list[str]:
-    """Return why a predicted or a gold share has no interval; reports that were frozen before do not say it."""
-    none = [""] * len(counts.labels)
-    sides = counts.in_answers.reasons or none, counts.in_gold.gold_reasons or none
+    """Return why a predicted or a gold share has no interval."""
+    sides = counts.in_answers.reasons, counts.in_gold.gold_reasons
     return [why or other for why, other in zip(*sides, strict=True)]
 
 

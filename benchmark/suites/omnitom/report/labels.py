@@ -58,10 +58,9 @@ def distribution_table(
 
 
 def _distributed(labels: Sequence[str], counts: Sequence[int], ends: Ends, reasons: Sequence[str]) -> Cells:
-    """Reports that were frozen before have no `reasons` for the ends that are None."""
     total = sum(counts)
     row: Cells = {"total": total}
-    for label, count, interval, why in zip(labels, counts, ends, reasons or [""] * len(labels), strict=True):
+    for label, count, interval, why in zip(labels, counts, ends, reasons, strict=True):
         share = Estimate(count / total if total else None, total, interval, reason=why)
         row |= {label: count} | estimate(f"{label} share", share)
     return row
@@ -79,8 +78,8 @@ def confusion_table(entrant: EntrantResults, dimension: str, parse: str, scheme:
         ]
     columns.append(Column(key="total", header="Rows", kind="count"))
     rows = []
-    reasons = confusion.reasons or [()] * len(confusion.gold)
-    for gold, counts, ends, why in zip(confusion.gold, confusion.rows, confusion.ends, reasons, strict=True):
+    by_gold = zip(confusion.gold, confusion.rows, confusion.ends, confusion.reasons, strict=True)
+    for gold, counts, ends, why in by_gold:
         of_gold = {"dimension": dimension, "gold": gold, "reading": parse}
         where = {label: Items(of_gold | {"said": label}) for label in confusion.said}
         where |= {f"{label} share": items for label, items in where.items()}

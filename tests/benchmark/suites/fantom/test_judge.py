@@ -359,7 +359,7 @@ def test_pages_show_it_from_the_launch_to_the_corrected_score(world, client):
     posted = {
         "dataset": world.dataset.version, "suite": "fantom", "endpoints": list(MODELS), "stages": ["answer"],
         "method": ["plain"], "embedder": "toy", "max_tokens": 500, "seed": 1, "repetitions": 1,
-        "judge": "oracle-judge", "judge_form": "text", "self_test": "",
+        "judge": "oracle-judge", "judge_form": "text", "passes": "1", "self_test": "",
     }  # fmt: skip
     page = client.post(reverse("benchmark:launch", args=[slug]), posted)
     assert page.status_code == 302, page.context["form"].errors

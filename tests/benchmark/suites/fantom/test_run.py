@@ -5,18 +5,16 @@ from __future__ import annotations
 
 import io
 import json
-from importlib import import_module
 from itertools import combinations
 from operator import sub
 from pathlib import Path
 from statistics import mean, variance
 
 import pytest
-from django.apps import apps
 from django.core.management import call_command
 from django.urls import reverse
 
-from benchmark.models import Dataset, Run, RunItem, SharedReport
+from benchmark.models import Dataset, Run, RunItem
 from benchmark.services import asking, detectable
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate
@@ -24,7 +22,6 @@ from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
-from benchmark.services.shared_reports import freeze_run
 from benchmark.services.story_questions import questions_of_story
 from benchmark.suites.contract import Question
 from benchmark.suites.fantom.samples import load
@@ -350,20 +347,3 @@ def test_answers_made_elsewhere_are_scored_in_both_readings(small, tmp_path):
     repaired = scored["repaired"]["metrics"]["short/set/toy"]
     assert (repaired["inaccessible"]["all"], repaired["accessible"]["all"], repaired["fact"]) == (0.0, 1.0, 1.0)
     assert scored["repaired"]["answers"]["1-0-0/info_accessibility/list"]["named"] == ["Ole", "Ida"]
-
-
-@pytest.mark.parametrize("freeze", [lambda run: {"run": run}, lambda run: {"run": None}])
-def test_a_report_frozen_before_embedders_had_groups_of_their_own_keeps_its_table(run, cast, client, freeze):
-    frozen = freeze_run(by=cast.alice, run=run)
-    told = frozen.metrics
-    before = json.loads(json.dumps(told).replace('"fantom-star-toy"', '"fantom-star"'))
-    assert "fantom-star" in before["stages"]
-    SharedReport.objects.filter(pk=frozen.pk).update(metrics=before, **freeze(run))
-    name_the_embedder = import_module("benchmark.migrations.0020_metrics").name_the_embedder
-    for _ in range(2):  # a second time there is nothing left to do
-        name_the_embedder(apps, None)
-        frozen.refresh_from_db()
-        assert frozen.metrics == json.loads(json.dumps(told))
-    client.force_login(cast.alice)
-    page = written(client.get(reverse("benchmark:shared_report", args=[cast.project.slug, frozen.uid])))
-    assert "ALL* (toy)" in page

@@ -88,7 +88,9 @@ def test_who_cannot_be_read_has_no_mark_in_any_table():
     ],
 )
 def test_samples_that_are_not_whole_are_said_before_figures_over_them(narratives, told):
-    means = Batches(f1=0.5, deviation=0.1, accuracy=0.5, corrupted=0.0, worst=0.5, narratives=narratives)
+    means = Batches(
+        f1=0.5, deviation=0.1, accuracy=0.5, corrupted=0.0, worst=0.5, narratives=narratives, overlapping=False
+    )
     model = entrant("fair", [1, 1, 1, 1, 0, 0])
     found = replace(model.metrics.analysed("repaired").finding(Analyses), batches={GENRE: means})
     model = replace(model, metrics=kept(found))
