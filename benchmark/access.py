@@ -35,7 +35,7 @@ from benchmark.services.suite_rankings import SuiteRanking
 from benchmark.services.visibility import shows_results, visibility_of
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.results import EntrantsByGroup, NamedEntrant
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.reads import Read
 from core.stored_json import parsed_once, text_of
 from judge.access import has_unfinished, unfinished_in
@@ -85,7 +85,11 @@ def results_access(user: User, slug: str, *, role: Role = Role.ANNOTATOR) -> Pro
     if not sees_results(access):
         visibility = visibility_of(access.project)
         raise PermissionDenied(
-            gettext_noop(f"{access.project.name} shows results of models to {visibility.audience_text}.")
+            Sentence(
+                "{project} shows results of models to {audience_text}.",
+                project=access.project.name,
+                audience_text=visibility.audience_text,
+            )
         )
     return access
 
@@ -177,7 +181,10 @@ def check_whole(access: ProjectAccess, dataset: Dataset) -> None:
         )
         counted = f"a {singular}" if count == 1 else f"{count:,} {many}"
         raise PermissionDenied(
-            gettext_noop(f"This holds the gold of {counted} that you still have work to do on; finish that first.")
+            Sentence(
+                "This holds the gold of {counted} that you still have work to do on; finish that first.",
+                counted=counted,
+            )
         )
 
 
@@ -293,9 +300,11 @@ def _check_enough(stories: withheld.Numbers, closed: withheld.Numbers, suite: st
 def check_shown(files: Mapping[str, object], name: str, withheld: int) -> None:
     """Raise PermissionDenied where a file may be missing because its reader has open work on `withheld` stories."""
     if withheld and name not in files:
-        stories = "a story" if withheld == 1 else gettext_noop(f"{withheld:,} stories")
+        stories = "a story" if withheld == 1 else Sentence("{withheld} stories", withheld=f"{withheld:,}")
         raise PermissionDenied(
-            gettext_noop(f"This file tells of {stories} that you still have work to do on; finish that first.")
+            Sentence(
+                "This file tells of {stories} that you still have work to do on; finish that first.", stories=stories
+            )
         )
 
 

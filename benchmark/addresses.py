@@ -38,7 +38,7 @@ from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import is_suite, suite_named
 from benchmark.suites.results import EntrantResults, NamedEntrant
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.views.contexts import Context
 
 
@@ -232,7 +232,9 @@ def table_named(tables: Mapping[str, Callable[[], Table]], name: str, withheld: 
     withheld."""
     check_shown(tables, name, withheld)
     if name not in tables:
-        raise Http404(gettext_noop(f"There is no table {name!r}; there are {', '.join(tables)}."))
+        raise Http404(
+            Sentence("There is no table {name}; there are {tables}.", name=repr(name), tables=", ".join(tables))
+        )
     return tables[name]()
 
 
@@ -320,7 +322,9 @@ def chosen_gold(params: Mapping[str, str], access: ProjectAccess) -> ChosenGold 
         return None
     key = params.get("dimension", "")
     if key and key not in metrics.keys:
-        raise Http404(gettext_noop(f"There is no dimension {key!r}; there are {', '.join(metrics.keys)}."))
+        raise Http404(
+            Sentence("There is no dimension {key}; there are {keys}.", key=repr(key), keys=", ".join(metrics.keys))
+        )
     compared = [kind for kind in metrics.kinds if kind in REFERENCE]
     asked = [kind for kind in metrics.kinds if kind.value == params.get("kind")]
     kind = next(iter([*asked, *(preferred for preferred in PREFERRED_KINDS if preferred in compared), *compared]), None)

@@ -21,13 +21,11 @@ class BenchmarkConfig(AppConfig):
             sample_judges,
         )
         from benchmark.suites.registry import SuiteRefused, schemas_from, suites
-        from core.catalogues.patterns import keep_as_given
         from core.made_by import made_by, register
 
         register_steps(checklist.steps_of)
         audit_words.register_words()
         calibration_words.register_names()
-        keep_as_given("entrant", "endpoint", "category", "project")
         evaluating.register_handler()
         judge_testing.register_handler()
         sample_judges.register_judges()

@@ -17,6 +17,7 @@ from django.db import connection, models
 from pydantic_core import to_json
 
 from core.cursors import same_text_cursor
+from core.messages import stored
 
 _VALUES = 2_000
 """Values in each of SQLite's statements that insert very many rows: twice as fast as a statement a row, and more gain
@@ -254,7 +255,7 @@ def _adapters_of(model: type[models.Model], fields: Names) -> dict[int, Adapter]
 
 def _adapter(field: models.Field) -> Adapter | None:
     if isinstance(field, models.JSONField):
-        return lambda value: None if value is None else to_json(value).decode()
+        return lambda value: None if value is None else to_json(stored(value)).decode()
     if isinstance(field, models.DateTimeField) and connection.vendor != "postgresql":
         return _moment_as_text
     if isinstance(field, models.DecimalField):

@@ -34,12 +34,3 @@ def gettext(text: str) -> str:
 def ngettext(singular: str, plural: str, count: int) -> str:
     """Return the form of a text that goes with the number, in the language of the present reader."""
     return _translators[1](singular, plural, count)
-
-
-class AsGiven(str):
-    """A name that somebody gave: it is said alike in every language, even where a catalogue has its words."""
-
-
-def gettext_noop(text: str) -> str:
-    """Return the text itself: it is translated where it is shown, by `gettext` of the value."""
-    return text

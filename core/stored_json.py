@@ -14,21 +14,48 @@ from django.db.models.expressions import Expression
 from django.db.models.functions import Cast
 from pydantic_core import from_json
 
+from core.messages import ID, as_text, from_text, restored, stored
+
 T = TypeVar("T")
 
 
 class LongJSONField(models.JSONField):  # type: ignore[misc]  # Django has no types
-    """A `JSONField` whose values are parsed in half the time. To the database and to migrations it is one."""
+    """A `JSONField` whose values are parsed in half the time, and whose sentences are kept with their ids and
+    parameters. To the database and to migrations it is a `JSONField`."""
 
     def from_db_value(self, value: Any, expression: Expression, connection: BaseDatabaseWrapper) -> Any:
         try:
-            return from_json(value)
+            return parsed(value)
         except (TypeError, ValueError):  # nothing, a number from within a document, or half a surrogate pair
             return super().from_db_value(value, expression, connection)
+
+    def get_db_prep_value(self, value: Any, connection: BaseDatabaseWrapper, prepared: bool = False) -> Any:
+        return super().get_db_prep_value(stored(value), connection, prepared)
 
     def deconstruct(self) -> tuple[str, str, Sequence[Any], dict[str, Any]]:
         name, _, positional, named = super().deconstruct()
         return name, "django.db.models.JSONField", positional, named
+
+
+class SentenceField(models.TextField):  # type: ignore[misc]  # Django has no types
+    """A text, or a sentence that is kept with its id and parameters. To the database and to migrations it is a
+    `TextField`."""
+
+    def from_db_value(self, value: str | None, expression: Expression, connection: BaseDatabaseWrapper) -> str | None:
+        return from_text(value) if value else value
+
+    def get_prep_value(self, value: Any) -> Any:
+        return super().get_prep_value(as_text(value))
+
+    def deconstruct(self) -> tuple[str, str, Sequence[Any], dict[str, Any]]:
+        name, _, positional, named = super().deconstruct()
+        return name, "django.db.models.TextField", positional, named
+
+
+def parsed(text: str) -> Any:
+    """Return what a JSON text says, with its sentences. Raises TypeError and ValueError as `from_json`."""
+    value = from_json(text)
+    return restored(value) if f'"{ID}"' in text else value
 
 
 def text_of(column: str) -> Cast:
@@ -76,6 +103,6 @@ class KeptByText(Generic[T]):
 def parsed_once(text: str) -> Any:
     """Return what a JSON text says."""
     try:
-        return from_json(text)
+        return parsed(text)
     except ValueError:  # half a surrogate pair
-        return json.loads(text)
+        return restored(json.loads(text))

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from annotation.access import ProjectAccess, open_work, project_access
 from annotation.models import Role, User
 from annotation.services.open_work import Work
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from judge.models.alignment_study import AlignmentStudyQuerySet
 from judge.services.open_work import still_aligned

@@ -73,6 +73,7 @@ def test_what_a_chinese_reader_opened_first_is_english_for_the_next(tmp_path, cl
     assert SharedReport.objects.count() == len(shared) and any(where in CACHES for where, _ in kept_texts())
     assert in_chinese() == []
     reports = [f"{world.base}/results/reports/{report.uid}/" for report in SharedReport.objects.all()]
+    client.get(reports[0], **CHINESE)  # shows the notices that this reader is owed
     for address in [*pages_of(world), *reports]:
         page = client.get(address, HTTP_ACCEPT_LANGUAGE="en").content.decode()
         assert set(HAN.findall(page)) <= {OWN_NAME}, address

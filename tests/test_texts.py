@@ -25,7 +25,7 @@ from core.catalogues.files import (
     translated,
 )
 from core.catalogues.ours import FRAME, own_apps
-from core.catalogues.patterns import translated as in_language
+from core.catalogues.sentences import translated as in_language
 from core.joints import clauses, labelled, listed, noted, seamed, sentences
 from tests.catalogues import faults, placeholders
 
@@ -348,89 +348,6 @@ def test_a_term_has_one_chinese_word():
         for start in starts
         if not any(text.startswith(start) and of == term for text, of in found)
     } == set(), "these are exceptions no longer"
-
-
-MANY = re.compile(
-    r"(?<!of )(?!\{title\})(?:%\(\w+\)s|\{\w+(?::[^}]*)?\}) (?:more |aligned |rarer )?"
-    r"(?:stories|cells|votes|rows|tables|answers|questions|models|propositions|suggestions|annotators|places|parses|runs)\b"
-)
-"""A number and the noun that it counts, as English has it for several."""
-WITHOUT_ONE = (
-    "<bdi>%(judge)s</bdi> beside people in <bdi>%(study)s</bdi>: %(rows)s rows.",
-    "%(models)s models",
-    "%(rate)s answers a minute",
-    "%(rows)s rows",
-    "%(unsettled)s cells have no settled label yet; they are exported empty.",
-    "A table of story {number} has more than {most} rows; nobody could align it.",
-    "All %(cells)s cells of this story are labelled and saved. You can still change them. <a cl",
-    "Asked in %(passes)s passes about %(rows)s rows, the judge says something else of %(share)s",
-    "Between 1 and {most_alike} cells are decided at once, and {cells} were given.",
-    "Beyond category, structure {verdict} answers: 10 points more of {label} come with {value} ",
-    "Drawn at random; at the start asked until there are {least} answers to compare.",
-    "Every story needs %(overlap)s annotators. The rule gives each story to those who have the ",
-    "Gold from blind votes rests on %(votes_a_cell)s votes a cell, at least %(fewest_votes)s.",
-    "Linear mixed model of {observations} {counted} about {stories} stories with both scores; c",
-    "No correlation over {few} models: {models}.",
-    "Of %(rows)s rows of which both have a verdict, %(share)s (%(interval)s) have the same one;",
-    "Rank: with missing answers at their worst, among all rows of that ranking, baselines too; ",
-    "Ranks do not change: Kendall’s τ {tau}, {count} models.",
-    "Story {number} has {rows} rows; expected at most {max_rows}.",
-    "Story {story} has its {overlap} annotators already, without {annotator}.",
-    "Tables that people and the judge have: %(tables)s, of %(n)s %(units)s, with %(rows)s rows.",
-    "The answer has {answered} rows; a draft has at most {MOST_ROWS}.",
-    "The run has more than {most} answers, which takes too long for a page; the command does it",
-    "The table has more than {MAX_ROWS} rows.",
-    "The table has {filled} rows by now, not {rows}: look at it again before you hand it in.",
-    "The table would have {live} rows; expected at most {max_rows}.",
-    "The table would have {rows} rows; expected at most {max_propositions}.",
-    "Up to {most} questions of a model are about stories without a structure; they are left out",
-    "Up to {most} questions of a model have no figure by definition; they are left out.",
-    "Up to {most} stories of a model have no question; they are left out.",
-    "all {all} rows decided",
-    "at most {most} rows as [actor, belief]",
-    "for each {unit} and annotator: {count:,} votes",
-    "{cells} cells",
-    "{changed} of the {cells} cells changed meanwhile; nothing was decided.",
-    "{changed} parses changed, and {stay} as before: {failed}",
-    "{controls} runs under its controls were",
-    "{count} runs judge its answers anew: {named}. Delete these first, or archive this one.",
-    "{count} runs under its controls are",
-    "{failed} answers stay",
-    "{fewest} stories a category; expected at least 1.",
-    "{file} has more than {_MOST_ROWS} rows.",
-    "{first} and {second} were compared on the {n} stories{part} for which both have a score, i",
-    "{head} answers",
-    "{kind}: {count} cells.",
-    "{missing} of its {total} questions has no answer",
-    "{missing} of its {total} questions have no answer",
-    "{models} models as random effect",
-    "{name}: none of its {count} answers is to a sample of {dataset}. {upper}{where}: {why}{exa",
-    "{name}: {cells} places.",
-    "{n} answers",
-    "{rows} rows have an actor whom the story does not name.",
-    "{runs} runs of this launch were",
-    "{settle} rows settled",
-    "{withheld} stories",
-    "a chart needs at least {FEWEST_BASELINE} answers to anchors that were asked again while cal",
-)
-"""Texts in one form, by how they begin: those of a limit, of a number that is never 1 or has a text of its own for 1,
-of a word that is no number, and those that are not told in both forms yet. None is added for a new text."""
-
-
-def counted_in_one_form() -> list[str]:
-    """Return the texts that count something and have no form for one."""
-    return sorted(
-        text.singular
-        for path in BASE.glob("*/locale/zh_Hans/LC_MESSAGES/*.po")
-        for text in entries(path)
-        if not text.plural and MANY.search(text.singular)
-    )
-
-
-def test_a_number_with_its_noun_has_both_forms():
-    found = counted_in_one_form()
-    assert [text for text in found if not text.startswith(WITHOUT_ONE)] == []
-    assert [start for start in WITHOUT_ONE if not any(text.startswith(start) for text in found)] == [], "no longer"
 
 
 def test_every_catalogue_is_whole_and_has_nothing_else():

@@ -410,7 +410,7 @@ def _place(project, call):
 
     dataset = Dataset.objects.create(
         project=project, version=1, digest="0" * 64, schema_version="1", rule_version="1", stories_count=1,
-        propositions_count=0,
+        propositions_count=0, overlap=3, unanimity_dimensions=[],
     )  # fmt: skip
     labels = {one.key: one.values[0] for one in DEFAULT_SCHEMA.dimensions}
     story = DatasetSample.objects.create(

@@ -12,7 +12,7 @@ from pydantic import field_validator
 
 from core.incoming.misfit import Misfit, refusal
 from core.incoming.shapes import Among, Open, Within
-from core.language import gettext_noop
+from core.messages import Sentence
 
 FORMAT = "credence-project"
 VERSION = 1
@@ -69,13 +69,17 @@ def check_contents(sizes: dict[str, tuple[int, int]]) -> None:
     """
     expected = {MANIFEST, *map(file_of, SECTIONS)}
     if foreign := sorted(set(sizes) - expected):
-        raise BadArchive(gettext_noop(f"The archive holds {foreign[0][:80]!r}, which is not part of a project."))
+        raise BadArchive(
+            Sentence("The archive holds {foreign}, which is not part of a project.", foreign=repr(foreign[0][:80]))
+        )
     if missing := sorted(expected - set(sizes)):
-        raise BadArchive(gettext_noop(f"The archive lacks {missing[0]}."))
+        raise BadArchive(Sentence("The archive lacks {missing}.", missing=missing[0]))
     packed = sum(small for small, _ in sizes.values())
     unpacked = sum(large for _, large in sizes.values())
     if unpacked > MAX_UNPACKED_BYTES or unpacked > MAX_RATIO * max(packed, 4096):
-        raise BadArchive(gettext_noop(f"The archive unpacks to {unpacked // 1024**2} MB, which is more than is taken."))
+        raise BadArchive(
+            Sentence("The archive unpacks to {unpacked} MB, which is more than is taken.", unpacked=unpacked // 1024**2)
+        )
 
 
 class _File(Open):

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from core.incoming.json_lines import BadLine
-from core.language import gettext_noop
+from core.messages import Sentence
 
 _WHOLE = re.compile(r"(\d+)\.0+")
 _WIDTHLESS = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]+")
@@ -58,11 +58,23 @@ def columns_of(
     except _SameName as error:
         keys = str(error)
         raise WrongColumns(
-            gettext_noop(f"{file}, line {line}: the column {keys} occurs twice; expected each name once."), line
+            Sentence(
+                "{file}, line {line}: the column {keys} occurs twice; expected each name once.",
+                file=file,
+                line=line,
+                keys=keys,
+            ),
+            line,
         ) from error
     if missing := [name for name in required if name not in at]:
         raise WrongColumns(
-            gettext_noop(f"{file}, line {line}: the column {missing[0]} is missing; expected {', '.join(required)}."),
+            Sentence(
+                "{file}, line {line}: the column {missing} is missing; expected {required}.",
+                file=file,
+                line=line,
+                missing=missing[0],
+                required=", ".join(required),
+            ),
             line,
         )
     return Columns(at, unused)
@@ -92,7 +104,7 @@ def fields_of(
         at, unused = _read(names, required, spellings)
     except _SameName as error:
         keys = str(error)
-        raise BadLine(gettext_noop(f"The field {keys} occurs twice; expected each name once.")) from error
+        raise BadLine(Sentence("The field {keys} occurs twice; expected each name once.", keys=keys)) from error
     return {name: record[names[place]] for name, place in at.items()}, list(unused)
 
 
@@ -113,7 +125,7 @@ def _unused(header: Sequence[str], used: Iterable[int]) -> list[str]:
     """Return the names of columns that are not used. One without a name before a named one is called by its number."""
     last = max((place for place, name in enumerate(header) if key_of(name)), default=-1)
     left = [place for place in range(last + 1) if place not in set(used)]
-    return [display_name(header[place]) or gettext_noop(f"column {place + 1} without a name") for place in left]
+    return [display_name(header[place]) or Sentence("column {place} without a name", place=place + 1) for place in left]
 
 
 def display_name(name: str) -> str:

@@ -28,7 +28,7 @@ from core.incoming.json_lines import BadLine
 from core.incoming.json_records import JsonText, is_json
 from core.incoming.misfit import Misfit
 from core.incoming.sheets import BadSheet, Sheets, rows_of
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import Json
 
 _START = 4096

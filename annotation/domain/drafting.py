@@ -24,7 +24,7 @@ from annotation.domain.table_checks import is_named
 from annotation.domain.tables import TableRow
 from annotation.domain.tasks import ExtractionTask
 from core.incoming.embedded_json import values_in
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.plain import Json
 from workers.domain.pricing import estimated_tokens
 from workers.providers.answer_shapes import closed_object
@@ -111,7 +111,14 @@ def read_draft(text: str, story: str, orders: Sequence[str] = ORDERS) -> Drafted
     if not answered:
         return Drafted((), gettext_noop("The answer has no rows."))
     if len(answered) > MOST_ROWS:
-        return Drafted((), gettext_noop(f"The answer has {len(answered):,} rows; a draft has at most {MOST_ROWS}."))
+        return Drafted(
+            (),
+            Sentence(
+                "The answer has {answered} rows; a draft has at most {most_rows}.",
+                answered=f"{len(answered):,}",
+                most_rows=MOST_ROWS,
+            ),
+        )
     rows, left_out = _usable(answered, scripts_of(story), orders)
     problem = _left_out_sentence(left_out, len(answered))
     if not rows:
@@ -126,7 +133,7 @@ def read_draft(text: str, story: str, orders: Sequence[str] = ORDERS) -> Drafted
 def _of_strangers(rows: int) -> str:
     if rows == 1:
         return gettext_noop("1 row has an actor whom the story does not name.")
-    return gettext_noop(f"{rows} rows have an actor whom the story does not name.") if rows else ""
+    return Sentence("{rows} rows have an actor whom the story does not name.", rows=rows) if rows else ""
 
 
 def _usable(
@@ -187,5 +194,5 @@ def _left_out_sentence(left_out: Mapping[str, int], rows: int) -> str:
     total = sum(left_out.values())
     parts = ", ".join(why.format(count=count) for why, count in left_out.items())
     if total == 1:
-        return gettext_noop(f"1 of {rows} rows is left out: {parts}.")
-    return gettext_noop(f"{total} of {rows} rows are left out: {parts}.")
+        return Sentence("1 of {rows} rows is left out: {parts}.", rows=rows, parts=parts)
+    return Sentence("{total} of {rows} rows are left out: {parts}.", total=total, rows=rows, parts=parts)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from core.language import gettext, gettext_noop
+from core.language import gettext
+from core.messages import gettext_noop
 
 TEXTS = ("actor", "belief", "order", "remark")
 LONGEST = {"actor": 200, "belief": 2000, "order": 40, "remark": 500}

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.statistics import POSITIVE, Estimate, Floats, estimate_of, first_by_second, linear_interval
 
 IDLE_LIMITS = (120.0, 300.0, 600.0)

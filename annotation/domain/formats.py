@@ -10,7 +10,7 @@ from typing import NamedTuple
 from annotation.domain import votes_csv
 from annotation.domain.columns import key_of
 from annotation.domain.records import RECORD_FIELDS
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.wording import counted
 
 

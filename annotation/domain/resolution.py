@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from core.language import gettext_noop
+from core.messages import Sentence
 
 OVERLAP_RANGE = range(2, 10)
 
@@ -68,8 +68,10 @@ def check_rule(version: str) -> None:
     if version not in RULES:
         expected = ", ".join(sorted(RULES))
         raise UnknownRule(
-            gettext_noop(
-                f"{version[:40]!r} is not a version of the rule that settles labels; expected one of {expected}."
+            Sentence(
+                "{version} is not a version of the rule that settles labels; expected one of {expected}.",
+                version=repr(version[:40]),
+                expected=expected,
             )
         )
 
@@ -86,7 +88,7 @@ def resolve(labels: Sequence[str], *, rule: str, overlap: int, demand_unanimity:
 def _resolved(labels: tuple[str, ...], rule: str, overlap: int, demand_unanimity: bool) -> Resolution:
     """Very many cells have the same votes: each set of votes is counted once."""
     if overlap not in OVERLAP_RANGE:
-        raise ValueError(gettext_noop(f"The overlap is {overlap}; expected 2 to 9."))
+        raise ValueError(Sentence("The overlap is {overlap}; expected 2 to 9.", overlap=overlap))
     check_rule(rule)
     return RULES[rule](labels, overlap, demand_unanimity)
 

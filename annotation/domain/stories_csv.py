@@ -14,7 +14,7 @@ from annotation.domain.records import fingerprint
 from annotation.domain.spreadsheet import defused, restored
 from annotation.domain.story_rows import MAX_CATEGORY_LENGTH, MAX_NUMBER, MAX_STORY_LENGTH, StoryRow
 from core.incoming.sheets import SheetRow
-from core.language import gettext_noop
+from core.messages import Sentence, capitalised, gettext_noop
 
 REQUIRED = ("story",)
 _SPELLINGS: Mapping[str, tuple[str, ...]] = {
@@ -38,7 +38,7 @@ def read_stories(
     at, unused = columns_of(header.cells, file, required=REQUIRED, spellings=spellings, line=header.line)
     left_out.add(unused)
     for line, cells, problem in rows:
-        if sentence := (problem and f"{problem[0].upper()}{problem[1:]}") or _problem(cells, at):
+        if sentence := (problem and capitalised(problem)) or _problem(cells, at):
             yield Problem(file, line, sentence)
         else:
             yield _row(cells, at, file, line, language)
@@ -82,12 +82,22 @@ def _problem(cells: list[str], at: Mapping[str, int]) -> str:
     if not text.strip():
         return gettext_noop("story is empty; expected the text of a story.")
     if len(text) > MAX_STORY_LENGTH:
-        return gettext_noop(f"The story has {len(text)} characters; expected at most {MAX_STORY_LENGTH}.")
+        return Sentence(
+            "The story has {text} characters; expected at most {max_story_length}.",
+            text=len(text),
+            max_story_length=MAX_STORY_LENGTH,
+        )
     number = as_displayed(number)
     if number and not is_number(number):
-        return gettext_noop(f"story_id is {number[:40]!r}; expected {WHOLE_NUMBER}.")
+        return Sentence(
+            "story_id is {number}; expected {whole_number}.", number=repr(number[:40]), whole_number=WHOLE_NUMBER
+        )
     if len(category.strip()) > MAX_CATEGORY_LENGTH:
-        return gettext_noop(f"category has {len(category)} characters; expected at most {MAX_CATEGORY_LENGTH}.")
+        return Sentence(
+            "category has {category} characters; expected at most {max_category_length}.",
+            category=len(category),
+            max_category_length=MAX_CATEGORY_LENGTH,
+        )
     return ""
 
 

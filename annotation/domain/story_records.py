@@ -15,7 +15,7 @@ from annotation.domain.story_rows import MAX_CATEGORY_LENGTH, MAX_NUMBER, MAX_ST
 from core.incoming.json_lines import BadLine
 from core.incoming.misfit import refusal
 from core.incoming.shapes import Counted, Expected, Like, Open, Within
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.plain import Json
 
 MAX_PROPOSITIONS = 2_000
@@ -26,7 +26,8 @@ def _story(text: str) -> str:
         raise refusal(gettext_noop("a story"), gettext_noop("it is empty"))
     if len(text) > MAX_STORY_LENGTH:
         raise refusal(
-            gettext_noop(f"at most {MAX_STORY_LENGTH}"), gettext_noop(f"the story has {len(text)} characters")
+            Sentence("at most {max_story_length}", max_story_length=MAX_STORY_LENGTH),
+            Sentence("the story has {text} characters", text=len(text)),
         )
     return text
 
@@ -35,7 +36,10 @@ StoryText = Annotated[str, AfterValidator(_story)]
 Number = Annotated[int, Within(0, MAX_NUMBER, gettext_noop("a whole number from 0 to 2^63 - 1"))]
 CategoryName = Annotated[
     str,
-    Like(rf"(?s)^.{{1,{MAX_CATEGORY_LENGTH}}}$", gettext_noop(f"a text of 1 to {MAX_CATEGORY_LENGTH} characters")),
+    Like(
+        rf"(?s)^.{{1,{MAX_CATEGORY_LENGTH}}}$",
+        Sentence("a text of 1 to {max_category_length} characters", max_category_length=MAX_CATEGORY_LENGTH),
+    ),
 ]
 
 
@@ -137,7 +141,7 @@ def story_of_object(record: Json, file: str, line: int, *, language: str) -> tup
     fields, unused = fields_of(record, required=REQUIRED, spellings=spellings_for(record))
     if not fields.keys() & set(REQUIRED):
         keys, values = ", ".join(list(record)[:8])[:120] or gettext_noop("no field"), "story, text"
-        raise BadLine(gettext_noop(f"The object has {keys}; expected one of {values}."))
+        raise BadLine(Sentence("The object has {keys}; expected one of {values}.", keys=keys, values=values))
     parsed = _Object.of(fields)
     row = described_story(
         file,

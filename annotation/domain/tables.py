@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from annotation.domain.columns import WrongColumns, as_displayed, cell_of, columns_of, key_of
 from annotation.domain.drafts import LONGEST
 from core.incoming.csv_text import BadSheet, CsvText, sign_of
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.wording import counted
 
 MAX_ROWS = 500
@@ -57,11 +57,11 @@ def problem_of(row: TableRow) -> str:
     """Return in one sentence why a row cannot stand in a table, empty where it can."""
     for name, text in (("actor", row.actor), ("belief", row.belief), ("order", row.order)):
         if not text and name != "order":
-            return gettext_noop(f"{name} is empty; expected a text.")
+            return Sentence("{name} is empty; expected a text.", name=name)
         if len(text) > LONGEST[name]:
-            return gettext_noop(f"{name} is longer than {LONGEST[name]} characters.")
+            return Sentence("{name} is longer than {longest} characters.", name=name, longest=LONGEST[name])
         if "\x00" in text:
-            return gettext_noop(f"{name} holds a NUL character.")
+            return Sentence("{name} holds a NUL character.", name=name)
     return ""
 
 
@@ -79,10 +79,10 @@ def read_rows(text: str) -> list[TableRow]:
         at = _CELLS if at is None else at
         row = _row(cells, at, sign, line)
         if problem := problem_of(row):
-            raise BadTable(gettext_noop(f"Line {line}: {problem}"))
+            raise BadTable(Sentence("Line {line}: {problem}", line=line, problem=problem))
         rows.append(row)
         if len(rows) > MAX_ROWS:
-            raise BadTable(gettext_noop(f"The table has more than {MAX_ROWS} rows."))
+            raise BadTable(Sentence("The table has more than {max_rows} rows.", max_rows=MAX_ROWS))
     return rows
 
 
@@ -96,7 +96,9 @@ def _header(cells: Sequence[str], line: int) -> Mapping[str, int]:
         raise BadTable(str(error)) from error
     if unused:
         keys = ", ".join(unused)
-        raise BadTable(gettext_noop(f"Line {line} names columns that are not used here: {keys}; leave them out."))
+        raise BadTable(
+            Sentence("Line {line} names columns that are not used here: {keys}; leave them out.", line=line, keys=keys)
+        )
     return at
 
 
@@ -105,17 +107,31 @@ def _row(cells: Sequence[str], at: Mapping[str, int], sign: str, line: int) -> T
     rest of a belief."""
     if any(cell.strip() for cell in cells[len(at) :]):
         count, keys = counted(len(cells), "cell"), ", ".join(at)
-        raise BadTable(gettext_noop(f"Line {line} has {count}; expected {keys}: {_quoted(sign)}."))
+        raise BadTable(
+            Sentence(
+                "Line {line} has {count}; expected {keys}: {sign}.",
+                line=line,
+                count=count,
+                keys=keys,
+                sign=_quoted(sign),
+            )
+        )
     actor, belief, order = (cell_of(cells, at, name).strip() for name in _CELLS)
     if not actor or not belief:
-        raise BadTable(gettext_noop(f"Line {line} needs an actor and a belief, with a tab, comma or | between them."))
+        raise BadTable(
+            Sentence("Line {line} needs an actor and a belief, with a tab, comma or | between them.", line=line)
+        )
     order = as_displayed(order)
     if order and at is _CELLS and not _ORDER.fullmatch(order):
         keys = ", ".join(_CELLS)
         raise BadTable(
-            gettext_noop(
-                f"Line {line} has the order {order[:40]!r}; expected a number: {_quoted(sign)}, and an order in words "
-                f"needs a first line with the names {keys}."
+            Sentence(
+                "Line {line} has the order {order}; expected a number: {sign}, and an order in words needs a "
+                "first line with the names {keys}.",
+                line=line,
+                order=repr(order[:40]),
+                sign=_quoted(sign),
+                keys=keys,
             )
         )
     return TableRow(actor, belief, order)
@@ -125,7 +141,7 @@ def _quoted(sign: str) -> str:
     """Return how a text is written that holds what stands between cells."""
     if sign == "|":
         return gettext_noop("a | within a text is written \\|")
-    return gettext_noop(f"a text with {sign_of(sign)} must stand in quotes")
+    return Sentence("a text with {sign} must stand in quotes", sign=sign_of(sign))
 
 
 def _cells(text: str) -> Iterator[tuple[int, list[str], str]]:
@@ -141,7 +157,7 @@ def _cells(text: str) -> Iterator[tuple[int, list[str], str]]:
         pasted = CsvText(io.StringIO(text, newline=""), PASTED, delimiter=delimiter)
         for number, cells, problem in pasted.records():
             if problem:
-                raise BadTable(gettext_noop(f"Line {number}: {problem}"))
+                raise BadTable(Sentence("Line {number}: {problem}", number=number, problem=problem))
             yield number, cells, delimiter
     except BadSheet as error:
         raise BadTable(str(error)) from error

@@ -10,7 +10,7 @@ from annotation.domain.left_out import LeftOut
 from annotation.domain.spreadsheet import restored
 from annotation.domain.tables import REQUIRED, SPELLINGS, TableRow, problem_of
 from core.incoming.sheets import SheetRow
-from core.language import gettext_noop
+from core.messages import Sentence, capitalised, gettext_noop
 
 _SPELLINGS: Mapping[str, tuple[str, ...]] = {"story_id": (), "story": ("text",), **SPELLINGS}
 
@@ -35,9 +35,11 @@ def read_tables(sheet: Iterable[SheetRow], file: str, left_out: LeftOut) -> Iter
     left_out.add(unused)
     if not {"story_id", "story"} & at.keys():
         raise WrongColumns(
-            gettext_noop(
-                f"{file}, line {header.line}: no column says which story; expected story_id (its number) or story "
-                f"(its exact text)."
+            Sentence(
+                "{file}, line {line}: no column says which story; expected story_id (its number) or story "
+                "(its exact text).",
+                file=file,
+                line=header.line,
             )
         )
     for line, cells, problem in rows:
@@ -49,9 +51,11 @@ def _line(cells: list[str], at: Mapping[str, int], line: int, problem: str) -> T
     row = TableRow(actor, belief, as_displayed(order))
     number, text = as_displayed(cell_of(cells, at, "story_id")), restored(cell_of(cells, at, "story"))
     if problem:
-        return TableLine(line, _story(number, text), row, f"{problem[0].upper()}{problem[1:]}")
+        return TableLine(line, _story(number, text), row, capitalised(problem))
     if number and not _is_number(number):
-        return TableLine(line, None, row, gettext_noop(f"story_id is {number[:40]!r}; expected the number of a story."))
+        return TableLine(
+            line, None, row, Sentence("story_id is {number}; expected the number of a story.", number=repr(number[:40]))
+        )
     if not number and not text.strip():
         return TableLine(
             line, None, row, gettext_noop("The row names no story; expected a story_id or the text of a story.")

@@ -14,7 +14,7 @@ from annotation.domain.problems import Problem
 from annotation.domain.schema import Schema
 from annotation.domain.spreadsheet import restored
 from core.incoming.sheets import SheetRow
-from core.language import gettext_noop
+from core.messages import Sentence, capitalised, gettext_noop
 
 REQUIRED = ("story_id", "actor", "belief", "dimension", "annotator", "label")
 _OPTIONAL: Mapping[str, tuple[str, ...]] = {"occurrence": (), "created_at": ("changed_at",)}
@@ -60,7 +60,7 @@ def read_votes(sheet: Iterable[SheetRow], file: str, schema: Schema, left_out: L
     for line, cells, problem in rows:
         try:
             if problem:
-                raise _Bad(f"{problem[0].upper()}{problem[1:]}")
+                raise _Bad(capitalised(problem))
             yield row_of(cells, line)
         except _Bad as error:
             yield Problem(file, line, str(error))
@@ -112,14 +112,20 @@ class _Reader:
         dimension, annotator, label = (cell.strip() for cell in cells)
         if dimension not in self._schema:
             raise _Bad(
-                gettext_noop(f"dimension is {dimension[:40]!r}; expected one of {', '.join(self._schema.keys)}.")
+                Sentence(
+                    "dimension is {dimension}; expected one of {keys}.",
+                    dimension=repr(dimension[:40]),
+                    keys=", ".join(self._schema.keys),
+                )
             )
         if not 0 < len(annotator) <= 150:
             raise _Bad(gettext_noop("annotator is empty or longer than 150 characters."))
         canonical = self._labels.get((dimension, label.lower())) or self._labels.get((dimension, as_displayed(label)))
         if canonical is None:
             values = ", ".join(self._schema[dimension].values)
-            raise _Bad(gettext_noop(f"label is {cells[2][:40]!r}; expected one of {values}."))
+            raise _Bad(
+                Sentence("label is {cells}; expected one of {values}.", cells=repr(cells[2][:40]), values=values)
+            )
         vote = dimension, restored(annotator), canonical
         _remember(self._votes, cells, vote, sum(map(len, cells)))
         return vote
@@ -137,7 +143,7 @@ def _proposition(cells: tuple[str, ...]) -> _Proposition:
     story, actor, belief = cells
     number = as_displayed(story)
     if not number.isdecimal() or len(number) > 18:
-        raise _Bad(gettext_noop(f"story_id is {number[:40]!r}; expected a whole number."))
+        raise _Bad(Sentence("story_id is {number}; expected a whole number.", number=repr(number[:40])))
     return _Proposition(cells, int(number), restored(actor), restored(belief))
 
 
@@ -145,8 +151,9 @@ def _count(text: str) -> int:
     raw = as_displayed(text) or "1"
     if not raw.isdecimal() or not 1 <= int(raw[:9]) < 10**6:
         raise _Bad(
-            gettext_noop(
-                f"occurrence is {raw[:40]!r}; expected 1 for the first of equal propositions, 2 for the second."
+            Sentence(
+                "occurrence is {raw}; expected 1 for the first of equal propositions, 2 for the second.",
+                raw=repr(raw[:40]),
             )
         )
     return int(raw)
@@ -160,5 +167,5 @@ def _moment(raw: str) -> datetime | None:
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise _Bad(
-            gettext_noop(f"created_at is {raw[:40]!r}; expected a time such as 2026-10-05T09:30:00Z.")
+            Sentence("created_at is {raw}; expected a time such as 2026-10-05T09:30:00Z.", raw=repr(raw[:40]))
         ) from error

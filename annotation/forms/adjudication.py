@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_lazy
 from annotation.forms.values import LABEL, MESSAGE, NO_LABEL, OUTCOMES, REASON, REMARK
 from annotation.models import ErrorTag, Project
 from annotation.models.similar_cells import Kind
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.page_fields import LikeField
 
 STATUSES = [

@@ -13,6 +13,7 @@ from annotation.forms.filters import PartsFilter
 from annotation.forms.values import text_of, words
 from annotation.models import Category, Project, Story
 from core.incoming.encodings import ENCODINGS
+from core.messages import labelled
 from core.page_fields import LikeField
 
 TABLES = {
@@ -171,7 +172,7 @@ class ImportForm(forms.Form):
     format = forms.ChoiceField(
         choices=[
             (WHAT_IT_SEEMS, gettext_lazy("What the files seem to be")),
-            *((form.key, f"{form.title}: {form.becomes}") for form in IMPORTED.values()),
+            *((form.key, labelled(form.title, form.becomes)) for form in IMPORTED.values()),
         ],
         initial=WHAT_IT_SEEMS,
     )

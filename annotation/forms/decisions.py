@@ -8,7 +8,7 @@ from annotation.forms.values import Label, NoLabel, Reason, Tag
 from annotation.forms.votes import Dimension, Key, Uid
 from annotation.services.adjudication_bulk import MOST_ALIKE
 from core.incoming.shapes import Counted, Moment, Shape, Within
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 MOST = 500
 

@@ -12,7 +12,7 @@ from annotation.forms.votes import Key, NoKey, Uid
 from annotation.models import Origin
 from annotation.services.drafts import MAX_CHANGES, RowChange
 from core.incoming.shapes import Among, Counted, Expected, Moment, Shape
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 KINDS = (
     "type", "add", "split", "merge", "move", "copy", "delete", "paste", "actor", "undo", "redo", "restore", "tidy",

@@ -10,7 +10,7 @@ from django.utils.translation import get_language, gettext_lazy, override
 from annotation.forms.values import EMAIL
 from annotation.models import Role, Scope, User
 from annotation.services.accounts import checked_name
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 # Embeddings, overrides and isolates, with what ends them: they turn the text around a name too (Unicode, annex 9).
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

@@ -10,7 +10,7 @@ from core.api.parsing import MAX_BYTES
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Shape
 from core.incoming.text import NotJson, json_of
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 Posted = TypeVar("Posted", bound=Shape)
 
@@ -24,7 +24,7 @@ def posted(request: HttpRequest, shape: type[Posted], **context: Any) -> Posted:
     first thing that is wrong with it."""
     length = request.META.get("CONTENT_LENGTH") or "0"
     if not length.isdecimal() or int(length) > MAX_BYTES:
-        raise NotRead(gettext_noop(f"The request is larger than {MAX_BYTES // 1024} kB."))
+        raise NotRead(Sentence("The request is larger than {max_bytes} kB.", max_bytes=MAX_BYTES // 1024))
     try:
         return shape.of(json_of(request.body), **context)
     except NotJson as error:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from annotation.models import ErrorTag, Role
 from core.incoming.shapes import SPACE, Among, Like
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 MAX_REASON = 2000
 MAX_MESSAGE = 4000
@@ -16,12 +16,12 @@ MAX_LABEL = 40
 
 
 def words(most: int) -> Like:
-    expected = gettext_noop(f"a text of at most {most} characters that says something, without NUL")
+    expected = Sentence("a text of at most {most} characters that says something, without NUL", most=most)
     return Like(rf"^[^\u0000]*[^{SPACE}\u0000][^\u0000]*$", expected, max_length=most)
 
 
 def text_of(most: int) -> Like:
-    expected = gettext_noop(f"a text of at most {most} characters, without NUL")
+    expected = Sentence("a text of at most {most} characters, without NUL", most=most)
     return Like(r"^[^\u0000]*$", expected, max_length=most)
 
 

@@ -12,7 +12,7 @@ from annotation.services.votes import MAX_CHANGES, Change
 from core import ids
 from core.incoming.misfit import refusal
 from core.incoming.shapes import Counted, Like, Moment, Shape, Within
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 UID = f"^{ids.UID}$"
 DIMENSION_KEY = r"^[a-z][a-z0-9_]{0,19}$"
@@ -26,7 +26,9 @@ Label = Annotated[
     str,
     Like(
         rf"^[^\u0000]{{0,{MAX_LABEL}}}$",
-        gettext_noop(f"a label as a text of at most {MAX_LABEL} characters, empty to withdraw the vote"),
+        Sentence(
+            "a label as a text of at most {max_label} characters, empty to withdraw the vote", max_label=MAX_LABEL
+        ),
     ),
 ]
 Key = Annotated[
@@ -37,7 +39,10 @@ NoKey = Annotated[str, Like(r"^[A-Za-z0-9._:-]{0,64}$", gettext_noop("the idempo
 Milliseconds = Annotated[
     int,
     Within(
-        0, MAX_DURATION_MS, gettext_noop(f"a whole number of milliseconds from 0 to {MAX_DURATION_MS}"), pointed=True
+        0,
+        MAX_DURATION_MS,
+        Sentence("a whole number of milliseconds from 0 to {max_duration_ms}", max_duration_ms=MAX_DURATION_MS),
+        pointed=True,
     ),
 ]
 
@@ -66,8 +71,8 @@ class ChangeIn(Shape):
         schema = info.context["schema"]
         if key not in schema:
             raise refusal(
-                gettext_noop(f"one of {', '.join(schema.keys)}"),
-                gettext_noop(f"{key!r} is not a dimension of this project"),
+                Sentence("one of {keys}", keys=", ".join(schema.keys)),
+                Sentence("{key} is not a dimension of this project", key=repr(key)),
             )
         return key
 
@@ -78,8 +83,8 @@ class ChangeIn(Shape):
         if label and dimension and not schema.is_legal(dimension, label):
             legal = ", ".join(schema[dimension].values)
             raise refusal(
-                gettext_noop(f"one of {legal}, or nothing to withdraw"),
-                gettext_noop(f"{label!r} is not a label of {dimension}"),
+                Sentence("one of {legal}, or nothing to withdraw", legal=legal),
+                Sentence("{label} is not a label of {dimension}", label=repr(label), dimension=dimension),
             )
         return label
 

@@ -5,6 +5,7 @@ from django.db import models
 
 from annotation.models.append_only import AppendOnlyModel
 from annotation.models.project import Project
+from core.stored_json import LongJSONField
 
 
 class AuditEvent(AppendOnlyModel):
@@ -17,7 +18,7 @@ class AuditEvent(AppendOnlyModel):
     at = models.DateTimeField(auto_now_add=True, db_index=True)
     action = models.CharField(max_length=60)
     target = models.CharField(max_length=200, blank=True)
-    details = models.JSONField(default=dict, blank=True)
+    details = LongJSONField(default=dict, blank=True)
 
     class Meta:
         ordering = ["-id"]

@@ -10,7 +10,7 @@ from annotation.models.belief_table import Proposition
 from annotation.models.gold import DECIDED, GoldEvent, Method
 from annotation.models.project import Project
 from annotation.models.story import Story
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 PAGE = 50
 BY = {"decision": DECIDED, "rule": ~DECIDED}

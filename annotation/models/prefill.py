@@ -7,7 +7,7 @@ from annotation.models.belief_table import Proposition
 from annotation.models.project import Project
 from annotation.models.story import Story
 from core.ids import OpaqueModel
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from workers.models import Call, Endpoint, Job
 
 

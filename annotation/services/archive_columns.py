@@ -13,7 +13,7 @@ from typing import Any
 
 from django.db import connection, models
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 
 class BadValue(ValueError):
@@ -83,7 +83,7 @@ def _integer(field: models.IntegerField) -> Callable[[Any], int]:
 
     def check(value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise BadValue(gettext_noop(f"expected a whole number from {low} to {high}."))
+            raise BadValue(Sentence("expected a whole number from {low} to {high}.", low=low, high=high))
         return value
 
     return check
@@ -97,10 +97,16 @@ def _text(field: models.Field) -> Callable[[Any], str]:
         if not isinstance(value, str):
             raise BadValue(gettext_noop("expected a text."))
         if longest is not None and len(value) > longest:
-            raise BadValue(gettext_noop(f"it has {len(value)} characters; expected at most {longest}."))
+            raise BadValue(
+                Sentence("it has {value} characters; expected at most {longest}.", value=len(value), longest=longest)
+            )
         if field.flatchoices and value not in allowed:
             raise BadValue(
-                gettext_noop(f"it is {value[:40]!r}; expected one of {', '.join(sorted(map(str, allowed)))}.")
+                Sentence(
+                    "it is {value}; expected one of {str}.",
+                    value=repr(value[:40]),
+                    str=", ".join(sorted(map(str, allowed))),
+                )
             )
         return value
 

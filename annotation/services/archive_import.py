@@ -37,7 +37,7 @@ from annotation.services.very_many import without_full_collections
 from core.bulk import ReadyRows, insert_rows
 from core.ids import new_uid
 from core.incoming.damage import damage_as
-from core.language import gettext_noop
+from core.messages import Sentence
 from core.storage import trouble_of
 
 _MEMBER = ("project", "user", "role", "since")
@@ -189,7 +189,9 @@ class _Import:
                 person = Person.of(row)
                 checked_name(person.username.removeprefix(IMPORTED_MARK))
             except ValueError as error:
-                raise BadArchive(gettext_noop(f"people.jsonl, line {number}: {error}")) from error
+                raise BadArchive(
+                    Sentence("people.jsonl, line {number}: {error}", number=number, error=error)
+                ) from error
             shown_names[person.username] = person.display_name
         if strangers := sorted(set(self.accounts) - set(shown_names)):
             raise BadArchive(

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from annotation.domain.archive_format import MANIFEST, MAX_LINE_BYTES, BadArchive, check_contents, digests_of, file_of
 from core.incoming.json_lines import BadLine, lines_of, object_of_line
 from core.incoming.text import NotJson, json_of
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 
 def checked(archive: zipfile.ZipFile) -> dict[str, str]:
@@ -48,7 +48,9 @@ def rows_of(archive: zipfile.ZipFile, section: str) -> Iterator[tuple[int, dict[
             try:
                 yield number, _row(raw), len(raw or b"")
             except BadLine as error:
-                raise BadArchive(gettext_noop(f"{file}, line {number}: {error}")) from error
+                raise BadArchive(
+                    Sentence("{file}, line {number}: {error}", file=file, number=number, error=error)
+                ) from error
 
 
 def _row(raw: bytes | None) -> dict[str, Any]:

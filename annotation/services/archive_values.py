@@ -14,7 +14,7 @@ from annotation.domain.gold_votes import GoldVote, as_json
 from annotation.services.archive_columns import BadValue, checker
 from annotation.services.archive_rows import Section, kind_of
 from annotation.services.votes import MAX_CLOCK_LEAD
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 
 class Here:
@@ -41,25 +41,49 @@ class Here:
         readers = self._readers_of(section)
         if foreign := row.keys() - readers.keys() - {"ref"}:
             raise BadArchive(
-                gettext_noop(f"{section.name}.jsonl, line {number}: the field {min(foreign)[:60]!r} is not known.")
+                Sentence(
+                    "{section}.jsonl, line {number}: the field {foreign} is not known.",
+                    section=section.name,
+                    number=number,
+                    foreign=repr(min(foreign)[:60]),
+                )
             )
         if missing := readers.keys() - row.keys():
             raise BadArchive(
-                gettext_noop(f"{section.name}.jsonl, line {number}: the field {min(missing)!r} is missing.")
+                Sentence(
+                    "{section}.jsonl, line {number}: the field {missing} is missing.",
+                    section=section.name,
+                    number=number,
+                    missing=repr(min(missing)),
+                )
             )
         values = []
         for name, reader in readers.items():
             try:
                 values.append(reader(row[name], row))
             except BadValue as error:
-                raise BadArchive(gettext_noop(f"{section.name}.jsonl, line {number}, field {name}: {error}")) from error
+                raise BadArchive(
+                    Sentence(
+                        "{section}.jsonl, line {number}, field {name}: {error}",
+                        section=section.name,
+                        number=number,
+                        name=name,
+                        error=error,
+                    )
+                ) from error
         return values
 
     @staticmethod
     def ref(section: Section, number: int, row: dict) -> int:
         ref = row.get("ref")
         if not isinstance(ref, int):
-            raise BadArchive(gettext_noop(f"{section.name}.jsonl, line {number}, field ref: expected a whole number."))
+            raise BadArchive(
+                Sentence(
+                    "{section}.jsonl, line {number}, field ref: expected a whole number.",
+                    section=section.name,
+                    number=number,
+                )
+            )
         return ref
 
     def _reader(self, field: models.Field):
@@ -90,7 +114,7 @@ class Here:
             return None
         pk = ids.get(value) if isinstance(value, str | int) else None
         if pk is None:
-            raise BadValue(gettext_noop(f"it names {str(value)[:60]!r}, which the archive does not hold."))
+            raise BadValue(Sentence("it names {value}, which the archive does not hold.", value=repr(str(value)[:60])))
         return pk
 
     def _key(self, value: Any) -> str:

@@ -29,7 +29,7 @@ from annotation.services.recognition import Source
 from annotation.services.short_writes import ShortWrites, with_last
 from annotation.services.very_many import without_full_collections
 from core.digests import text_digest
-from core.language import gettext_noop
+from core.messages import Sentence
 from core.plain import plain
 from core.wording import counted
 
@@ -199,7 +199,9 @@ def _schema_for(slug: str, chosen: Schema | None) -> Schema:
 def _refuse_problems(result: Imported) -> None:
     if result.problems:
         first = result.problems[0]
-        raise ImportRefused(gettext_noop(f"{first.file}, line {first.line}: {first.message}"))
+        raise ImportRefused(
+            Sentence("{file}, line {line}: {message}", file=first.file, line=first.line, message=first.message)
+        )
 
 
 class _Import:

@@ -36,8 +36,8 @@ from annotation.models import (
 from annotation.services.drafts import BY_MODEL
 from annotation.services.effort_sources import Source, further
 from annotation.services.progress import Progress
-from core.language import gettext_noop
 from core.made_by import made_by
+from core.messages import gettext_noop
 
 KEPT_SECONDS = 30 * 24 * 3600
 AT_A_LOOK = 10_000

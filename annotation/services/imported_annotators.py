@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from django.contrib.auth.hashers import make_password
-from django.utils.translation import gettext_noop
 
 from annotation.models import Assignment, Project, User
 from annotation.models.user import IMPORTED_SUFFIX, imported_username
 from annotation.services.accounts import Names, checked_name
+from core.messages import gettext_noop
 
 
 class Kind(StrEnum):

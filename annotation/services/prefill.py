@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
-from django.utils.translation import gettext, gettext_lazy, gettext_noop
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation.domain import drafting
 from annotation.domain.labelling import prompts_of
@@ -32,6 +32,7 @@ from annotation.services import audit, prefill_handler, table_drafting
 from annotation.services.prefill_params import RoundParams
 from annotation.services.prefill_requests import rows_by_story, story_request
 from annotation.services.prefill_scope import PrefillRefused, Scope, check_able, scope_of
+from core.messages import gettext_noop
 from core.texts import canonical
 from workers.domain.pricing import estimated_tokens
 from workers.models import Endpoint

@@ -12,7 +12,7 @@ from annotation.models import Proposition, Story, Suggestion
 from annotation.services.prefill_params import RoundParams
 from annotation.services.prefill_requests import numbered, rows_by_story, sample_counts, story_request
 from annotation.services.prefill_scope import open_cells
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from workers.models import NOT_READ, Call, Item, ItemState
 from workers.providers.contract import Request
 from workers.services.handlers import JobHandler, Received, register
@@ -106,8 +106,10 @@ def _closed(open_: Set[tuple[int, str]], cells: int) -> str:
     """Return a remark on an answer that could only be used in part; empty where every cell was open."""
     if len(open_) == cells:
         return ""
-    return gettext_noop(
-        f"{len(open_)} of {cells} cells were still open; the others keep the vote or suggestion that they have."
+    return Sentence(
+        "{open} of {cells} cells were still open; the others keep the vote or suggestion that they have.",
+        open=len(open_),
+        cells=cells,
     )
 
 

@@ -21,9 +21,9 @@ from annotation.models import (
     Suggestion,
     VoteEvent,
 )
-from core.catalogues.patterns import translated
+from core.catalogues.sentences import translated
 from core.joints import listed, noted
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from workers.models import Endpoint, Item
 
 Cell = tuple[int, str]

@@ -11,7 +11,7 @@ from annotation.domain.drafting import drafting_request, read_draft
 from annotation.models import Story, SuggestedRow
 from annotation.services.prefill_params import RoundParams
 from annotation.services.prefill_scope import without_table
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from workers.models import NOT_READ, Call, Item, ItemState
 from workers.providers.contract import Request
 from workers.services.handlers import JobHandler, Received, register

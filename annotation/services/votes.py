@@ -18,7 +18,7 @@ from annotation.models import Assignment, Proposition, User, Vote, VoteEvent
 from annotation.services.arms import Suggested, suggestions_on
 from annotation.services.resolution import Cell, Touched, resolve_touched
 from core.bulk import write_few
-from core.language import gettext_noop
+from core.messages import Sentence
 from core.reads import Read
 from core.together import Together
 
@@ -340,7 +340,11 @@ def _check(assignment: Assignment, changes: Sequence[Change], now: datetime) -> 
     for change in changes:
         if change.dimension not in schema:
             raise Refused(
-                gettext_noop(f"{change.dimension!r} is not a dimension; expected one of {', '.join(schema.keys)}.")
+                Sentence(
+                    "{dimension} is not a dimension; expected one of {keys}.",
+                    dimension=repr(change.dimension),
+                    keys=", ".join(schema.keys),
+                )
             )
         if change.label and not schema.is_legal(change.dimension, change.label):
             legal = ", ".join(schema[change.dimension].values)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
 
 from annotation.domain.tables import MAX_ROWS, TableRow
 from annotation.models import Proposition, Story, User
 from annotation.services.belief_tables import Written, write_table
+from core.messages import gettext_noop
 
 CREATED, CHANGED, UNCHANGED = gettext_noop("created"), gettext_noop("changed"), gettext_noop("unchanged")
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from django import template
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
+
+from core.messages import gettext_noop
 
 register = template.Library()
 

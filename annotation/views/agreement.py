@@ -27,7 +27,8 @@ from annotation.services.agreement import (
     waiting_report,
 )
 from annotation.services.kept import AT_ONCE
-from core.language import gettext, gettext_noop
+from core.language import gettext
+from core.messages import Sentence, gettext_noop
 from core.statistics import FEWEST, Estimate
 from core.views.charts import PERCENT, PLAIN, Row, dot_chart, no_intervals
 from core.views.english import in_english
@@ -162,7 +163,7 @@ def _points(rows: Sequence[RowOnPage], measure: Measure) -> list[Row]:
         ends, why = row.figures.intervals[measure]
         value, cells = row.figures.values[measure], row.figures.cells
         point = Estimate(value, cells, ends, reason=why)
-        points.append(Row(label=row.name, first=point, n=gettext_noop(f"{cells:,} cells")))
+        points.append(Row(label=row.name, first=point, n=Sentence("{cells} cells", cells=f"{cells:,}")))
     return points
 
 

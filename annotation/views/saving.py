@@ -10,7 +10,7 @@ from django.http import HttpRequest, JsonResponse
 from django.utils.translation import gettext
 
 from annotation.forms.posted import NotRead, posted
-from core.catalogues.patterns import translated
+from core.catalogues.sentences import translated
 from core.incoming.shapes import Shape
 from core.plain import plain
 

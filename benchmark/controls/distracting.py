@@ -9,7 +9,7 @@ from benchmark.controls.contract import CHINESE, Control, Controllable
 from benchmark.controls.drawing import drawn_number
 from benchmark.controls.lists.sentences import SENTENCES
 from benchmark.suites.asked import Sample
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 _END = {"en": re.compile(r"(?<=[a-z]{2}[.!?])[ \n]+(?=[A-Z])"), "zh": re.compile(r"(?<=[。！？])(?=[^”’」』\s])")}
 

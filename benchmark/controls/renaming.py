@@ -16,7 +16,7 @@ from benchmark.controls.people import people_in, stands_for
 from benchmark.controls.places import changed_at, texts_at
 from benchmark.controls.spellings import others_in
 from benchmark.suites.asked import Sample
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 _WORD = re.compile(r"\w+")
 _ARTICLE = re.compile(r"\b([Aa])(n?)(\s+)\Z")

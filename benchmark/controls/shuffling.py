@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmark.controls.contract import Control, Controllable
 from benchmark.controls.drawing import drawn_order
 from benchmark.suites.asked import Sample
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 OPTIONS = "options"
 

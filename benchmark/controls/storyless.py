@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from benchmark.controls.contract import Control, Controllable
 from benchmark.suites.asked import Sample
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 INSTEAD = {
     "en": "(The text is left out. Answer as best you can without it.)",

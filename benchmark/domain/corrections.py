@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.plain import read_as
 
 NOT_ALIGNED = gettext_noop("people aligned none of its tables")
@@ -126,9 +126,10 @@ class CorrectedComparison:
 def differing_text(p: float | None) -> str:
     """Return the warning that calibration of one model says nothing of another."""
     p_value = "p < 0.001" if p is not None and p < 0.001 else f"p = {p:.3f}"
-    return gettext_noop(
-        f"The judge's error differs by model ({p_value}): calibration of one model must not be taken for another's. "
-        "Every corrected score here rests on the model's own tables."
+    return Sentence(
+        "The judge's error differs by model ({p_value}): calibration of one model must not be taken "
+        "for another's. Every corrected score here rests on the model's own tables.",
+        p_value=p_value,
     )
 
 

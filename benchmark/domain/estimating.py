@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from benchmark.domain.report_rows import ParseRows, ReportRow, Unjudged
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import Json
 from core.statistics import (
     SHARE,

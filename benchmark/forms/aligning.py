@@ -12,7 +12,7 @@ from annotation.forms.ticked import TickedRows
 from annotation.models import Project, Role, User
 from benchmark.models import Run
 from benchmark.services.alignment_tables import alignable_runs
-from core.language import gettext_noop
+from core.messages import Sentence
 from judge.domain.alignment import MOST_LINKS
 from judge.models.alignment_study import MOST_PEOPLE
 from judge.services.studies import MOST_NAME, MOST_SEED, MOST_TABLES, Plan
@@ -28,7 +28,7 @@ class People(TickedRows):
 class Runs(TickedRows):
     def label_from_instance(self, obj: Run) -> str:
         models = ", ".join(entrant.name for entrant in obj.entrants.all())
-        return gettext_noop(f"{obj.title} ({models}; gold {obj.dataset.version})")
+        return Sentence("{obj} ({models}; gold {dataset})", obj=obj.title, models=models, dataset=obj.dataset.version)
 
 
 def members_of(project: Project) -> QuerySet[User]:

@@ -23,9 +23,9 @@ from benchmark.services.made_elsewhere.reading import FORMATS
 from benchmark.services.plans import MOST_REPETITIONS, MOST_TITLE, Plan
 from benchmark.services.prompt_sets import names_of
 from benchmark.suites.contract import Suite
-from core.catalogues.patterns import translated
+from core.catalogues.sentences import translated
 from core.joints import labelled
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 
 class AnswersForm(RefusableForm, SampleFields):

@@ -6,7 +6,7 @@ from django.conf import settings
 from benchmark.forms.settings import setting_field
 from benchmark.models import Audience
 from benchmark.suites.contract import Suite
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 
 class FreezeForm(forms.Form):
@@ -47,14 +47,17 @@ class CopyForm(forms.Form):
         for setting in suite.load_options:
             self.fields[f"set_{setting.name}"] = setting_field(setting)
         if suite.archive:
-            self.fields["file"].label = gettext_noop(f"{suite.archive}, or a zip of its folder")
+            self.fields["file"].label = Sentence("{archive}, or a zip of its folder", archive=suite.archive)
             self.fields["file"].widget.attrs["accept"] = ".zip,.gz,.tgz"
 
     def clean_file(self):
         file = self.cleaned_data["file"]
         if file.size > settings.IMPORT_MAX_BYTES:
             raise forms.ValidationError(
-                gettext_noop(f"The file is larger than {settings.IMPORT_MAX_BYTES // 2**20} MB.")
+                Sentence(
+                    "The file is larger than {import_max_bytes} MB.",
+                    import_max_bytes=settings.IMPORT_MAX_BYTES // 2**20,
+                )
             )
         return file
 

@@ -9,7 +9,7 @@ from django import forms
 from benchmark.models import EnteredKind, EnteredRow
 from benchmark.services.entered_rows import Entry, EntryRefused, problems_of
 from benchmark.suites.contract import Suite
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 PREFIX = "figure."
 """The beginning of the names of fields of metrics."""

@@ -12,7 +12,7 @@ from benchmark.services.item_rows import asks_for_rows
 from benchmark.services.items import STATE_NAMES, categories_of, parts_of, problems_of
 from benchmark.suites.asked import PARSES
 from benchmark.suites.registry import suite_named
-from core.language import AsGiven, gettext_noop
+from core.messages import gettext_noop
 
 ALL = ("", gettext_noop("All"))
 
@@ -46,7 +46,7 @@ class ItemFilter(forms.Form):
         suite = suite_named(run.suite)
         self.rows = suite.rows
         models = run.entrants.all() if entrants is None else run.entrants.filter(pk__in=entrants)
-        self.fields["model"].choices = [ALL, *((pk, AsGiven(name)) for pk, name in models.values_list("pk", "name"))]
+        self.fields["model"].choices = [ALL, *((pk, name) for pk, name in models.values_list("pk", "name"))]
         self.fields["stage"].choices = [ALL, *((step.key, step.label) for step in suite.steps)]
         self.fields["problem"].choices = [ALL, *problems_of(suite).items()]
         self.fields["category"].choices = _choices(categories_of(run))

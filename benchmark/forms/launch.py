@@ -26,10 +26,10 @@ from benchmark.services.sweeps import plans_of_sweep, plans_with_judges
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named, suites_of
 from benchmark.suites.settings import SEED, Setting
-from core.catalogues.patterns import translated
+from core.catalogues.sentences import translated
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Shape
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, listed, word
 from judge.domain import lexical
 from workers.domain.pricing import BUDGET
 from workers.forms.amounts import AmountField
@@ -225,7 +225,7 @@ class SampleFields(forms.Form):
         datasets = project.datasets.asked_about_by(suite)
         fields["dataset"].queryset = datasets
         fields["dataset"].label_from_instance = lambda dataset: translated(version_label(dataset, suite.noun[1]))
-        fields["limit"].help_text = gettext_noop(f"{suite.noun[1].capitalize()}; empty takes all.")
+        fields["limit"].help_text = Sentence("{noun}; empty takes all.", noun=suite.noun[1].capitalize())
         for name, rows in (("split", project.splits), ("category", project.categories)):
             samples = DatasetSample.objects.filter(dataset__in=datasets).exclude(**{name: ""}).order_by(name)
             there = (
@@ -310,7 +310,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
         steps = [(step.key, step.label) for step in suite.launched]
         fields["stages"].choices, fields["stages"].initial = steps, [key for key, _ in steps]
         fields["repetitions"].initial, fields["max_tokens"].initial = suite.repetitions, suite.max_tokens
-        fields["temperature"].help_text = gettext_noop(f"Empty takes {suite.temperature}.")
+        fields["temperature"].help_text = Sentence("Empty takes {temperature}.", temperature=suite.temperature)
         self.set_controls(suite)
 
     @property
@@ -399,9 +399,14 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
 def version_label(dataset: Dataset, nouns: str) -> str:
     """Return the text of a version in the list of a launch form."""
     what = f"{dataset.title}, " if dataset.title else ""
-    return gettext_noop(f"Version {dataset.version}: {what}{dataset.stories_count:,} {nouns}") + (
-        f", {dataset.note}" if dataset.note else ""
+    counted = Sentence(
+        "Version {dataset}: {what}{stories_count} {nouns}",
+        dataset=dataset.version,
+        what=what,
+        stories_count=f"{dataset.stories_count:,}",
+        nouns=word(nouns),
     )
+    return listed([counted, dataset.note])
 
 
 class JudgeForm(RefusableForm, JudgingFields, MoneyFields):
@@ -459,8 +464,8 @@ class ExtendForm(forms.Form):
         here = run.entrants.values("endpoint")
         steps = [step.key for step in suite.launched if not step.judged and step.key in run.steps]
         self.fields["endpoints"].queryset = able_to(suite, steps).exclude(pk__in=here)
-        self.fields["more"].label = gettext_noop(f"More {suite.noun[1]} of the dataset:")
-        self.fields["limit"].help_text = gettext_noop(f"{suite.noun[1].capitalize()}; empty takes all.")
+        self.fields["more"].label = Sentence("More {noun} of the dataset:", noun=word(suite.noun[1]))
+        self.fields["limit"].help_text = Sentence("{noun}; empty takes all.", noun=suite.noun[1].capitalize())
         for name in ("split", "category"):
             names = run.dataset.samples.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()
             self.fields[name].choices = [("", gettext_noop("All")), *((value, value) for value in names)]
@@ -468,7 +473,7 @@ class ExtendForm(forms.Form):
     def clean(self) -> dict:
         cleaned = super().clean()
         if not cleaned.get("endpoints") and not cleaned.get("more"):
-            raise forms.ValidationError(gettext_noop(f"Tick a model, or more {self.noun}."))
+            raise forms.ValidationError(Sentence("Tick a model, or more {noun}.", noun=word(self.noun)))
         return cleaned
 
     def additions(self, run: Run) -> Additions:

@@ -12,7 +12,7 @@ from benchmark.services.prompt_sets import LARGEST
 from benchmark.suites.contract import Suite
 from benchmark.suites.prompt_sets import PromptSets
 from core.duplicates import first_duplicate
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 
 
 class PromptSetForm(forms.Form):
@@ -29,8 +29,8 @@ class PromptSetForm(forms.Form):
 
     def __init__(self, *args: Any, prompting: PromptSets, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["files"].help_text = gettext_noop(
-            f"All files of the set at once, such as {prompting.example_file}."
+        self.fields["files"].help_text = Sentence(
+            "All files of the set at once, such as {example_file}.", example_file=prompting.example_file
         )
 
     def clean_files(self) -> dict[str, bytes]:
@@ -39,7 +39,7 @@ class PromptSetForm(forms.Form):
             raise forms.ValidationError(gettext_noop("The files are larger than 1 MB together."))
         names = [PurePath(file.name).name for file in files]
         if twice := first_duplicate(names):
-            raise forms.ValidationError(gettext_noop(f"There are two files called {twice}."))
+            raise forms.ValidationError(Sentence("There are two files called {twice}.", twice=twice))
         return {name: file.read() for name, file in zip(names, files, strict=True)}
 
 
@@ -56,5 +56,5 @@ class PromptChoice(forms.Form):
         self.fields["stage"].choices = [(step.key, step.label) for step in suite.launched]
         self.fields["filled"].choices = [
             ("", gettext_noop("The wording")),
-            ("1", gettext_noop(f"Filled in with a {suite.noun[0]}")),
+            ("1", Sentence("Filled in with a {noun}", noun=word(suite.noun[0]))),
         ]

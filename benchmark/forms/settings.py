@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from benchmark.suites.settings import MOST_CHARACTERS, Setting
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 FEW = 10
 """Numbers that are chosen from a list rather than typed."""
@@ -39,7 +39,7 @@ def swept_field(setting: Setting) -> forms.TypedMultipleChoiceField:
     """Return the field of a setting of which a launch may take several choices, a run each; none need be taken."""
     return forms.TypedMultipleChoiceField(
         choices=setting.choices, coerce=type(setting.default), required=False, widget=forms.CheckboxSelectMultiple,
-        label=gettext_noop(f"Sweep of {setting.label.lower()}"), empty_value=[],
+        label=Sentence("Sweep of {setting}", setting=setting.label.lower()), empty_value=[],
         help_text=gettext_noop("A run at each that is ticked, in one launch, instead of the one above."),
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from benchmark.methods.contract import Earlier, Method, Put
 from benchmark.methods.plain import prompt
 from benchmark.suites.asked import Step
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from workers.providers.contract import Message
 
 FIRST = "asked-first"

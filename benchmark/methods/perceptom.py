@@ -15,7 +15,7 @@ from benchmark.methods.contract import PEOPLE, PERCEIVERS, Earlier, Method, Noth
 from benchmark.methods.perceptions import Perceived, perceived_by, perceptions_of
 from benchmark.methods.plain import prompt
 from benchmark.suites.asked import Step
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from workers.providers.contract import Message
 
 PERCEIVE = "perceive"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmark.methods.contract import Earlier, Method, Put
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from workers.providers.contract import Message
 
 

@@ -9,7 +9,7 @@ from benchmark.controls.contract import CHINESE, ENGLISH
 from benchmark.methods.contract import Earlier, Method, Put
 from benchmark.methods.plain import prompt
 from benchmark.suites.asked import Step
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from workers.providers.contract import Message
 
 EXTRACT = "s2a-extract"

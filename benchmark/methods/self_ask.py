@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from benchmark.controls.contract import CHINESE, ENGLISH
 from benchmark.methods.contract import Earlier, Method, Put
 from benchmark.methods.reasoning import MARK, final_answer
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from workers.providers.contract import Message
 
 _ASKED = {

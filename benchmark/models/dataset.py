@@ -10,7 +10,7 @@ from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Project, Story, schema_of
 from benchmark.suites.contract import Suite
 from core.ids import OpaqueModel
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.stored_json import LongJSONField
 
 IN_FULL_AT_ONCE = 500
@@ -48,7 +48,7 @@ class Dataset(OpaqueModel):
     version = models.PositiveIntegerField()
     digest = models.CharField(max_length=64)
     suite = models.CharField(max_length=40, blank=True)
-    origin = models.JSONField(default=dict)
+    origin = LongJSONField(default=dict)
     schema_name = models.CharField(max_length=40, default=DEFAULT_SCHEMA.name)
     schema_version = models.CharField(max_length=20)
     rule_version = models.CharField(max_length=20)
@@ -74,7 +74,7 @@ class Dataset(OpaqueModel):
         ]
 
     def __str__(self) -> str:
-        return gettext_noop(f"{self.project.name}, version {self.version}")
+        return Sentence("{project}, version {version}", project=self.project.name, version=self.version)
 
     @property
     def title(self) -> str:
@@ -137,7 +137,7 @@ class DatasetSample(models.Model):
         ]
 
     def __str__(self) -> str:
-        return gettext_noop(f"Sample {self.number}")
+        return Sentence("Sample {number}", number=self.number)
 
     @classmethod
     def in_full(cls, samples: Iterable[DatasetSample]) -> Iterator[DatasetSample]:

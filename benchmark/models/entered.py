@@ -6,7 +6,8 @@ from django.db.models import Q
 
 from annotation.models import Project
 from core.ids import OpaqueModel
-from core.language import gettext_noop
+from core.messages import gettext_noop
+from core.stored_json import LongJSONField
 
 
 class EnteredKind(models.TextChoices):
@@ -26,7 +27,7 @@ class EnteredRow(OpaqueModel):
     name = models.CharField(max_length=120)
     kind = models.CharField(max_length=12, choices=EnteredKind.choices)
     source = models.CharField(max_length=400)
-    metrics = models.JSONField()
+    metrics = LongJSONField()
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

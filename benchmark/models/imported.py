@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.db import models
 
 from benchmark.models.run import Run
+from core.stored_json import LongJSONField
 
 
 class UnmatchedReport(models.Model):
@@ -11,10 +12,10 @@ class UnmatchedReport(models.Model):
     [{"where", "why"}]."""
 
     run = models.OneToOneField(Run, models.CASCADE, related_name="unmatched_report")
-    unmatched = models.JSONField(default=list)
-    double = models.JSONField(default=list)
-    missing = models.JSONField(default=list)
-    unanswered = models.JSONField(default=list)
+    unmatched = LongJSONField(default=list)
+    double = LongJSONField(default=list)
+    missing = LongJSONField(default=list)
+    unanswered = LongJSONField(default=list)
 
     def __str__(self) -> str:
         return f"{len(self.unmatched)} unmatched, {len(self.double)} double, {len(self.missing)} missing"
@@ -25,7 +26,7 @@ class RunParcel(models.Model):
     with the transaction that takes it in (benchmark/services/made_elsewhere/taking.py)."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="answers_to_take")
-    rows = models.JSONField()
+    rows = LongJSONField()
 
     class Meta:
         ordering = ["id"]

@@ -7,7 +7,8 @@ from annotation.models import Project
 from benchmark.models.dataset import Dataset, DatasetSample
 from benchmark.models.run import AnswerFormat
 from core.ids import OpaqueModel
-from core.language import gettext_noop
+from core.messages import Sentence
+from core.stored_json import LongJSONField
 from workers.models import Call, Endpoint, Item, Job
 
 
@@ -34,7 +35,7 @@ class JudgeTest(OpaqueModel):
         constraints = [models.UniqueConstraint(fields=["project", "suite", "version"], name="one_judge_test_a_version")]
 
     def __str__(self) -> str:
-        return gettext_noop(f"Self-test of {self.judge}")
+        return Sentence("Self-test of {judge}", judge=self.judge)
 
 
 class JudgeTestItem(models.Model):
@@ -50,7 +51,7 @@ class JudgeTestItem(models.Model):
     pairs = models.JSONField()
     item = models.OneToOneField(Item, models.SET_NULL, null=True, related_name="+")
     call = models.ForeignKey(Call, models.PROTECT, null=True, related_name="+")
-    counts = models.JSONField(null=True)
+    counts = LongJSONField(null=True)
 
     class Meta:
         ordering = ["id"]

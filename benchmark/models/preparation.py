@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from benchmark.models.run import Run
-from core.language import gettext_noop
+from core.messages import Sentence
 
 
 class RunPreparation(models.Model):
@@ -31,7 +31,7 @@ class RunPreparation(models.Model):
         constraints = [models.CheckConstraint(condition=Q(done__lte=F("of")), name="preparation_within_its_samples")]
 
     def __str__(self) -> str:
-        return gettext_noop(f"{self.done} of {self.of}")
+        return Sentence("{done} of {of}", done=self.done, of=self.of)
 
     @property
     def positions(self) -> list[int]:

@@ -9,7 +9,7 @@ from django.db.models import Q
 from annotation.models import Project
 from benchmark.models.run import Entrant, ParsedAnswer, Run, RunItemQuerySet
 from core.ids import OpaqueModel
-from core.stored_json import LongJSONField
+from core.stored_json import LongJSONField, SentenceField
 
 REPLACED_KEPT = timedelta(minutes=10)
 """Time that scores are kept after others took their place: who read the report before that still reads its scores."""
@@ -95,7 +95,7 @@ class SharedItem(ParsedAnswer):
     report = models.ForeignKey(SharedReport, models.CASCADE, related_name="items")
     entrant = models.ForeignKey(Entrant, models.CASCADE, related_name="+")
     state = models.CharField(max_length=12)
-    problem = models.TextField(blank=True)
+    problem = SentenceField(blank=True)
 
     objects = RunItemQuerySet.as_manager()
 

@@ -11,8 +11,8 @@ from benchmark.domain.parameters import Parameters
 from benchmark.domain.provenance import EndpointSpec, Making, Provenance
 from benchmark.models.dataset import Dataset, DatasetSample
 from core.ids import OpaqueModel
-from core.language import gettext_noop
-from core.stored_json import LongJSONField
+from core.messages import gettext_noop
+from core.stored_json import LongJSONField, SentenceField
 from workers.models import Call, Endpoint, Item, Job, JobState
 
 
@@ -85,8 +85,8 @@ class Run(OpaqueModel):
     original = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="controls")
     judge = models.ForeignKey(Endpoint, models.PROTECT, null=True, blank=True, related_name="+")
     source = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="judged_anew")
-    params = models.JSONField(default=dict)
-    spec = models.JSONField(default=dict)
+    params = LongJSONField(default=dict)
+    spec = LongJSONField(default=dict)
     job = models.OneToOneField(Job, models.PROTECT, related_name="run")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -142,7 +142,7 @@ class Entrant(models.Model):
     endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="+")
     position = models.PositiveIntegerField()
     name = models.CharField(max_length=200)
-    spec = models.JSONField(default=dict)
+    spec = LongJSONField(default=dict)
 
     class Meta:
         ordering = ["position"]
@@ -179,7 +179,7 @@ class ParsedAnswer(models.Model):
     repaired = LongJSONField(null=True, blank=True)
     score = models.FloatField(null=True, blank=True)
     repaired_score = models.FloatField(null=True, blank=True)
-    unusable = models.CharField(max_length=120, blank=True)
+    unusable = SentenceField(blank=True)
     unjudged = models.PositiveIntegerField(default=0, db_default=0)
 
     class Meta:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.db import models
 
 from annotation.models import Project, Role
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 
 class Audience(models.TextChoices):
@@ -36,6 +36,7 @@ class ResultsVisibility(models.Model):
         audience = Audience(self.audience)
         if not self.once_frozen or audience == Audience.ADMINS:
             return audience.label.lower()
-        return gettext_noop(
-            f"admins, and {'experts' if audience == Audience.EXPERTS else 'every member'} while gold is frozen"
+        return Sentence(
+            "admins, and {value} while gold is frozen",
+            value="experts" if audience == Audience.EXPERTS else "every member",
         )

@@ -10,6 +10,7 @@ from annotation.models import Project
 from benchmark.models.run import Run
 from core.ids import OpaqueModel
 from core.plain import Json
+from core.stored_json import LongJSONField, SentenceField
 from workers.models import Endpoint
 
 LATE = timedelta(hours=1)
@@ -48,15 +49,15 @@ class AnchorWatch(OpaqueModel):
     run = models.ForeignKey(Run, models.PROTECT, related_name="anchor_watches")
     asked = models.ForeignKey(Endpoint, models.PROTECT, related_name="+")
     step = models.CharField(max_length=40)
-    about = models.JSONField(default=list)
-    anchors = models.JSONField(default=list)
+    about = LongJSONField(default=list)
+    anchors = LongJSONField(default=list)
     seed = models.PositiveIntegerField(default=1)
     rounds = models.PositiveSmallIntegerField()
     every = models.PositiveSmallIntegerField()
     drop = models.FloatField()
     budget = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
     due_at = models.DateTimeField(null=True, blank=True)
-    concerns = models.JSONField(default=list)
+    concerns = LongJSONField(default=list)
     noted_at = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -114,7 +115,7 @@ class AnchorRepeat(models.Model):
     due_at = models.DateTimeField()
     missed = models.PositiveIntegerField(default=0)
     run = models.OneToOneField(Run, models.PROTECT, null=True, blank=True, related_name="anchor_repeat")
-    why_not = models.CharField(max_length=500, blank=True)
+    why_not = SentenceField(blank=True)
     read_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -24,7 +24,7 @@ from benchmark.services.run_metrics import RunMetrics
 from benchmark.suites.registry import group_named, group_suite, keys_of, nouns_of_group, suite_named
 from benchmark.suites.results import EntrantResults, RunEntrant
 from benchmark.suites.showing.ranking import WITHIN
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, labelled, listed, word, worded
 from core.plain import Json
 from workers.domain.outcomes import commonest
 from workers.models import ItemState
@@ -61,9 +61,20 @@ class Absence:
 
     def __str__(self) -> str:
         if not self.failed:
-            return gettext_noop(f"{self.model} is not in the ranking of {group_named(self.group).noun}: {self.why}.")
-        why = gettext_noop(f" The commonest reason: {self.problem}") if self.problem else ""
-        return gettext_noop(f"{self.model} has no figures ({self.run_title}): all {self.failed:,} calls failed.{why}")
+            return Sentence(
+                "{model} is not in the ranking of {noun}: {why}.",
+                model=self.model,
+                noun=word(group_named(self.group).noun),
+                why=self.why,
+            )
+        why = Sentence(" The commonest reason: {problem}", problem=self.problem) if self.problem else ""
+        return Sentence(
+            "{model} has no figures ({run_title}): all {failed} calls failed.{why}",
+            model=self.model,
+            run_title=self.run_title,
+            failed=f"{self.failed:,}",
+            why=why,
+        )
 
 
 _LONGEST = 160
@@ -76,7 +87,7 @@ def apart(group: str, ranking: Ranking) -> list[Absence]:
     for other in ranking.others:
         unlike = {field: name for field, name in other.within.items() if name != ranking.chosen[field]}
         how = [f"{label} {unlike[field]}" for field, label in WITHIN.items() if field in unlike]
-        why = gettext_noop(f"ranked apart: {', '.join(how)}") if how else gettext_noop("ranked apart")
+        why = Sentence("ranked apart: {how}", how=listed(how)) if how else gettext_noop("ranked apart")
         absent += [Absence(group, name, why=why) for name in other.models]
     return absent
 
@@ -92,7 +103,10 @@ def uncovered(group: str, entrants: Sequence[RunEntrant], present: Set[str], sto
     return [
         Absence(
             group, name, run=entrant.run, run_title=entrant.run_title, covered=covered,
-            why=gettext_noop(f"its run has {covered:,} of these {len(stories):,} {_samples(group)}"),
+            why=Sentence(
+                "its run has {covered} of these {stories} {group}",
+                covered=f"{covered:,}", stories=f"{len(stories):,}", group=_samples(group),
+            ),
         )
         for name, (covered, entrant) in widest.items()
     ]  # fmt: skip
@@ -131,15 +145,19 @@ def unscored(suite: str, runs: Sequence[Run], reports: Mapping[int, RunMetrics])
 def rows_withheld(group: str, rows: str, stories: int) -> Absence:
     """Return the absence of `rows` such as "People" for a reader with open work on so many of the stories."""
     nouns = _samples(group)
-    some = gettext_noop(f"one of these {nouns}") if stories == 1 else gettext_noop(f"{stories:,} of these {nouns}")
-    return Absence(group, rows, why=gettext_noop(f"withheld: you still have work to do on {some}"))
+    some = (
+        Sentence("one of these {nouns}", nouns=word(nouns))
+        if stories == 1
+        else Sentence("{stories} of these {nouns}", stories=f"{stories:,}", nouns=word(nouns))
+    )
+    return Absence(group, rows, why=Sentence("withheld: you still have work to do on {some}", some=some))
 
 
 def unread(entrants: Sequence[EntrantResults], group: str, parse: str) -> list[Absent]:
     """Return the models of a metric group without figures of a parse, and of the repaired one those without a usable
     sample or set."""
     noun, _ = nouns_of_group(group)
-    none_usable = gettext_noop(f"no usable {noun}")
+    none_usable = Sentence("no usable {noun}", noun=word(noun))
     unread_models = []
     for entrant in entrants:
         overall = entrant.parses.overall(parse)
@@ -147,8 +165,8 @@ def unread(entrants: Sequence[EntrantResults], group: str, parse: str) -> list[A
             why = entrant.parses.reason or gettext_noop("no figures")
             unread_models.append(Absent(entrant.model, _sentence(why)))
         elif not overall.stories:
-            counted = ", ".join(f"{why} {count:,}" for why, count in overall.unusable_reasons.items())
-            unread_models.append(Absent(entrant.model, f"{none_usable}: {counted}" if counted else none_usable))
+            counted = listed(worded(why, f"{count:,}") for why, count in overall.unusable_reasons.items())
+            unread_models.append(Absent(entrant.model, labelled(none_usable, counted) if counted else none_usable))
     return unread_models
 
 
@@ -171,8 +189,8 @@ def absences(group: str, entrants: Sequence[RunEntrant]) -> list[Absence]:
     for entrant in entrants:
         model_problems = problems.get(entrant.entrant or 0, [])
         failed, problem = sum(count for _, count in model_problems), commonest(model_problems)[0]
-        why = gettext_noop(f"all {failed:,} calls failed") + (
-            gettext_noop(f", most often: {_sentence(problem[:_LONGEST])}") if problem else ""
+        why = Sentence("all {failed} calls failed", failed=f"{failed:,}") + (
+            Sentence(", most often: {problem}", problem=_sentence(problem[:_LONGEST])) if problem else ""
         )
         absent.append(
             Absence(group, entrant.name, entrant.run, entrant.run_title, failed=failed, problem=problem, why=why)

@@ -35,7 +35,7 @@ from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.levels import levels_of
 from benchmark.suites.showing.ranking import in_rank_order
 from core.digests import text_digest
-from core.language import gettext_noop
+from core.messages import Sentence, facts, gettext_noop, listed
 from core.statistics import FEWEST, few
 from core.statistics.correlation import Correlation, pearson
 from workers.domain.families import FAMILIES
@@ -104,7 +104,9 @@ def _ranking(
     return SuiteRanking(
         group=group.key,
         title="",
-        dataset=gettext_noop(f"{dataset.title or 'gold'}, version {dataset.version}"),
+        dataset=Sentence(
+            "{dataset}, version {dataset_2}", dataset=dataset.title or gettext_noop("gold"), dataset_2=dataset.version
+        ),
         over=chosen.label if chosen else "",
         numbers=chosen.stories if chosen else frozenset(),
         query={
@@ -114,7 +116,7 @@ def _ranking(
             "split": chosen.key if chosen else "",
         }
         | conditions,
-        within=" · ".join(filter(None, [AnswerFormat(answer_format).label, *conditions.values()])),
+        within=facts(AnswerFormat(answer_format).label, *conditions.values()),
         places={key: _place(entrant, rows[entrant.key]) for key, entrant in models.items()},
         models={
             key: RankedModel(entrant.name, entrant.spec.identity, family=entrant.family)
@@ -185,8 +187,12 @@ def _titles(rankings: Sequence[SuiteRanking]) -> list[str]:
     for ranking, own in zip(rankings, parts, strict=True):
         namesakes = [other for other in parts if other[0] == own[0]]
         telling = [part for at, part in enumerate(own) if at == 0 or len({other[at] for other in namesakes}) > 1]
-        title = ", ".join(telling)
-        titles.append(gettext_noop(f"{title} (method: {ranking.method})") if by_method and ranking.method else title)
+        title = listed(telling)
+        titles.append(
+            Sentence("{title} (method: {method})", title=title, method=ranking.method)
+            if by_method and ranking.method
+            else title
+        )
     return titles
 
 
@@ -198,7 +204,7 @@ def _parts(ranking: SuiteRanking) -> tuple[str, str, str, str]:
     return (
         suite_named(group_suite(ranking.group)).title,
         ranking.score,
-        gettext_noop(f"version {ranking.query['version']}"),
+        Sentence("version {query}", query=ranking.query["version"]),
         AnswerFormat(ranking.query["form"]).label.lower(),
     )
 

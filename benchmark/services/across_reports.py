@@ -16,7 +16,7 @@ from benchmark.services.methods_text import facts_of
 from benchmark.services.reports import reports_of
 from benchmark.services.suite_rankings import SuiteRanking
 from benchmark.suites.registry import group_named
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, listed, sentences
 
 ACROSS = "across"
 """The kind of such a document; it has `rankings`, and no `groups`."""
@@ -25,7 +25,7 @@ ACROSS = "across"
 def across_report(rankings: Sequence[SuiteRanking], runs: Sequence[Run]) -> Document:
     """Return the rankings as a document to be frozen; `runs` are those that they have places of."""
     reports = reports_of(runs)
-    ranked = [[gettext_noop(f"Ranking {ranking.title}"), _ranked_text(ranking)] for ranking in rankings]
+    ranked = [[Sentence("Ranking {ranking}", ranking=ranking.title), _ranked_text(ranking)] for ranking in rankings]
     return Document(
         kind=ACROSS,
         rankings=rankings,
@@ -33,7 +33,7 @@ def across_report(rankings: Sequence[SuiteRanking], runs: Sequence[Run]) -> Docu
         methods=[
             {
                 "heading": gettext_noop("Figures and ranks"),
-                "text": " ".join((METRIC_NOTE, CHANCE_NOTE, RANK_NOTE, NEWEST_NOTE)),
+                "text": sentences(METRIC_NOTE, CHANCE_NOTE, RANK_NOTE, NEWEST_NOTE),
             },
             {"heading": gettext_noop("Correlations"), "text": PAIR_NOTE},
         ],
@@ -41,7 +41,7 @@ def across_report(rankings: Sequence[SuiteRanking], runs: Sequence[Run]) -> Docu
 
 
 def _ranked_text(ranking: SuiteRanking) -> str:
-    return ", ".join(filter(None, [ranking.score, ranking.dataset, ranking.over, ranking.within]))
+    return listed([ranking.score, ranking.dataset, ranking.over, ranking.within])
 
 
 def items_behind(rankings: Sequence[SuiteRanking], project: Project) -> Q | None:

@@ -18,7 +18,7 @@ from benchmark.services.plot_data import Picture
 from benchmark.services.suite_rankings import AcrossModel, ExactLevel, Place, SuiteRanking, models_across
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.showing.levels import CHANCE_ROW
-from core.language import gettext_noop
+from core.messages import Sentence, clauses, gettext_noop, labelled, listed, noted
 from core.statistics import FEWEST
 
 ALL, PAIRS, OF_MODEL = "across", "correlations", "model"
@@ -28,14 +28,16 @@ METRIC_NOTE = gettext_noop(
     "Figures in per cent, repaired parse; brackets: 95 % intervals over what each suite resamples. As on the "
     "leaderboards; nothing is averaged over suites."
 )
-RANK_NOTE = gettext_noop(
-    "Rank: with missing answers at their worst, among all rows of that ranking, baselines too; its brackets, from "
-    f"{RANKS_FROM} rows on: 95 % bootstrap intervals."
+RANK_NOTE = Sentence(
+    "Rank: with missing answers at their worst, among all rows of that ranking, baselines too; "
+    "its brackets, from {ranks_from} rows on: 95 % bootstrap intervals.",
+    ranks_from=RANKS_FROM,
 )
-CHANCE_NOTE = gettext_noop(
-    f"{CHANCE_ROW}: what answers drawn among all that may be answered are expected to come to, computed from each "
-    "sample; where that is not defined, what the baseline “random” came to on the same questions, with its interval "
-    "and n."
+CHANCE_NOTE = Sentence(
+    "{chance_row}: what answers drawn among all that may be answered are expected to come to, "
+    "computed from each sample; where that is not defined, what the baseline “random” came to on "
+    "the same questions, with its interval and n.",
+    chance_row=CHANCE_ROW,
 )
 NEWEST_NOTE = gettext_noop(
     "Of several finished runs of a model the one that was asked most counts, of those the newest; archived "
@@ -48,10 +50,13 @@ METHODS_NOTE = gettext_noop(
 PAIRED_METHODS_NOTE = gettext_noop(
     "Pairs whose titles name two methods go over methods, too: their r is not of the suites alone."
 )
-PAIR_NOTE = gettext_noop(
-    "r: Pearson’s correlation of two rankings’ figures, whatever answers are missing, over the models that both "
-    f"have, from {FEWEST} on; brackets: 95 % intervals by Fisher’s z. Models of one family are not independent: the "
-    f"interval and p are over families, from {FEWEST} on. They are few and no random draw: read the interval first."
+PAIR_NOTE = Sentence(
+    "r: Pearson’s correlation of two rankings’ figures, whatever answers are missing, over the "
+    "models that both have, from {fewest} on; brackets: 95 % intervals by Fisher’s z. Models of "
+    "one family are not independent: the interval and p are over families, from {fewest_2} on. "
+    "They are few and no random draw: read the interval first.",
+    fewest=FEWEST,
+    fewest_2=FEWEST,
 )
 
 
@@ -80,7 +85,7 @@ def table_of_all(rankings: Sequence[SuiteRanking]) -> Table:
         totals=[totals],
         lead=[*_method_sentences(rankings, METHODS_NOTE), *_leads(rankings)],
         notes=[METRIC_NOTE, CHANCE_NOTE, *_drawn_levels(rankings), RANK_NOTE, NEWEST_NOTE, *_run_sentences(rankings)],
-        ranking="; ".join(f"{ranking.title}: {ranking.within}" for ranking in rankings),
+        ranking=clauses(*(labelled(ranking.title, ranking.within) for ranking in rankings)),
     )
 
 
@@ -135,7 +140,11 @@ def _drawn_levels(rankings: Sequence[SuiteRanking]) -> list[str]:
         for ranking in rankings
         if isinstance(ranking.chance, RowMetric)
     ]
-    return [gettext_noop(f"{CHANCE_ROW} of {', '.join(notes)}: the baseline “random”.")] if notes else []
+    return (
+        [Sentence("{chance_row} of {notes}: the baseline “random”.", chance_row=CHANCE_ROW, notes=listed(notes))]
+        if notes
+        else []
+    )
 
 
 MOST_RUNS = 3
@@ -146,10 +155,10 @@ def _run_sentences(rankings: Sequence[SuiteRanking]) -> list[str]:
     notes = []
     for ranking in rankings:
         titles = list(dict.fromkeys(place.run_title for place in ranking.places.values()))
-        more = gettext_noop(f" and {len(titles) - MOST_RUNS} more") if len(titles) > MOST_RUNS else ""
+        more = Sentence(" and {titles} more", titles=len(titles) - MOST_RUNS) if len(titles) > MOST_RUNS else ""
         if titles:
-            notes.append(f"{ranking.title}: {', '.join(f'“{title}”' for title in titles[:MOST_RUNS])}{more}")
-    return [gettext_noop(f"Runs. {'; '.join(notes)}.")] if notes else []
+            notes.append(f"{ranking.title}: {listed(f'“{title}”' for title in titles[:MOST_RUNS])}{more}")
+    return [Sentence("Runs. {notes}.", notes=clauses(*notes))] if notes else []
 
 
 def _method_sentences(rankings: Sequence[SuiteRanking], note: str) -> list[str]:
@@ -160,14 +169,18 @@ def _method_sentences(rankings: Sequence[SuiteRanking], note: str) -> list[str]:
 def _leads(rankings: Sequence[SuiteRanking]) -> list[str]:
     """Say of each ranking whom it lacks and what it has no chance level for."""
     leads = [
-        gettext_noop(f"{ranking.title} is not shown. {ranking.withheld}") for ranking in rankings if ranking.withheld
+        Sentence("{ranking} is not shown. {withheld}", ranking=ranking.title, withheld=ranking.withheld)
+        for ranking in rankings
+        if ranking.withheld
     ]
     leads += [lead for ranking in rankings for lead in _absent(ranking)]
     without = [ranking for ranking in rankings if ranking.no_chance and not ranking.withheld]
     reasons = dict.fromkeys(ranking.no_chance for ranking in without)
     return leads + [
-        gettext_noop(
-            f"No chance level in {', '.join(ranking.title for ranking in without if ranking.no_chance == why)}: {why}."
+        Sentence(
+            "No chance level in {without}: {why}.",
+            without=listed(ranking.title for ranking in without if ranking.no_chance == why),
+            why=why,
         )
         for why in reasons
     ]
@@ -179,9 +192,9 @@ def _absent(ranking: SuiteRanking) -> Iterator[str]:
     absent = [absence for absence in ranking.absent if absence.model not in ranked]
     apart = [absence for absence in ranking.absent if absence.model in ranked]
     if absent:
-        yield gettext_noop(f"Not in {ranking.title}: {absent_text(absent)}.")
+        yield Sentence("Not in {ranking}: {absent}.", ranking=ranking.title, absent=absent_text(absent))
     if apart:
-        yield gettext_noop(f"{ranking.title} has other figures, too: {absent_text(apart)}.")
+        yield Sentence("{ranking} has other figures, too: {apart}.", ranking=ranking.title, apart=absent_text(apart))
 
 
 def table_of_model(rankings: Sequence[SuiteRanking], model: AcrossModel) -> Table:
@@ -214,7 +227,7 @@ def table_of_model(rankings: Sequence[SuiteRanking], model: AcrossModel) -> Tabl
         Column(key="run", header=gettext_noop("Run")),
     ]
     return Table(
-        title=gettext_noop(f"{model.name} across suites"),
+        title=Sentence("{model} across suites", model=model.name),
         columns=columns,
         rows=rows,
         lead=[
@@ -232,7 +245,7 @@ def _row_of_model(at: int, ranking: SuiteRanking, place: Place) -> Cells:
     return {
         "at": at,
         "suite": ranking.title,
-        "dataset": f"{ranking.dataset}: {ranking.over}",
+        "dataset": labelled(ranking.dataset, ranking.over),
         "score": ranking.score,
         **_metric("value", place.metric),
         "value_bounds": place.bounds,
@@ -243,7 +256,7 @@ def _row_of_model(at: int, ranking: SuiteRanking, place: Place) -> Cells:
         "ranks": place.ranks,
         "why": place.why,
         "of": ranking.ranked,
-        "within": ", ".join(filter(None, [ranking.within, *_own_settings(ranking, place)])),
+        "within": listed([ranking.within, *_own_settings(ranking, place)]),
         "run": place.run_title,
     }
 
@@ -255,7 +268,7 @@ def _own_settings(ranking: SuiteRanking, place: Place) -> list[str]:
 
 
 def _unranked(rows: Sequence[Row]) -> list[str]:
-    return [f"{row['suite']}: {row['why']}." for row in rows if row["why"]]
+    return [Sentence("{name}: {text}.", name=row["suite"], text=row["why"]) for row in rows if row["why"]]
 
 
 def _not_run(rankings: Sequence[SuiteRanking], model: AcrossModel) -> list[str]:
@@ -264,8 +277,8 @@ def _not_run(rankings: Sequence[SuiteRanking], model: AcrossModel) -> list[str]:
     for ranking in rankings:
         names = {absent.model: absent.why for absent in ranking.absent}
         why = next((why for name, why in names.items() if model.name.startswith(name)), gettext_noop("no finished run"))
-        notes.append(f"{ranking.title} ({why})")
-    return [gettext_noop(f"Without a figure in {'; '.join(notes)}.")] if notes else []
+        notes.append(noted(ranking.title, why))
+    return [Sentence("Without a figure in {notes}.", notes=clauses(*notes))] if notes else []
 
 
 def table_of_pairs(rankings: Sequence[SuiteRanking]) -> Table:
@@ -305,7 +318,7 @@ def table_of_pairs(rankings: Sequence[SuiteRanking]) -> Table:
 def pictures_across(rankings: Sequence[SuiteRanking], model: AcrossModel | None = None) -> dict[str, Picture]:
     """Return the pictures by name: of all models, or of one where it is chosen."""
     if model:
-        title = gettext_noop(f"{model.name} across suites")
+        title = Sentence("{model} across suites", model=model.name)
         return {OF_MODEL: Picture(title, partial(_of_model, rankings, model, title))}
     return {ALL: Picture(gettext_noop("Models across suites"), partial(_of_all, rankings))}
 
@@ -345,4 +358,4 @@ def _ranks(place: Place, ranking: SuiteRanking) -> str:
     if place.rank is None:
         return MISSING
     ends = f" [{place.ranks[0]}, {place.ranks[1]}]" if place.ranks else ""
-    return gettext_noop(f"{place.rank}{ends} of {ranking.ranked}")
+    return Sentence("{rank}{ends} of {ranked}", rank=place.rank, ends=ends, ranked=ranking.ranked)

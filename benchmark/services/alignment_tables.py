@@ -16,7 +16,7 @@ from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.judged import Grouping
 from benchmark.suites.prompt_sets import PromptSet
 from benchmark.suites.registry import suite_named
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from judge.domain.origins import StudyOrigin, TableOrigin
 from judge.domain.sampling import Unit
 from judge.services.calibrating import GroupsByKey, RowGroups

@@ -18,7 +18,7 @@ from benchmark.services.stored_plans import plan_of
 from benchmark.services.taken_over import answers_by
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import SEED
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 from judge.domain.calibration.drift import FEWEST_ROUNDS, WANTED_BASELINE
 from judge.domain.sampling import permanent_number
 from workers.models import Endpoint
@@ -93,9 +93,18 @@ def checked(plan: WatchPlan) -> list[DatasetSample]:
     }
     for name, (called, value, least, most) in bounds.items():
         if not least <= value <= most:
-            raise RunRefused(gettext_noop(f"{called} is {value}; expected {least} to {most}."), name)
+            raise RunRefused(
+                Sentence(
+                    "{called} is {value}; expected {least} to {most}.",
+                    called=called,
+                    value=value,
+                    least=least,
+                    most=most,
+                ),
+                name,
+            )
     if not 0.01 <= plan.drop <= 0.5:
-        raise RunRefused(gettext_noop(f"The drop is {100 * plan.drop:g} points; expected 1 to 50."), "drop")
+        raise RunRefused(Sentence("The drop is {drop} points; expected 1 to 50.", drop=f"{100 * plan.drop:g}"), "drop")
     return _drawn(plan)
 
 
@@ -115,7 +124,12 @@ def _drawn(plan: WatchPlan) -> list[DatasetSample]:
     units = suite_named(plan.run.suite).cluster[1]
     if len(clusters) < plan.stories:
         raise RunRefused(
-            gettext_noop(f"The run has answers about {len(clusters)} {units}; {plan.stories} were asked for."),
+            Sentence(
+                "The run has answers about {clusters} {units}; {stories} were asked for.",
+                clusters=len(clusters),
+                units=word(units),
+                stories=plan.stories,
+            ),
             "stories",
         )
     chosen = set(clusters[: plan.stories])

@@ -21,7 +21,7 @@ from benchmark.services.plans import MOST_TITLE, RunRefused
 from benchmark.services.runs import start_run
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
-from core.language import gettext_noop
+from core.messages import Sentence
 
 
 @transaction.atomic
@@ -48,7 +48,7 @@ def start_watch(*, by: User | None, plan: WatchPlan, now: datetime) -> AnchorWat
 
 def _begin(by: User | None, watch: AnchorWatch, repeat: AnchorRepeat, now: datetime) -> Run:
     """Start the run of a repeat. Raises RunRefused."""
-    title = gettext_noop(f"Watch of {watch.asked.name}: repeat {repeat.number}")
+    title = Sentence("Watch of {asked}: repeat {number}", asked=watch.asked.name, number=repeat.number)
     plan = repeat_plan(plan_of_watch(watch), title=title[:MOST_TITLE], anew=repeat.pk)
     repeat.run = start_run(by=by, plan=plan, now=now, stories=anchors_of(watch))
     repeat.save(update_fields=["run"])

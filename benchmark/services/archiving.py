@@ -30,7 +30,7 @@ from benchmark.models import (
 )
 from benchmark.services.kept_choices import chosen_by
 from benchmark.services.plans import RunRefused
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, listed
 from judge.models import AlignmentStudy
 from workers.models import Job
 
@@ -85,7 +85,12 @@ def checked_title(title: str) -> str:
         raise RunRefused(gettext_noop("A run needs a name."), "title")
     if len(title) > LONGEST_TITLE:
         raise RunRefused(
-            gettext_noop(f"The name has {len(title):,} characters; expected up to {LONGEST_TITLE}."), "title"
+            Sentence(
+                "The name has {title} characters; expected up to {longest_title}.",
+                title=f"{len(title):,}",
+                longest_title=LONGEST_TITLE,
+            ),
+            "title",
         )
     return title
 
@@ -178,9 +183,14 @@ def _working(run: Run, done: str) -> str:
             what = (
                 gettext_noop("The run")
                 if member == run
-                else gettext_noop(f"“{member.title}”, under a control of the run,")
+                else Sentence("“{member}”, under a control of the run,", member=member.title)
             )
-            return gettext_noop(f"{what} is {member.job.standing}: let it end or cancel it before it is {done}.")
+            return Sentence(
+                "{what} is {standing}: let it end or cancel it before it is {done}.",
+                what=what,
+                standing=member.job.standing,
+                done=done,
+            )
     return ""
 
 
@@ -191,9 +201,9 @@ def _watching(beside: list[Run]) -> str:
     watches = AnchorWatch.objects.filter(Q(run__in=beside) | repeats).distinct()
     names = [f"“{watch.asked.name}”" for watch in watches.select_related("asked")[:4]]
     if len(names) > 1:
-        named = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
-        return gettext_noop(f"The watches of {named} rest on this run; archive it instead.")
-    return gettext_noop(f"The watch of {names[0]} rests on this run; archive it instead.") if names else ""
+        named = listed(names[:3]) + (" …" if len(names) > 3 else "")
+        return Sentence("The watches of {named} rest on this run; archive it instead.", named=named)
+    return Sentence("The watch of {names} rests on this run; archive it instead.", names=names[0]) if names else ""
 
 
 def _aligned(beside: list[Run]) -> str:
@@ -203,8 +213,8 @@ def _aligned(beside: list[Run]) -> str:
     titles = [f"“{study.name}”" for study in studies if uids & set(study.came_of.runs)]
     if not titles:
         return ""
-    named = ", ".join(titles[:3]) + (" …" if len(titles) > 3 else "")
-    return gettext_noop(f"People align tables of this run in {named}; archive it instead.")
+    named = listed(titles[:3]) + (" …" if len(titles) > 3 else "")
+    return Sentence("People align tables of this run in {named}; archive it instead.", named=named)
 
 
 def _resting(run: Run) -> str:
@@ -213,9 +223,13 @@ def _resting(run: Run) -> str:
     if not titles:
         return ""
     count = run.judged_anew.count()
-    named = ", ".join(titles) + (" …" if count > len(titles) else "")
+    named = listed(titles) + (" …" if count > len(titles) else "")
     return (
-        gettext_noop(f"1 run judges its answers anew: {named}. Delete that first, or archive this one.")
+        Sentence("1 run judges its answers anew: {named}. Delete that first, or archive this one.", named=named)
         if count == 1
-        else gettext_noop(f"{count:,} runs judge its answers anew: {named}. Delete these first, or archive this one.")
+        else Sentence(
+            "{count} runs judge its answers anew: {named}. Delete these first, or archive this one.",
+            count=f"{count:,}",
+            named=named,
+        )
     )

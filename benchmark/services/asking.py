@@ -26,8 +26,8 @@ from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import COLUMN, OPTION, Setting, Settings
 from core.digests import json_digest, text_digest
-from core.language import gettext_noop
 from core.made_by import made_by
+from core.messages import Sentence
 from workers.models import Call, Endpoint
 from workers.providers.contract import Request
 
@@ -46,7 +46,11 @@ def prompt_set_named(sets: PromptSets, name: str, project: Project) -> PromptSet
     if stored is None:
         project_names = StoredPromptSet.objects.filter(project=project).values_list("name", flat=True)
         raise BadPromptSet(
-            gettext_noop(f"There is no prompt set {name!r}; there are {', '.join([*sets.names, *project_names])}.")
+            Sentence(
+                "There is no prompt set {name}; there are {value}.",
+                name=repr(name),
+                value=", ".join([*sets.names, *project_names]),
+            )
         )
     return _loaded(sets.load, stored.pk)
 

@@ -10,7 +10,7 @@ from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.calibrated_panels import BridgeReport
 from benchmark.services.calibration_tables import estimate_cells
 from benchmark.services.calibration_words import CalibrationWords
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 from judge.domain.calibration.bridges import Bridged
 
 CHANGE, VERDICTS = "change", "verdicts"
@@ -23,7 +23,8 @@ def bridge_tables(report: BridgeReport, words: CalibrationWords) -> dict[str, Ca
 
 def _change(report: BridgeReport, words: CalibrationWords) -> Table:
     shares = {
-        "old": gettext_noop(f"{words.score} before"), "new": gettext_noop(f"{words.score} after"),
+        "old": Sentence("{score} before", score=word(words.score)),
+        "new": Sentence("{score} after", score=word(words.score)),
         "change": gettext_noop("Difference"),
     }  # fmt: skip
     counts = {
@@ -80,7 +81,7 @@ def _verdicts(report: BridgeReport, words: CalibrationWords) -> Table:
 
 
 def _over(words: CalibrationWords) -> str:
-    return gettext_noop(f"Brackets: 95 % intervals over {words.units}.")
+    return Sentence("Brackets: 95 % intervals over {units}.", units=word(words.units))
 
 
 def _shares(heads: Mapping[str, str]) -> list[Column]:

@@ -11,7 +11,7 @@ from benchmark.services.calibrating import CalibrationReport, CorrectedModel, St
 from benchmark.services.calibration_words import OF_STORIES, CalibrationWords
 from benchmark.services.sweeps import NO_LEVEL
 from benchmark.suites.judged import Grouping
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 from core.statistics import MISSING_RULE
 from judge.domain.calibration.agreement import Agreement, SpannedEstimate
 from judge.domain.calibration.report import Calibration
@@ -67,8 +67,9 @@ def agreement_table(report: CalibrationReport, words: CalibrationWords = OF_STOR
             _cells(by, name, agreement) for by, groups in _groups(report, words) for name, agreement in groups.items()
         ],
         notes=[
-            gettext_noop(
-                f"Brackets: 95 % intervals over {words.units}. Rows without a verdict are in the bounds alone."
+            Sentence(
+                "Brackets: 95 % intervals over {units}. Rows without a verdict are in the bounds alone.",
+                units=word(words.units),
             ),
             *(grouping.note for grouping in words.groupings if grouping.note),
         ],
@@ -99,8 +100,9 @@ def judges_table(kept: StudyReports, words: CalibrationWords = OF_STORIES) -> Ta
         columns=[*columns, *_whys(rows)],
         rows=sorted(rows, key=lambda row: -1.0 if row["by_story"] is None else row["by_story"], reverse=True),
         notes=[
-            gettext_noop(
-                f"Agreement by {words.table}: matched or not, averaged over tables. The test says what differs."
+            Sentence(
+                "Agreement by {table}: matched or not, averaged over tables. The test says what differs.",
+                table=words.table,
             ),
             *filter(None, [highest_of(kept)]),
         ],
@@ -112,12 +114,14 @@ def scores_table(report: CalibrationReport, words: CalibrationWords = OF_STORIES
     stands beside it; where a model has too few aligned stories, also its score by the judge's error on all models."""
     pooled = any(model.pooled and model.pooled.interval for model in report.models)
     shares = {
-        "judge": gettext_noop(f"{words.score}, judge alone"),
-        "f1": gettext_noop(f"{words.score}, corrected"),
+        "judge": Sentence("{score}, judge alone", score=word(words.score)),
+        "f1": Sentence("{score}, corrected", score=word(words.score)),
         "people": gettext_noop("People alone"),
         **({"precision": gettext_noop("Precision"), "recall": gettext_noop("Recall")} if words.sides else {}),
-        "categories": gettext_noop(f"{words.score} over categories"),
-        **({POOLED: gettext_noop(f"{words.score}, by the judge's error on all models")} if pooled else {}),
+        "categories": Sentence("{score} over categories", score=word(words.score)),
+        **(
+            {POOLED: Sentence("{score}, by the judge's error on all models", score=word(words.score))} if pooled else {}
+        ),
     }
     columns = [
         Column(key="model", header=gettext_noop("Model")),
@@ -136,7 +140,10 @@ def scores_table(report: CalibrationReport, words: CalibrationWords = OF_STORIES
         columns=[*columns, *_whys(rows)],
         rows=rows,
         notes=[
-            gettext_noop(f"Brackets: 95 % intervals over aligned {words.units}. λ is how much the judge counts."),
+            Sentence(
+                "Brackets: 95 % intervals over aligned {units}. λ is how much the judge counts.",
+                units=word(words.units),
+            ),
             *([DIFFERS if report.differing.warns else NO_EVIDENCE] if pooled else []),
         ],
     )

@@ -10,7 +10,7 @@ from benchmark.suites.contract import MetricGroup
 from benchmark.suites.judged import Grouping
 from benchmark.suites.registry import nouns_of_group, suite_named, units_of_group
 from benchmark.suites.showing.corrected import heads_of_counts
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from judge.domain.cluster_names import STORIES, ClusterName
 from judge.models import AlignmentStudy
 from judge.services.cluster_names import names_from
@@ -35,7 +35,7 @@ class CalibrationWords:
     @property
     def agreement(self) -> str:
         """Return what the mean of the agreement over tables is called."""
-        return gettext_noop(f"Agreement by {self.table}")
+        return Sentence("Agreement by {table}", table=self.table)
 
 
 OF_STORIES = CalibrationWords()

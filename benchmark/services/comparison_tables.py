@@ -13,7 +13,7 @@ from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.comparisons import ComparedStory, Comparison
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named
 from benchmark.suites.showing.corrected import corrected_by, heads_of_counts
-from core.language import gettext_noop
+from core.messages import Sentence, as_sentence, clauses, gettext_noop, labelled, word
 from core.plain import plain
 
 TEST_COLUMNS = (
@@ -27,10 +27,14 @@ TEST_COLUMNS = (
 def corrected_note(group: str) -> str:
     """Return what differences of corrected scores of a metric group are."""
     cluster, clusters = suite_named(group_suite(group)).cluster
-    return gettext_noop(
-        f"Corrected: prediction-powered (PPI++) from the judge's scores and what people said of aligned {clusters}; t "
-        f"test of what each {cluster} moves the difference, paired by {cluster}. Aligned {clusters}: of the model that "
-        "has fewer."
+    return Sentence(
+        "Corrected: prediction-powered (PPI++) from the judge's scores and what people said of "
+        "aligned {clusters}; t test of what each {cluster} moves the difference, paired by "
+        "{cluster_2}. Aligned {clusters_2}: of the model that has fewer.",
+        clusters=word(clusters),
+        cluster=word(cluster),
+        cluster_2=cluster,
+        clusters_2=clusters,
     )
 
 
@@ -95,21 +99,25 @@ def difference_table(comparison: Comparison) -> Table:
         count_column(comparison.group),
         *(answered_columns(comparison.group) if any(row.answered for row in comparison.rows) else ()),
     ]
-    everything = gettext_noop(f"All {nouns_of_group(comparison.group)[1]}")
+    everything = Sentence("All {group}", group=nouns_of_group(comparison.group)[1])
     rows = [
         plain(row)
         | {"part": "Category" if row.category else everything, "shown": row.verdict, "interval_reason": row.reason}
         | answered_by_both(row)
         for row in comparison.rows
     ]
-    title = gettext_noop(
-        f"{group_named(comparison.group).score_title}: {first} minus {second}, {comparison.parse} parse"
+    title = Sentence(
+        "{score_title}: {first} minus {second}, {parse} parse",
+        score_title=group_named(comparison.group).score_title,
+        first=first,
+        second=second,
+        parse=word(comparison.parse),
     )
     facts = {"Stories": comparison.selection, "Settings that differ": comparison.differ}
-    notes = [f"{name}: {text}." for name, text in facts.items() if text]
+    notes = [Sentence("{name}: {text}.", name=name, text=text) for name, text in facts.items() if text]
     notes += comparison.judge_tests
     how = comparison.method
-    notes.append(f"{how[:1].upper()}{how[1:]}.")
+    notes.append(as_sentence(how))
     return Table(title=title, columns=columns, rows=rows, lead=comparison.lead, notes=notes)
 
 
@@ -135,7 +143,9 @@ def corrected_difference_table(comparison: Comparison, corrected: CorrectedCompa
     ]
     warnings = [side.differing for side in corrected.sides if side.warns and side.differing is not None]
     return Table(
-        title=gettext_noop(f"Corrected for the judge's error: {comparison.first} minus {comparison.second}"),
+        title=Sentence(
+            "Corrected for the judge's error: {first} minus {second}", first=comparison.first, second=comparison.second
+        ),
         columns=columns,
         rows=rows,
         lead=list(dict.fromkeys(map(differing_text, warnings))),
@@ -145,14 +155,14 @@ def corrected_difference_table(comparison: Comparison, corrected: CorrectedCompa
 
 def _corrected_by(comparison: Comparison, corrected: CorrectedComparison) -> list[str]:
     sources = [
-        f"{name}: {corrected_by(side)}"
+        labelled(name, corrected_by(side))
         for name, side in zip((comparison.first, comparison.second), corrected.sides, strict=True)
     ]
-    return [gettext_noop(f"By study and judge: {'; '.join(sources)}.")]
+    return [Sentence("By study and judge: {sources}.", sources=clauses(*sources))]
 
 
 def _family(corrected: CorrectedComparison) -> str:
-    return gettext_noop(f"Holm's correction over the {corrected.tests} tests of this table alone.")
+    return Sentence("Holm's correction over the {tests} tests of this table alone.", tests=corrected.tests)
 
 
 def story_table(comparison: Comparison) -> Table:
@@ -171,7 +181,12 @@ def story_table(comparison: Comparison) -> Table:
         Column(key="second", header=comparison.second, unit="%", kind="share"),
         Column(key="difference", header=gettext_noop("Difference"), unit="points", kind="share"),
     ]
-    title = gettext_noop(f"{group_named(comparison.group).score_title} by {noun}, {comparison.parse} parse")
+    title = Sentence(
+        "{score_title} by {noun}, {parse} parse",
+        score_title=group_named(comparison.group).score_title,
+        noun=word(noun),
+        parse=word(comparison.parse),
+    )
     names = [field.name for field in fields(ComparedStory)]
     rows = [{name: getattr(story, name) for name in names} for story in comparison.stories]
     return Table(title=title, columns=columns, rows=rows, lead=comparison.lead)

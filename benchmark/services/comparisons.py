@@ -39,8 +39,8 @@ from benchmark.suites.story_scores import (
     scores_by_story,
 )
 from core.digests import json_digest
-from core.language import gettext_noop
 from core.made_by import made_by
+from core.messages import Sentence, clauses, gettext_noop, labelled, word
 from core.plain import Json, plain, read_as
 from core.statistics import mean_of, method
 
@@ -173,7 +173,9 @@ def unread(entrants: Sequence[NamedEntrant], group: str, parse: str, selection: 
     empty where both have."""
     for entrant in entrants:
         if why := _unread(entrant, group, parse, selection):
-            return gettext_noop(f"{entrant.model} has no {parse} figures. {why}").strip()
+            return Sentence(
+                "{model} has no {parse} figures. {why}", model=entrant.model, parse=word(parse), why=why
+            ).strip()
     return ""
 
 
@@ -227,7 +229,11 @@ def _compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection
         categories = {number: name for number, name in categories.items() if number in selection.stories}
         if not categories:
             raise NotComparable(
-                gettext_noop(f"The two have no {nouns_of_group(group)[0]} in common with {selection.label}.")
+                Sentence(
+                    "The two have no {group} in common with {selection}.",
+                    group=nouns_of_group(group)[0],
+                    selection=selection.label,
+                )
             )
     of_both = {*sides[0].stories} & {*sides[1].stories}
     asked_both = {number: category for number, category in categories.items() if number in of_both}
@@ -240,7 +246,7 @@ def _compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection
         second=entrants[1].model,
         group=group,
         parse=parse,
-        differ="; ".join(f"{entrant.model}: {entrant.own}" for entrant in entrants if entrant.own),
+        differ=clauses(*(labelled(entrant.model, entrant.own) for entrant in entrants if entrant.own)),
         split=selection.key if selection else "",
         selection=selection.label if selection else "",
         lead=[
@@ -257,14 +263,16 @@ def _compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection
         stories=_stories(sides, categories, group),
         n=compared[0].n,
         tests=tests,
-        method=(
-            gettext_noop(
-                f"missing answers at their worst; {method(seed=SEED, unit=unit)}; two-sided sign-flip test "
-                f"over {unit}; "
-                f"Holm's correction over the {tests} tests of this table alone, not over all pairs of models as on the "
-                "leaderboard"
-            )
-            + (f"; {why}" if (why := caution_text(fewest_units(compared), unit)) else "")
+        method=clauses(
+            Sentence(
+                "missing answers at their worst; {method}; two-sided sign-flip test over {unit}; Holm's "
+                "correction over the {tests} tests of this table alone, not over all pairs of models as on "
+                "the leaderboard",
+                method=method(seed=SEED, unit=unit),
+                unit=word(unit),
+                tests=tests,
+            ),
+            caution_text(fewest_units(compared), unit),
         ),
     )
 
@@ -272,7 +280,9 @@ def _compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection
 def _columns(entrant: NamedEntrant, scores: KeptScores, group: str, parse: str) -> Columns:
     columns = scores.columns(group, parse)
     if columns is None:
-        raise NotComparable(gettext_noop(f"{entrant.model} has no {parse} figures. {NONE}"))
+        raise NotComparable(
+            Sentence("{model} has no {parse} figures. {none}", model=entrant.model, parse=word(parse), none=NONE)
+        )
     return columns
 
 
@@ -285,9 +295,24 @@ def _not_asked(
     for entrant, columns in zip(entrants, sides, strict=True):
         if lacks := len(stories - set(columns.stories)):
             how = gettext_noop("has not labelled") if entrant.kind == "person" else gettext_noop("was not asked about")
-            sentences.append(gettext_noop(f"{entrant.model} {how} {lacks:,} of the {len(stories):,} {nouns}"))
+            sentences.append(
+                Sentence(
+                    "{model} {how} {lacks} of the {stories} {nouns}",
+                    model=entrant.model,
+                    how=how,
+                    lacks=f"{lacks:,}",
+                    stories=f"{len(stories):,}",
+                    nouns=word(nouns),
+                )
+            )
     return (
-        [gettext_noop(f"{' and '.join(sentences)}: only the {len(both):,} that both have are compared.")]
+        [
+            Sentence(
+                "{sentences}: only the {both} that both have are compared.",
+                sentences=" and ".join(sentences),
+                both=f"{len(both):,}",
+            )
+        ]
         if sentences
         else []
     )

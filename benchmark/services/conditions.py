@@ -24,7 +24,7 @@ from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.results import RunEntrant
 from benchmark.suites.settings import OF_EVERY_RUN, OPTION, PARAMETER
 from core.digests import json_digest
-from core.language import gettext_noop
+from core.messages import Sentence, listed, worded
 from core.plain import Json, plain
 
 FIELDS = ("judge", "prompts")
@@ -66,8 +66,8 @@ def _own_prompts(run: Run, digest: str | None) -> list[str]:
     """Return the condition of a suite without prompt sets: its options, how often and how freely everything was
     asked."""
     options = settings_in_words(run)
-    in_words = ", ".join(f"{name} {value}" for name, value in options.items())
-    return [f"{run.prompt_set}, {in_words}" if in_words else run.prompt_set, _digest([digest, options])]
+    in_words = (worded(name, value) for name, value in options.items())
+    return [listed([run.prompt_set, *in_words]), _digest([digest, options])]
 
 
 def settings_in_words(run: Run) -> dict[str, str]:
@@ -124,7 +124,7 @@ def asking_in_words(run: Run) -> dict[str, str]:
 def _judge(run: Run) -> list[str]:
     judging = suite_named(run.suite).judging
     examples = examples_text(run, judging.key) if judging and reads_prompts(run.judge) else ""
-    return [judge_text(run) + (f", {examples}" if examples else ""), version_of(run)[:12]]
+    return [listed([judge_text(run), examples]), version_of(run)[:12]]
 
 
 def _digest(value: Any) -> str:
@@ -178,9 +178,9 @@ def named(entrants: Sequence[RunEntrant]) -> list[RunEntrant]:
         shared = Counter(words.values())
         for entrant, names in zip(entrants, within, strict=True):
             _, digest = entrant.conditions[field] or ("", "")
-            names[field] = words.get(digest) and words[digest] + (
-                gettext_noop(f", version {digest[:6]}") if shared[words[digest]] > 1 else ""
-            )
+            name = words.get(digest)
+            version = Sentence("version {digest}", digest=digest[:6]) if name and shared[name] > 1 else ""
+            names[field] = name and listed([name, version])
     return [replace(entrant, within=names) for entrant, names in zip(entrants, within, strict=True)]
 
 
@@ -206,8 +206,8 @@ def ranked_together(
         here = {entrant.within[field] for entrant in ranked if entrant.conditions["prompts"] != _IMPORTED}
         in_order = [*first, *(name for name, _ in counts.most_common())]
         options[field] = list(dict.fromkeys([*filter(here.__contains__, in_order), *in_order]))
-        asked_name = asked.get(field, "")
-        chosen[field] = asked_name if asked_name in names_by_field[field] else next(iter(options[field]), "")
+        asked_for = (name for name in names_by_field[field] if name == asked.get(field))
+        chosen[field] = next(asked_for, next(iter(options[field]), ""))
         ranked = [entrant for entrant in ranked if entrant.within[field] in (None, chosen[field])]
     return ranked, Ranking(options, chosen, _others(entrants, ranked))
 

@@ -26,7 +26,7 @@ from benchmark.suites.asked import PARSES, Columns
 from benchmark.suites.registry import group_named, keys_of, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.story_scores import KeptScores, clusters_of, scores_by_story, statements_by_sample
-from core.language import gettext_noop
+from core.messages import Sentence, listed, word
 from core.reads import Read
 from core.statistics import method
 from workers.models import JobState
@@ -141,10 +141,13 @@ def _flips(both: Repeated, clusters: Mapping[int, str]) -> list[Flips]:
 
 def _method(rows: Sequence[ControlRow], unit: str) -> str:
     tests = sum(row.p is not None for row in rows)
-    return gettext_noop(
-        "Published less controlled, over the samples that the control changes and that were answered both ways; "
-        f"{method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; Holm's correction over the {tests} "
-        "tests of this table, every model under every control."
+    return Sentence(
+        "Published less controlled, over the samples that the control changes and that were answered "
+        "both ways; {method}; two-sided sign-flip test over {unit}; Holm's correction over the "
+        "{tests} tests of this table, every model under every control.",
+        method=method(seed=SEED, unit=unit),
+        unit=word(unit),
+        tests=tests,
     )
 
 
@@ -159,7 +162,7 @@ def _left(run: Run, control: Run) -> Left:
     steps = [suite_named(run.suite).step(step).label.lower() for step in run.steps if step not in control.steps]
     return Left(
         control=described.name, title=described.title, samples=len(asked), same=len(left), numbers=ranges(left),
-        why=described.same if left else "", steps=", ".join(steps), noun=list(nouns_of_group(keys_of(run.suite)[0])),
+        why=described.same if left else "", steps=listed(steps), noun=list(nouns_of_group(keys_of(run.suite)[0])),
     )  # fmt: skip
 
 
@@ -171,4 +174,4 @@ def ranges(numbers: Sequence[int]) -> str:
             parts[-1] = [parts[-1][0], number]
         else:
             parts.append([number, number])
-    return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in parts)
+    return listed((str(first) if first == last else f"{first}–{last}" for first, last in parts))

@@ -22,7 +22,7 @@ from benchmark.suites.registry import (
     units_of_group,
 )
 from benchmark.suites.results import Section, ShownPicture, ShownTable
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, listed, word
 from core.statistics import MISSING_RULE
 
 MOST_STORIES = 100
@@ -93,14 +93,19 @@ def difference_table(rows: Sequence[ControlRow], controls: ControlResults, group
         share(key="same_score", header=gettext_noop("Same score"), group=gettext_noop("Both ways")),
         Column(key="flipped", header=_another(rows), group=gettext_noop("Both ways"), kind="count"),
     ]
-    title = gettext_noop(f"{group_named(group).score_title} under controls, {parse} parse")
+    title = Sentence(
+        "{score_title} under controls, {parse} parse", score_title=group_named(group).score_title, parse=word(parse)
+    )
     lead = [
-        f"{CONTROLS[name].title.capitalize()}: {CONTROLS[name].interpretation}."
+        Sentence("{name}: {text}.", name=CONTROLS[name].title.capitalize(), text=CONTROLS[name].interpretation)
         for name in dict.fromkeys(row.control for row in rows)
     ]
     if controls.unfinished:
         lead.append(
-            gettext_noop(f"Not finished: {', '.join(controls.unfinished)}. What has no answer yet counts as missing.")
+            Sentence(
+                "Not finished: {unfinished}. What has no answer yet counts as missing.",
+                unfinished=listed(controls.unfinished),
+            )
         )
     notes = [
         controls.methods[group][parse],
@@ -178,7 +183,11 @@ def left_table(left: Sequence[Left]) -> Table:
         for row in left
         if row.still
     ]
-    notes += [gettext_noop(f"{row.title.capitalize()}: no figures. {row.unread}") for row in left if row.unread]
+    notes += [
+        Sentence("{row}: no figures. {unread}", row=row.title.capitalize(), unread=row.unread)
+        for row in left
+        if row.unread
+    ]
     return Table(title=gettext_noop("What controls leave as it is"), columns=columns, rows=rows, notes=notes)
 
 
@@ -213,15 +222,29 @@ def flip_table(rows: Sequence[ControlRow], group: str, parse: str) -> Table:
     ]
     notes = [
         (
-            gettext_noop(
-                f"Compared: {nouns_of_group(group)[1]} answered as published and under a control, of the models "
-                f"and controls (counted in the last column) under which one of the {singular} flips."
+            Sentence(
+                "Compared: {group} answered as published and under a control, of the models and controls "
+                "(counted in the last column) under which one of the {singular} flips.",
+                group=nouns_of_group(group)[1],
+                singular=word(singular),
             )
         )
     ]
     if len(flips) > MOST_STORIES:
-        notes.append(gettext_noop(f"The first {MOST_STORIES} of {len(flips):,} {many}."))
-    title = gettext_noop(f"{many.capitalize()} whose answers flip: {group_named(group).score_title}, {parse} parse")
+        notes.append(
+            Sentence(
+                "The first {most_stories} of {flips} {many}.",
+                most_stories=MOST_STORIES,
+                flips=f"{len(flips):,}",
+                many=word(many),
+            )
+        )
+    title = Sentence(
+        "{many} whose answers flip: {score_title}, {parse} parse",
+        many=many.capitalize(),
+        score_title=group_named(group).score_title,
+        parse=word(parse),
+    )
     return Table(title=title, columns=columns, rows=listed, notes=notes)
 
 
@@ -232,11 +255,11 @@ def control_pictures(controls: ControlResults, parse: str) -> Iterator[tuple[str
         score = group_named(group).score_title
         models = [row for row in rows if row.kind == "model"]
         if models:
-            title = gettext_noop(f"{score}: published less controlled")
+            title = Sentence("{score}: published less controlled", score=word(score))
             yield f"controls-{group}", ShownPicture(title, partial(_differences, models, group, parse))
         cues = [row for row in rows if row.control == STORYLESS.name]
         if cues:
-            title = gettext_noop(f"{score} without the story")
+            title = Sentence("{score} without the story", score=word(score))
             yield f"cues-{group}", ShownPicture(title, partial(_cues, cues, score, parse))
 
 

@@ -13,7 +13,7 @@ from benchmark.services.method_plans import method_of, methods_of
 from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, own_steps, part_of
 from benchmark.services.stored_plans import draft_of
 from benchmark.suites.contract import Suite
-from core.language import gettext_noop
+from core.messages import Sentence, labelled, listed, sentences, uncapitalised, word
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +43,31 @@ def _no_control(plan: Plan, name: str) -> str:
     """Return why the plan cannot be asked under a control; empty where it can."""
     suite = plan.definition
     if name not in CONTROLS:
-        offered = ", ".join(control.name for control in controls_of(suite.controls)) or "none"
-        return gettext_noop(f"There is no control {name!r}; {suite.title} has: {offered}.")
+        offered = listed(control.name for control in controls_of(suite.controls)) or "none"
+        return Sentence(
+            "There is no control {name}; {suite} has: {offered}.", name=repr(name), suite=suite.title, offered=offered
+        )
     if why := senseless(suite.controls, name).get(""):
-        return gettext_noop(f"{suite.title} has no control “{CONTROLS[name].title}”: {_within(why)}")
+        return Sentence(
+            "{suite} has no control “{controls}”: {why}",
+            suite=suite.title,
+            controls=CONTROLS[name].title,
+            why=_within(why),
+        )
     if why := refused(suite.controls, name, method_of(plan)):
         method = methods_of(suite)[method_of(plan)]
-        return gettext_noop(
-            f"{suite.title} has no control “{CONTROLS[name].title}” with the method {method}: {_within(why)}"
+        return Sentence(
+            "{suite} has no control “{controls}” with the method {method}: {why}",
+            suite=suite.title,
+            controls=CONTROLS[name].title,
+            method=method,
+            why=_within(why),
         )
     if not _steps_under(plan, name):
-        return gettext_noop(
-            f"Under the control “{CONTROLS[name].title}” nothing is left to be asked. {' '.join(_notes(plan, name))}"
+        return Sentence(
+            "Under the control “{controls}” nothing is left to be asked. {plan}",
+            controls=CONTROLS[name].title,
+            plan=sentences(*_notes(plan, name)),
         )
     return ""
 
@@ -76,7 +89,14 @@ def under_control(plan: Plan, name: str, samples: Sequence[DatasetSample], total
             None,
             [],
             [],
-            [*notes, gettext_noop(f"{plan.source.title} was not asked under the control “{CONTROLS[name].title}”.")],
+            [
+                *notes,
+                Sentence(
+                    "{source} was not asked under the control “{controls}”.",
+                    source=plan.source.title,
+                    controls=CONTROLS[name].title,
+                ),
+            ],
         )
     asked = asked_under(plan, name, source)
     if not asked.endpoints:
@@ -85,7 +105,12 @@ def under_control(plan: Plan, name: str, samples: Sequence[DatasetSample], total
             None,
             [],
             [],
-            [*notes, gettext_noop(f"Under the control “{CONTROLS[name].title}” no model has anything to answer.")],
+            [
+                *notes,
+                Sentence(
+                    "Under the control “{controls}” no model has anything to answer.", controls=CONTROLS[name].title
+                ),
+            ],
         )
     draft = draft_of(asked, samples)
     changed = {
@@ -99,7 +124,7 @@ def under_control(plan: Plan, name: str, samples: Sequence[DatasetSample], total
 
 def asked_under(plan: Plan, name: str, source: Run | None = None) -> Plan:
     """Return the plan of what is asked under a control; without endpoints where no model has anything to answer."""
-    title = f"{plan.title}: {CONTROLS[name].title}"[:MOST_TITLE] if plan.title else ""
+    title = labelled(plan.title, CONTROLS[name].title)[:MOST_TITLE] if plan.title else ""
     asked = replace(
         plan.without_test(),
         controls=(),
@@ -131,9 +156,11 @@ def _notes(plan: Plan, name: str) -> list[str]:
     left_out = senseless(plan.definition.controls, name)
     return [
         (
-            gettext_noop(
-                f"{CONTROLS[name].title.capitalize()}: {plan.definition.step(step).label.lower()} is left out. "
-                f"{left_out[step]}"
+            Sentence(
+                "{controls}: {step} is left out. {left_out}",
+                controls=CONTROLS[name].title.capitalize(),
+                step=plan.definition.step(step).label.lower(),
+                left_out=left_out[step],
             )
         )
         for step in plan.steps
@@ -146,15 +173,19 @@ def _same_sentences(suite: Suite, name: str, same: int, looked: int, total: int)
     singular, many = suite.noun
     about, count, total = ("about ", round(same * total / looked), total) if looked < total else ("", same, looked)
     counted = (
-        gettext_noop(f"{count:,} of {total:,} {many} stay as they are")
+        Sentence("{count} of {total} {many} stay as they are", count=f"{count:,}", total=f"{total:,}", many=word(many))
         if count > 1
-        else gettext_noop(f"1 {singular} stays as it is")
+        else Sentence("1 {singular} stays as it is", singular=word(singular))
     )
     return [
         (
-            gettext_noop(
-                f"{CONTROLS[name].title.capitalize()}: {about}{counted}, and {'are' if count > 1 else 'is'} not "
-                f"asked again. {CONTROLS[name].same}"
+            Sentence(
+                "{controls}: {about}{counted}, and {value} not asked again. {same}",
+                controls=CONTROLS[name].title.capitalize(),
+                about=about,
+                counted=counted,
+                value="are" if count > 1 else "is",
+                same=CONTROLS[name].same,
             )
         )
     ]
@@ -163,13 +194,17 @@ def _same_sentences(suite: Suite, name: str, same: int, looked: int, total: int)
 def _part_sentences(suite: Suite, name: str, looked: int, total: int) -> list[str]:
     return [
         (
-            gettext_noop(
-                f"{CONTROLS[name].title.capitalize()}: estimated from {looked:,} of the {total:,} {suite.noun[1]}, "
-                f"drawn by whole {suite.cluster[1]}."
+            Sentence(
+                "{controls}: estimated from {looked} of the {total} {noun}, drawn by whole {cluster}.",
+                controls=CONTROLS[name].title.capitalize(),
+                looked=f"{looked:,}",
+                total=f"{total:,}",
+                noun=word(suite.noun[1]),
+                cluster=word(suite.cluster[1]),
             )
         )
     ]
 
 
 def _within(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
+    return uncapitalised(sentence)

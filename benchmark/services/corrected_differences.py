@@ -13,6 +13,7 @@ from benchmark.services.calibration_words import cluster_named
 from benchmark.services.corrections import Side, Stories, corrected_sides, corrects, kept_by_state
 from benchmark.suites.registry import group_named, group_suite
 from benchmark.suites.results import NamedEntrant
+from core.messages import clauses, labelled
 from judge.domain.calibration.differences import difference
 from judge.domain.calibration.stories import Metric
 from judge.domain.cluster_names import ClusterName
@@ -35,10 +36,10 @@ def corrected_comparison(
 def _compared(pair: Sequence[NamedEntrant], sides: Sequence[Side], group: str) -> CorrectedComparison:
     corrections = [correction for correction, _ in sides]
     lacking = [
-        f"{entrant.model}: {side.reason}" for entrant, side in zip(pair, corrections, strict=True) if side.reason
+        labelled(entrant.model, side.reason) for entrant, side in zip(pair, corrections, strict=True) if side.reason
     ]
     if lacking:
-        return CorrectedComparison(sides=corrections, reason="; ".join(lacking))
+        return CorrectedComparison(sides=corrections, reason=clauses(*lacking))
     described = group_named(group)
     over = cluster_named(group_suite(group))
     rows = adjusted(

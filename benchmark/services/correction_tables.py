@@ -10,7 +10,7 @@ from benchmark.domain.tables import Cells, Column, Source, SourcedRow, Table
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.results import Section, ShownTable
 from benchmark.suites.showing.corrected import BESIDE, heads_of_counts, notes_of_counts
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 NAME = "corrected"
 _GROUPS = (
@@ -85,10 +85,13 @@ def _notes(corrections: Corrections) -> list[str]:
     study, group = corrections.study, corrections.group
     aligned, judged = units_of_group(group), nouns_of_group(group)[1]
     return [
-        gettext_noop(
-            f"Corrected: prediction-powered (PPI++) from the judge's scores of all {judged} that could be drawn and "
-            f"what people said of the aligned ones, in the study {study}. Brackets: 95 % intervals over aligned "
-            f"{aligned}."
+        Sentence(
+            "Corrected: prediction-powered (PPI++) from the judge's scores of all {judged} that could be "
+            "drawn and what people said of the aligned ones, in the study {study}. Brackets: 95 % "
+            "intervals over aligned {aligned}.",
+            judged=judged,
+            study=study,
+            aligned=aligned,
         ),
         *notes_of_counts(group),
     ]

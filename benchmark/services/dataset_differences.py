@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmark.models import Dataset, DatasetSample
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 RULES = {"schema_version": gettext_noop("Label schema"), "rule_version": gettext_noop("Rules that settle labels")}
 Place = tuple[str, str, int]

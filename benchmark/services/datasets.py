@@ -13,7 +13,7 @@ from benchmark.models import Dataset, DatasetSample
 from benchmark.services import gold_digests
 from benchmark.services.gold_digests import digest_of, present_digest
 from benchmark.services.gold_samples import samples_of
-from core.language import gettext_noop
+from core.messages import Sentence
 
 _AT_ONCE = 200
 
@@ -35,7 +35,9 @@ def freeze(*, by: User | None, project: Project, note: str = "") -> tuple[Datase
     gold_digests.keep(stories, rows)
     samples = [row for row in rows.values() if row is not None]
     if not samples:
-        raise FreezeRefused(gettext_noop(f"No story of {project.name} has a gold table with every label settled."))
+        raise FreezeRefused(
+            Sentence("No story of {project} has a gold table with every label settled.", project=project.name)
+        )
     digest = digest_of(project, [row.digest for row in samples])
     if frozen := Dataset.objects.filter(project=project, digest=digest).first():
         return frozen, False
@@ -62,7 +64,11 @@ def freeze(*, by: User | None, project: Project, note: str = "") -> tuple[Datase
     DatasetSample.objects.bulk_create(samples, batch_size=_AT_ONCE)
     details = {"stories": len(samples), "digest": digest[:12]}
     audit.record(
-        by=by, project=project, action="dataset.frozen", target=gettext_noop(f"version {dataset.version}"), **details
+        by=by,
+        project=project,
+        action="dataset.frozen",
+        target=Sentence("version {dataset}", dataset=dataset.version),
+        **details,
     )
     return dataset, True
 

@@ -26,7 +26,7 @@ from benchmark.suites.showing.corrected import corrected_by, corrected_leads, he
 from benchmark.suites.showing.entrants import short_names_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within
-from core.language import gettext_noop
+from core.messages import Sentence, as_sentence, clauses, gettext_noop, word
 from core.plain import plain
 
 NOTES = (
@@ -101,12 +101,12 @@ def corrected_pair_table(rows: Sequence[CorrectedPair], group: str, entrants: Se
         corrected_by(entrant.corrected) for entrant in entrants if entrant.corrected and entrant.corrected.scores
     )
     return Table(
-        title=gettext_noop(f"{score} corrected for the judge's error: differences between models"),
+        title=Sentence("{score} corrected for the judge's error: differences between models", score=word(score)),
         columns=columns,
         rows=shown_rows,
         lead=corrected_leads(entrants),
         notes=[
-            gettext_noop(f"By study and judge: {'; '.join(sources)}."),
+            Sentence("By study and judge: {sources}.", sources=clauses(*sources)),
             corrected_note(group),
             CORRECTED_FAMILY,
             *ranked_within(entrants),
@@ -127,15 +127,19 @@ def pair_table(
         count_column(group),
         *answered_columns(group),
     ]
-    everything = gettext_noop(f"All {nouns_of_group(group)[1]}")
+    everything = Sentence("All {group}", group=nouns_of_group(group)[1])
     shown_rows = [
         plain(row)
         | {"over": row.category or everything, "shown": row.verdict, "interval_reason": row.reason}
         | answered_by_both(row)
         for row in rows
     ]
-    title = gettext_noop(f"{group_named(group).score_title}: differences between models, {parse} parse")
+    title = Sentence(
+        "{score_title}: differences between models, {parse} parse",
+        score_title=group_named(group).score_title,
+        parse=word(parse),
+    )
     names = {"samples": nouns_of_group(group)[1], "units": units_of_group(group)}
-    notes = [*(note.format(**names) for note in NOTES), f"{method[:1].upper()}{method[1:]}.", *ranked_within(entrants)]
+    notes = [*(note.format(**names) for note in NOTES), as_sentence(method), *ranked_within(entrants)]
     lead = unlike_missing({group: entrants}) if entrants else []
     return Table(title=title, columns=columns, rows=shown_rows, lead=lead, notes=notes, ranking=ranked_by(entrants))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from annotation.domain.schema import Schema
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.doubtful_gold import DoubtfulCell, DoubtfulGold
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 WAITS, STANDS, CHANGED = "waits", "stands", "changed"
 STATES = {

@@ -20,7 +20,7 @@ from benchmark.suites.asked import Sample
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from benchmark.suites.released import Asked, Exchange, Exchanged, File, Files
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from workers.providers.registry import find, without_prompts
 
 WRITERS = {"csv": to_csv, "json": to_json, "tex": to_latex}
@@ -126,7 +126,7 @@ def no_official_output(run: Run) -> str:
     """Return why a run has no folder of the released code, as a sentence; empty where it has one."""
     suite = suite_named(run.suite)
     if suite.exchange is None:
-        return gettext_noop(f"{suite.title} has no official folder.")
+        return Sentence("{suite} has no official folder.", suite=suite.title)
     return (
         ""
         if run.answer_format == AnswerFormat.TEXT

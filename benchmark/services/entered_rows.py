@@ -22,7 +22,7 @@ from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import Suite
 from benchmark.suites.published import Published
 from benchmark.suites.registry import suite_named, suites, suites_of
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, labelled, listed
 from core.reads import Read
 
 PER_CENT = re.compile(r"\d{1,3}(\.\d{1,6})?", re.ASCII)
@@ -55,14 +55,25 @@ def problems_of(suite: Suite, entry: Entry) -> Iterator[EntryRefused]:
         yield from _text_problems(field, _text(getattr(entry, field)))
     if entry.kind not in EnteredKind.values:
         yield EntryRefused(
-            gettext_noop(f"{entry.kind!r} is not a kind of row; expected {' or '.join(EnteredKind.values)}."), "kind"
+            Sentence(
+                "{kind} is not a kind of row; expected {values}.",
+                kind=repr(entry.kind),
+                values=" or ".join(EnteredKind.values),
+            ),
+            "kind",
         )
     enterable = {metric.key: metric for metric in suite.enterable}
     metrics = _metrics(entry)
     for key, text in metrics.items():
         if key not in enterable:
             yield EntryRefused(
-                gettext_noop(f"{suite.title} has no figure {key!r}; there are: {', '.join(enterable)}."), ""
+                Sentence(
+                    "{suite} has no figure {key}; there are: {enterable}.",
+                    suite=suite.title,
+                    key=repr(key),
+                    enterable=listed(enterable),
+                ),
+                "",
             )
         elif why := _metric_problem(enterable[key], text):
             yield EntryRefused(why, key)
@@ -72,14 +83,18 @@ def problems_of(suite: Suite, entry: Entry) -> Iterator[EntryRefused]:
 
 def _metric_problem(metric: Published, text: str) -> str:
     """Return why a text is not the metric; empty where it is."""
-    title = f"{metric.heading}: {metric.title}"
+    title = labelled(metric.heading, metric.title)
     if metric.difference:
         if POINTS.fullmatch(text) and abs(Decimal(text)) <= 100:
             return ""
-        return gettext_noop(f"{title} is {text!r}; expected percentage points, from -100 to 100, such as -3.5.")
+        return Sentence(
+            "{title} is {text}; expected percentage points, from -100 to 100, such as -3.5.",
+            title=title,
+            text=repr(text),
+        )
     if PER_CENT.fullmatch(text) and Decimal(text) <= 100:
         return ""
-    return gettext_noop(f"{title} is {text!r}; expected per cent, from 0 to 100, such as 87.5.")
+    return Sentence("{title} is {text}; expected per cent, from 0 to 100, such as 87.5.", title=title, text=repr(text))
 
 
 def checked(suite: Suite, entry: Entry) -> Entry:
@@ -102,10 +117,18 @@ def _text_problems(field: str, text: str) -> Iterator[EntryRefused]:
     longest = EnteredRow._meta.get_field(field).max_length
     if not text:
         example = gettext_noop("such as Human") if field == "name" else gettext_noop("such as Kim et al. 2023, table 9")
-        yield EntryRefused(gettext_noop(f"The {field} is empty; expected one, {example}."), field)
+        yield EntryRefused(
+            Sentence("The {field} is empty; expected one, {example}.", field=field, example=example), field
+        )
     if len(text) > longest:
         yield EntryRefused(
-            gettext_noop(f"The {field} has {len(text):,} characters; expected {longest} at most."), field
+            Sentence(
+                "The {field} has {text} characters; expected {longest} at most.",
+                field=field,
+                text=f"{len(text):,}",
+                longest=longest,
+            ),
+            field,
         )
 
 
@@ -129,7 +152,11 @@ def _written(by: User | None, row: EnteredRow, suite: Suite, entry: Entry, actio
             audit.record(by=by, project=row.project, action=action, target=row.uid, suite=suite.name, name=row.name)
     except IntegrityError:
         raise EntryRefused(
-            gettext_noop(f"{suite.title} has a row {kept.name!r} already; edit that one, or choose another name."),
+            Sentence(
+                "{suite} has a row {kept} already; edit that one, or choose another name.",
+                suite=suite.title,
+                kept=repr(kept.name),
+            ),
             "name",
         ) from None
     return row

@@ -21,7 +21,7 @@ from benchmark.services.stored_plans import draft_of, plan_of
 from benchmark.services.taken_over import answers_by
 from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 from workers.domain.pricing import Money
 from workers.models import Endpoint
 from workers.providers.contract import Usage
@@ -222,9 +222,12 @@ def _published(plan: Plan, stories: Sequence[DatasetSample], looked: Sequence[Da
     if len(looked) == len(stories) or are_kept(draft_of(plan, stories), questions, room):
         return Asking(plan, stories, parts)
     many, clusters = plan.definition.noun[1], plan.definition.cluster[1]
-    note = gettext_noop(
-        f"Estimated from {len(looked):,} of the {len(stories):,} {many}, drawn by whole {clusters}; the others "
-        "are being measured."
+    note = Sentence(
+        "Estimated from {looked} of the {stories} {many}, drawn by whole {clusters}; the others are being measured.",
+        looked=f"{len(looked):,}",
+        stories=f"{len(stories):,}",
+        many=word(many),
+        clusters=word(clusters),
     )
     return Asking(plan, stories, parts_of(plan, looked), [note], len(stories) / len(looked))
 

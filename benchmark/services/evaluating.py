@@ -34,7 +34,7 @@ from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import NO_GOLD, NOT_WHOLE, REFUSED, TRUNCATED, sentence_of
 from benchmark.suites.registry import SuiteUnknown, suite_named, suites
 from core.bulk import insert_rows, update_rows
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.reads import Read
 from workers.models import PARSED, Call, Item, ItemState, Job
 from workers.providers.contract import NO_WORD, Request
@@ -81,7 +81,7 @@ class EvaluationHandler(JobHandler):
             try:
                 outcome = parse_answer(run_item, call, texts[run_item.pk])
             except SuiteFailed as error:
-                received[item.pk] = Received(ItemState.FAILED, gettext_noop(f"{error} The answer is kept."))
+                received[item.pk] = Received(ItemState.FAILED, Sentence("{error} The answer is kept.", error=error))
                 continue
             why = _unusable_reason(call, outcome)
             rows.append((call.pk, *_parsed_values(outcome, why), run_item.pk))
@@ -299,9 +299,11 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
     answered = RunItem.objects.filter(entrant__run=run, call__isnull=False)
     if most is not None and answered.count() > most:
         raise RunRefused(
-            gettext_noop(
-                f"The run has more than {most:,} answers, which takes too long for a page; the command does it: "
-                f"manage.py runs reread {run.uid}."
+            Sentence(
+                "The run has more than {most} answers, which takes too long for a page; the command does it: "
+                "manage.py runs reread {run}.",
+                most=f"{most:,}",
+                run=run.uid,
             )
         )
     changed, failed = 0, []
@@ -317,8 +319,19 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
         run.save(update_fields=["spec"])
         audit.record(by=by, project=run.project, action="run.read_again", target=run.uid, changed=changed)
     if failed:
-        stay = gettext_noop("1 answer stays") if len(failed) == 1 else gettext_noop(f"{len(failed):,} answers stay")
-        raise RunRefused(gettext_noop(f"{changed:,} parses changed, and {stay} as before: {failed[0]}"))
+        stay = (
+            gettext_noop("1 answer stays")
+            if len(failed) == 1
+            else Sentence("{failed} answers stay", failed=f"{len(failed):,}")
+        )
+        raise RunRefused(
+            Sentence(
+                "{changed} parses changed, and {stay} as before: {failed}",
+                changed=f"{changed:,}",
+                stay=stay,
+                failed=failed[0],
+            )
+        )
     return changed
 
 

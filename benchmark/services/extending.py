@@ -23,7 +23,7 @@ from benchmark.services.provenance import spec_of, versions
 from benchmark.services.runs import BESIDE, EXTENDED, check_asks, examples_of, stories_of
 from benchmark.services.stored_plans import plan_of
 from benchmark.suites.registry import suite_named
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 from workers.models import EXTENDABLE, Endpoint, Job, JobState
 from workers.services.delivery import reopen_job
 
@@ -49,7 +49,9 @@ def extend_run(
     for control in Run.objects.extended_with(run).select_related("job", "project", "dataset", "judge"):
         added += _extend_control(by, control, more, now)
     if not added:
-        raise RunRefused(gettext_noop(f"These models and {more.plan.definition.noun[1]} are all in the run already."))
+        raise RunRefused(
+            Sentence("These models and {noun} are all in the run already.", noun=word(more.plan.definition.noun[1]))
+        )
     return added
 
 
@@ -159,9 +161,11 @@ def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[Data
     added = [endpoint for endpoint in endpoints if endpoint.pk not in models]
     for endpoint in added:
         if not endpoint.active:
-            raise RunRefused(gettext_noop(f"The endpoint {endpoint.name} is switched off."), "endpoints")
+            raise RunRefused(Sentence("The endpoint {endpoint} is switched off.", endpoint=endpoint.name), "endpoints")
         if not own_steps(plan, endpoint):
-            raise RunRefused(gettext_noop(f"{endpoint.name} can do none of the run's steps."), "endpoints")
+            raise RunRefused(
+                Sentence("{endpoint} can do none of the run's steps.", endpoint=endpoint.name), "endpoints"
+            )
     joined = replace(plan, endpoints=added)
     check_answer_formats(joined)
     check_room(joined)
@@ -176,10 +180,12 @@ def _refuse_shown(run: Run, new_stories: Sequence[DatasetSample]) -> None:
     examples = sorted({story.number for story in new_stories} & serving)
     if examples and suite.prompting:
         raise RunRefused(
-            gettext_noop(
-                f"{suite.noun[0].capitalize()} {examples[0]} serves this run's prompts as an example, so "
-                "that it cannot "
-                f"be asked too; leave the split {suite.prompting.split} out."
+            Sentence(
+                "{noun} {examples} serves this run's prompts as an example, so that it cannot be asked too; "
+                "leave the split {split} out.",
+                noun=suite.noun[0].capitalize(),
+                examples=examples[0],
+                split=suite.prompting.split,
             ),
             "split",
         )

@@ -15,7 +15,7 @@ from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import facet_of, repetitions_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_within
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 from core.plain import plain
 
 NOTE = gettext_noop(
@@ -69,7 +69,12 @@ def facet_table(entrants: Sequence[EntrantResults], group: str, facet: str, pars
         for model, facet_values in facets_by_model.items():
             row |= estimate(model, facet_values.get(value))
         rows.append(row)
-    title = gettext_noop(f"{described.score_title} by {described.facets[facet].lower()}, {parse} parse (%)")
+    title = Sentence(
+        "{score_title} by {facets}, {parse} parse (%)",
+        score_title=described.score_title,
+        facets=described.facets[facet].lower(),
+        parse=word(parse),
+    )
     lead = unlike_missing({group: entrants})
     return Table(
         title=title,
@@ -95,7 +100,7 @@ def repetition_table(entrants: Sequence[EntrantResults], group: str, parse: str)
         share(key="same_score", header=gettext_noop("Same score in all")),
         share(
             key="of_samples",
-            header=gettext_noop(f"Between {nouns_of_group(group)[1]}"),
+            header=Sentence("Between {group}", group=nouns_of_group(group)[1]),
             group=gettext_noop("Variance (%)"),
             interval="of_samples_interval",
         ),
@@ -107,7 +112,9 @@ def repetition_table(entrants: Sequence[EntrantResults], group: str, parse: str)
         ),
     ]
     rows = [_repetition_row(entrant, parse) for entrant in entrants]
-    title = gettext_noop(f"{described.score_title} of single repetitions, {parse} parse (%)")
+    title = Sentence(
+        "{score_title} of single repetitions, {parse} parse (%)", score_title=described.score_title, parse=word(parse)
+    )
     notes = [REPEATED, SAME_ANSWER, COMPARED, SAME_SCORE, SPLIT]
     return Table(title=title, columns=columns, rows=rows, notes=notes)
 
@@ -152,10 +159,16 @@ def repetition_story_table(entrants: Sequence[EntrantResults], group: str) -> Ta
         Column(key="flipped", header=gettext_noop("Another answer"), kind="count"),
         Column(key="same", header=gettext_noop("Same answer in all"), kind="share", unit="%"),
     ]
-    more = [gettext_noop(f"The first {MOST_STORIES} of {len(rows):,}.")] if len(rows) > MOST_STORIES else []
+    more = (
+        [Sentence("The first {most_stories} of {rows}.", most_stories=MOST_STORIES, rows=f"{len(rows):,}")]
+        if len(rows) > MOST_STORIES
+        else []
+    )
     return Table(
-        title=gettext_noop(
-            f"{many.capitalize()} whose answers flip between repetitions: {group_named(group).score_title}"
+        title=Sentence(
+            "{many} whose answers flip between repetitions: {score_title}",
+            many=many.capitalize(),
+            score_title=group_named(group).score_title,
         ),
         columns=columns,
         rows=rows[:MOST_STORIES],
@@ -173,7 +186,7 @@ def prompt_table(splits: Sequence[ModelSplit], group: str) -> Table:
         Column(key="prompts", header="Prompts", kind="count"),
         Column(key="samples", header=many.capitalize(), kind="count"),
         Column(key="n", header=gettext_noop("Scores"), kind="count"),
-        share(key="of_samples", header=gettext_noop(f"Between {many}"), interval="of_samples_interval"),
+        share(key="of_samples", header=Sentence("Between {many}", many=word(many)), interval="of_samples_interval"),
         share(key="of_prompts", header=gettext_noop("Between prompts"), interval="of_prompts_interval"),
         share(key="of_repetitions", header=gettext_noop("Between repetitions"), interval="of_repetitions_interval"),
     ]
@@ -183,16 +196,22 @@ def prompt_table(splits: Sequence[ModelSplit], group: str) -> Table:
     ]
     names = dict.fromkeys(name for model_split in splits for name in model_split.split.prompts)
     reasons = [
-        f"{model_split.model}: {model_split.split.reason}." for model_split in splits if model_split.split.reason
+        Sentence("{name}: {text}.", name=model_split.model, text=model_split.split.reason)
+        for model_split in splits
+        if model_split.split.reason
     ]
     below = [
-        gettext_noop(f"{model_split.model}: the estimate between prompts is below 0.")
+        Sentence("{model}: the estimate between prompts is below 0.", model=model_split.model)
         for model_split in splits
         if "of_prompts" in (model_split.split.below or ())
     ]
     notes = [PROMPTS, f"Prompts: {'; '.join(names)}.", *below, *reasons]
     return Table(
-        title=gettext_noop(f"{group_named(group).score_title}: variance between {many}, prompts and repetitions (%)"),
+        title=Sentence(
+            "{score_title}: variance between {many}, prompts and repetitions (%)",
+            score_title=group_named(group).score_title,
+            many=word(many),
+        ),
         columns=columns,
         rows=rows,
         notes=notes,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from annotation.domain.formats import FileFormat, register_format
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suites
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.wording import counted
 
 ANSWERS = FileFormat(
@@ -34,7 +34,7 @@ def register_formats() -> None:
 def _copy_of(suite: Suite) -> FileFormat:
     return FileFormat(
         f"copy of {suite.name}",
-        gettext_noop(f"{suite.title} questions"),
+        Sentence("{suite} questions", suite=suite.title),
         lambda count: counted(count, "question"),
         gettext_noop("the question suite"),
         recognised_by=suite.recognised_by,

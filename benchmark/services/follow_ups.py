@@ -29,7 +29,7 @@ from benchmark.services.stored_plans import plan_of
 from benchmark.suites.judged import FollowUp
 from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from workers.domain.pricing import Extent
 from workers.models import Job, JobState
 from workers.services.delivery import reopen_job
@@ -104,7 +104,7 @@ def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
     if job.state == JobState.CANCELLED:
         raise RunRefused(gettext_noop("The run was cancelled; run it again instead."))
     if run.judge and not run.judge.active:
-        raise RunRefused(gettext_noop(f"The endpoint {run.judge.name} is switched off."))
+        raise RunRefused(Sentence("The endpoint {judge} is switched off.", judge=run.judge.name))
     described, gaps = follow_up_of(run), list(with_gaps(run).values_list("entrant_id", "sample_id", "repetition"))
     if described is None or not gaps:
         raise RunRefused(NOTHING)

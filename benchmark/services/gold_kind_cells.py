@@ -26,6 +26,7 @@ from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.results import RunEntrant
 from core.digests import json_digest
 from core.made_by import made_by
+from core.messages import Sentence
 from workers.models import JobState
 
 PROVENANCE = "provenance"
@@ -186,7 +187,7 @@ class _Loading:
             unknown_votes=unknown,
             stories=tuple(sample.number for sample in self.samples),
             dimensions=tuple(dimension.name for dimension in self.schema.dimensions),
-            annotators=tuple(f"Annotator {number}" for number in self.annotators.values()),
+            annotators=tuple(Sentence("Annotator {number}", number=number) for number in self.annotators.values()),
         )  # fmt: skip
         labels = tuple(tuple(dimension.values) for dimension in self.schema.dimensions)
         return Material(cells, self._predicted(len(rows)), self._provenance(cells), labels)

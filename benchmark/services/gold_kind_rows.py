@@ -13,7 +13,7 @@ from benchmark.models import DatasetSample, RunItem
 from benchmark.services.gold_kind_cells import Labelling, Material, material_of
 from benchmark.services.gold_kinds import OVERALL
 from benchmark.suites.registry import group_named
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 EVERY, WRONG, MOVED, OVERRULED, UNDECIDED = "every", "wrong", "moved", "overruled", "undecided"
 WHICH = {

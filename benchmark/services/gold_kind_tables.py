@@ -13,7 +13,7 @@ from benchmark.domain.gold_kinds.order import Swap
 from benchmark.domain.gold_kinds.scores import KindScore, in_order
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.gold_kinds import ALL_VOTES, BLIND_VOTES, OVERALL, UNKNOWN_VOTES, GoldMetrics
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.statistics import Estimate
 
 NAMES: Mapping[Kind, str] = {
@@ -144,11 +144,14 @@ def by_kind(metrics: GoldMetrics, dimension: int) -> Table:
         ],
         rows=rows,
         notes=[
-            gettext_noop(f"Of: {dimension_sentence(metrics, dimension)}."),
+            Sentence("Of: {metrics}.", metrics=dimension_sentence(metrics, dimension)),
             SCORED,
             *_vote_sentences(metrics),
             ROWS_NOTE,
-            *(gettext_noop(f"{NAMES[Kind(kind)]}: {count:,} cells.") for kind, count in counts.items()),
+            *(
+                Sentence("{names}: {count} cells.", names=NAMES[Kind(kind)], count=f"{count:,}")
+                for kind, count in counts.items()
+            ),
         ],
     )
 
@@ -210,7 +213,7 @@ def ranks(metrics: GoldMetrics, dimension: int) -> Table:
         ],
         rows=rows,
         notes=[
-            gettext_noop(f"Of: {dimension_sentence(metrics, dimension)}."),
+            Sentence("Of: {metrics}.", metrics=dimension_sentence(metrics, dimension)),
             TAU_NOTE,
             *(UNRANKED_NOTE for _ in range(bool(metrics.unranked))),
             SAME_CELLS,
@@ -222,7 +225,7 @@ def ranks(metrics: GoldMetrics, dimension: int) -> Table:
 def _undefined(rows: list[Cells]) -> Iterator[str]:
     reasons = {row["tau_interval_reason"]: row["kind"] for row in rows if row["tau"] is None}
     for reason, kind in reasons.items():
-        yield gettext_noop(f"No τ of {kind}: {reason}.")
+        yield Sentence("No τ of {kind}: {reason}.", kind=kind, reason=reason)
 
 
 def swaps(metrics: GoldMetrics, dimension: int) -> Table:
@@ -286,9 +289,12 @@ def ceiling_table(metrics: GoldMetrics, dimension: int) -> Table:
         ],
         rows=rows,
         notes=[
-            gettext_noop(f"Of: {dimension_sentence(metrics, dimension)}."),
+            Sentence("Of: {metrics}.", metrics=dimension_sentence(metrics, dimension)),
             CEILING_NOTE,
-            *(gettext_noop(f"{name}: {ceilings[votes].cells:,} places.") for votes, name in VOTES.items()),
+            *(
+                Sentence("{name}: {cells} places.", name=name, cells=f"{ceilings[votes].cells:,}")
+                for votes, name in VOTES.items()
+            ),
         ],
     )
 

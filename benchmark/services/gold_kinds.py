@@ -14,7 +14,7 @@ from benchmark.domain.gold_kinds.standing_in import StandingIn, standing_in
 from benchmark.services.at_once import kept_once
 from benchmark.services.gold_kind_cells import Labelling, Material, Provenance, material_of
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.statistics import method
 
 ALL_VOTES, BLIND_VOTES, UNKNOWN_VOTES = "all", "blind", "unknown"

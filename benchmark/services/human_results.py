@@ -12,7 +12,7 @@ from benchmark.services.gold_samples import IMPORTED
 from benchmark.suites.contract import Sample
 from benchmark.suites.people import Labelled, Labels, Person, Settled
 from benchmark.suites.registry import group_named, suite_named
-from core.language import gettext_noop
+from core.messages import Sentence
 
 
 def people_in(run: Run, samples: Mapping[int, Sample]) -> Iterator[Person]:
@@ -27,7 +27,7 @@ def people_in(run: Run, samples: Mapping[int, Sample]) -> Iterator[Person]:
     for role in ("annotator", "expert"):
         names = sorted({name for story in stories for name in labels_by(story, role)})
         for number, name in enumerate(names, 1):
-            display_name = name if role == "annotator" else gettext_noop(f"{name} (expert)")
+            display_name = name if role == "annotator" else Sentence("{name} (expert)", name=name)
             labelled = list(_labelled(run.dataset, name, role, stories, asked_about))
             yield Person(display_name, role, number, labelled, list(asked_about.values()), settings, resources)
 

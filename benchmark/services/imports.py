@@ -25,7 +25,7 @@ from benchmark.services.deriving import derive_ahead
 from benchmark.suites.contract import BadImport, Imported, Sample, Setting, Suite
 from core.digests import text_digest
 from core.incoming.damage import damage_as, fault_of, oversize
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, listed, word
 from core.plain import Json
 from core.texts import canonical, storable
 
@@ -75,7 +75,7 @@ def copy_of(suite: Suite, path: Path, options: Options) -> Copy:
     """Read and check a copy, a folder or a file as the suite takes it; nothing is kept. Raises BadImport."""
     if suite.load is None:
         raise BadImport(
-            gettext_noop(f"{suite.title} has no samples of its own: it is asked about a project's frozen gold.")
+            Sentence("{suite} has no samples of its own: it is asked about a project's frozen gold.", suite=suite.title)
         )
     _check_filled(suite, path)
     imported = _loaded(suite, path, options)
@@ -89,7 +89,7 @@ def copy_of(suite: Suite, path: Path, options: Options) -> Copy:
 def together(paths: Sequence[Path]) -> Iterator[Path]:
     """Yield the path that was named, or of several a folder that has them all under their names. Raises BadImport."""
     if missing := [path for path in paths if not path.exists()]:
-        raise BadImport(gettext_noop(f"There is no file or folder {missing[0]}."))
+        raise BadImport(Sentence("There is no file or folder {missing}.", missing=missing[0]))
     if len(paths) == 1:
         yield paths[0]
         return
@@ -105,7 +105,7 @@ def _check_filled(suite: Suite, path: Path) -> None:
     """Raise BadImport for an empty file of data, of which a reader says only what it expected to begin there."""
     for file in sorted(path.iterdir()) if path.is_dir() else [path]:
         if file.suffix.lower() in _DATA and file.is_file() and not file.stat().st_size:
-            raise BadImport(gettext_noop(f"{file.name} is empty; expected the file as it was released."))
+            raise BadImport(Sentence("{file} is empty; expected the file as it was released.", file=file.name))
 
 
 def _loaded(suite: Suite, folder: Path, options: Options) -> Imported:
@@ -120,7 +120,11 @@ def _loaded(suite: Suite, folder: Path, options: Options) -> Imported:
         log.exception("A copy could not be read as %s.", suite.title)
         problem = f"{type(error).__name__}: {error}"[:200]
         raise BadImport(
-            gettext_noop(f"The copy cannot be read as {suite.title} ({problem}); the log of the program says where.")
+            Sentence(
+                "The copy cannot be read as {suite} ({problem}); the log of the program says where.",
+                suite=suite.title,
+                problem=problem,
+            )
         ) from error
 
 
@@ -157,7 +161,13 @@ def checked(settings: Sequence[Setting], options: Options) -> Options:
     """The options with defaults for those that are lacking. Raises BadImport."""
     names = {setting.name: setting for setting in settings}
     if unknown := sorted(set(options) - set(names)):
-        raise BadImport(gettext_noop(f"There is no option {unknown[0]!r}; there are: {', '.join(names) or 'none'}."))
+        raise BadImport(
+            Sentence(
+                "There is no option {unknown}; there are: {names}.",
+                unknown=repr(unknown[0]),
+                names=listed(names) or "none",
+            )
+        )
     try:
         return {name: setting.checked(options.get(name, setting.default)) for name, setting in names.items()}
     except ValueError as error:
@@ -198,7 +208,11 @@ def keep_copy(*, by: User | None, project: Project, copy: Copy, note: str = "") 
     DatasetSample.objects.bulk_create(samples, batch_size=_AT_ONCE)
     details = {"suite": suite.name, "samples": len(samples), "digest": digest_of_all[:12]}
     audit.record(
-        by=by, project=project, action="dataset.imported", target=gettext_noop(f"version {dataset.version}"), **details
+        by=by,
+        project=project,
+        action="dataset.imported",
+        target=Sentence("version {dataset}", dataset=dataset.version),
+        **details,
     )
     transaction.on_commit(lambda: derive_ahead(dataset, samples), robust=True)
     return dataset, True
@@ -206,14 +220,18 @@ def keep_copy(*, by: User | None, project: Project, copy: Copy, note: str = "") 
 
 def _check(suite: Suite, samples: Sequence[Sample]) -> None:
     if not samples:
-        raise BadImport(gettext_noop(f"The copy of {suite.title} holds no {suite.noun[0]}."))
+        raise BadImport(Sentence("The copy of {suite} holds no {noun}.", suite=suite.title, noun=word(suite.noun[0])))
     keys: set[str] = set()
     for at, sample in enumerate(samples, start=1):
         if wrong := _wrong_name(sample):
-            raise BadImport(gettext_noop(f"{suite.noun[0].capitalize()} {at} of the copy: {wrong}"))
+            raise BadImport(
+                Sentence("{noun} {at} of the copy: {wrong}", noun=suite.noun[0].capitalize(), at=at, wrong=wrong)
+            )
         if storable(sample.key) in keys:
-            problem = gettext_noop(
-                f"Two {suite.noun[1]} have the key {sample.key!r}; expected one of its own for each."
+            problem = Sentence(
+                "Two {noun} have the key {sample}; expected one of its own for each.",
+                noun=word(suite.noun[1]),
+                sample=repr(sample.key),
             )
             raise BadImport(problem)
         keys.add(storable(sample.key))
@@ -225,11 +243,16 @@ def _wrong_name(sample: Sample) -> str:
     for name in ("key", "cluster", "group", "category", "split"):
         value = getattr(sample, name)
         if not isinstance(value, str):
-            return gettext_noop(f"its {name} is {value!r:.80}; expected a text.")
+            return Sentence("its {name} is {value}; expected a text.", name=name, value=f"{value!r:.80}")
         if not value and name in ("key", "cluster"):
-            return gettext_noop(f"its {name} is empty.")
+            return Sentence("its {name} is empty.", name=name)
         if len(value) > LONGEST_NAME and name not in ("category", "split"):  # these are cut
-            return gettext_noop(f"its {name} has {len(value):,} characters; expected {LONGEST_NAME} at most.")
+            return Sentence(
+                "its {name} has {value} characters; expected {longest_name} at most.",
+                name=name,
+                value=f"{len(value):,}",
+                longest_name=LONGEST_NAME,
+            )
     return ""
 
 
@@ -250,7 +273,11 @@ def _digest(sample: Sample) -> str:
         text = canonical(texts | {"content": _plain(sample.content), "gold": _plain(sample.gold)})
     except (TypeError, ValueError, RecursionError) as error:
         raise BadImport(
-            gettext_noop(f"Content or gold of {sample.key!r:.80} cannot be kept as JSON ({error}).")
+            Sentence(
+                "Content or gold of {sample} cannot be kept as JSON ({error}).",
+                sample=f"{sample.key!r:.80}",
+                error=error,
+            )
         ) from error
     return text_digest(text)
 
@@ -281,7 +308,7 @@ def _unpacked(file: BinaryIO, folder: Path) -> Path:
     """The folder that a zip holds, without names that lead out of it. Raises BadImport."""
     with damage_as(_not_a_zip, BadImport), zipfile.ZipFile(file) as archive:
         if too_large := oversize(archive):
-            raise BadImport(gettext_noop(f"The archive {too_large}"))
+            raise BadImport(Sentence("The archive {too_large}", too_large=too_large))
         for entry in archive.infolist():
             if not entry.is_dir():
                 _unpack(archive, entry, folder)
@@ -291,7 +318,9 @@ def _unpacked(file: BinaryIO, folder: Path) -> Path:
 
 def _not_a_zip(error: Exception) -> BadImport:
     return BadImport(
-        gettext_noop(f"The file cannot be read as a zip archive ({fault_of(error)}); expected a zip of the folder.")
+        Sentence(
+            "The file cannot be read as a zip archive ({error}); expected a zip of the folder.", error=fault_of(error)
+        )
     )
 
 
@@ -299,7 +328,9 @@ def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -> N
     """Unpack an entry piece by piece: no more than its stated size, at which the library stops."""
     parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
     if not parts or ".." in parts or parts[0] == "/" or any(":" in part or "\0" in part for part in parts):
-        raise BadImport(gettext_noop(f"The archive holds a file {entry.filename[:80]!r}, which leads out of it."))
+        raise BadImport(
+            Sentence("The archive holds a file {filename}, which leads out of it.", filename=repr(entry.filename[:80]))
+        )
     target = folder.joinpath(*parts)
     target.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(entry) as source, target.open("wb") as written:

@@ -14,7 +14,7 @@ from benchmark.services.judge_versions import judge_name
 from benchmark.suites.contract import Question, Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
-from core.language import gettext_noop
+from core.messages import Sentence, clauses, listed, noted, word
 
 if TYPE_CHECKING:
     from benchmark.services.plans import Plan
@@ -61,15 +61,15 @@ def examples_text(run: Run, step: str) -> str:
         groups.setdefault(_number(suite, row), []).append(row.category)
     if len(groups) == 1:
         return next(iter(groups))
-    return "; ".join(f"{text} ({', '.join(names)})" for text, names in groups.items())
+    return clauses(*(noted(text, listed(names)) for text, names in groups.items()))
 
 
 def _number(suite: Suite, row: ExamplesUsed) -> str:
     if not row.most:
-        return gettext_noop(f"none, as no {suite.noun[0]} can serve")
-    count = str(row.most) if row.least == row.most else gettext_noop(f"{row.least} to {row.most}")
+        return Sentence("none, as no {noun} can serve", noun=word(suite.noun[0]))
+    count = str(row.most) if row.least == row.most else Sentence("{least} to {most}", least=row.least, most=row.most)
     sources = suite.prompting.sources if suite.prompting else {}
-    return gettext_noop(f"{count} from {sources.get(row.source, row.source)}")
+    return Sentence("{count} from {sources}", count=count, sources=sources.get(row.source, row.source))
 
 
 def judge_text(run: Run) -> str:
@@ -82,8 +82,8 @@ def judge_text(run: Run) -> str:
     else:
         judge = run.provenance.judge
         rules = (judge and judge.rules) or 1
-        brief = gettext_noop(f"rules {rules}")
-    return ", ".join(filter(None, (judge_name(run), brief, *_apart(run))))
+        brief = Sentence("rules {rules}", rules=rules)
+    return listed((judge_name(run), brief, *_apart(run)))
 
 
 def _apart(run: Run) -> list[str]:
@@ -92,9 +92,11 @@ def _apart(run: Run) -> list[str]:
         instrument = suite.judge.instrument(settings_of(run)) if suite.judge else {}
     except SuiteFailed:
         return []  # its sentence stands for what the judge sees
-    parts = [gettext_noop(f"{instrument['passes']} passes")] if "passes" in instrument else []
+    parts = [Sentence("{instrument} passes", instrument=instrument["passes"])] if "passes" in instrument else []
     parts += ["links"] if "judge_form" in instrument else []
-    return parts + ([gettext_noop(f"{instrument['settle']} rows settled")] if "settle" in instrument else [])
+    return parts + (
+        [Sentence("{instrument} rows settled", instrument=instrument["settle"])] if "settle" in instrument else []
+    )
 
 
 def judge_sees(run: Run) -> tuple[str, str]:

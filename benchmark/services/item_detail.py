@@ -19,7 +19,7 @@ from benchmark.suites.contract import BadQuestion, Beside, ItemView, Question, S
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from benchmark.suites.side_by_side import ReadLine
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import Json
 from core.texts import storable
 from workers.models import Call

@@ -16,7 +16,7 @@ from benchmark.services.chosen_items import OFFICIAL, REPAIRED, ChosenItems
 from benchmark.suites.contract import Sample
 from benchmark.suites.item_filters import KeptParse, Rows
 from benchmark.suites.registry import suite_named
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 
 def asks_for_rows(rows: Rows | None, chosen: ChosenItems) -> bool:

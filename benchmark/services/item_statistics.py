@@ -18,8 +18,8 @@ from benchmark.suites.registry import group_named
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.story_scores import KeptScores, categories_of, scores_by_story
 from core.digests import json_digest
-from core.language import gettext_noop
 from core.made_by import made_by
+from core.messages import gettext_noop
 
 SIMULATED = gettext_noop(
     "In simulations of 6 models and 21 stories the intervals of 95 % hold the truth in 98 % (difficulty) and 94 % "

@@ -13,7 +13,7 @@ from benchmark.services.selections import OF_RUN, selection_named
 from benchmark.suites.contract import Step, Suite
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_GOLD, NOT_STRUCTURED
 from benchmark.suites.registry import suite_named
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.reads import Read
 from workers.models import IN_HAND, UNSENT, ItemState
 
@@ -81,7 +81,7 @@ def problems_of(suite: Suite) -> dict[str, str]:
     return {
         "unusable": gettext_noop("Unusable answer"),
         "missing": gettext_noop("Left out as missing"),
-        **({UNJUDGED: gettext_noop(f"{judged[0]} without a judgement")} if judged else {}),
+        **({UNJUDGED: Sentence("{judged} without a judgement", judged=judged[0])} if judged else {}),
         **(
             {"unstructured": gettext_noop("Not structured")}
             if any(setting.name == "form" for setting in suite.settings)
@@ -197,7 +197,7 @@ _CATEGORIES = Read[tuple[str]](
 def parts_of(run: Run, key: str) -> list[tuple[str, str]]:
     """Return (key, name) of the selections to choose from: the splits of the dataset, and the one of `key` where it is
     a run's."""
-    splits_named = [(split, gettext_noop(f"Split {split}")) for (split,) in _SPLITS(dataset=run.dataset_id)]
+    splits_named = [(split, Sentence("Split {split}", split=split)) for (split,) in _SPLITS(dataset=run.dataset_id)]
     part = selection_named(run.dataset, key, run.suite) if key.startswith(OF_RUN) else None
     return [*splits_named, (part.key, part.label)] if part else splits_named
 

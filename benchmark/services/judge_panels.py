@@ -21,8 +21,8 @@ from benchmark.suites.contract import Entered, MetricGroup, Outcome
 from benchmark.suites.reasons import NO_JUDGEMENT
 from benchmark.suites.registry import suite_named
 from core.digests import json_digest, text_digest
-from core.language import gettext_noop
 from core.made_by import made_by
+from core.messages import Sentence
 from judge.domain.calibration.panels import FEWEST, majority
 from judge.domain.calibration.rows import Unknown, count_of
 from judge.domain.judgements import PassVerdict, RowJudgement, StoryJudgement
@@ -148,7 +148,7 @@ def _panel_rows(panel: Sequence[Run], judgements: Mapping[int, Sequence[StoryJud
     by_model: dict[str, list[StoryJudgement]] = {}
     for story in voted.values():
         by_model.setdefault(story.model, []).append(story)
-    name = gettext_noop(f"Panel of {len(panel)}, majority")
+    name = Sentence("Panel of {panel}, majority", panel=len(panel))
     return [
         JudgedRow(
             name,

@@ -9,7 +9,7 @@ from benchmark.models import Run
 from benchmark.services.in_context import judge_text
 from benchmark.services.judge_panels import JudgedRow, judged_group, rows_of_judges
 from benchmark.suites.registry import nouns_of_samples
-from core.language import gettext_noop
+from core.messages import Sentence, clauses, gettext_noop, word
 
 JUDGES = "judges"
 _ROWS = (
@@ -42,7 +42,7 @@ def judges_table(runs: Sequence[Run], panel: Sequence[Run] = ()) -> Table:
         *(Column(key=key, header=header, kind="count", group=gettext_noop("Rows of both tables"))
           for key, header in (*_ROWS, *(_OF_PANELS if panel else ()))),
         Column(key="calls", header=gettext_noop("Calls"), kind="count"),
-        Column(key="price", header=gettext_noop(f"Price a {noun}"), kind="number", unit="$", digits=6),
+        Column(key="price", header=Sentence("Price a {noun}", noun=word(noun)), kind="number", unit="$", digits=6),
     ]  # fmt: skip
     rows = [_cells(row, shares) for row in rows_of_judges(runs, panel)]
     return Table(
@@ -76,12 +76,12 @@ def _notes(panel: Sequence[Run]) -> list[str]:
             "Flipped rows are those of which two passes of a judge, or two judges of a panel, say something else."
         ),
     ]
-    members = "; ".join(map(judge_text, panel))
+    members = clauses(*map(judge_text, panel))
     if not panel:
         return notes
     return [
         *notes,
-        gettext_noop(f"The panel is the majority of {members}; a row without a majority is undecided."),
+        Sentence("The panel is the majority of {members}; a row without a majority is undecided.", members=members),
         gettext_noop(
             "More than half of the judges that say whether a row is matched decide it, and at least two have to say "
             "so: the word of one judge alone decides nothing."

@@ -11,7 +11,7 @@ from benchmark.services.judge_test_calls import pairs_of
 from benchmark.services.judge_versions import judge_name, judged_at, version_failure, version_of
 from benchmark.suites.judge_summaries import JudgeTestSummary
 from benchmark.suites.showing.judges import NOT_TESTED
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, labelled
 from core.reads import Read
 from judge.domain.self_test import rates, summary_line
 
@@ -49,11 +49,11 @@ def _summary(run: Run, test: JudgeTest | None) -> JudgeTestSummary:
     state = gettext_noop("in progress") if not test.job.has_ended else state
     if not any(kind.n for kind in kinds):
         state = state if state == "in progress" else NOT_TESTED
-    summary = summary_line(kinds) if answered else gettext_noop(f"no answer to {len(items)} calls")
+    summary = summary_line(kinds) if answered else Sentence("no answer to {items} calls", items=len(items))
     return JudgeTestSummary(
         state=state,
         judge=judge,
-        told=summary if state == "tested" else f"{state}: {summary}",
+        told=summary if state == "tested" else labelled(state, summary),
         kinds=kinds,
         dataset=test.dataset.version,
         calls=len(items),

@@ -11,7 +11,7 @@ from benchmark.suites.contract import BadQuestion
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import UNREADABLE
 from core.bulk import update_rows
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from workers.models import Call, Item, ItemState
 from workers.providers.contract import Request
 from workers.services.handlers import JobHandler, Received, register
@@ -36,7 +36,7 @@ class JudgeTestHandler(JobHandler):
             try:
                 counts = counts_of(test_item, call.answer)
             except SuiteFailed as error:
-                received[item.pk] = Received(ItemState.FAILED, gettext_noop(f"{error} The answer is kept."))
+                received[item.pk] = Received(ItemState.FAILED, Sentence("{error} The answer is kept.", error=error))
                 continue
             rows.append((call.pk, counts, test_item.pk))
             read = any(count is not None for count in counts)

@@ -17,7 +17,7 @@ from benchmark.services.plans import Plan, RunRefused, prompt_hashes
 from benchmark.services.provenance import spec_of
 from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows, update_rows
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.plain import Json, plain
 from workers.models import Item, ItemState, JobState
 from workers.services.holding import holds_back
@@ -68,7 +68,7 @@ def start_test(*, by: User | None, run: Run, now: datetime) -> JudgeTest:
             return test
     except JobRefused as error:
         raise RunRefused(str(error), "judge") from error
-    raise RunRefused(gettext_noop(f"{run.judge.name} has its self-test already."), "judge")
+    raise RunRefused(Sentence("{judge} has its self-test already.", judge=run.judge.name), "judge")
 
 
 def way_on(test: JudgeTest) -> str:
@@ -96,10 +96,10 @@ def why_untestable(run: Run) -> str:
     if not judged_at(run):
         return gettext_noop("The run has no judge.")
     if test_of(run.suite) is None:
-        return gettext_noop(f"The judge of {suite_named(run.suite).title} has no self-test.")
+        return Sentence("The judge of {suite} has no self-test.", suite=suite_named(run.suite).title)
     if run.provenance.judge != spec_of(run.judge):
-        return gettext_noop(
-            f"{run.judge.name} is no longer what judged this run: a test would say nothing of these rows."
+        return Sentence(
+            "{judge} is no longer what judged this run: a test would say nothing of these rows.", judge=run.judge.name
         )
     return "" if calls_of(run) else gettext_noop("The gold has nothing to make pairs of.")
 

@@ -8,7 +8,7 @@ from benchmark.models import Run, SweepPick
 from benchmark.services.calibration_links import judged_in
 from benchmark.services.judge_versions import judged_at, version_failure, version_of
 from benchmark.suites.registry import suite_named
-from core.language import gettext_noop
+from core.messages import Sentence, listed, noted
 from judge.models import AlignmentStudy
 
 
@@ -28,7 +28,11 @@ def _chosen_judge(runs: Sequence[Run]) -> str:
     if not named:
         return ""
     titles = _listed([f"“{study.name}”" for study in named])
-    return gettext_noop(f"Its judge, {named[0].judge_name}, was chosen in {titles}; archive it instead.")
+    return Sentence(
+        "Its judge, {judge_name}, was chosen in {titles}; archive it instead.",
+        judge_name=named[0].judge_name,
+        titles=titles,
+    )
 
 
 def _chosen_model(runs: Sequence[Run]) -> str:
@@ -36,9 +40,9 @@ def _chosen_model(runs: Sequence[Run]) -> str:
     if not picks:
         return ""
     titles = {group.key: group.title for group in suite_named(picks[0].entrant.run.suite).groups}
-    named = _listed([f"{pick.entrant.name} ({titles.get(pick.group, pick.group)})" for pick in picks])
-    return gettext_noop(f"Its sweep chose {named}; archive it instead.")
+    named = _listed([noted(pick.entrant.name, titles.get(pick.group, pick.group)) for pick in picks])
+    return Sentence("Its sweep chose {named}; archive it instead.", named=named)
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
+    return listed(names[:3]) + (" …" if len(names) > 3 else "")

@@ -18,7 +18,7 @@ from benchmark.services.taken_over import judged_answers, needed_by_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named, suites_of
 from benchmark.suites.settings import SEED
-from core.language import gettext_noop
+from core.messages import Sentence, labelled
 from workers.models import Endpoint
 
 
@@ -80,7 +80,10 @@ def judging_plan(source: Run, *, judge: Endpoint, options: Options, title: str =
     suite = suite_named(source.suite)
     answered = set(source.entrants.filter(items__step__in=needed_by_judge(suite)).values_list("endpoint", flat=True))
     if not answered or suite.judging is None:
-        raise RunRefused(gettext_noop(f"{source.title} has no {judged_answers(suite)[0]} to be judged."), "source")
+        raise RunRefused(
+            Sentence("{source} has no {suite} to be judged.", source=source.title, suite=judged_answers(suite)[0]),
+            "source",
+        )
     plan = plan_of(source)
     original = source.source or source
     return replace(
@@ -111,7 +114,7 @@ def judging_plans(
     equal parts of the budget; as a batch, where nothing else is said, as the source. Raises RunRefused."""
     several = list(dict.fromkeys(judges))
     part = part_of(budget, len(several))
-    titles = [f"{title}: {judge.name}"[:MOST_TITLE] if title and several[1:] else title for judge in several]
+    titles = [labelled(title, judge.name)[:MOST_TITLE] if title and several[1:] else title for judge in several]
     plans = [
         judging_plan(source, judge=judge, options=options, title=named)
         for judge, named in zip(several, titles, strict=True)

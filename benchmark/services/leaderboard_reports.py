@@ -14,7 +14,7 @@ from benchmark.services.reports import reports_of
 from benchmark.services.run_metrics import RunMetrics
 from benchmark.suites.registry import group_named, group_suite
 from benchmark.suites.results import EntrantResults
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 
 def leaderboard_report(
@@ -44,7 +44,7 @@ def _facts(dataset: Dataset, leaderboard: Leaderboard, runs: Sequence[Run], quer
     """Return what is ranked: version, stories, answer format, runs, and within each ranking what its rows share."""
     rankings = [
         [
-            gettext_noop(f"Ranking of {group_named(group).title}"),
+            Sentence("Ranking of {group}", group=group_named(group).title),
             ", ".join(f"{name} {value}" for name, value in shared.items()),
         ]
         for group, entrants in leaderboard.entrants.items()
@@ -60,7 +60,7 @@ def _facts(dataset: Dataset, leaderboard: Leaderboard, runs: Sequence[Run], quer
         else gettext_noop("the newest run of each model and its settings")
     )
     return [
-        ["Dataset", gettext_noop(f"version {dataset.version}, SHA-256 {dataset.digest}")],
+        ["Dataset", Sentence("version {dataset}, SHA-256 {digest}", dataset=dataset.version, digest=dataset.digest)],
         [gettext_noop("Ranked over"), leaderboard.chosen.label],
         ["Form", AnswerFormat(runs[0].answer_format).label],
         ["Rows", f"{chosen}: {len(runs):,} run{'' if len(runs) == 1 else 's'}"],

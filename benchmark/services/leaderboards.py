@@ -48,8 +48,8 @@ from benchmark.suites.story_scores import (
     with_intervals,
 )
 from core.digests import json_digest
-from core.language import gettext_noop
 from core.made_by import made_by
+from core.messages import Sentence, gettext_noop
 from core.plain import plain
 from core.statistics import RESAMPLES, method
 
@@ -73,7 +73,7 @@ def settings_of(run: Run, group: str, *, reads: bool) -> dict[str, str]:
     settings["seed"] = str(parameters.seed)
     settings |= {name: value for name, value in asking_in_words(run).items() if reads or name == REPETITIONS}
     if reads and parameters.max_tokens:
-        settings["longest answer"] = gettext_noop(f"{parameters.max_tokens:,} tokens")
+        settings["longest answer"] = Sentence("{max_tokens} tokens", max_tokens=f"{parameters.max_tokens:,}")
     if reads and (examples := examples_text(run, group_named(group).prompt)):
         settings["examples"] = examples
     if group_named(group).judged:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, part_of, title_of
 from benchmark.suites.contract import Suite
-from core.language import gettext_noop
+from core.messages import Sentence, listed
 
 FIELD = "method"
 """The field of refusals for the choice of methods, whatever the setting's own name."""
@@ -37,10 +37,17 @@ def plans_by_method(plan: Plan, methods: Sequence[str]) -> list[Plan]:
         return [plan]
     setting, offered = plan.definition.method, methods_of(plan.definition)
     if setting is None:
-        raise RunRefused(gettext_noop(f"{plan.definition.title} asks in one way: leave the methods out."), FIELD)
+        raise RunRefused(
+            Sentence("{definition} asks in one way: leave the methods out.", definition=plan.definition.title), FIELD
+        )
     if unknown := [name for name in methods if name not in offered]:
         raise RunRefused(
-            gettext_noop(f"There is no method {unknown[0]!r}; {plan.definition.title} has: {', '.join(offered)}."),
+            Sentence(
+                "There is no method {unknown}; {definition} has: {offered}.",
+                unknown=repr(unknown[0]),
+                definition=plan.definition.title,
+                offered=listed(offered),
+            ),
             FIELD,
         )
     chosen = [name for name in offered if name in methods]

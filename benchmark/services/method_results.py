@@ -23,7 +23,7 @@ from benchmark.suites.asked import PARSES
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, keys_of, suite_named, units_of_group
 from benchmark.suites.story_scores import KeptScores
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 from core.statistics import method
 from workers.models import JobState
 
@@ -92,7 +92,7 @@ def _unfit(run: Run, other: Run, same_model: bool, numbers: Mapping[int, frozens
     if not same_model:
         return gettext_noop("The endpoint had other settings.")
     if not numbers[other.pk] & numbers[run.pk]:
-        return gettext_noop(f"Asked about other {suite_named(run.suite).noun[1]}.")
+        return Sentence("Asked about other {noun}.", noun=word(suite_named(run.suite).noun[1]))
     return ""
 
 
@@ -134,8 +134,12 @@ def _compared(
 
 def _how(rows: Sequence[MethodRow], plain: str, unit: str) -> str:
     tests = sum(row.p is not None for row in rows)
-    return gettext_noop(
-        f"By the method less {plain}, over what was answered both ways; "
-        f"{method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; Holm's correction over the {tests} "
-        "tests of this table, every model by every method."
+    return Sentence(
+        "By the method less {plain}, over what was answered both ways; {method}; two-sided sign-flip "
+        "test over {unit}; Holm's correction over the {tests} tests of this table, every model by "
+        "every method.",
+        plain=plain,
+        method=method(seed=SEED, unit=unit),
+        unit=word(unit),
+        tests=tests,
     )

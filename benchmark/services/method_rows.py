@@ -11,7 +11,7 @@ from benchmark.services.paired_sides import common_cases, paired_sides, score_es
 from benchmark.suites.asked import Columns
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.story_scores import KeptScores
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +94,12 @@ def _scored(row: MethodRow, table: MethodTable, endpoint: int) -> MethodRow:
 def _why(table: MethodTable, row: MethodRow, endpoint: int) -> str:
     """Return why a row of somebody who was asked lacks a figure; empty where it lacks none."""
     if row.score is None:
-        return gettext_noop(f"No {table.parse} figures.")
+        return Sentence("No {parse} figures.", parse=word(table.parse))
     if row.value is not None or row.method == table.plain:
         return ""
     if row.asked:
         return gettext_noop("Nothing was answered both ways.")
     title = table.methods[table.plain]
     if isinstance(table.asked(table.plain, endpoint), str):
-        return gettext_noop(f"Not asked {title}.")
-    return gettext_noop(f"Nothing was asked both ways, or has {table.parse} figures.")
+        return Sentence("Not asked {title}.", title=title)
+    return Sentence("Nothing was asked both ways, or has {parse} figures.", parse=word(table.parse))

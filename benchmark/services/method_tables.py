@@ -17,7 +17,7 @@ from benchmark.suites.by_part import Parts
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, nouns_of_group, ordered_keys, units_of_group
 from benchmark.suites.results import Section, ShownPicture, ShownTable
-from core.language import gettext_noop
+from core.messages import Sentence, clauses, gettext_noop, labelled, listed, uncapitalised, word
 from core.statistics import MISSING_RULE, method
 
 
@@ -53,7 +53,12 @@ def part_table(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResults
     columns += [column for part in names for column in _part_columns(part, parts, rows)]
     title = parts.metric.title if parts.metric else group_named(group).score_title
     return Table(
-        title=gettext_noop(f"{title} by method and {parts.heading.lower()}, {parse} parse"),
+        title=Sentence(
+            "{title} by method and {heading}, {parse} parse",
+            title=title,
+            heading=parts.heading.lower(),
+            parse=word(parse),
+        ),
         columns=columns,
         rows=[_parted(method_rows, group) for method_rows in _by_model_and_method(rows)],
         section="model",
@@ -90,18 +95,25 @@ def _part_notes(rows: Sequence[MethodRow], parts: Parts, by_method: MethodResult
     ]
     lacking = _lacking(gettext_noop("Without a score"), nowhere)
     if parts.metric:
-        how = gettext_noop(
-            f"Difference: by the method less {plain}, over what was answered both ways, on the same resamples "
-            f"of {unit}; "
-            f"{method(seed=SEED, unit=unit)}. Without a score: the shares by the method and by the plain one."
+        how = Sentence(
+            "Difference: by the method less {plain}, over what was answered both ways, on the same "
+            "resamples of {unit}; {method}. Without a score: the shares by the method and by the plain "
+            "one.",
+            plain=plain,
+            unit=word(unit),
+            method=method(seed=SEED, unit=unit),
         )
         return [parts.metric.note, how, *lacking]
     tests = sum(row.p is not None for row in rows)
     return [
-        gettext_noop(
-            f"Difference: by the method less {plain}, over what was answered both ways; "
-            f"{method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; Holm's correction over the {tests} "
-            "tests of this table, every model by every method in every part."
+        Sentence(
+            "Difference: by the method less {plain}, over what was answered both ways; {method}; "
+            "two-sided sign-flip test over {unit}; Holm's correction over the {tests} tests of this "
+            "table, every model by every method in every part.",
+            plain=plain,
+            method=method(seed=SEED, unit=unit),
+            unit=word(unit),
+            tests=tests,
         ),
         gettext_noop(
             "Score: missing answers at their worst. Without a score: the shares by the method and by the plain one."
@@ -155,10 +167,14 @@ def score_table(rows: Sequence[MethodRow], by_method: MethodResults, group: str,
         )
         for name, title in by_method.methods.items()
     ]
-    notes = [gettext_noop(f"Missing answers at their worst. Brackets: 95 % intervals over {units_of_group(group)}.")]
+    notes = [
+        Sentence("Missing answers at their worst. Brackets: 95 % intervals over {group}.", group=units_of_group(group))
+    ]
     notes += _lacking(gettext_noop("Without a score"), [row for row in rows if row.score is None])
     return Table(
-        title=gettext_noop(f"{group_named(group).score_title} by method, {parse} parse"),
+        title=Sentence(
+            "{score_title} by method, {parse} parse", score_title=group_named(group).score_title, parse=word(parse)
+        ),
         columns=[Column(key="model", header=gettext_noop("Model")), *columns],
         rows=[_scores(model_rows, group) for model_rows in _by_model(rows)],
         lead=_lead(rows, by_method, group),
@@ -171,8 +187,8 @@ def _lacking(what: str, rows: Sequence[MethodRow]) -> list[str]:
     models: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         models.setdefault((row.title, row.why.rstrip(".")), []).append(row.model)
-    reasons = [f"{title}, {why[:1].lower()}{why[1:]}: {', '.join(names)}" for (title, why), names in models.items()]
-    return [f"{what}: {'; '.join(reasons)}."] if reasons else []
+    reasons = [labelled(listed([title, uncapitalised(why)]), listed(names)) for (title, why), names in models.items()]
+    return [Sentence("{name}: {text}.", name=what, text=clauses(*reasons))] if reasons else []
 
 
 def _by_model(rows: Sequence[MethodRow]) -> list[list[MethodRow]]:
@@ -185,14 +201,17 @@ def _not_ready(rows: Sequence[MethodRow], by_method: MethodResults) -> list[str]
     lead = []
     if by_method.unfinished:
         lead.append(
-            gettext_noop(f"Not finished: {', '.join(by_method.unfinished)}. What has no answer yet counts as missing.")
+            Sentence(
+                "Not finished: {unfinished}. What has no answer yet counts as missing.",
+                unfinished=listed(by_method.unfinished),
+            )
         )
     plain = by_method.plain
     if all(row.score is None for row in rows if row.method == plain):
         lead.append(
-            gettext_noop(
-                f"Nobody was asked {by_method.methods[plain]} with these settings: launch that, and "
-                "differences stand here."
+            Sentence(
+                "Nobody was asked {methods} with these settings: launch that, and differences stand here.",
+                methods=by_method.methods[plain],
             )
         )
     return lead
@@ -204,9 +223,12 @@ def _lead(rows: Sequence[MethodRow], by_method: MethodResults, group: str) -> li
     counts = sorted({row.score.n for row in rows if row.score})
     if counts[1:]:
         lead.append(
-            gettext_noop(
-                f"Not all were asked about the same {nouns_of_group(group)[1]} ({counts[0]:,} to "
-                f"{counts[-1]:,}): differences are over what both have, scores are not."
+            Sentence(
+                "Not all were asked about the same {group} ({counts} to {counts_2}): differences are over "
+                "what both have, scores are not.",
+                group=nouns_of_group(group)[1],
+                counts=f"{counts[0]:,}",
+                counts_2=f"{counts[-1]:,}",
             )
         )
     return lead
@@ -254,11 +276,16 @@ def difference_table(rows: Sequence[MethodRow], by_method: MethodResults, group:
     notes = [
         by_method.how[group][parse],
         MISSING_RULE,
-        gettext_noop(f"Score and {plain} are over the samples of the difference: those answered both ways."),
+        Sentence("Score and {plain} are over the samples of the difference: those answered both ways.", plain=plain),
         *_lacking(gettext_noop("Without a difference"), [row for row in compared if row.value is None]),
     ]
     return Table(
-        title=gettext_noop(f"{group_named(group).score_title}: methods less {plain}, {parse} parse"),
+        title=Sentence(
+            "{score_title}: methods less {plain}, {parse} parse",
+            score_title=group_named(group).score_title,
+            plain=plain,
+            parse=word(parse),
+        ),
         columns=columns,
         rows=[_difference(row, rows, by_method.plain, group) for row in compared],
         section="model",
@@ -286,12 +313,12 @@ def method_pictures(by_method: MethodResults, parse: str) -> Iterator[tuple[str,
         rows, score = by_method.rows[group].get(parse), group_named(group).score_title
         if not rows:
             continue
-        title = gettext_noop(f"{score} by method")
+        title = Sentence("{score} by method", score=word(score))
         yield f"method-scores-{group}", ShownPicture(title, partial(_plot_scores, rows, group, parse))
         plain = by_method.plain
         compared = [row for row in rows if row.kind == "model" and row.method != plain]
         if any(row.value is not None for row in compared):
-            title = gettext_noop(f"{score}: methods less {by_method.methods[plain]}")
+            title = Sentence("{score}: methods less {methods}", score=word(score), methods=by_method.methods[plain])
             differences = partial(_plot_differences, compared, by_method.methods[plain], group, parse)
             yield f"methods-{group}", ShownPicture(title, differences)
 
@@ -302,7 +329,8 @@ def _part_picture(rows: Sequence[MethodRow], parts: Parts, group: str, parse: st
     part = parts.heading.lower()
     models = [row for row in rows if row.kind == "model"]
     return ShownPicture(
-        gettext_noop(f"{score} by method and {part}"), partial(_plot_parts, models, parts, score, group, parse)
+        Sentence("{score} by method and {part}", score=word(score), part=part),
+        partial(_plot_parts, models, parts, score, group, parse),
     )
 
 

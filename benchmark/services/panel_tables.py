@@ -10,7 +10,7 @@ from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.calibrated_panels import PanelJudge, PanelReport
 from benchmark.services.calibration_tables import KAPPA, estimate_cells, kappa_column, share_heads
 from benchmark.services.calibration_words import CalibrationWords
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 from judge.domain.calibration.agreement import Agreement
 
 AGREEMENT, WEIGHTS, PREFERENCE = "panel", "weights", "self-preference"
@@ -113,7 +113,7 @@ def _preference(report: PanelReport, words: CalibrationWords) -> Table:
             Column(key="why", header=gettext_noop("No figure because")),
         ],
         rows=[_preference_cells(member, list(shares)) for member in report.judges],
-        notes=[gettext_noop(f"Brackets: 95 % intervals over {words.units}.")],
+        notes=[Sentence("Brackets: 95 % intervals over {units}.", units=word(words.units))],
     )
 
 

@@ -11,7 +11,7 @@ from benchmark.suites.asked import PARSES
 from benchmark.suites.group_metrics import LabelledCounts
 from benchmark.suites.registry import group_named
 from benchmark.suites.results import EntrantResults
-from core.language import gettext_noop
+from core.messages import Sentence, clauses, gettext_noop, labelled, listed
 
 PEOPLE_NOTE = gettext_noop(
     "People are scored like models, on the cells that they labelled, against gold without their own vote or "
@@ -52,18 +52,27 @@ def own_values(entrant: EntrantResults, group: str) -> Cells:
 
 def labelled_notes(entrants: Sequence[EntrantResults]) -> list[str]:
     """Return a note on how much of what models were asked each person labelled, and how much of that counts."""
-    labelled_by_model = [(entrant.model, labelled) for entrant in entrants if (labelled := entrant.metrics.labelled)]
-    sentences = [f"{name}: {_labelled(labelled)}" for name, labelled in labelled_by_model]
-    return [gettext_noop(f"Labelled by {'; '.join(sentences)}.")] if sentences else []
+    counts_by_model = [(entrant.model, counts) for entrant in entrants if (counts := entrant.metrics.labelled)]
+    shares = [labelled(name, _labelled(counts)) for name, counts in counts_by_model]
+    return [Sentence("Labelled by {shares}.", shares=clauses(*shares))] if shares else []
 
 
 def _labelled(counts: LabelledCounts) -> str:
-    total = gettext_noop(
-        f"{counts.cells:,} of {counts.of_cells:,} cells in {counts.stories:,} of {counts.of_stories:,} stories"
+    total = Sentence(
+        "{cells} of {of_cells} cells in {stories} of {of_stories} stories",
+        cells=f"{counts.cells:,}",
+        of_cells=f"{counts.of_cells:,}",
+        stories=f"{counts.stories:,}",
+        of_stories=f"{counts.of_stories:,}",
     )
     cells = counts.settled
-    settled = ", ".join(gettext_noop(f"{cells[by]:,} by {who}") for by, who in SETTLERS.items() if cells[by])
-    return gettext_noop(
-        f"{total}, of which {counts.cells - counts.open:,} count ({settled or 'none is settled'}) and "
-        f"{counts.open:,} stay open"
+    settled = listed(
+        (Sentence("{cells} by {who}", cells=f"{cells[by]:,}", who=who) for by, who in SETTLERS.items() if cells[by])
+    )
+    return Sentence(
+        "{total}, of which {cells} count ({settled}) and {open} stay open",
+        total=total,
+        cells=f"{counts.cells - counts.open:,}",
+        settled=settled or "none is settled",
+        open=f"{counts.open:,}",
     )

@@ -25,7 +25,7 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.settings import Setting
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, listed, word
 from workers.domain.pricing import unknown_price_sentence
 from workers.models import Endpoint
 from workers.providers.registry import wants_address
@@ -78,12 +78,18 @@ def _check_dataset(plan: Plan) -> None:
     suite = plan.definition
     if plan.dataset.suite != (suite.name if suite.load else ""):
         needed = (
-            gettext_noop(f"an imported copy of {suite.title}")
+            Sentence("an imported copy of {suite}", suite=suite.title)
             if suite.load
             else gettext_noop("a version of the project's own gold")
         )
         raise RunRefused(
-            gettext_noop(f"{plan.dataset} holds {plan.dataset.title or 'gold'}; {suite.title} needs {needed}."),
+            Sentence(
+                "{dataset} holds {dataset_2}; {suite} needs {needed}.",
+                dataset=plan.dataset,
+                dataset_2=plan.dataset.title or "gold",
+                suite=suite.title,
+                needed=needed,
+            ),
             "dataset",
         )
     try:
@@ -98,11 +104,19 @@ def _check_options(plan: Plan, settings: Sequence[Setting]) -> None:
     """Raise RunRefused for options that are none of the settings, and for values out of range."""
     settings_by_name = {setting.name: setting for setting in settings}
     if "form" in set(plan.options) - set(settings_by_name):
-        raise RunRefused(gettext_noop(f"{plan.definition.title} is answered in free text alone."), "form")
-    if unknown := sorted(set(plan.options) - set(settings_by_name)):
-        available = ", ".join(settings_by_name) or "none"
         raise RunRefused(
-            gettext_noop(f"{plan.definition.title} has no option {unknown[0]!r}; it has: {available}."), "options"
+            Sentence("{definition} is answered in free text alone.", definition=plan.definition.title), "form"
+        )
+    if unknown := sorted(set(plan.options) - set(settings_by_name)):
+        available = listed(settings_by_name) or "none"
+        raise RunRefused(
+            Sentence(
+                "{definition} has no option {unknown}; it has: {available}.",
+                definition=plan.definition.title,
+                unknown=repr(unknown[0]),
+                available=available,
+            ),
+            "options",
         )
     for name, value in plan.options.items():
         try:
@@ -111,16 +125,30 @@ def _check_options(plan: Plan, settings: Sequence[Setting]) -> None:
             raise RunRefused(str(error), name) from error
     if plan.temperature is not None and not 0 <= plan.temperature <= MOST_TEMPERATURE:
         raise RunRefused(
-            gettext_noop(f"The temperature is {plan.temperature}; expected 0 to {MOST_TEMPERATURE}."), "temperature"
+            Sentence(
+                "The temperature is {temperature}; expected 0 to {most_temperature}.",
+                temperature=plan.temperature,
+                most_temperature=MOST_TEMPERATURE,
+            ),
+            "temperature",
         )
 
 
 def _check_steps(plan: Plan) -> None:
     launched = [step.key for step in plan.definition.launched]
     if not plan.steps or not set(plan.steps) <= set(launched):
-        expected = gettext_noop(f"{', '.join(launched[:-1])} and {launched[-1]}") if launched[1:] else launched[0]
+        expected = (
+            Sentence("{launched} and {launched_2}", launched=listed(launched[:-1]), launched_2=launched[-1])
+            if launched[1:]
+            else launched[0]
+        )
         raise RunRefused(
-            gettext_noop(f"The steps are {', '.join(plan.steps) or 'none'}; expected some of {expected}."), "stages"
+            Sentence(
+                "The steps are {steps}; expected some of {expected}.",
+                steps=listed(plan.steps) or "none",
+                expected=expected,
+            ),
+            "stages",
         )
     _check_needs(plan)
     if plan.source is not None:
@@ -136,9 +164,19 @@ def _check_needs(plan: Plan) -> None:
         there = {*plan.steps, *(plan.judged_anew if step.judged else ())}
         if lacking := [plan.definition.step(key) for key in step.needs if key not in there]:
             missing = lacking[0]
-            anew = gettext_noop(f", or a run whose {missing.answers[1]} are judged anew") if step.judged else ""
+            anew = (
+                Sentence(", or a run whose {answers} are judged anew", answers=missing.answers[1])
+                if step.judged
+                else ""
+            )
             raise RunRefused(
-                gettext_noop(f"{step.label} needs {missing.answers[1]}: choose {missing.label.lower()} too{anew}."),
+                Sentence(
+                    "{step} needs {answers}: choose {missing} too{anew}.",
+                    step=step.label,
+                    answers=missing.answers[1],
+                    missing=missing.label.lower(),
+                    anew=anew,
+                ),
                 "stages",
             )
 
@@ -147,28 +185,40 @@ def _check_judge(plan: Plan) -> None:
     if plan.judges and plan.judge is None:
         label = plan.definition.judging.label
         raise RunRefused(
-            gettext_noop(f"{label} needs a judge: choose an endpoint, for instance the lexical judge."), "judge"
+            Sentence("{label} needs a judge: choose an endpoint, for instance the lexical judge.", label=label), "judge"
         )
     judged = {step.key for step in plan.definition.steps if step.judged}
     if plan.judge and not judged:
-        raise RunRefused(gettext_noop(f"Nobody judges {plan.definition.title}: leave the judge out."), "judge")
+        raise RunRefused(
+            Sentence("Nobody judges {definition}: leave the judge out.", definition=plan.definition.title), "judge"
+        )
     if plan.judge and not set(steps_of(plan.judge, plan.suite)) & judged:
-        raise RunRefused(gettext_noop(f"{plan.judge.name} is a baseline that cannot judge."), "judge")
+        raise RunRefused(Sentence("{judge} is a baseline that cannot judge.", judge=plan.judge.name), "judge")
 
 
 def _check_numbers(plan: Plan) -> None:
     bounds = {
-        "limit": (gettext_noop(f"The number of {plan.definition.noun[1]}"), 0, MOST_STORIES),
+        "limit": (Sentence("The number of {noun}", noun=word(plan.definition.noun[1])), 0, MOST_STORIES),
         "max_tokens": (gettext_noop("The longest answer in tokens"), 1, MOST_TOKENS),
         "seed": (gettext_noop("The seed"), 0, MOST_SEED),
         "repetitions": (gettext_noop("The number of repetitions"), 1, MOST_REPETITIONS),
     }
     for name, (called, least, most) in bounds.items():
         if not least <= getattr(plan, name) <= most:
-            raise RunRefused(gettext_noop(f"{called} is {getattr(plan, name)}; expected {least} to {most}."), name)
+            raise RunRefused(
+                Sentence(
+                    "{called} is {plan}; expected {least} to {most}.",
+                    called=called,
+                    plan=getattr(plan, name),
+                    least=least,
+                    most=most,
+                ),
+                name,
+            )
     if plan.budget is not None and not (plan.budget.is_finite() and 0 <= plan.budget < MOST_MONEY):
         raise RunRefused(
-            gettext_noop(f"The budget is {plan.budget}; expected US dollars, 0 or more, such as 2.50."), "budget"
+            Sentence("The budget is {budget}; expected US dollars, 0 or more, such as 2.50.", budget=plan.budget),
+            "budget",
         )
     for endpoint in [*plan.endpoints, *([plan.judge] if plan.judge else [])]:
         if plan.budget is not None and not endpoint.prices.are_known:
@@ -185,9 +235,12 @@ def check_room(plan: Plan) -> None:
     for endpoint in _asked(plan):
         if reads_prompts(endpoint) and 0 < endpoint.context_tokens <= plan.max_tokens:
             raise RunRefused(
-                gettext_noop(
-                    f"Answers of up to {plan.max_tokens:,} tokens leave no room for a question in the context of "
-                    f"{endpoint.name}, which holds {endpoint.context_tokens:,}."
+                Sentence(
+                    "Answers of up to {max_tokens} tokens leave no room for a question in the context of "
+                    "{endpoint}, which holds {context_tokens}.",
+                    max_tokens=f"{plan.max_tokens:,}",
+                    endpoint=endpoint.name,
+                    context_tokens=f"{endpoint.context_tokens:,}",
                 ),
                 "max_tokens",
             )
@@ -198,7 +251,9 @@ def check_addresses(plan: Plan) -> None:
     for endpoint in _asked(plan):
         if not endpoint.base_url and wants_address(endpoint.provider):
             field = "judge" if endpoint == plan.judge else "endpoints"
-            raise RunRefused(gettext_noop(f"{endpoint.name} has no address: say where its server answers."), field)
+            raise RunRefused(
+                Sentence("{endpoint} has no address: say where its server answers.", endpoint=endpoint.name), field
+            )
 
 
 def _stories(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
@@ -206,7 +261,9 @@ def _stories(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
     stories = list(samples.selected(split=plan.split, category=plan.category, limit=plan.limit))
     if not stories:
         raise RunRefused(
-            gettext_noop(f"The choice of split and category leaves no {plan.definition.noun[0]} of this dataset."),
+            Sentence(
+                "The choice of split and category leaves no {noun} of this dataset.", noun=word(plan.definition.noun[0])
+            ),
             "split",
         )
     judging = plan.definition.judging
@@ -224,20 +281,29 @@ def _stories(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
 def _nothing_for(plan: Plan, endpoint: Endpoint) -> str:
     if endpoint.tasks is None:
         if plan.source is None:
-            return gettext_noop(f"None of the chosen steps is for {endpoint.name}.")
-        return gettext_noop(
-            f"{plan.source} has no {judged_answers(plan.definition)[0]} of {endpoint.name} to be judged."
+            return Sentence("None of the chosen steps is for {endpoint}.", endpoint=endpoint.name)
+        return Sentence(
+            "{source} has no {definition} of {endpoint} to be judged.",
+            source=plan.source,
+            definition=judged_answers(plan.definition)[0],
+            endpoint=endpoint.name,
         )
     able = " or ".join(endpoint.tasks)
-    return gettext_noop(f"{endpoint.name} is a baseline that can only {able}; none of the chosen steps is for it.")
+    return Sentence(
+        "{endpoint} is a baseline that can only {able}; none of the chosen steps is for it.",
+        endpoint=endpoint.name,
+        able=able,
+    )
 
 
 def _check_source(plan: Plan, source: Run) -> None:
     many = judged_answers(plan.definition)[1]
     if asked_too := [plan.definition.step(key) for key in plan.judged_anew if key in plan.steps]:
         raise RunRefused(
-            gettext_noop(
-                f"A run that judges another's {many} makes none of its own; leave {asked_too[0].label.lower()} out."
+            Sentence(
+                "A run that judges another's {many} makes none of its own; leave {asked_too} out.",
+                many=word(many),
+                asked_too=asked_too[0].label.lower(),
             ),
             "stages",
         )
@@ -245,16 +311,25 @@ def _check_source(plan: Plan, source: Run) -> None:
         raise RunRefused(DELETED, "source")
     if source.dataset_id != plan.dataset.pk:
         raise RunRefused(
-            gettext_noop(
-                f"The {many} of {source.title} are about version {source.dataset.version} of the dataset, "
-                f"not version {plan.dataset.version}."
+            Sentence(
+                "The {many} of {source} are about version {dataset} of the dataset, not version {dataset_2}.",
+                many=word(many),
+                source=source.title,
+                dataset=source.dataset.version,
+                dataset_2=plan.dataset.version,
             ),
             "source",
         )
     if source.answer_format != plan.answer_format:
         answer_format = AnswerFormat(source.answer_format).label.lower()
         raise RunRefused(
-            gettext_noop(f"The {many} of {source.title} are {answer_format}, and are judged as such."), "form"
+            Sentence(
+                "The {many} of {source} are {answer_format}, and are judged as such.",
+                many=word(many),
+                source=source.title,
+                answer_format=answer_format,
+            ),
+            "form",
         )
 
 
@@ -270,4 +345,9 @@ def check_answer_formats(plan: Plan) -> None:
 def _check_fitting(endpoints: Sequence[Endpoint], name: str, way_out: str) -> None:
     unable = [endpoint.name for endpoint in endpoints if not (endpoint.json_schema or endpoint.about.fits_schemas)]
     if unable:
-        raise RunRefused(gettext_noop(f"{', '.join(unable)} cannot hold its answers to a schema; {way_out}."), name)
+        raise RunRefused(
+            Sentence(
+                "{unable} cannot hold its answers to a schema; {way_out}.", unable=listed(unable), way_out=way_out
+            ),
+            name,
+        )

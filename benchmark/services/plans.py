@@ -15,7 +15,7 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_for, suite_named
 from benchmark.suites.settings import SEED, Settings
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from workers.models import Endpoint
 
 HANDLER = gettext_noop("evaluation")

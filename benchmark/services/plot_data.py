@@ -29,7 +29,7 @@ from benchmark.suites.results import EntrantResults, ParseResults, ShownPicture
 from benchmark.suites.showing.entrants import facet_of, models_of
 from benchmark.suites.showing.missing import missing_of
 from benchmark.suites.showing.ranking import in_rank_order
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 
 WIDTHS = ("page", "column")
 """The uses of a picture: the text of a paper, or a column of it."""
@@ -63,8 +63,8 @@ NAMED = 6
 def _not_shown(absent: Sequence[Absent]) -> str:
     if not absent:
         return ""
-    more = gettext_noop(f"; {len(absent) - NAMED} more") if len(absent) > NAMED else ""
-    return gettext_noop(f"without figures here: {absent_text(absent[:NAMED])}{more}")
+    more = Sentence("; {absent} more", absent=len(absent) - NAMED) if len(absent) > NAMED else ""
+    return Sentence("without figures here: {absent}{more}", absent=absent_text(absent[:NAMED]), more=more)
 
 
 def plots_of(document: Document, failed: list[str] | None = None) -> dict[str, Picture]:
@@ -98,7 +98,7 @@ def _beside(document: Document, parse: str) -> Iterator[tuple[str, ShownPicture]
 
 
 def _of(title: str, parse: str) -> str:
-    return gettext_noop(f"{title}, {parse} parse")
+    return Sentence("{title}, {parse} parse", title=title, parse=word(parse))
 
 
 def _picture_of(document: Document, picture: ShownPicture, parse: str, references: Sequence[Reference] = ()) -> Picture:
@@ -113,7 +113,7 @@ def _leaderboards(document: Document) -> Iterator[tuple[str, Picture]]:
     for group, entrants in by_group(document).items():
         if entrants:
             title, absent = (
-                gettext_noop(f"{group_named(group).score_title}, both parses"),
+                Sentence("{score_title}, both parses", score_title=group_named(group).score_title),
                 tuple(absent_from(document, group)),
             )
             score, references = group_named(group).score, _references(document, group)
@@ -182,7 +182,7 @@ def _matrices(document: Document, results: ParseResults) -> Iterator[tuple[str, 
     """The differences between all pairs."""
     for group, entrants in results.entrants.items():
         if len(in_rank_order(entrants, results.parse)) >= MATRIX_FROM:
-            title = gettext_noop(f"{group_named(group).score_title}: differences between all pairs")
+            title = Sentence("{score_title}: differences between all pairs", score_title=group_named(group).score_title)
             plot, absent = partial(_pairs, entrants, group, results.parse), _unpaired(document, group, results.parse)
             yield f"pairs-{group}", Picture(_of(title, results.parse), plot, tuple(absent))
 
@@ -236,7 +236,7 @@ def _parts(suite: Suite, results: ParseResults) -> Iterator[tuple[str, ShownPict
             parts[f"facet-{name}-{group}"] = (title.lower(), rows)
         for name, (part, rows) in parts.items():
             if 1 < len({value for row in rows for value in row.values}) <= MOST_PANELS:
-                title = gettext_noop(f"{described.score_title} by {part}")
+                title = Sentence("{score_title} by {part}", score_title=described.score_title, part=part)
                 yield name, ShownPicture(title, partial(_by_part, suite, rows, group, part, parse))
 
 
@@ -259,7 +259,12 @@ def _category_values(entrant: EntrantResults, group: str, parse: str) -> ModelRo
 
 def comparison_picture(comparison: Comparison) -> Picture:
     """Return the plot of two models, story by story."""
-    title = gettext_noop(f"{comparison.first} and {comparison.second} by {nouns_of_group(comparison.group)[0]}")
+    title = Sentence(
+        "{first} and {second} by {group}",
+        first=comparison.first,
+        second=comparison.second,
+        group=nouns_of_group(comparison.group)[0],
+    )
     return Picture(title, partial(_compared, comparison))
 
 

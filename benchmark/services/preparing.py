@@ -27,7 +27,7 @@ from benchmark.services.stored_plans import plan_of
 from benchmark.services.taken_over import nothing_to_judge
 from benchmark.suites.contract import BadQuestion
 from benchmark.suites.guarding import SuiteFailed
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from workers.models import Item, Job, JobState
 from workers.services.notify import WORKERS
 from workers.services.preparing import UNPREPARED

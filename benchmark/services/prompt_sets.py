@@ -13,7 +13,7 @@ from annotation.services import audit
 from benchmark.models import Run, StoredPromptSet
 from benchmark.suites.contract import Suite
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
-from core.language import gettext_noop
+from core.messages import Sentence
 
 LARGEST = 1024 * 1024
 """Bytes of all files of a set together."""
@@ -41,7 +41,7 @@ class Listed:
 def prompting_of(suite: Suite) -> PromptSets:
     """Return how a suite asks. Raises PromptSetRefused for a suite whose runs choose no prompt set."""
     if suite.prompting is None:
-        raise PromptSetRefused(gettext_noop(f"{suite.title} has no prompt sets."), "name")
+        raise PromptSetRefused(Sentence("{suite} has no prompt sets.", suite=suite.title), "name")
     return suite.prompting
 
 
@@ -74,7 +74,7 @@ def add_prompt_set(
     the files."""
     sets = prompting_of(suite)
     if name in sets.names:
-        raise PromptSetRefused(gettext_noop(f"{name} is the name of a built-in set."), "name")
+        raise PromptSetRefused(Sentence("{name} is the name of a built-in set.", name=name), "name")
     texts = {file: _text(file, raw) for file, raw in files.items()}
     try:
         sets.load(texts, name)
@@ -86,8 +86,9 @@ def add_prompt_set(
             audit.record(by=by, project=project, action="prompts.loaded", target=name, files=len(texts))
     except IntegrityError:
         raise PromptSetRefused(
-            gettext_noop(
-                f"There is a set {name} already; another wording is another set, so that a run says what it used."
+            Sentence(
+                "There is a set {name} already; another wording is another set, so that a run says what it used.",
+                name=name,
             ),
             "name",
         ) from None
@@ -98,9 +99,11 @@ def _text(file: str, raw: bytes) -> str:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise PromptSetRefused(gettext_noop(f"{file} is not UTF-8 (byte {error.start})."), "files") from error
+        raise PromptSetRefused(
+            Sentence("{file} is not UTF-8 (byte {start}).", file=file, start=error.start), "files"
+        ) from error
     if "\x00" in text:
-        raise PromptSetRefused(gettext_noop(f"{file} holds a NUL byte, which no prompt needs."), "files")
+        raise PromptSetRefused(Sentence("{file} holds a NUL byte, which no prompt needs.", file=file), "files")
     return text
 
 

@@ -23,8 +23,8 @@ from benchmark.suites.contract import Entered, Measured, Sample, Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.people import MeasuredOfPerson
 from benchmark.suites.registry import suite_named
-from core.language import gettext_noop
 from core.made_by import made_by
+from core.messages import Sentence, gettext_noop
 from core.plain import Json, plain
 from core.reads import Read
 from core.stored_json import KeptByText, parsed_once, text_of
@@ -213,7 +213,11 @@ def _numbers(suite: Suite, scored: _Scored) -> _Scored:
     except ValueError as error:
         log.exception("%s has a figure of %s that is not a number.", suite.title, scored.metrics.name)
         raise SuiteFailed(
-            gettext_noop(f"{suite.title} has a figure of {scored.metrics.name} that is not a number, so none is kept.")
+            Sentence(
+                "{suite} has a figure of {metrics} that is not a number, so none is kept.",
+                suite=suite.title,
+                metrics=scored.metrics.name,
+            )
         ) from error
     return scored
 

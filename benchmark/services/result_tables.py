@@ -25,7 +25,7 @@ from benchmark.suites.showing.judges import COLUMN, NOTE, notes_of, tests_of
 from benchmark.suites.showing.levels import LEVELS_NOTE, category_level_rows, level_notes, level_rows
 from benchmark.suites.showing.missing import leads, missing_of, unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, listed, word
 
 GROUPS = {"official": gettext_noop("Official parse (%)"), "repaired": gettext_noop("Repaired parse (%)")}
 RANKING, MISSING = gettext_noop("Ranking"), gettext_noop("Missing answers (%)")
@@ -98,13 +98,13 @@ def _missing_columns(group: MetricGroup) -> list[Column]:
         Column(key="unusable", header=gettext_noop("Left out"), digits=1, kind="share", group=MISSING),
         Column(
             key="low",
-            header=gettext_noop(f"{score}, worst case"),
+            header=Sentence("{score}, worst case", score=word(score)),
             interval="low_interval",
             best="high",
             kind="share",
             group=MISSING,
         ),
-        Column(key="high", header=gettext_noop(f"{score}, best case"), kind="share", group=MISSING),
+        Column(key="high", header=Sentence("{score}, best case", score=word(score)), kind="share", group=MISSING),
         *([Column(key="unjudged", header=gettext_noop("Rows not judged"), kind="count")] if group.judged else []),
     ]
 
@@ -219,7 +219,9 @@ def _unofficial(entrants: Sequence[EntrantResults]) -> list[str]:
         if not entrant.parses.official:
             models.setdefault(entrant.parses.reason, []).append(entrant.model)
     return [
-        why if len(names) == len(entrants) else gettext_noop(f"No official figure of {', '.join(names)}: {why}")
+        why
+        if len(names) == len(entrants)
+        else Sentence("No official figure of {names}: {why}", names=listed(names), why=why)
         for why, names in models.items()
         if why
     ]
@@ -235,9 +237,13 @@ def category_table(entrants: Sequence[EntrantResults], group: str) -> Table:
     for category in categories:
         columns += [_category_column(parse, category, short.get(category, category)) for parse in parses_in(entrants)]
     ranked, below = _ranked([(entrant, _category_row(entrant, group)) for entrant in entrants])
-    nouns, levels = f"n: {nouns_of_group(group)[1]}.", category_level_rows(entrants)
+    nouns, levels = Sentence("n: {samples}.", samples=word(nouns_of_group(group)[1])), category_level_rows(entrants)
     table = Table(
-        title=gettext_noop(f"{group_named(group).score_title} by {suite_named(group_suite(group)).category_noun} (%)"),
+        title=Sentence(
+            "{score_title} by {category_noun} (%)",
+            score_title=group_named(group).score_title,
+            category_noun=suite_named(group_suite(group)).category_noun,
+        ),
         columns=columns,
         rows=ranked,
         totals=[*below, *levels],

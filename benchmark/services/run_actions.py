@@ -14,7 +14,7 @@ from django.db import transaction
 from benchmark.models import Run
 from benchmark.services.archiving import ARCHIVED, DELETED
 from benchmark.services.runs import IMPORTED, LAUNCH
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, sentences
 from workers.models import JobState
 from workers.services.jobs import JobRefused, apply_action, fits, require_action
 
@@ -38,10 +38,10 @@ class TakenAlong:
         some = (
             gettext_noop("The run under its control was")
             if self.controls == 1
-            else gettext_noop(f"{self.controls:,} runs under its controls were")
+            else Sentence("{controls} runs under its controls were", controls=f"{self.controls:,}")
         )
-        followed = [gettext_noop(f"{some} {DONE[self.action]}, too.")] if self.controls else []
-        return " ".join([*followed, *self.left])
+        followed = [Sentence("{some} {done}, too.", some=some, done=DONE[self.action])] if self.controls else []
+        return sentences(*followed, *self.left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ class DoneToLaunch:
         some = (
             gettext_noop("1 run of this launch was")
             if self.runs == 1
-            else gettext_noop(f"{self.runs:,} runs of this launch were")
+            else Sentence("{runs} runs of this launch were", runs=f"{self.runs:,}")
         )
-        return " ".join([f"{some} {DONE[self.action]}, with what is under controls.", *self.left])
+        return sentences(f"{some} {DONE[self.action]}, with what is under controls.", *self.left)
 
 
 def refused_action(run: Run, action: str = "") -> str:
@@ -104,7 +104,9 @@ def act_on_launch(run: Run, action: str) -> DoneToLaunch:
     runs = launched_with(run)
     if action not in DONE:
         raise JobRefused(
-            gettext_noop(f"All runs of a launch are paused, resumed or cancelled together; {action} one of them.")
+            Sentence(
+                "All runs of a launch are paused, resumed or cancelled together; {action} one of them.", action=action
+            )
         )
     if not runs:
         raise JobRefused(ALONE)
@@ -118,7 +120,7 @@ def act_on_launch(run: Run, action: str) -> DoneToLaunch:
             left += act_on(other, action, pressed=True).left
             done += 1
         except JobRefused as refusal:
-            left.append(gettext_noop(f"“{other.title}” stays as it is: {refusal}"))
+            left.append(Sentence("“{other}” stays as it is: {refusal}", other=other.title, refusal=refusal))
     return DoneToLaunch(action, done, left)
 
 
@@ -128,9 +130,9 @@ def goes_along(run: Run, action: str) -> str:
     some = (
         gettext_noop("The run under its control is")
         if count == 1
-        else gettext_noop(f"{count:,} runs under its controls are")
+        else Sentence("{count} runs under its controls are", count=f"{count:,}")
     )
-    return gettext_noop(f"{some} {DONE[action]}, too.") if count else ""
+    return Sentence("{some} {done}, too.", some=some, done=DONE[action]) if count else ""
 
 
 @transaction.atomic
@@ -149,5 +151,9 @@ def act_on(run: Run, action: str, *, budget: str = "", pressed: bool = False) ->
     if not pressed and (budget or not controls or fits(run.job, action)):
         require_action(run.job, action, budget=budget, what="run")
     refusals = {control: apply_action(control.job, action) for control in controls}
-    left = [gettext_noop(f"“{control.title}” stays as it is: {why}") for control, why in refusals.items() if why]
+    left = [
+        Sentence("“{control}” stays as it is: {why}", control=control.title, why=why)
+        for control, why in refusals.items()
+        if why
+    ]
     return TakenAlong(action, len(controls) - len(left), left)

@@ -27,7 +27,7 @@ from benchmark.services.stored_plans import draft_of, plan_of
 from benchmark.services.taken_over import nothing_to_judge
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, sentences
 from workers.services.jobs import JobRefused, open_job
 
 LAUNCH = "launch"
@@ -91,7 +91,9 @@ def add_controls(*, by: User | None, run: Run, controls: Sequence[str], now: dat
     except JobRefused as error:
         raise RunRefused(str(error), "endpoints") from error
     if not started:
-        raise RunRefused(" ".join(note for under in under_controls(plan, stories) for note in under.notes), "controls")
+        raise RunRefused(
+            sentences(*(note for under in under_controls(plan, stories) for note in under.notes)), "controls"
+        )
     return started
 
 
@@ -101,7 +103,9 @@ def controls_of_run(run: Run, controls: Sequence[str]) -> tuple[Plan, list[Datas
         raise RunRefused(BESIDE.format(of=run.original))
     plan = plan_of(run)
     if there := [name for name in controls if name in plan.controls]:
-        raise RunRefused(gettext_noop(f"The run has the control “{CONTROLS[there[0]].title}” already."), "controls")
+        raise RunRefused(
+            Sentence("The run has the control “{controls}” already.", controls=CONTROLS[there[0]].title), "controls"
+        )
     if not controls:
         raise RunRefused(gettext_noop("Tick at least one control."), "controls")
     budget = run.parameters.budget

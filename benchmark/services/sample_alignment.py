@@ -15,7 +15,7 @@ from functools import partial
 from annotation.models import Project, User
 from benchmark.models import Run
 from benchmark.services.alignment_tables import load_tables, origin_of, units_of
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from judge.domain.alignment import RowAnswer, Verdict
 from judge.domain.proposing import propose
 from judge.models import Alignment, AlignmentStudy, AlignmentTask

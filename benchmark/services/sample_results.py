@@ -26,7 +26,7 @@ from benchmark.services.sweeps import plans_of_sweep
 from benchmark.services.visibility import set_audience
 from benchmark.services.warm import warm
 from benchmark.suites.registry import suite_named
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from workers.models import Endpoint, JobState
 from workers.services.run_to_end import run_to_end
 

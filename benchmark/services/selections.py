@@ -12,7 +12,7 @@ from benchmark.services.run_metrics import RunMetrics
 from benchmark.suites.group_metrics import GroupMetrics
 from benchmark.suites.reasons import lost_outside
 from benchmark.suites.registry import nouns_of_samples, suite_named
-from core.language import gettext_noop
+from core.messages import Sentence, word
 
 OF_RUN = "run:"
 
@@ -36,7 +36,7 @@ def selections_of(dataset: Dataset, reports: Mapping[int, RunMetrics], runs: Seq
     selections = [
         Selection(
             "",
-            gettext_noop(f"All {len(rows):,} {nouns_of_samples(dataset.suite)[1]}"),
+            Sentence("All {rows} {suite}", rows=f"{len(rows):,}", suite=nouns_of_samples(dataset.suite)[1]),
             frozenset(number for number, _ in rows),
         )
     ]
@@ -94,13 +94,22 @@ def selection_named(dataset: Dataset, key: str, suite: str) -> Selection | None:
 def _split(dataset: Dataset, split: str, numbers) -> Selection:
     stories = frozenset(numbers)
     nouns = nouns_of_samples(dataset.suite)[1]
-    return Selection(split, gettext_noop(f"Split {split}: {len(stories):,} {nouns}"), stories)
+    return Selection(
+        split,
+        Sentence("Split {split}: {stories} {nouns}", split=split, stories=f"{len(stories):,}", nouns=word(nouns)),
+        stories,
+    )
 
 
 def _of_run(run: Run, numbers) -> Selection:
     stories = frozenset(numbers)
     return Selection(
         f"{OF_RUN}{run.uid}",
-        gettext_noop(f"{len(stories):,} {suite_named(run.suite).noun[1]} of “{run.title}”"),
+        Sentence(
+            "{stories} {noun} of “{run}”",
+            stories=f"{len(stories):,}",
+            noun=word(suite_named(run.suite).noun[1]),
+            run=run.title,
+        ),
         stories,
     )

@@ -25,7 +25,7 @@ from benchmark.services.leaderboard_scope import Leaderboard
 from benchmark.services.methods_text import facts_of
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import report_of
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 
 
 @transaction.atomic
@@ -43,7 +43,7 @@ def freeze_comparison(
 ) -> SharedReport:
     """The comparison as it stands; `keys` are those that `pair_of` found the two by. Raises RunRefused where a run was
     deleted."""
-    title = title or gettext_noop(f"{comparison.first} and {comparison.second}")
+    title = title or Sentence("{first} and {second}", first=comparison.first, second=comparison.second)
     different = [locked_run(run) for _, run in sorted({run.pk: run for run in runs}.items())]
     document = Document(
         title=title,
@@ -103,12 +103,18 @@ def freeze_across(*, by: User | None, project: Project, title: str = "") -> Shar
 
 def _compared(comparison: Comparison) -> str:
     how = comparison.method
-    part = gettext_noop(f" of {comparison.selection}") if comparison.selection else ""
-    return gettext_noop(
-        f"{comparison.first} and {comparison.second} were compared on the {comparison.n:,} stories{part} for "
-        f"which both have a score, in the {comparison.parse} parse. Differences are first minus second. "
-        f"{how[:1].upper()}{how[1:]}."
-    ) + (gettext_noop(f" Settings that differ: {comparison.differ}.") if comparison.differ else "")
+    part = Sentence(" of {selection}", selection=comparison.selection) if comparison.selection else ""
+    return Sentence(
+        "{first} and {second} were compared on the {n} stories{part} for which both have a score, in "
+        "the {parse} parse. Differences are first minus second. {how}{how_2}.",
+        first=comparison.first,
+        second=comparison.second,
+        n=f"{comparison.n:,}",
+        part=part,
+        parse=word(comparison.parse),
+        how=how[:1].upper(),
+        how_2=how[1:],
+    ) + (Sentence(" Settings that differ: {differ}.", differ=comparison.differ) if comparison.differ else "")
 
 
 def _keep(by: User | None, project: Project, run: Run | None, title: str, document: Document) -> SharedReport:

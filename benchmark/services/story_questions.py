@@ -13,7 +13,7 @@ from benchmark.suites.contract import BadQuestion, ItemView, Question, Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from benchmark.suites.side_by_side import ReadLine
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 MOST = 300
 """Questions of one story that a page shows."""

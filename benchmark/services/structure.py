@@ -29,8 +29,8 @@ from benchmark.suites.contract import MetricGroup
 from benchmark.suites.results import RunEntrant
 from benchmark.suites.showing.entrants import short_names_of
 from core.digests import json_digest
-from core.language import gettext_noop
 from core.made_by import made_by
+from core.messages import Sentence, gettext_noop
 from core.statistics import Estimate, method
 
 QUESTIONS, STORIES = "questions", "stories"
@@ -157,7 +157,7 @@ def _pairs(sides: Sides, choice: Choice, measure: Measure) -> tuple[list[Pair], 
             pairs.append(Pair(model, there, answers))
         else:
             lacks = next((noun for noun, entrant in structures.items() if not entrant), choice.answers.noun)
-            absent.append(Absent(model, gettext_noop(f"no {lacks} in the chosen run")))
+            absent.append(Absent(model, Sentence("no {lacks} in the chosen run", lacks=lacks)))
     return pairs, absent
 
 

@@ -12,7 +12,7 @@ from benchmark.services.structure import QUESTIONS, STORIES, Choice
 from benchmark.services.structure_sides import Sides
 from benchmark.suites.contract import ANSWERS, STRUCTURE, Suite
 from benchmark.suites.registry import suites
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, sentences
 from workers.models import UNENDED
 
 NAMES = ("measure", "answers", "cut", "counted", "reading", "structure", "run")
@@ -48,9 +48,10 @@ def lacking(sides: Sides, project: Project) -> Lacking | None:
     if answers:
         return _after(gettext_noop("There is a run of questions."), project, STRUCTURE)
     asking = _example(ANSWERS).title
-    needs = gettext_noop(
-        "It needs two finished runs of the same models: one on gold belief tables, one on questions about the "
-        f"same stories, such as those of {asking}."
+    needs = Sentence(
+        "It needs two finished runs of the same models: one on gold belief tables, one on questions "
+        "about the same stories, such as those of {asking}.",
+        asking=asking,
     )
     return _after(needs, project, ANSWERS, STRUCTURE)
 
@@ -61,7 +62,7 @@ def _after(there: str, project: Project, *sides: str) -> Lacking:
     going = _going(project, *sides)
     steps = [_next(project, side) for side in sides]
     coming = going or next((step for step in steps if step.step != "launch"), steps[0])
-    return replace(coming, message=f"{there} {coming.message}")
+    return replace(coming, message=sentences(there, coming.message))
 
 
 def _going(project: Project, *sides: str) -> Lacking | None:
@@ -74,10 +75,13 @@ def _going(project: Project, *sides: str) -> Lacking | None:
     what = (
         gettext_noop("belief tables")
         if run.suite in {suite.name for suite in _suites_telling(STRUCTURE)}
-        else "questions"
+        else gettext_noop("questions")
     )
-    going = gettext_noop(
-        f"The run “{run.title}”, of {what}, is {run.job.standing}: its figures count here once it has ended."
+    going = Sentence(
+        "The run “{run}”, of {what}, is {standing}: its figures count here once it has ended.",
+        run=run.title,
+        what=what,
+        standing=run.job.standing,
     )
     return Lacking(going, "run", run.uid)
 
@@ -88,8 +92,9 @@ def _next(project: Project, side: str) -> Lacking:
     if side == STRUCTURE:
         frozen = Dataset.objects.filter(project=project, suite="").order_by("-version").first()
         if frozen:
-            run_on = gettext_noop(
-                f"Gold is frozen as version {frozen.version}: now run the same models on its belief tables."
+            run_on = Sentence(
+                "Gold is frozen as version {frozen}: now run the same models on its belief tables.",
+                frozen=frozen.version,
             )
             return Lacking(run_on, "launch", str(frozen.version))
         freeze = gettext_noop("Now freeze gold belief tables of the same stories, and run the same models on them.")
@@ -98,14 +103,17 @@ def _next(project: Project, side: str) -> Lacking:
         Dataset.objects.filter(project=project, suite__in=[suite.name for suite in loaded]).order_by("-version").first()
     )
     if imported:
-        run_on = gettext_noop(
-            f"{imported.title} is imported as version {imported.version}: now run the same models on it, to its end."
+        run_on = Sentence(
+            "{imported} is imported as version {imported_2}: now run the same models on it, to its end.",
+            imported=imported.title,
+            imported_2=imported.version,
         )
         return Lacking(run_on, "launch", str(imported.version))
     example = _example(side)
-    bring = gettext_noop(
-        f"Now import a benchmark with questions about the same stories, such as {example.title}, and run the same "
-        "models on it."
+    bring = Sentence(
+        "Now import a benchmark with questions about the same stories, such as {example}, and run "
+        "the same models on it.",
+        example=example.title,
     )
     return Lacking(bring, "import", example.name)
 
@@ -152,7 +160,9 @@ def _cut(text: str) -> tuple[float | None, str]:
         value = -1.0
     if 0 <= value <= 100:
         return value / 100, ""
-    return None, gettext_noop(f"Right from: {text[:40]!r} is not a number from 0 to 100; the median is taken.")
+    return None, Sentence(
+        "Right from: {text} is not a number from 0 to 100; the median is taken.", text=repr(text[:40])
+    )
 
 
 def _example(side: str) -> Suite:

@@ -16,7 +16,7 @@ from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import suite_named
 from benchmark.suites.results import RunEntrant
 from benchmark.suites.story_scores import cases_by_story, categories_of
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 
 Texts = Mapping[int, str]
 """The text of the story of each sample of a dataset, by number."""
@@ -91,7 +91,9 @@ class Joining:
         for side, group in zip(pair.entrants, (*groups, answers), strict=True):
             columns[group.key] = self._columns_of(group.key)[side.scores]
             if not columns[group.key]:
-                return Joined(pair, why=gettext_noop(f"no {self.parse} figures of {group.noun}"))
+                return Joined(
+                    pair, why=Sentence("no {parse} figures of {noun}", parse=word(self.parse), noun=word(group.noun))
+                )
         if len({self.runs[side.run] for side in pair.structures}) > 1:
             return Joined(pair, why=gettext_noop("its structures are of different versions of the gold"))
         structures, questions = columns[groups[0].key], columns[answers.key]

@@ -15,7 +15,7 @@ from benchmark.services.reports import reports_of
 from benchmark.suites.contract import STRUCTURE, MetricGroup
 from benchmark.suites.registry import group_named, group_suite, ordered_suites, suite_named
 from benchmark.suites.results import RunEntrant
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, labelled, listed, noted
 from workers.models import JobState
 
 SEPARATOR = "."
@@ -54,11 +54,11 @@ class Measure:
     def label(self) -> str:
         """The name on pages."""
         if self.beside:
-            return gettext_noop(f"{self.parts[0].label} and {self.beside.label}")
+            return Sentence("{parts} and {beside}", parts=self.parts[0].label, beside=self.beside.label)
         if self.share == self.group.score:
             return self.group.score_title
         name = self.group.headers.get(self.share, self.share)
-        return f"{self.group.noun.capitalize()}: {name}"
+        return labelled(self.group.noun.capitalize(), name)
 
 
 @dataclass(frozen=True)
@@ -163,4 +163,4 @@ def _named(
 
 def _page_name(identity: str, names: Sequence[str]) -> str:
     name, *endpoint = identity.split("\n")
-    return name if names.count(name) == 1 else f"{name} ({', '.join(filter(None, endpoint))})"
+    return name if names.count(name) == 1 else noted(name, listed(endpoint))

@@ -14,7 +14,7 @@ from benchmark.services.structure_joins import Joined, Place
 from benchmark.services.structure_sides import Measure
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import suite_named
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import Json
 
 ANSWER, STRUCTURE = "answer", "structure"

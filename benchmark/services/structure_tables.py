@@ -13,7 +13,7 @@ from benchmark.domain.plots import structure_and_answers
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.plot_data import Picture
 from benchmark.services.structure import ALL, QUESTIONS, Association, Related
-from core.language import gettext_noop
+from core.messages import Sentence, as_sentence, clauses, gettext_noop, listed, uncapitalised
 from core.statistics import Estimate
 
 PICTURE = "right-answers"
@@ -26,8 +26,15 @@ def cut_text(association: Association) -> str:
     whence = "" if association.choice.cut is not None else gettext_noop(", the median")
     measure = association.choice.measure
     if measure.beside:
-        return gettext_noop(f"{measure.label}, each of at least {100 * association.cut:g} %{whence}")
-    return gettext_noop(f"{measure.label} of at least {100 * association.cut:g} %{whence}")
+        return Sentence(
+            "{measure}, each of at least {cut} %{whence}",
+            measure=measure.label,
+            cut=f"{100 * association.cut:g}",
+            whence=whence,
+        )
+    return Sentence(
+        "{measure} of at least {cut} %{whence}", measure=measure.label, cut=f"{100 * association.cut:g}", whence=whence
+    )
 
 
 def counted_sentence(association: Association) -> str:
@@ -71,7 +78,7 @@ def crossing_table(association: Association) -> Table:
     columns = [
         Column(key="model", header=gettext_noop("Model")),
         *(
-            Column(key=key, header=gettext_noop(f"{head} answers"), group=group, kind="count")
+            Column(key=key, header=Sentence("{head} answers", head=head), group=group, kind="count")
             for key, (head, group) in zip(cells, heads, strict=True)
         ),
         *(Column(key=key, header=head, group="Missing", kind="count") for key, head in missing),
@@ -89,7 +96,7 @@ def crossing_table(association: Association) -> Table:
         rows=rows,
         absent=association.absent,
         notes=[
-            gettext_noop(f"Right structure: {cut_text(association)}."),
+            Sentence("Right structure: {association}.", association=cut_text(association)),
             counted_sentence(association),
             *_unlinked(association),
         ],
@@ -102,15 +109,18 @@ def _unlinked(association: Association) -> list[str]:
     notes = []
     if most := max((model_links.without_story for model_links in links), default=0):
         notes.append(
-            gettext_noop(
-                f"Up to {most:,} questions of a model are about stories without a structure; they are left out."
+            Sentence(
+                "Up to {most} questions of a model are about stories without a structure; they are left out.",
+                most=f"{most:,}",
             )
         )
     if most := max((model_links.without_question for model_links in links), default=0):
-        notes.append(gettext_noop(f"Up to {most:,} stories of a model have no question; they are left out."))
+        notes.append(Sentence("Up to {most} stories of a model have no question; they are left out.", most=f"{most:,}"))
     if most := max((joined.undefined for joined in association.joined), default=0):
         notes.append(
-            gettext_noop(f"Up to {most:,} questions of a model have no figure by definition; they are left out.")
+            Sentence(
+                "Up to {most} questions of a model have no figure by definition; they are left out.", most=f"{most:,}"
+            )
         )
     return notes
 
@@ -141,10 +151,10 @@ def association_table(association: Association) -> Table:
         if estimate.value is None and estimate.reason
     }
     notes = [
-        gettext_noop(f"Right structure: {cut_text(association)}."),
+        Sentence("Right structure: {association}.", association=cut_text(association)),
         gettext_noop("Bounds: where the difference can be, whatever the missing answers and structures are."),
         *all_sentences(association),
-        *(gettext_noop(f"No figure: {why}.") for why in sorted(reasons)),
+        *(Sentence("No figure: {why}.", why=why) for why in sorted(reasons)),
         _method(association),
     ]
     return Table(
@@ -162,7 +172,7 @@ def _bounds_text(model: str, table: Crossing) -> str | None:
     if not table.no_answer + table.no_structure + table.no_score:
         return gettext_noop("nothing is missing")
     low, high = (_signed(100 * end, "") for end in table.bounds)
-    return gettext_noop(f"{low} to {high}")
+    return Sentence("{low} to {high}", low=low, high=high)
 
 
 def _signed(value: float, sign: str = "+") -> str:
@@ -183,7 +193,7 @@ def _cell(key: str, estimate: Estimate) -> Cells:
 
 
 def _method(association: Association) -> str:
-    return f"{association.method[:1].upper()}{association.method[1:]}."
+    return as_sentence(association.method)
 
 
 def category_table(association: Association) -> Table:
@@ -230,7 +240,7 @@ def _related_table(title: str, part: str, related: Sequence[Related], associatio
             if any(relation.model == ALL for relation in related)
             else []
         ),
-        *(gettext_noop(f"No figure: {why}.") for why in sorted(reasons)),
+        *(Sentence("No figure: {why}.", why=why) for why in sorted(reasons)),
         _method(association),
     ]
     return Table(title=title, columns=columns, rows=rows, absent=association.absent, notes=notes)
@@ -268,7 +278,9 @@ def observation_table(association: Association) -> Table:
         for seen, place in zip(joined.observations, joined.places, strict=True)
     ]
     return Table(
-        title=gettext_noop(f"Structure and answers, question by question; right: {cut_text(association)}"),
+        title=Sentence(
+            "Structure and answers, question by question; right: {association}", association=cut_text(association)
+        ),
         columns=columns,
         rows=rows,
     )
@@ -290,7 +302,7 @@ def picture_of(association: Association) -> Picture:
 
 
 def _plot(association: Association) -> Plot:
-    note = "; ".join(sentence.rstrip(".") for sentence in all_sentences(association))
+    note = clauses(*(sentence.rstrip(".") for sentence in all_sentences(association)))
     return structure_and_answers(answer_rows(association), cut=cut_text(association)).about(note=note)
 
 
@@ -299,8 +311,9 @@ def all_sentences(association: Association) -> list[str]:
     if not association.metrics or ALL not in association.metrics.tables:
         return []
     baselines = [joined.pair.model for joined in association.joined if joined.pair.answers.kind == "baseline"]
-    among = gettext_noop(
-        f"Among all models are baselines, which the choice above can leave out: {', '.join(baselines)}."
+    among = Sentence(
+        "Among all models are baselines, which the choice above can leave out: {baselines}.",
+        baselines=listed(baselines),
     )
     return [WITHIN, among] if baselines else [WITHIN]
 
@@ -338,27 +351,31 @@ def verdict_of(association: Association) -> Verdict:
     slope = beyond.slope
     label = _within_a_sentence(association.choice.measure.label)
     if slope.value is None:
-        finding = gettext_noop(
-            f"Beyond category, it cannot be told whether structure predicts answers: {slope.reason}."
+        finding = Sentence(
+            "Beyond category, it cannot be told whether structure predicts answers: {reason}.", reason=slope.reason
         )
     else:
         ends = slope.interval
         interval = (
-            gettext_noop(f"95 % interval {_tenth(ends[0])} to {_tenth(ends[1])}")
+            Sentence("95 % interval {ends} to {ends_2}", ends=_tenth(ends[0]), ends_2=_tenth(ends[1]))
             if ends
-            else gettext_noop(f"no interval: {slope.reason}")
+            else Sentence("no interval: {reason}", reason=slope.reason)
         )
         verdict = gettext_noop("is not shown to predict") if not ends or ends[0] <= 0 <= ends[1] else "predicts"
-        finding = gettext_noop(
-            f"Beyond category, structure {verdict} answers: 10 points more of {label} come with "
-            f"{_tenth(slope.value)} points of right answers ({interval})."
+        finding = Sentence(
+            "Beyond category, structure {verdict} answers: 10 points more of {label} come with {value} "
+            "points of right answers ({interval}).",
+            verdict=verdict,
+            label=label,
+            value=_tenth(slope.value),
+            interval=interval,
         )
     return Verdict(finding, _fit_text(association))
 
 
 def _within_a_sentence(label: str) -> str:
     """The label without its capital, unless that is one of an abbreviation."""
-    return label[:1].lower() + label[1:] if label[1:2].islower() else label
+    return uncapitalised(label) if label[1:2].islower() else label
 
 
 def _tenth(value: float) -> str:
@@ -371,17 +388,22 @@ def _fit_text(association: Association) -> str:
     if beyond is None:
         return ""
     models = (
-        gettext_noop(f"{beyond.models} models as random effect")
+        Sentence("{models} models as random effect", models=beyond.models)
         + (
-            gettext_noop(f" with a standard deviation of {100 * beyond.spread:.1f} points")
+            Sentence(" with a standard deviation of {spread} points", spread=f"{100 * beyond.spread:.1f}")
             if beyond.spread is not None
             else ""
         )
         if beyond.models > 1
         else gettext_noop("one model, so without a random effect")
     )
-    return gettext_noop(
-        f"Linear mixed model of {beyond.observations:,} {association.choice.counted} about {beyond.stories:,} stories "
-        f"with both scores; category fixed ({beyond.categories}), {models}. The structure’s score counts as it lies "
-        "around the mean of its model; stories are resampled."
+    return Sentence(
+        "Linear mixed model of {observations} {counted} about {stories} stories with both scores; "
+        "category fixed ({categories}), {models}. The structure’s score counts as it lies around the "
+        "mean of its model; stories are resampled.",
+        observations=f"{beyond.observations:,}",
+        counted=association.choice.counted,
+        stories=f"{beyond.stories:,}",
+        categories=beyond.categories,
+        models=models,
     )

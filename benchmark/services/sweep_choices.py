@@ -28,7 +28,8 @@ from benchmark.services.sweeps import level_of
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import units_of_group
 from benchmark.suites.results import EntrantResults
-from core.language import gettext, gettext_noop
+from core.language import gettext
+from core.messages import Sentence, gettext_noop, noted
 from core.plain import Json, plain
 from core.statistics import Estimate, beyond_reach
 from judge.domain.calibration.selection import Beside, choice_text, highest_text
@@ -129,7 +130,7 @@ class Choosing:
     @property
     def title(self) -> str:
         """The group with its score."""
-        return f"{self.group.title} ({self.group.headers[self.group.score]})"
+        return noted(self.group.title, self.group.headers[self.group.score])
 
     @property
     def highest(self) -> str:
@@ -261,7 +262,11 @@ def _check_reason(reason: str) -> None:
         raise ChoiceRefused(gettext_noop("Say why this model is chosen."))
     if len(reason) > LONGEST_REASON:
         raise ChoiceRefused(
-            gettext_noop(f"The reason has {len(reason):,} characters; at most {LONGEST_REASON:,} are kept.")
+            Sentence(
+                "The reason has {reason} characters; at most {longest_reason} are kept.",
+                reason=f"{len(reason):,}",
+                longest_reason=f"{LONGEST_REASON:,}",
+            )
         )
 
 

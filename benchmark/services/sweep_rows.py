@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from benchmark.domain.tables import Cells
 from benchmark.services.sweeps import level_name
-from core.language import gettext_noop
+from core.messages import Sentence, clauses, listed
 
 WAITS = "waits"
 """The key of a row of a judge that has no estimate at some level yet."""
@@ -58,18 +58,16 @@ class SweptRow:
     def best(self) -> str:
         """The levels whose estimate no other exceeds."""
         values = self.values
-        return ", ".join(level_name(level) for level in values if values[level] == max(values.values()))
+        return listed(level_name(level) for level in values if values[level] == max(values.values()))
 
     @property
     def alike(self) -> str:
         """The levels that are not shown to differ from the best of the block, and those of which nothing is known."""
         together, apart = (self._named(alike) for alike in (True, None))
-        return "; ".join(
-            filter(None, [together, gettext_noop(f"not compared: {apart}") if apart else "", self.why_waits])
-        )
+        return clauses(together, Sentence("not compared: {apart}", apart=apart) if apart else "", self.why_waits)
 
     def _named(self, alike: bool | None) -> str:
-        return ", ".join(level_name(level) for level in sorted(self.estimates) if self.estimates[level].alike is alike)
+        return listed(level_name(level) for level in sorted(self.estimates) if self.estimates[level].alike is alike)
 
     def cells(self) -> Cells:
         """{block, model, group, lLEVEL…, best, alike[, waits]}."""

@@ -31,7 +31,7 @@ from benchmark.services.sweeps import NO_LEVEL, judges_of_launch, level_name, le
 from benchmark.suites.contract import MetricGroup, Suite
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.settings import Setting
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, labelled, listed, noted
 from judge.domain.calibration.agreement import Agreement, SpannedEstimate
 from judge.domain.calibration.selection import highest_text
 
@@ -68,7 +68,7 @@ def levels_table(runs: Sequence[Run], reader: User) -> Table:
         Column(key="alike", header=gettext_noop("Not shown to differ from the best")),
     ]
     return Table(
-        title=gettext_noop(f"{setting.label} by model"),
+        title=Sentence("{setting} by model", setting=setting.label),
         columns=[Column(key="model", header=gettext_noop("Model")), *columns, *best],
         rows=[row.cells() for row in rows],
         section="block",
@@ -91,7 +91,7 @@ def _highest(runs: Sequence[Run], suite: Suite) -> list[str]:
         if best and estimate:
             levels = {run.uid: level_of(run, swept_by(runs)[1].name) for run in runs}
             name = f"{cell_name(best)} {level_name(levels[best.run])}"
-            notes.append(f"{group.title}: {highest_text(name, len(cells), estimate)}")
+            notes.append(labelled(group.title, highest_text(name, len(cells), estimate)))
     return notes
 
 
@@ -145,8 +145,8 @@ def _waiting(row: SweptRow, levels: Sequence[int], aligns: bool) -> SweptRow:
     waits = [level for level in levels if level not in row.estimates]
     if not waits:
         return row
-    at = ", ".join(map(level_name, waits))
-    why = gettext_noop(f"you still align: {at}") if aligns else gettext_noop(f"not aligned yet: {at}")
+    at = listed(map(level_name, waits))
+    why = Sentence("you still align: {at}", at=at) if aligns else Sentence("not aligned yet: {at}", at=at)
     return replace(row, waits=waits, why_waits=why)
 
 
@@ -173,7 +173,7 @@ def _block(runs: Sequence[Run], group: MetricGroup, setting: Setting) -> list[Sw
     levels = {run.uid: level_of(run, setting.name) for run in runs}
     cells = cells_of(runs, group)
     pairs = pairs_of(runs, group, cells)
-    best, title = best_of(cells), f"{group.title} ({group.headers[group.score]})"
+    best, title = best_of(cells), noted(group.title, group.headers[group.score])
     by_model: dict[str, dict[int, SweptEstimate]] = {}
     for cell in cells:
         alike = _alike(cell, best, pairs) if best else False
@@ -213,7 +213,7 @@ def models_table(runs: Sequence[Run]) -> Table:
             row = rows.get(cell_name(cell), {"model": cell_name(cell)})
             rows[cell_name(cell)] = row | _score(cell, group).cells(group.key)
     return Table(
-        title=gettext_noop(f"Models at {setting.label.lower()} {highest}"),
+        title=Sentence("Models at {setting} {highest}", setting=setting.label.lower(), highest=highest),
         columns=columns,
         rows=_best_first(list(rows.values()), columns[1:]),
         notes=[
@@ -228,7 +228,7 @@ def paired_table(choosings: Sequence[Choosing]) -> Table:
     """Return a block for each metric group: its candidate that is looked at beside every other model and level."""
     rows = [
         {
-            "block": f"{choosing.title}: {choosing.looked.name}", "model": other.candidate.name,
+            "block": labelled(choosing.title, choosing.looked.name), "model": other.candidate.name,
             "score": other.candidate.score, "difference": other.value,
             "difference-interval": other.interval, "difference-interval_reason": other.pair and other.pair.reason,
             "n": other.pair and other.pair.n, "p": other.pair and other.pair.p_adjusted,

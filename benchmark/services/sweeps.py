@@ -16,7 +16,7 @@ from benchmark.services.taken_over import needed_by_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import Setting
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from workers.models import Endpoint
 
 
@@ -115,11 +115,24 @@ def _offering(plan: Plan, field: str, values: Sequence[Any]) -> Setting:
     does not offer."""
     setting = swept_settings(plan.definition).get(field)
     if setting is None:
-        raise RunRefused(gettext_noop(f"{plan.definition.title} has nothing to sweep as {field}: leave it out."), field)
+        raise RunRefused(
+            Sentence(
+                "{definition} has nothing to sweep as {field}: leave it out.",
+                definition=plan.definition.title,
+                field=field,
+            ),
+            field,
+        )
     offered = [value for value, _ in setting.choices]
     if unknown := [value for value in values if value not in offered]:
         raise RunRefused(
-            gettext_noop(f"{setting.label} is {unknown[0]}; expected {' or '.join(map(str, offered))}."), field
+            Sentence(
+                "{setting} is {unknown}; expected {str}.",
+                setting=setting.label,
+                unknown=unknown[0],
+                str=" or ".join(map(str, offered)),
+            ),
+            field,
         )
     return setting
 

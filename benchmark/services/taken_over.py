@@ -8,7 +8,7 @@ from benchmark.models import Run, RunItem
 from benchmark.services.results import WITHOUT_CALL
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
-from core.language import gettext_noop
+from core.messages import Sentence, word
 from workers.models import Endpoint
 
 
@@ -37,7 +37,11 @@ def judged_answers(suite: Suite) -> tuple[str, str]:
 
 def nothing_to_judge(suite: Suite) -> str:
     """Say that the earlier run has no answer that a judge could read."""
-    return gettext_noop(f"The earlier run has no {judged_answers(suite)[0]} of these models and {suite.noun[1]} yet.")
+    return Sentence(
+        "The earlier run has no {suite} of these models and {noun} yet.",
+        suite=judged_answers(suite)[0],
+        noun=word(suite.noun[1]),
+    )
 
 
 def ended_answers(source: Run, model: Endpoint) -> QuerySet[RunItem]:

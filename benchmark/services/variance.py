@@ -17,8 +17,8 @@ from benchmark.suites.registry import group_named, keys_of
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.story_scores import KeptScores, scores_by_turn
 from core.digests import json_digest
-from core.language import gettext_noop
 from core.made_by import made_by
+from core.messages import Sentence, gettext_noop, listed
 from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
 from core.statistics.variance import CLUSTERS, CONDITIONS, REPETITIONS, variance_split
 from workers.models import JobState
@@ -100,13 +100,15 @@ def split_of(runs: Sequence[Run], model: str, group: str = "") -> GroupSplit:
         raise NotSplit(gettext_noop("The runs are of different datasets; their scores have no stories in common."))
     keys = keys_of(runs[0].suite)
     if group and group not in keys:
-        raise NotSplit(gettext_noop(f"There are no scores of {group!r}; there are: {', '.join(keys)}."))
+        raise NotSplit(
+            Sentence("There are no scores of {group}; there are: {keys}.", group=repr(group), keys=listed(keys))
+        )
     group = group or keys[0]
     reports_of(runs)  # what is kept of them is of their answers as they are
     prompts_by_run = {run.pk: _prompts_text(run, group) for run in runs}
     scores = _scores(Entrant.objects.filter(run__in=runs, name=model), group, prompts_by_run)
     if not scores:
-        raise NotSplit(gettext_noop(f"{model} has no scores of {group} in these runs."))
+        raise NotSplit(Sentence("{model} has no scores of {group} in these runs.", model=model, group=group))
     return GroupSplit(group, model, _split(scores))
 
 

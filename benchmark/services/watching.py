@@ -16,7 +16,7 @@ from benchmark.services.items import LOST, STATES, problem_of
 from benchmark.services.taken_over import judged_answers
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
-from core.language import gettext_noop
+from core.messages import Sentence
 from workers.domain.pricing import Money
 from workers.models import WITHOUT_ANSWER, ItemState, JobState
 from workers.services.failures import Shortfall, shortfall_of
@@ -239,7 +239,7 @@ def shortfall_of_run(run: Run, rows: Sequence[StepProgress] | None = None) -> Sh
 
 def _lost_before(suite: Suite) -> str:
     answer, _ = judged_answers(suite)
-    return gettext_noop(f"The {answer} was lost in the run that it was taken over from.")
+    return Sentence("The {answer} was lost in the run that it was taken over from.", answer=answer)
 
 
 def to_come_of(runs: Sequence[Run]) -> dict[int, int]:

@@ -19,7 +19,7 @@ from benchmark.services.documents import Document
 from benchmark.services.suite_rankings import SuiteRanking
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.results import EntrantResults, EntrantsByGroup
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 
 Numbers = Set[int]
 
@@ -39,16 +39,20 @@ def sentence(open_stories: int, stories: int, suite: str = "") -> str:
     """Say why figures over `stories`, or over questions of a `suite` about some, are not shown to a reader with open
     work on some of them."""
     singular, many = suite_named(suite).noun if suite else ("story", "stories")
-    some = "it" if stories == 1 else gettext_noop(f"{open_stories:,} of them")
+    some = "it" if stories == 1 else Sentence("{open_stories} of them", open_stories=f"{open_stories:,}")
     work = (
         some
         if singular == "story"
         else gettext_noop("its story")
         if stories == 1
-        else gettext_noop(f"the stories of {some}")
+        else Sentence("the stories of {some}", some=some)
     )
-    counted = gettext_noop(f"one {singular}") if stories == 1 else f"{stories:,} {many}"
-    return gettext_noop(f"These figures rest on {counted}, and you still have work to do on {work}. Finish that first.")
+    counted = Sentence("one {singular}", singular=word(singular)) if stories == 1 else f"{stories:,} {many}"
+    return Sentence(
+        "These figures rest on {counted}, and you still have work to do on {work}. Finish that first.",
+        counted=counted,
+        work=work,
+    )
 
 
 def stories_of(document: Document) -> Numbers | None:

@@ -11,7 +11,7 @@ from benchmark.domain.report_rows import BothParses, ParseRows, ReportRow
 from benchmark.suites.analyses import Analysis, KeptAnalysis
 from benchmark.suites.group_metrics import BaselineLevels, GroupMetrics, Level
 from benchmark.suites.settings import Settings
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import Json
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ from benchmark.suites.results import Explorer, ParseResults, Section, ShownPictu
 from benchmark.suites.settings import Option, Setting, Settings
 from benchmark.suites.side_by_side import ReadLine, lines_of
 from benchmark.suites.sizes import Sizes
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import Json
 from workers.providers.baseline.baseline import Baseline
 from workers.providers.contract import Request

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmark.suites.asked import Question, Sample, SuiteData
 from benchmark.suites.settings import PARAMETER, Setting, Settings
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from judge.domain.contrast import Row
 from judge.domain.judgements import RowJudgement
 from workers.providers.contract import Request, Task
@@ -39,9 +39,10 @@ def self_test_setting(step: str) -> Setting:
         gettext_noop("Test the judge on pairs made from gold"),
         True,
         help=(
-            gettext_noop(
-                f"Once for each version of a judge, up to {MOST_CALLS} calls, with a cap of its own as high "
-                "as the budget."
+            Sentence(
+                "Once for each version of a judge, up to {most_calls} calls, with a cap of its own as high "
+                "as the budget.",
+                most_calls=MOST_CALLS,
             )
         ),
         stored=PARAMETER,

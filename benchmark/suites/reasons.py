@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 NO_GOLD = gettext_noop("no gold propositions")
 """Reason why a sample without gold has no estimate: not the answer's fault, so it is not counted as unusable."""
@@ -31,28 +31,6 @@ JUDGE_S = {
 OF_JUDGE = "judgement: "
 _OF_JUDGES = {*JUDGE_S.values(), NO_JUDGEMENT, JUDGE_NOT_STRUCTURED}
 LOST_OUTSIDE = {OPEN, CALL_FAILED, CANCELLED, NOT_IN_FILE, *_OF_JUDGES}
-COUNTED = (
-    gettext_noop("no answer {count}"),
-    gettext_noop("no answer yet {count}"),
-    gettext_noop("no gold propositions {count}"),
-    gettext_noop("no judgement {count}"),
-    gettext_noop("no usable row {count}"),
-    gettext_noop("cancelled {count}"),
-    gettext_noop("the answer was cut off {count}"),
-    gettext_noop("the call failed {count}"),
-    gettext_noop("it is not a whole answer {count}"),
-    gettext_noop("not structured: the endpoint ignored the schema {count}"),
-    gettext_noop("the imported file has no answer {count}"),
-    gettext_noop("the judge refused {count}"),
-    gettext_noop("the judge's answer is not structured: its endpoint ignored the schema {count}"),
-    gettext_noop("the judge's answer is not whole {count}"),
-    gettext_noop("the judge's answer was cut off {count}"),
-    gettext_noop("the model refused {count}"),
-    gettext_noop("says that the model does not know {count}"),
-)
-"""Reasons as tables list them, each with how many samples have it."""
-
-
 _OF_ANSWERS = ("holds ", "is ", "names ", "says ", "was ")
 """Beginnings of reasons that need the answer before them to be a sentence."""
 _ENDS = {
@@ -65,7 +43,7 @@ _ENDS = {
 
 def sentence_of(unusable: str) -> str:
     """Return why an answer is unusable as it can stand alone."""
-    return gettext_noop(f"The answer {unusable}.") if unusable.startswith(_OF_ANSWERS) else unusable
+    return Sentence("The answer {unusable}.", unusable=unusable) if unusable.startswith(_OF_ANSWERS) else unusable
 
 
 def note_of(unusable: str) -> str:
@@ -74,7 +52,7 @@ def note_of(unusable: str) -> str:
         return ""
     if unusable.startswith(_OF_ANSWERS):
         return sentence_of(unusable)
-    return _ENDS.get(unusable) or gettext_noop(f"Unusable: {unusable}.")
+    return _ENDS.get(unusable) or Sentence("Unusable: {unusable}.", unusable=unusable)
 
 
 def lost_by_judge(reason: str) -> bool:
@@ -94,8 +72,8 @@ def questions_unanswered(missing: int, total: int) -> str:
     if total == 1:
         return gettext_noop("its only question has no answer")
     if missing == 1:
-        return gettext_noop(f"{missing} of its {total} questions has no answer")
-    return gettext_noop(f"{missing} of its {total} questions have no answer")
+        return Sentence("{missing} of its {total} questions has no answer", missing=missing, total=total)
+    return Sentence("{missing} of its {total} questions have no answer", missing=missing, total=total)
 
 
 def tries_unanswered(missing: int, total: int) -> str:
@@ -105,5 +83,5 @@ def tries_unanswered(missing: int, total: int) -> str:
     if total == 1:
         return gettext_noop("its only try has no answer")
     if missing == 1:
-        return gettext_noop(f"{missing} of its {total} tries has no answer")
-    return gettext_noop(f"{missing} of its {total} tries have no answer")
+        return Sentence("{missing} of its {total} tries has no answer", missing=missing, total=total)
+    return Sentence("{missing} of its {total} tries have no answer", missing=missing, total=total)

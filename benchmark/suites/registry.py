@@ -15,7 +15,7 @@ from benchmark.suites.item_filters import OF_EVERY_SUITE
 from benchmark.suites.released import Parser
 from benchmark.suites.schema_names import schema_in
 from benchmark.suites.settings import OF_EVERY_RUN, OF_THE_LAUNCH
-from core.language import gettext_noop
+from core.messages import Sentence
 from workers.providers.baseline.baseline import Baseline
 from workers.providers.baseline.registered import register_baseline, registered_baseline
 
@@ -162,8 +162,9 @@ def suite_named(name: str) -> Suite:
         return _of_schema(name)
     except KeyError as error:
         raise SuiteUnknown(
-            gettext_noop(
-                f"There is no suite {name!r} in this process; where it was added since, start server and workers anew."
+            Sentence(
+                "There is no suite {name} in this process; where it was added since, start server and workers anew.",
+                name=repr(name),
             )
         ) from error
 

@@ -13,7 +13,7 @@ from benchmark.suites.contract import WRONG, MetricGroup, Unread
 from benchmark.suites.measuring import SampleResult
 from benchmark.suites.metric_groups import Says
 from benchmark.suites.reasons import questions_unanswered
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 ACCURACY = "accuracy"
 Verdict = Callable[[Sample, Outcome, Parse], bool | None]
@@ -46,7 +46,10 @@ def accuracy_group(
         title=title,
         noun=noun,
         shares=(ACCURACY,),
-        headers={ACCURACY: gettext_noop("Accuracy"), f"{ACCURACY}_category_mean": gettext_noop(f"Mean of {mean_of}")},
+        headers={
+            ACCURACY: gettext_noop("Accuracy"),
+            f"{ACCURACY}_category_mean": Sentence("Mean of {mean_of}", mean_of=mean_of),
+        },
         category_mean=ACCURACY,
         score=ACCURACY,
         score_title=score_title,

@@ -20,7 +20,7 @@ from benchmark.suites.measuring import (
     with_incomplete,
 )
 from benchmark.suites.metric_groups import Says
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 
 def every(sample: Sample) -> bool:

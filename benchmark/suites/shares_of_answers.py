@@ -9,7 +9,7 @@ from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Outcome, Parse, Sample
 from benchmark.suites.measuring import SampleResult
 from benchmark.suites.reasons import questions_unanswered
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 Shares = Mapping[str, float | None]
 SharesOf = Callable[[Outcome, Parse], Shares | None]

@@ -17,7 +17,7 @@ from benchmark.domain.inference import Case
 from benchmark.suites.asked import BySample, Columns, Official, OfficialRow, Value
 from benchmark.suites.reasons import lost_outside
 from benchmark.suites.registry import group_named, units_of_group
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 LEFT_OUT = gettext_noop("official scoring leaves it out")
 """Reason why a story that was asked has no official figure."""
@@ -159,7 +159,9 @@ def lacking(columns: Columns | None, stories: Set[int]) -> str:
     missing = stories - set(columns.stories if columns else ())
     if not missing:
         return "" if stories else gettext_noop("No story is selected.")
-    return gettext_noop(f"Story {min(missing)} has no official parse; official scoring needs one of every story.")
+    return Sentence(
+        "Story {missing} has no official parse; official scoring needs one of every story.", missing=min(missing)
+    )
 
 
 def official_metrics(columns: Columns, stories: Set[int], group: str) -> Averages | None:

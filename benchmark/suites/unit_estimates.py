@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.estimating import MetricRow, StoryScore, overall_row
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.statistics import RESAMPLES, Estimate
 
 _SHARE = "share"

@@ -18,7 +18,7 @@ from benchmark.services.made_elsewhere.records import BadFile
 from benchmark.services.plans import RunRefused
 from benchmark.views.launch import chosen, launches_of, newest_version, posted
 from core.idempotency.forms import made_before, made_once
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 from core.views.contexts import Context
 
 MOST_LINES = 200
@@ -76,7 +76,7 @@ def _preview_context(preview: Preview) -> Context:
         "lists": [
             (heading, summary[name][:MOST_LINES], len(summary[name]))
             for name, heading in (
-                ("unmatched", gettext_noop(f"to no {suite.noun[0]}")),
+                ("unmatched", Sentence("to no {noun}", noun=word(suite.noun[0]))),
                 ("double", "double"),
                 ("unanswered", gettext_noop("without an answer")),
             )

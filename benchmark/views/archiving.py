@@ -25,7 +25,7 @@ from benchmark.services.archiving import (
 )
 from benchmark.services.plans import RunRefused
 from benchmark.views.launch import posted
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 
 class TitleForm(forms.Form):
@@ -87,7 +87,7 @@ def delete(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     done = _try(
         request,
         lambda: delete_run(by=request.user, run=access.run, now=timezone.now()),
-        gettext_noop(f"The run “{access.run.title}” is deleted. Its answers stay in the ledger."),
+        Sentence("The run “{run}” is deleted. Its answers stay in the ledger.", run=access.run.title),
     )
     return redirect("benchmark:runs", slug) if done else redirect("benchmark:delete_run", slug, uid)
 

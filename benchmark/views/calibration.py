@@ -50,7 +50,7 @@ from benchmark.services.judge_choices import choose_calibrated
 from benchmark.views.downloads import table_response
 from benchmark.views.files import files_of
 from benchmark.views.tables import no_link, page_table
-from core.catalogues.patterns import translated as in_language
+from core.catalogues.sentences import translated as in_language
 from core.views.charts import PERCENT, Row, dot_chart
 from core.views.contexts import Context
 from core.wording import counted

@@ -40,7 +40,7 @@ from benchmark.suites.showing.entrants import measured
 from benchmark.views.files import Address, files_of, plot_of
 from benchmark.views.tables import Href, PageTable, calibration_url, frozen_items_url, items_url, no_link, page_table
 from core.idempotency.forms import made_once
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, listed, word
 from core.views.charts import Row, dot_chart
 from core.views.contexts import Context
 
@@ -86,7 +86,7 @@ def _tabs(chosen: ChosenComparison) -> list[CompareTab]:
     """List the tabs of a comparison: the same two entrants by every metric group and parse."""
     return [
         CompareTab(
-            f"{group_named(group).title}, {parse}",
+            listed([group_named(group).title, word(parse)]),
             urlencode({**chosen.asked, "stage": group, "reading": parse}),
             (group, parse) == (chosen.group, chosen.parse),
         )
@@ -158,7 +158,7 @@ def comparison_parts(comparison: Comparison, slug: str, address: Address, href: 
     ]
     files = files_of("table", "differences", address)
     table = page_table("differences", difference_table(comparison), href=href, files=files)
-    unit = gettext_noop(f"{comparison.first} minus {comparison.second} (points)")
+    unit = Sentence("{first} minus {second} (points)", first=comparison.first, second=comparison.second)
     return {
         "comparison": comparison,
         "chart": dot_chart(
@@ -176,7 +176,12 @@ def comparison_parts(comparison: Comparison, slug: str, address: Address, href: 
         "story_files": files_of("table", "stories", address),
         "plot": plot_of(
             "two-models",
-            gettext_noop(f"{comparison.first} and {comparison.second} by {nouns_of_group(comparison.group)[0]}"),
+            Sentence(
+                "{first} and {second} by {group}",
+                first=comparison.first,
+                second=comparison.second,
+                group=nouns_of_group(comparison.group)[0],
+            ),
             address,
         ),
         "score": group_named(comparison.group).score_title,
@@ -249,11 +254,16 @@ def _overall(comparison: Comparison) -> Overall:
     row = next(row for row in comparison.rows if row.key == group_named(comparison.group).score and not row.category)
     outcome = gettext_noop("shown to differ") if row.differs() else gettext_noop("not shown to differ")
     tests = comparison.tests
-    counted_tests = gettext_noop(f"{tests} test") if tests == 1 else gettext_noop(f"{tests} tests")
-    tested = gettext_noop(f"{outcome} (Holm-adjusted {_verdict(row)} over the {counted_tests} of the table below)")
+    counted_tests = Sentence("{tests} test", tests=tests) if tests == 1 else Sentence("{tests} tests", tests=tests)
+    tested = Sentence(
+        "{outcome} (Holm-adjusted {row} over the {counted_tests} of the table below)",
+        outcome=outcome,
+        row=_verdict(row),
+        counted_tests=counted_tests,
+    )
     return Overall(
         value=row.value,
-        shown_value=gettext_noop(f"{points(row.value)} points"),
+        shown_value=Sentence("{value} points", value=points(row.value)),
         shown_interval=_interval(row),
         verdict=tested if row.p_adjusted is not None else gettext_noop("not tested"),
     )
@@ -261,8 +271,8 @@ def _overall(comparison: Comparison) -> Overall:
 
 def _interval(row: ComparedMetric) -> str:
     if ends := row.interval:
-        return gettext_noop(f"(95 % interval {points(ends[0])} to {points(ends[1])})")
-    return gettext_noop(f"(no interval: {row.reason})") if row.reason else ""
+        return Sentence("(95 % interval {ends} to {ends_2})", ends=points(ends[0]), ends_2=points(ends[1]))
+    return Sentence("(no interval: {reason})", reason=row.reason) if row.reason else ""
 
 
 def points(value: float | None) -> str:

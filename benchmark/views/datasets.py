@@ -26,7 +26,8 @@ from benchmark.services.visibility import set_audience, visibility_of
 from benchmark.suites.contract import BadImport, Suite
 from benchmark.suites.registry import suite_of_gold, suites
 from core.idempotency.forms import made_once
-from core.language import gettext, gettext_noop
+from core.language import gettext
+from core.messages import Sentence, gettext_noop, listed
 from core.plain import Json
 from core.views.contexts import Context
 
@@ -70,7 +71,7 @@ def _row(dataset: Dataset, before: Dataset | None) -> dict:
             width = 100 * count / cells
             parts.append({"method": method, "cells": count, "start": round(start, 2), "width": round(width, 2)})
             start += width
-    sources = ", ".join(f"{part['cells']:,} {part['method']}" for part in parts)
+    sources = listed(f"{part['cells']:,} {part['method']}" for part in parts)
     return {"dataset": dataset, "before": before, "parts": parts, "sources": sources, "cells": cells}
 
 
@@ -93,9 +94,11 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
 def _freeze(request: HttpRequest, access: ProjectAccess, note: str) -> str:
     dataset, created = service.freeze(by=request.user, project=access.project, note=note)
     if created:
-        return gettext_noop(f"Gold is frozen as version {dataset.version}.")
+        return Sentence("Gold is frozen as version {dataset}.", dataset=dataset.version)
     left = gettext_noop(" The note was not kept: a version does not change.") if note else ""
-    return gettext_noop(f"Gold is as in version {dataset.version}, so there is no new one.{left}")
+    return Sentence(
+        "Gold is as in version {dataset}, so there is no new one.{left}", dataset=dataset.version, left=left
+    )
 
 
 @require_GET
@@ -140,7 +143,11 @@ def audience(request: HttpRequest, slug: str) -> HttpResponse:
         once = form.cleaned_data["once_frozen"]
         set_audience(by=request.user, project=access.project, audience=chosen, once_frozen=once)
         messages.success(
-            request, gettext_noop(f"Results of models are shown to: {visibility_of(access.project).audience_text}.")
+            request,
+            Sentence(
+                "Results of models are shown to: {audience_text}.",
+                audience_text=visibility_of(access.project).audience_text,
+            ),
         )
     else:
         messages.error(request, form.errors["audience"][0])
@@ -165,7 +172,7 @@ def import_copy(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
         except BadImport as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, gettext_noop(f"{chosen.title} is version {version}."))
+            messages.success(request, Sentence("{chosen} is version {version}.", chosen=chosen.title, version=version))
             if unchecked := dataset_of(access, version).origin.get("unchecked"):
                 messages.warning(request, unchecked)
             return redirect("benchmark:dataset", slug, version)
@@ -266,9 +273,17 @@ def _named(change: dataset_differences.Changed, schema) -> dataset_differences.C
 
 def _sentences(changes: Difference) -> list[str]:
     """Say what changed in the way gold was made, in sentences without names."""
-    sentences = [gettext_noop(f"{what}: {before} became {after}.") for what, before, after in changes.rules]
+    sentences = [
+        Sentence("{what}: {before} became {after}.", what=what, before=before, after=after)
+        for what, before, after in changes.rules
+    ]
     sentences += [
-        gettext_noop(f"{_count(cells, 'cell')}: {SETTLED.get(before, before)} before, {SETTLED.get(after, after)} now.")
+        Sentence(
+            "{cells}: {settled} before, {settled_2} now.",
+            cells=_count(cells, "cell"),
+            settled=SETTLED.get(before, before),
+            settled_2=SETTLED.get(after, after),
+        )
         for (before, after), cells in sorted(changes.settled.items())
     ]
     sentences += _change_sentences(changes.votes, "vote")
@@ -284,7 +299,15 @@ def _change_sentences(cells: Cells, singular: str, many: str = "") -> list[str]:
         for kind, word in kinds.items()
         if cells.counts[kind]
     ]
-    return [gettext_noop(f"{', '.join(parts)}, in {_count(len(cells.stories), 'story', 'stories')}.")] if parts else []
+    return (
+        [
+            Sentence(
+                "{parts}, in {stories}.", parts=listed(parts), stories=_count(len(cells.stories), "story", "stories")
+            )
+        ]
+        if parts
+        else []
+    )
 
 
 def _count(number: int, singular: str, many: str = "") -> str:

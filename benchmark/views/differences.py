@@ -25,7 +25,7 @@ from benchmark.suites.asked import PARSES
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.views.files import PagePlot, files_of, plot_of
 from benchmark.views.tables import Href, PageTable, ordered, page_table
-from core.language import gettext_noop
+from core.messages import Sentence, listed
 from core.views.contexts import Context
 
 ROWS_A_PAGE = 50
@@ -184,7 +184,9 @@ def differences_table(request: HttpRequest, slug: str, table: str, data: str) ->
     if corrected and data in TABLE_TYPES:
         return _file(corrected, data, slug, table)
     if table not in groups or data not in TABLE_TYPES:
-        raise Http404(gettext_noop(f"There is no table {table!r}; there are {', '.join(groups)}."))
+        raise Http404(
+            Sentence("There is no table {table}; there are {groups}.", table=repr(table), groups=listed(groups))
+        )
     parse = request.GET.get("reading") if request.GET.get("reading") in PARSES else "repaired"
     entrants = chosen.leaderboard.entrants[table]
     rows, method = _open_pairs(chosen, table, parse)

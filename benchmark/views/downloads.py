@@ -34,7 +34,7 @@ from benchmark.services.downloads import (
     table_file,
     zipped,
 )
-from core.language import gettext_noop
+from core.messages import Sentence, listed
 from core.views.downloads import streamed
 
 Tables = Mapping[str, Callable[[], Table]]
@@ -79,7 +79,13 @@ def comparison_table(request: HttpRequest, slug: str, table: str, data: str) -> 
 def table_response(tables: Tables, name: str, suffix: str, file: str, *, withheld: int = 0) -> HttpResponse:
     table = table_named(tables, name, withheld)
     if suffix not in TABLE_TYPES:
-        raise Http404(gettext_noop(f"There is no format {suffix!r} of tables; there are {', '.join(TABLE_TYPES)}."))
+        raise Http404(
+            Sentence(
+                "There is no format {suffix} of tables; there are {table_types}.",
+                suffix=repr(suffix),
+                table_types=listed(TABLE_TYPES),
+            )
+        )
     response = HttpResponse(table_file(table, suffix, name), content_type=f"{TABLE_TYPES[suffix]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{file}.{suffix}"'
     return response

@@ -18,7 +18,7 @@ from benchmark.services import entered_rows as service
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
 from core.idempotency.forms import made_once
-from core.language import gettext_noop
+from core.messages import Sentence, labelled
 from core.views.contexts import Context
 
 
@@ -39,7 +39,7 @@ def entered_rows(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _row_context(suite: Suite, row: EnteredRow) -> Context:
     metrics = [
-        (f"{metric.heading}: {metric.title}", row.metrics[metric.key])
+        (labelled(metric.heading, metric.title), row.metrics[metric.key])
         for metric in suite.enterable
         if metric.key in row.metrics
     ]
@@ -50,7 +50,7 @@ def _row_context(suite: Suite, row: EnteredRow) -> Context:
 def enter_row(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
     access = results_access(request.user, slug, role=Role.EXPERT)
     if suite not in service.enterable_suites(access.project):
-        raise Http404(gettext_noop(f"There is no suite {suite!r}."))
+        raise Http404(Sentence("There is no suite {suite}.", suite=repr(suite)))
     definition = suite_named(suite)
 
     def keep(form: EntryForm) -> str:
@@ -87,7 +87,7 @@ def _answer(
         except service.EntryRefused as refusal:
             form.refuse(refusal)
         else:
-            messages.success(request, gettext_noop(f"The row {form.entry.name} is kept."))
+            messages.success(request, Sentence("The row {entry} is kept.", entry=form.entry.name))
             return redirect("benchmark:entered_rows", access.project.slug)
     return render(request, "benchmark/entered/row.html", access.context | {"form": form, "suite": form.suite} | context)
 
@@ -96,5 +96,7 @@ def _answer(
 def remove_row(request: HttpRequest, slug: str, row: str) -> HttpResponse:
     _, entered = entered_row_of(request.user, slug, row)
     service.remove_row(by=request.user, row=entered)
-    messages.success(request, gettext_noop(f"The row {entered.name} is removed; frozen reports keep theirs."))
+    messages.success(
+        request, Sentence("The row {entered} is removed; frozen reports keep theirs.", entered=entered.name)
+    )
     return redirect("benchmark:entered_rows", slug)

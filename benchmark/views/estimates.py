@@ -31,9 +31,9 @@ from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
 from benchmark.views.launch import chosen
-from core.catalogues.patterns import translated
+from core.catalogues.sentences import translated
 from core.joints import joint
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.views.contexts import Context
 
 Askings = list[estimates.Asking]
@@ -134,7 +134,7 @@ def _problems(form: forms.Form | None) -> list[str]:
     """List what a form lacks or has wrong, one sentence each; a run that is only repeated has no form."""
     if form is None or form.is_valid():
         return []
-    return [f"{_field_label(form, name)}{errors[0]}" for name, errors in form.errors.items()]
+    return [f"{_field_label(form, name)}{translated(errors[0])}" for name, errors in form.errors.items()]
 
 
 def _field_label(form: forms.Form, name: str) -> str:
@@ -164,7 +164,9 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 def _prompt_context(access: ProjectAccess, plan: Plan, step: str) -> Context:
     stories, described = check(plan, lean=True), plan.definition.step(step)
     if described.judged and plan.judge and not reads_prompts(plan.judge):
-        return {"problems": [gettext_noop(f"{plan.judge.name} reads no prompt: it goes by the data as they are.")]}
+        return {
+            "problems": [Sentence("{judge} reads no prompt: it goes by the data as they are.", judge=plan.judge.name)]
+        }
     draft = draft_of(plan, stories)
     asked = [story for story in stories if described.asks_about(story.category)]
     if not asked:

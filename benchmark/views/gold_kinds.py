@@ -36,6 +36,7 @@ from benchmark.services.gold_kind_tables import (
 from benchmark.services.gold_kinds import ALL_VOTES, BLIND_VOTES, OVERALL, GoldMetrics
 from benchmark.views.files import files_of
 from benchmark.views.tables import page_table
+from core.messages import listed
 from core.views.charts import PERCENT, DotChart, Row, dot_chart
 from core.views.contexts import Context
 from core.wording import counted
@@ -158,7 +159,7 @@ def _order_text(chosen: ChosenGold) -> str:
     if not order.swaps:
         return _("Ranks do not change: Kendall’s τ {tau}, {count} models.").format(tau=tau, count=len(order.models))
     certain = [swap for swap in order.swaps if (ends := swap.shift.interval) and not ends[0] <= 0 <= ends[1]]
-    pairs = ", ".join(f"{swap.first} / {swap.second}" for swap in order.swaps[:3])
+    pairs = listed(f"{swap.first} / {swap.second}" for swap in order.swaps[:3])
     text = (
         _("Ranks change, and more than chance did it: {pairs} swap. Kendall’s τ {tau}.")
         if certain

@@ -32,7 +32,7 @@ from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.showing.ranking import ranked_within
 from benchmark.views.files import files_of
 from benchmark.views.tables import page_table
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, listed
 from core.statistics import Estimate
 from core.views.charts import PERCENT, DotChart, Row, dot_chart
 from core.views.contexts import Context
@@ -189,7 +189,9 @@ def items_file(request: HttpRequest, slug: str, table: str, data: str) -> HttpRe
     chosen = chosen_leaderboard(request.GET.dict(), access)
     groups = [group for group, entrants in chosen.leaderboard.entrants.items() if entrants] if chosen else []
     if chosen is None or table not in groups or data not in TABLE_TYPES:
-        raise Http404(gettext_noop(f"There is no table {table!r}; there are {', '.join(groups)}."))
+        raise Http404(
+            Sentence("There is no table {table}; there are {groups}.", table=repr(table), groups=listed(groups))
+        )
     asked = _Asked.of(request, table)
     content = table_file(_table(_report(access, chosen, asked), chosen, asked), data, f"items-{table}")
     response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")

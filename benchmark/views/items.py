@@ -17,7 +17,7 @@ from benchmark.services import items as service
 from benchmark.services.item_rows import asks_for_rows, heading_of_rows, rows_of_items
 from benchmark.services.story_questions import questions_of_story
 from benchmark.suites.registry import suite_named
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.views.contexts import Context
 from workers.models import Call
 

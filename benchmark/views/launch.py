@@ -20,7 +20,7 @@ from benchmark.services.runs import start_runs
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suites_of
 from core.idempotency.forms import made_once
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, listed
 from core.views.contexts import Context
 from workers.models import Endpoint
 
@@ -104,8 +104,8 @@ def endpoint_choices(form: forms.Form, suite: Suite) -> list[EndpointChoice]:
         steps = [suite.step(step).label for step in able]
         unable = [step.label for step in suite.launched if step.key not in able]
         ways = [] if endpoint.json_schema or not endpoint.about.reads_prompts else [gettext_noop("free text only")]
-        ways += ["batch"] if endpoint.batches else []
-        ability = ", ".join([able_text(steps, unable), *ways]).replace("every step, free", "free")
+        ways += [gettext_noop("batch")] if endpoint.batches else []
+        ability = listed([able_text(steps, unable), *ways]).replace("every step, free", "free")
         choices.append(
             EndpointChoice(
                 endpoint=endpoint, ticked=endpoint.name in ticked, steps=steps, partly=bool(unable), ability=ability
@@ -126,9 +126,9 @@ def able_text(able: Sequence[str], unable: Sequence[str]) -> str:
     if not able:
         return gettext_noop("no step")
     if len(able) == 1:
-        return gettext_noop(f"only {able[0].lower()}")
+        return Sentence("only {able}", able=able[0].lower())
     return (
-        gettext_noop(f"not {unable[0].lower()}")
+        Sentence("not {unable}", unable=unable[0].lower())
         if len(unable) == 1
-        else gettext_noop(f"{len(able)} of {len(able) + len(unable)} steps")
+        else Sentence("{able} of {able_2} steps", able=len(able), able_2=len(able) + len(unable))
     )

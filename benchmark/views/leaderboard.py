@@ -44,7 +44,7 @@ from benchmark.suites.showing.missing import unlike_missing
 from benchmark.views.across import across_url
 from benchmark.views.files import Address, PageFile, files_of
 from benchmark.views.tables import Href, PageTable, item_links, items_url, page_table
-from core.language import gettext_noop
+from core.messages import Sentence, facts, gettext_noop, listed
 from core.views.charts import DotChart, Row, dot_chart
 from workers.models import UNENDED
 
@@ -228,7 +228,7 @@ def _other(request: HttpRequest, other: OtherRanking) -> Elsewhere:
     """Return the rows that are in another ranking, and its address."""
     names = {field: other.within[field] for field in CONDITIONS if field in other.within}
     params = {name: value for name, value in request.GET.items() if name not in (*CONDITIONS, "sort")}
-    models, conditions = ", ".join(dict.fromkeys(other.models)), " · ".join(names.values())
+    models, conditions = listed(dict.fromkeys(other.models)), facts(*names.values())
     return Elsewhere(other.rows, models, conditions, urlencode(params | names))
 
 
@@ -260,8 +260,10 @@ def leaderboard_chart(
     return dot_chart(
         group_named(group).score_title,
         rows,
-        unit=gettext_noop(
-            f"{group_named(group).score_title} (%), lines are 95 % intervals over {units_of_group(group)}"
+        unit=Sentence(
+            "{score_title} (%), lines are 95 % intervals over {group}",
+            score_title=group_named(group).score_title,
+            group=units_of_group(group),
         ),
         heads=(gettext_noop("Repaired"), gettext_noop("Official"), gettext_noop("Corrected")),
         noun="parse",

@@ -19,7 +19,7 @@ from benchmark.services.panel_tables import AGREEMENT, PREFERENCE, WEIGHTS, pane
 from benchmark.views.calibration import AgreementRow, study_for_admins
 from benchmark.views.downloads import table_response
 from benchmark.views.files import files_of
-from core.catalogues.patterns import translated as in_language
+from core.catalogues.sentences import translated as in_language
 from core.views.contexts import Context
 from judge.domain.calibration.panels import FEWEST
 from judge.models import AlignmentStudy

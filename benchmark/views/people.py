@@ -13,7 +13,7 @@ from benchmark.access import RunAccess, check_open, closed_to, run_access
 from benchmark.services import people as service
 from benchmark.services.selections import selection_named
 from benchmark.suites.registry import group_named, suite_named
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 STORIES_A_PAGE = 50
 

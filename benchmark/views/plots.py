@@ -22,8 +22,8 @@ from benchmark.services.comparisons import NotComparable
 from benchmark.services.plot_data import WIDTHS, Picture, comparison_picture, plots_of
 from benchmark.suites.guarding import SuiteFailed
 from core.digests import text_digest
-from core.language import gettext_noop
 from core.made_by import made_by
+from core.messages import Sentence, gettext_noop, listed
 
 THEMES = ("light", "dark")
 KEPT_SECONDS = 7 * 24 * 3600
@@ -70,7 +70,9 @@ def plot_response(
     Raises Http404 for others."""
     theme, width = request.GET.get("theme", THEMES[0]), request.GET.get("width", WIDTHS[0])
     if name not in pictures:
-        raise Http404(gettext_noop(f"There is no figure {name!r}; there are {', '.join(pictures)}."))
+        raise Http404(
+            Sentence("There is no figure {name}; there are {pictures}.", name=repr(name), pictures=listed(pictures))
+        )
     if suffix not in MEDIA_TYPES or theme not in THEMES or width not in WIDTHS:
         raise Http404(gettext_noop("There is no such format, theme or width of figures."))
     try:

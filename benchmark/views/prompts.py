@@ -20,7 +20,7 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSet
 from benchmark.suites.registry import suite_of_gold
 from core.idempotency.forms import made_once
-from core.language import gettext_noop
+from core.messages import Sentence
 from core.views.contexts import Context
 
 
@@ -36,7 +36,7 @@ def prompt_sets(request: HttpRequest, slug: str) -> HttpResponse:
         except service.PromptSetRefused as error:
             form.add_error(error.field, str(error))
         else:
-            messages.success(request, gettext_noop(f"The prompt set {name} is loaded."))
+            messages.success(request, Sentence("The prompt set {name} is loaded.", name=name))
             return redirect("benchmark:prompt_set", slug, name)
     rows = service.prompt_sets_of(access.project, suite)
     context = {"form": form, "rows": rows, "steps": suite.launched, "prompting": prompting}
@@ -93,7 +93,9 @@ def _wording(suite: Suite, prompts: PromptSet, chosen: Mapping[str, Any]) -> Con
 def discard(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     if service.discard_prompt_set(by=request.user, project=access.project, name=name):
-        messages.success(request, gettext_noop(f"The prompt set {name} is discarded."))
+        messages.success(request, Sentence("The prompt set {name} is discarded.", name=name))
         return redirect("benchmark:prompt_sets", slug)
-    messages.error(request, gettext_noop(f"{name} was used by a run, or is not the project’s own: it stays as it is."))
+    messages.error(
+        request, Sentence("{name} was used by a run, or is not the project’s own: it stays as it is.", name=name)
+    )
     return redirect("benchmark:prompt_sets", slug)

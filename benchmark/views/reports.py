@@ -30,7 +30,7 @@ from benchmark.views.run_results import pieces
 from benchmark.views.sections import explorer_of, sections_of
 from benchmark.views.tables import frozen_item_links
 from core.idempotency.forms import made_once
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 
 def run_report(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
@@ -55,7 +55,7 @@ def _frozen(request: HttpRequest, slug: str, kept: str, make: Callable[[], Share
         messages.error(request, str(error))
         return redirect(back)
     messages.success(
-        request, gettext_noop(f"The {kept} is kept as it is now. Share its address with members of the project.")
+        request, Sentence("The {kept} is kept as it is now. Share its address with members of the project.", kept=kept)
     )
     return redirect("benchmark:shared_report", slug, report)
 

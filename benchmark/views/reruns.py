@@ -26,7 +26,8 @@ from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from benchmark.views.launch import endpoint_choices, launch_once, posted
 from core.idempotency.forms import made_before, made_once
-from core.language import gettext_noop, ngettext
+from core.language import ngettext
+from core.messages import Sentence, gettext_noop
 
 MOST_READ_AT_ONCE = 20_000
 """Answers that a request may read again; more are a command's work."""
@@ -157,5 +158,5 @@ def read_anew(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
             if changed
             else gettext_noop("every answer reads as it did.")
         )
-        messages.success(request, gettext_noop(f"The answers were read again: {outcome}"))
+        messages.success(request, Sentence("The answers were read again: {outcome}", outcome=outcome))
     return redirect("benchmark:run", slug, uid)

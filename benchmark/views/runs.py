@@ -45,7 +45,7 @@ from benchmark.services.watching import schema_breakers, shortfall_of_run, step_
 from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
 from benchmark.views.datasets import reading_gold
-from core.catalogues.patterns import translated
+from core.catalogues.sentences import translated
 from core.plain import Json, plain
 from core.views.contexts import Context
 from workers.models import JobState

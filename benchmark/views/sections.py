@@ -18,7 +18,7 @@ from benchmark.suites.registry import ordered_keys
 from benchmark.suites.results import Choice, Explorer, Section
 from benchmark.views.files import Address, PageFile, PagePlot, files_of, plot_of
 from benchmark.views.tables import Href, PageTable, no_link, page_table
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +118,14 @@ def _of_groups(suite: Suite) -> Iterator[Section]:
     for group in suite.groups:
         name = f"categories-{group.key}"
         if group.by_category and not suite.arranges(name):
-            yield Section(gettext_noop(f"{group.score_title} by category"), (name,), (name,))
+            yield Section(Sentence("{score_title} by category", score_title=group.score_title), (name,), (name,))
         for facet, title in group.facets.items():
             name = f"facet-{facet}-{group.key}"
-            yield Section(gettext_noop(f"{group.score_title} by {title.lower()}"), (name,), (name,))
+            yield Section(
+                Sentence("{score_title} by {title}", score_title=group.score_title, title=title.lower()),
+                (name,),
+                (name,),
+            )
 
 
 def _named(name: str, parse: str, parts: Mapping[str, Any]) -> str:

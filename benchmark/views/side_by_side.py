@@ -13,7 +13,7 @@ from benchmark.access import check_open, closed_in, results_access
 from benchmark.services import side_by_side as service
 from benchmark.services.comparisons import NotComparable, pair_of
 from benchmark.suites.registry import group_named, suite_named
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 ASKED = ("a", "b", "stage", "reading", "split")
 """Names in the address of a comparison that this one keeps."""

@@ -48,7 +48,7 @@ from benchmark.views.at_once import following
 from benchmark.views.files import files_of
 from benchmark.views.plots import plot_response
 from benchmark.views.tables import page_table
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, listed
 from core.views.charts import PLAIN, DotChart, Row, dot_chart
 from core.views.contexts import Context
 
@@ -184,7 +184,7 @@ def _related_chart(title: str, related: Sequence[Related]) -> DotChart:
     """Draw the correlations of all models together, or of the only one."""
     model = next((relation.model for relation in related), "")
     rows = [
-        Row(label=relation.part, first=relation.estimate, n=gettext_noop(f"{relation.estimate.n:,} answers"))
+        Row(label=relation.part, first=relation.estimate, n=Sentence("{n} answers", n=f"{relation.estimate.n:,}"))
         for relation in related
         if relation.model == model
     ]
@@ -263,7 +263,13 @@ def structure_table(request: HttpRequest, slug: str, table: str, data: str) -> H
         return _saying_why(request, slug)
     named = table_named(tables_of(association), table)
     if data not in TABLE_TYPES:
-        raise Http404(gettext_noop(f"There is no format {data!r} of tables; there are {', '.join(TABLE_TYPES)}."))
+        raise Http404(
+            Sentence(
+                "There is no format {data} of tables; there are {table_types}.",
+                data=repr(data),
+                table_types=listed(TABLE_TYPES),
+            )
+        )
     content = table_file(named, data, f"structure-{table}")
     response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-structure-{table}.{data}"'
@@ -311,4 +317,4 @@ def _verdict(apart: Apart, cut: float) -> str:
         state = "missing" if case.answered is None else "right" if case.answered >= least else "wrong"
         score = "" if case.answered is None or name == "answer" else f" ({100 * case.answered:.1f} %)"
         words.append(f"{name} {state}{score}")
-    return ", ".join(words)
+    return listed(words)

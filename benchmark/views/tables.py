@@ -15,6 +15,7 @@ from django.urls import reverse
 from benchmark.domain.tables import Column, Items, Row, Source, Table, source_of
 from benchmark.suites.registry import group_named
 from benchmark.views.files import PageFile
+from core.messages import noted, word
 
 LEGEND_NOTES, LEGEND_LENGTH = 3, 190
 """The number of notes that stand open below a table, and of characters that each has at most; the others are
@@ -264,7 +265,7 @@ def _rank(column: Column, value: Any) -> Any:
 def _head(column: Column, *, first: bool) -> PageHead:
     """Return the head of a column; the first one names the rows, and stands left also where these are numbers."""
     name = column.label or column.header
-    label = f"{name} ({column.unit})" if column.unit else name
+    label = noted(name, word(column.unit)) if column.unit else name
     return PageHead(column.key, label, not column.is_text and not first)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from django.utils.translation import gettext as _
 
 from benchmark.services.anchor_charts import Repeated, WatchReport
+from core.messages import clauses
 from core.views.charts import PERCENT, Axis
 from core.views.control_charts import ControlChart, Repeat, control_chart
 from judge.domain.calibration.drift import Batch, Chart
@@ -30,7 +31,7 @@ def charts_of(report: WatchReport) -> list[ControlChart]:
 def _means(chart: Chart, repeats: Sequence[Repeated], batches: Sequence[Batch]) -> ControlChart:
     pairs = list(zip(repeats, batches, strict=True))
     axis = Axis.of([chart.mean, 1.0, *(min(batch.low, batch.mean) for batch in batches)])
-    in_words = "; ".join(_in_words(repeat, batch) for repeat, batch in pairs)
+    in_words = clauses(*(_in_words(repeat, batch) for repeat, batch in pairs))
     return control_chart(
         "means",
         [

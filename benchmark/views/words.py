@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 PARSES = (gettext_noop("official"), gettext_noop("repaired"), gettext_noop("Official"), gettext_noop("Repaired"))
 KINDS = (gettext_noop("parse"), gettext_noop("baseline"), gettext_noop("person"))
@@ -15,25 +15,9 @@ SETTINGS = (
     gettext_noop("judge"),
     gettext_noop("max_tokens"),
 )
-MARKS = (gettext_noop("Group {letters}"),)
-"""Words beside marks of pictures (`core.views.charts`)."""
-ANSWER_FORMATS = (
-    gettext_noop("Free text"),
-    gettext_noop("Structured output"),
-    gettext_noop("Free text · {names}"),
-    gettext_noop("Structured output · {names}"),
-)
-RANKED = (
-    gettext_noop("{prompts}, level {level}"),
-    gettext_noop("with the story"),
-    gettext_noop("without the story"),
-    gettext_noop("asked with {names}"),
-    gettext_noop("judged by {names}"),
-)
 UNITS = (gettext_noop("points"), gettext_noop("share"))
 NOTES = (
     gettext_noop("none is settled"),
-    gettext_noop("level {level}"),
     gettext_noop("free"),
     gettext_noop("seed for random"),
     gettext_noop("threshold for the lexical judge"),

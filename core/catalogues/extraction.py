@@ -20,9 +20,7 @@ class Text(NamedTuple):
     context: str = ""
 
 
-_PLAIN = {"gettext", "gettext_lazy", "gettext_noop", "_"}
-_MARK = "gettext_noop"
-"""Mark of a text that is written in English and looked up where it is shown (patterns.py)."""
+_PLAIN = {"gettext", "gettext_lazy", "gettext_noop", "Sentence", "_"}
 _PLURAL = {"ngettext", "ngettext_lazy"}
 _OF_CONTEXT = {"pgettext", "pgettext_lazy"}
 
@@ -40,8 +38,6 @@ def _called(call: ast.Call) -> Iterator[Text]:
     ]
     if name in _PLAIN and given[:1] > [""]:
         yield Text(given[0])
-    elif name == _MARK and call.args and isinstance(call.args[0], ast.JoinedStr):
-        yield Text(_with_places(call.args[0]))
     elif name in _PLURAL and all(given[:2]):
         yield Text(given[0], given[1])
     elif name in _OF_CONTEXT and all(given[:2]):
@@ -53,20 +49,6 @@ def _called(call: ast.Call) -> Iterator[Text]:
 def counted_text(noun: str, plural: str) -> Text:
     """Return the text that `core.wording.counted` looks up."""
     return Text(f"{{count}} {noun}", f"{{count}} {plural or noun + 's'}")
-
-
-def _with_places(text: ast.JoinedStr) -> str:
-    """Return an f-string with a place for each value, named by the last name in it: `{count} of {total}`."""
-    names: list[str] = []
-    parts: list[str] = []
-    for part in text.values:
-        if isinstance(part, ast.FormattedValue):
-            name = next(reversed(re.findall(r"\b[A-Za-z_]\w*", ast.unparse(part.value))), "value")
-            names.append(name)
-            parts.append("{%s}" % (name if names.count(name) == 1 else f"{name}_{names.count(name)}"))
-        elif isinstance(part, ast.Constant):
-            parts.append(str(part.value))
-    return "".join(parts)
 
 
 _SCRIPT_STRING = r'"(?:[^"\\\n]|\\.)*"'

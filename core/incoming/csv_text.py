@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 MOST_COLUMNS = 200
 LONGEST_LINE = 8 * 1024 * 1024
@@ -38,7 +38,7 @@ class BadSheet(ValueError):
 
 def sign_of(delimiter: str) -> str:
     """Return a delimiter in words."""
-    return DELIMITERS.get(delimiter) or gettext_noop(f"the sign {delimiter}")
+    return DELIMITERS.get(delimiter) or Sentence("the sign {delimiter}", delimiter=delimiter)
 
 
 class CsvText:
@@ -53,7 +53,7 @@ class CsvText:
         if not delimiter and head[:4].lower() == "sep=":
             delimiter = head[4:5] or ","
             if delimiter in '\r\n"':
-                raise BadSheet(gettext_noop(f"{file}, line 1: sep= names no character that separates cells."))
+                raise BadSheet(Sentence("{file}, line 1: sep= names no character that separates cells.", file=file))
             head = self._head()
         self.delimiter = delimiter or self._likely(head)
         self._first = head
@@ -69,11 +69,20 @@ class CsvText:
             if len(text) > LONGEST_LINE:
                 most = LONGEST_LINE // 1024 // 1024
                 raise BadSheet(
-                    gettext_noop(f"{file}, line {line}: the line is longer than {most} million characters."), line
+                    Sentence(
+                        "{file}, line {line}: the line is longer than {most} million characters.",
+                        file=file,
+                        line=line,
+                        most=most,
+                    ),
+                    line,
                 )
             if "\0" in text:
                 raise BadSheet(
-                    gettext_noop(f"{file}, line {line}: the line holds a NUL character; expected text."), line
+                    Sentence(
+                        "{file}, line {line}: the line holds a NUL character; expected text.", file=file, line=line
+                    ),
+                    line,
                 )
             self._record.append(text)
             yield text
@@ -88,9 +97,13 @@ class CsvText:
         if len(likely) > 1:
             first, second, file, line = sign_of(likely[0]), sign_of(likely[1]), self._file, self._line
             raise BadSheet(
-                gettext_noop(
-                    f"{file}, line {line}: {first} and {second} occur equally often between the names of columns; "
-                    f"expected one of them, and names that hold the other in quotes."
+                Sentence(
+                    "{file}, line {line}: {first} and {second} occur equally often between the names of columns; "
+                    "expected one of them, and names that hold the other in quotes.",
+                    file=file,
+                    line=line,
+                    first=first,
+                    second=second,
                 ),
                 line,
             )
@@ -138,9 +151,12 @@ class CsvText:
             if is_row and not any(cell.startswith(" ") for cell in inside[1:]):
                 file = self._file
                 raise BadSheet(
-                    gettext_noop(
-                        f"{file}, line {line}: a cell in quotes that opens here holds line {at}, which looks like a "
-                        f"row of its own; expected the quote to close before it."
+                    Sentence(
+                        "{file}, line {line}: a cell in quotes that opens here holds line {at}, which looks like a "
+                        "row of its own; expected the quote to close before it.",
+                        file=file,
+                        line=line,
+                        at=at,
                     ),
                     line,
                 )
@@ -150,21 +166,33 @@ class CsvText:
         file, cell = self._file, [*_cells(text, self.delimiter)][-1]
         opened, excerpt = line + _line_breaks(text[: cell.begins]), _excerpt(text[cell.begins + cell.is_quoted :])
         if error.startswith("field larger"):
-            sentence = gettext_noop(
-                f"{file}, line {opened}: the cell that begins with {excerpt!r} is longer than {LONGEST_CELL:,} "
-                f"characters; expected its quote to close before."
+            sentence = Sentence(
+                "{file}, line {opened}: the cell that begins with {excerpt} is longer than {longest_cell} "
+                "characters; expected its quote to close before.",
+                file=file,
+                opened=opened,
+                excerpt=repr(excerpt),
+                longest_cell=f"{LONGEST_CELL:,}",
             )
             return BadSheet(sentence, opened)
         if not cell.closes:
-            sentence = gettext_noop(
-                f"{file}, line {opened}: the quote before {excerpt!r} is never closed; expected a second quote at the "
-                f"end of the cell."
+            sentence = Sentence(
+                "{file}, line {opened}: the quote before {excerpt} is never closed; expected a second quote "
+                "at the end of the cell.",
+                file=file,
+                opened=opened,
+                excerpt=repr(excerpt),
             )
             return BadSheet(sentence, opened)
         closed, after = line + _line_breaks(text[: cell.closes]), _excerpt(text[cell.closes + 1 :])
-        sentence = gettext_noop(
-            f"{file}, line {opened}: the quote before {excerpt!r} closes in line {closed} before {after!r}; expected "
-            f"the end of the cell after it, and quotes within a cell twice."
+        sentence = Sentence(
+            "{file}, line {opened}: the quote before {excerpt} closes in line {closed} before {after}; "
+            "expected the end of the cell after it, and quotes within a cell twice.",
+            file=file,
+            opened=opened,
+            excerpt=repr(excerpt),
+            closed=closed,
+            after=repr(after),
         )
         return BadSheet(sentence, opened)
 
@@ -207,15 +235,19 @@ def _of_quotes(cells: list[str], text: str, delimiter: str) -> str:
     within a cell is text: 5" pipe."""
     for number, cell in enumerate(cells, 1):
         if cell[:1] == " " and cell.lstrip(" ")[:1] == '"':
-            return gettext_noop(f"a blank precedes the quote of cell {number}; expected the quote to begin the cell.")
+            return Sentence(
+                "a blank precedes the quote of cell {number}; expected the quote to begin the cell.", number=number
+            )
     opened = 0
     for number, place in enumerate(_cells(text, delimiter), 1):
         cell = text[place.begins : place.ends]
         if place.is_quoted or cell.count('"') % 2 == 0:
             continue
         if opened and cell.rstrip().endswith('"'):
-            return gettext_noop(
-                f"a quote opens within cell {opened} and closes in cell {number}; expected quotes around whole cells."
+            return Sentence(
+                "a quote opens within cell {opened} and closes in cell {number}; expected quotes around whole cells.",
+                opened=opened,
+                number=number,
             )
         opened = opened or (number if _OPENS.search(cell) else 0)
     return ""

@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from core.language import gettext_noop
+from core.messages import Sentence
 from core.storage_trouble import sentence_of
 
 MOST_UNPACKED = 500 * 1024 * 1024
@@ -37,7 +37,11 @@ def oversize(archive: zipfile.ZipFile, *, most_bytes: int = MOST_UNPACKED, most_
     """Return how a zip archive is too large to unpack, as the end of a sentence about it. Returns "" if it is not."""
     entries = archive.infolist()
     if len(entries) > most_files:
-        return gettext_noop(f"holds {len(entries):,} files; expected at most {most_files:,}.")
+        return Sentence(
+            "holds {entries} files; expected at most {most_files}.",
+            entries=f"{len(entries):,}",
+            most_files=f"{most_files:,}",
+        )
     if sum(entry.file_size for entry in entries) > most_bytes:
-        return gettext_noop(f"unpacks to more than {most_bytes // 2**20:,} MB.")
+        return Sentence("unpacks to more than {most_bytes} MB.", most_bytes=f"{most_bytes // 2**20:,}")
     return ""

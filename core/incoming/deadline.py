@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from typing import TypeVar
 
 from core.incoming.encodings import BadText
-from core.language import gettext_noop
+from core.messages import Sentence
 
 Item = TypeVar("Item")
 SECONDS = 60.0
@@ -49,6 +49,8 @@ def timed(items: Iterable[Item], file: str) -> Iterator[Item]:
             _left.set(left)
         if left < 0:
             raise TookTooLong(
-                gettext_noop(f"{file} takes longer to read than a page may; import it with the command, or in parts.")
+                Sentence(
+                    "{file} takes longer to read than a page may; import it with the command, or in parts.", file=file
+                )
             )
         yield item

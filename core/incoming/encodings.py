@@ -11,7 +11,7 @@ from contextlib import suppress
 from tempfile import SpooledTemporaryFile
 from typing import IO, Protocol
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 WINDOWS = "windows-1252"
 CHINESE = "gb18030"
@@ -116,7 +116,9 @@ def _start(handle: IO[bytes], file: str) -> bytes:
     handle.seek(0)
     for first, kind in _OTHERS.items():
         if start.startswith(first):
-            raise BadText(gettext_noop(f"{file} is {kind}; expected text (.csv, .jsonl) or a workbook (.xlsx)."))
+            raise BadText(
+                Sentence("{file} is {kind}; expected text (.csv, .jsonl) or a workbook (.xlsx).", file=file, kind=kind)
+            )
     return start
 
 
@@ -153,7 +155,9 @@ def _check_named(handle: IO[bytes], file: str, named: str, start: bytes) -> None
     if own == "utf-8-sig" and not _is_utf8(handle):
         return
     own, named = own.removesuffix("-sig")[:6].upper(), _title(named)
-    raise BadText(gettext_noop(f"{file} is {own}, not {named}; choose the encoding UTF-8 or UTF-16."))
+    raise BadText(
+        Sentence("{file} is {own}, not {named}; choose the encoding UTF-8 or UTF-16.", file=file, own=own, named=named)
+    )
 
 
 def _is_utf8(handle: IO[bytes]) -> bool:
@@ -170,8 +174,10 @@ def _is_utf8(handle: IO[bytes]) -> bool:
 def _check(handle: IO[bytes], file: str, name: str, start: bytes) -> None:
     if b"\0" in start and not name.startswith(("utf-16", "utf-32")):
         if tuple(_readings(start)) == _UNMARKED:
-            raise BadText(gettext_noop(f"{file} can be read as UTF-16 in either order of bytes; save it as UTF-8."))
-        raise BadText(gettext_noop(f"{file} holds NUL bytes, so it is neither text nor a spreadsheet (.xlsx)."))
+            raise BadText(
+                Sentence("{file} can be read as UTF-16 in either order of bytes; save it as UTF-8.", file=file)
+            )
+        raise BadText(Sentence("{file} holds NUL bytes, so it is neither text nor a spreadsheet (.xlsx).", file=file))
     decoder = codecs.getincrementaldecoder(name)()
     line = 1
     for piece in _pieces(handle):
@@ -184,12 +190,22 @@ def _check(handle: IO[bytes], file: str, name: str, start: bytes) -> None:
 
 def _fault(file: str, line: int, name: str, error: UnicodeDecodeError) -> str:
     if not name.startswith("utf-8"):
-        return gettext_noop(f"{file} is not {_title(name)}: {error.reason} near line {line}.")
+        return Sentence(
+            "{file} is not {name}: {reason} near line {line}.",
+            file=file,
+            name=_title(name),
+            reason=error.reason,
+            line=line,
+        )
     begin = error.object.rfind(b"\n", 0, error.start) + 1
     proposed = CHINESE if _is_chinese(error.object[begin:]) else WINDOWS
     near, encoding = _near(error.object[begin:], error.start - begin, proposed), _title(proposed)
-    return gettext_noop(
-        f"{file} is not UTF-8. If line {line} reads “{near}”, choose the encoding {encoding}; else save it as UTF-8."
+    return Sentence(
+        "{file} is not UTF-8. If line {line} reads “{near}”, choose the encoding {encoding}; else save it as UTF-8.",
+        file=file,
+        line=line,
+        near=near,
+        encoding=encoding,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from core.incoming.encodings import Lines
 from core.incoming.misfit import kind_of
 from core.incoming.text import NotJson, json_of, unstorable
-from core.language import gettext_noop
+from core.messages import Sentence
 from core.plain import Json
 
 LONGEST_LINE = 8 * 1024 * 1024
@@ -44,7 +44,9 @@ def object_of_line(
     """Return the JSON object of a line of `lines_of`, None for a blank line; `nan` takes the bare NaN that Python
     writes, `unfit` says what of the object cannot be kept. Raises BadLine."""
     if raw is None:
-        raise BadLine(gettext_noop(f"The line is longer than {longest // 1024 // 1024} MB; expected one JSON object."))
+        raise BadLine(
+            Sentence("The line is longer than {longest} MB; expected one JSON object.", longest=longest // 1024 // 1024)
+        )
     if not raw.removeprefix(BOM_UTF8).strip():
         return None
     try:
@@ -52,7 +54,7 @@ def object_of_line(
     except NotJson as error:
         raise BadLine(error.with_line()) from error
     if not isinstance(value, dict):
-        raise BadLine(gettext_noop(f"The line holds {kind_of(value)}; expected one JSON object."))
+        raise BadLine(Sentence("The line holds {value}; expected one JSON object.", value=kind_of(value)))
     if b"\\u" in raw and (what := unfit(value)):
-        raise BadLine(gettext_noop(f"The line cannot be kept: {what}; remove it."))
+        raise BadLine(Sentence("The line cannot be kept: {what}; remove it.", what=what))
     return value

@@ -17,7 +17,7 @@ from core.incoming.encodings import BadText, Lines
 from core.incoming.json_lines import LONGEST_LINE, BadLine, lines_of, object_of_line
 from core.incoming.misfit import kind_of
 from core.incoming.text import NotJson, json_of, unstorable, value_at
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.plain import Json
 
 LONGEST_DOCUMENT = 64 * 1024 * 1024
@@ -96,9 +96,10 @@ class JsonText:
             if len(raw) > LONGEST_DOCUMENT:
                 most = LONGEST_DOCUMENT // 1024 // 1024
                 raise NoRecords(
-                    gettext_noop(
-                        f"{self._file} is one JSON document of more than {most} MB; save it as JSON Lines, one object "
-                        f"a line."
+                    Sentence(
+                        "{file} is one JSON document of more than {most} MB; save it as JSON Lines, one object a line.",
+                        file=self._file,
+                        most=most,
                     )
                 )
         try:
@@ -106,7 +107,12 @@ class JsonText:
         except UnicodeDecodeError as error:
             line = raw[: error.start].count(b"\n") + 1
             raise BadJson(
-                gettext_noop(f"{self._file}, line {line}: byte {error.start} is not UTF-8; expected JSON in UTF-8.")
+                Sentence(
+                    "{file}, line {line}: byte {start} is not UTF-8; expected JSON in UTF-8.",
+                    file=self._file,
+                    line=line,
+                    start=error.start,
+                )
             ) from error
 
 
@@ -180,7 +186,11 @@ class _Document:
             if len(lists) > 1:
                 keys = ", ".join(entry.name[:40] for entry in lists[:5])
                 raise NoRecords(
-                    gettext_noop(f"{self._file} has several lists of objects ({keys}); expected one of them.")
+                    Sentence(
+                        "{file} has several lists of objects ({keys}); expected one of them.",
+                        file=self._file,
+                        keys=keys,
+                    )
                 )
             self._at = lists[0].place
             yield from self._items()
@@ -233,9 +243,9 @@ class _Document:
         if isinstance(value, BadLine):
             return line, value
         if not isinstance(value, dict):
-            return line, BadLine(gettext_noop(f"The list holds {kind_of(value)}; expected an object."))
+            return line, BadLine(Sentence("The list holds {value}; expected an object.", value=kind_of(value)))
         if "\\u" in self._text[start : self._at] and (what := unstorable(value)):
-            return line, BadLine(gettext_noop(f"The object cannot be kept: {what}; remove it."))
+            return line, BadLine(Sentence("The object cannot be kept: {what}; remove it.", what=what))
         return line, value
 
     def _value(self) -> Any:
@@ -270,7 +280,14 @@ class _Document:
         line, column = self._line_here(), self._at - self._text.rfind("\n", 0, self._at)
         actual = kind_of(self._text[self._at : self._at + 20]) if self._sign() else gettext_noop("the end of the file")
         return BadJson(
-            gettext_noop(f"{self._file}, line {line}, column {column}: it holds {actual}; expected {expected}.")
+            Sentence(
+                "{file}, line {line}, column {column}: it holds {actual}; expected {expected}.",
+                file=self._file,
+                line=line,
+                column=column,
+                actual=actual,
+                expected=expected,
+            )
         )
 
     def _line_here(self) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from core.language import gettext_noop
+from core.messages import Sentence, capitalised, gettext_noop
 
 MOST_LISTED = 100
 _KINDS = {
@@ -37,11 +37,17 @@ class Wrong:
     @property
     def sentence(self) -> str:
         """The sentence without the place."""
-        actual = f"{self.actual[:1].upper()}{self.actual[1:]}"
-        return gettext_noop(f"{actual}; expected {self.expected}.")
+        actual = capitalised(self.actual)
+        return Sentence("{actual}; expected {expected}.", actual=actual, expected=self.expected)
 
     def __str__(self) -> str:
-        return gettext_noop(f"{self.place}: {self.actual}; expected {self.expected}.") if self.place else self.sentence
+        return (
+            Sentence(
+                "{place}: {actual}; expected {expected}.", place=self.place, actual=self.actual, expected=self.expected
+            )
+            if self.place
+            else self.sentence
+        )
 
 
 class Misfit(ValueError):
@@ -56,7 +62,9 @@ class Misfit(ValueError):
         """The first sentence, after the name of the file."""
         first = self.wrong[0]
         place = f"{file}, {first.place}" if first.place else file
-        return gettext_noop(f"{place}: {first.actual}; expected {first.expected}.")
+        return Sentence(
+            "{place}: {actual}; expected {expected}.", place=place, actual=first.actual, expected=first.expected
+        )
 
     def by_field(self) -> dict[str, list[str]]:
         """Every sentence by the name of its field, that of the whole value under `body`."""
@@ -97,13 +105,16 @@ def _wrong(error: ErrorDetails, shape: type[BaseModel], start: Path, quoted: boo
         names = ", ".join(_names(_shape_at(shape, path[:-1])))
         if kind == "missing":
             return Wrong(
-                around, field, gettext_noop(f"the field {name} is missing"), gettext_noop(f"an object with {names}")
+                around,
+                field,
+                Sentence("the field {name} is missing", name=name),
+                Sentence("an object with {names}", names=names),
             )
-        only = gettext_noop(f"only {names}") if names else gettext_noop("an empty object")
-        return Wrong(around, field, gettext_noop(f"there is no field {name[:60]!r}"), only)
+        only = Sentence("only {names}", names=names) if names else gettext_noop("an empty object")
+        return Wrong(around, field, Sentence("there is no field {name}", name=repr(name[:60])), only)
     context = error.get("ctx", {})
     sort = kind_of(error["input"]) if quoted else _sort_of(error["input"])
-    description = context.get("actual") or gettext_noop(f"it is {sort}")
+    description = context.get("actual") or Sentence("it is {sort}", sort=sort)
     return Wrong(field, field, description, context.get("expected") or _expected(kind, context, shape, path))
 
 
@@ -114,17 +125,17 @@ def _sort_of(value: Any) -> str:
 def _expected(kind: str, context: dict[str, Any], shape: type[BaseModel], path: Path) -> str:
     """Return what pydantic's own checks expect."""
     if kind in ("model_type", "model_attributes_type"):
-        return gettext_noop(f"an object with {', '.join(_names(_shape_at(shape, path)))}")
+        return Sentence("an object with {shape}", shape=", ".join(_names(_shape_at(shape, path))))
     match kind:
         case "string_too_long":
-            return gettext_noop(f"at most {context['max_length']} characters")
+            return Sentence("at most {context} characters", context=context["max_length"])
         case "greater_than_equal":
-            return gettext_noop(f"a number from {context['ge']}")
+            return Sentence("a number from {context}", context=context["ge"])
         case "less_than_equal":
-            return gettext_noop(f"a number up to {context['le']}")
+            return Sentence("a number up to {context}", context=context["le"])
         case "enum" | "literal_error":
             values = context["expected"]
-            return gettext_noop(f"one of {values}")
+            return Sentence("one of {values}", values=values)
     return _KINDS.get(
         kind.partition("_")[0], gettext_noop("an object") if kind.startswith("dict") else gettext_noop("a list")
     )

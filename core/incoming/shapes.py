@@ -24,7 +24,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
 from core.incoming.misfit import Misfit, Path, Wrong, kind_of, misfit_of, refusal
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 
@@ -155,7 +155,7 @@ class Like:
             _adapter(self).validate_python(text)
         except ValidationError:
             sort = kind_of(text)
-            return Wrong("", "", gettext_noop(f"it is {sort}"), self.expected).sentence
+            return Wrong("", "", Sentence("it is {sort}", sort=sort), self.expected).sentence
         return ""
 
 
@@ -172,7 +172,7 @@ class Printable:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         text = core_schema.str_schema(strict=True, min_length=1, max_length=self.most)
-        expected = gettext_noop(f"a text of 1 to {self.most} printable characters, without spaces around it")
+        expected = Sentence("a text of 1 to {most} printable characters, without spaces around it", most=self.most)
         return _expecting(core_schema.no_info_after_validator_function(_printable, text), expected)
 
 
@@ -191,7 +191,11 @@ class Among:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         values = ", ".join(filter(None, self.values))
         or_nothing = "" in self.values
-        expected = gettext_noop(f"one of {values}, or nothing") if or_nothing else gettext_noop(f"one of {values}")
+        expected = (
+            Sentence("one of {values}, or nothing", values=values)
+            if or_nothing
+            else Sentence("one of {values}", values=values)
+        )
         return _expecting(core_schema.literal_schema(list(self.values)), expected)
 
 
@@ -208,7 +212,9 @@ class Within:
         number: core_schema.CoreSchema = core_schema.int_schema(strict=True, ge=self.least, le=self.most)
         if self.pointed:
             number = core_schema.no_info_before_validator_function(_without_point, number)
-        return _expecting(number, self.expected or gettext_noop(f"a whole number from {self.least} to {self.most}"))
+        return _expecting(
+            number, self.expected or Sentence("a whole number from {least} to {most}", least=self.least, most=self.most)
+        )
 
 
 def _without_point(value: Any) -> Any:
@@ -229,8 +235,8 @@ class Counted:
 
     def _checked(self, value: Any) -> Any:
         if not isinstance(value, list) or not self.least <= len(value) <= self.most:
-            length = gettext_noop(f"it is a list of {len(value)}") if isinstance(value, list) else ""
-            raise refusal(gettext_noop(f"a list of {self.least} to {self.most}"), length)
+            length = Sentence("it is a list of {value}", value=len(value)) if isinstance(value, list) else ""
+            raise refusal(Sentence("a list of {least} to {most}", least=self.least, most=self.most), length)
         return value
 
 

@@ -17,7 +17,7 @@ from core.incoming.csv_text import MOST_COLUMNS, BadSheet, CsvText, Record, sign
 from core.incoming.deadline import timed
 from core.incoming.encodings import seekable, text_of
 from core.incoming.workbooks import rows_of_workbook
-from core.language import gettext_noop
+from core.messages import Sentence
 from core.turns import taking_turns
 from core.wording import counted
 
@@ -115,10 +115,25 @@ def _fitted(records: Iterable[Record], file: str, delimiter: str = "") -> Iterat
 def _named(cells: Sequence[str], file: str, line: int, problem: str) -> list[str]:
     """Return the names of columns up to the last one that has a name."""
     if problem:
-        raise BadSheet(gettext_noop(f"{file} has a header that cannot be read, in line {line}: {problem}"), line)
+        raise BadSheet(
+            Sentence(
+                "{file} has a header that cannot be read, in line {line}: {problem}",
+                file=file,
+                line=line,
+                problem=problem,
+            ),
+            line,
+        )
     if len(cells) > MOST_COLUMNS:
         raise BadSheet(
-            gettext_noop(f"{file}, line {line}: {len(cells):,} columns; expected at most {MOST_COLUMNS}."), line
+            Sentence(
+                "{file}, line {line}: {cells} columns; expected at most {most_columns}.",
+                file=file,
+                line=line,
+                cells=f"{len(cells):,}",
+                most_columns=MOST_COLUMNS,
+            ),
+            line,
         )
     names = [" ".join(cell.split()) for cell in cells]
     while names and not names[-1]:
@@ -129,32 +144,46 @@ def _named(cells: Sequence[str], file: str, line: int, problem: str) -> list[str
 def _expected(header: Sequence[str]) -> str:
     """Return the cells that a row must have."""
     keys = ", ".join(name[:40] for name in header[:_MOST_NAMED]) + (", …" if len(header) > _MOST_NAMED else "")
-    return gettext_noop(f"{len(header)} as in the header ({keys})")
+    return Sentence("{header} as in the header ({keys})", header=len(header), keys=keys)
 
 
 def _too_wide(cells: Sequence[str], header: Sequence[str], delimiter: str) -> str:
     count, expected = counted(len(cells), "cell"), _expected(header)
     if not delimiter:
-        return gettext_noop(f"the row has {count}; expected {expected}.")
+        return Sentence("the row has {count}; expected {expected}.", count=count, expected=expected)
     sign = sign_of(delimiter)
     parted = [at for at in range(1, len(cells)) if cells[at][:1] == " " and at <= len(header)]
     if not parted:
-        return gettext_noop(f"the row has {count}; expected {expected}: a cell with {sign} must stand in quotes.")
+        return Sentence(
+            "the row has {count}; expected {expected}: a cell with {sign} must stand in quotes.",
+            count=count,
+            expected=expected,
+            sign=sign,
+        )
     before = parted[0] - 1
     text = (cells[before] + delimiter + cells[before + 1])[:40]
     keys = f"{header[before][:40]} {text!r}"
-    return gettext_noop(
-        f"the row has {count}; expected {expected}: a cell with {sign} must stand in quotes, as perhaps {keys}."
+    return Sentence(
+        "the row has {count}; expected {expected}: a cell with {sign} must stand in quotes, as perhaps {keys}.",
+        count=count,
+        expected=expected,
+        sign=sign,
+        keys=keys,
     )
 
 
 def _too_short(cells: Sequence[str], header: Sequence[str], delimiter: str) -> str:
     count, expected, sign = counted(len(cells), "cell"), _expected(header), sign_of(delimiter)
-    return gettext_noop(
-        f"the row has {count}; expected {expected}: an empty cell needs {sign} too, "
-        f"and a cell with a line break must stand in quotes."
+    return Sentence(
+        "the row has {count}; expected {expected}: an empty cell needs {sign} too, and a cell with a "
+        "line break must stand in quotes.",
+        count=count,
+        expected=expected,
+        sign=sign,
     )
 
 
 def _beside(line: int) -> str:
-    return gettext_noop(f"line {line} next to it has too few cells, so that this row may be a part of a longer one.")
+    return Sentence(
+        "line {line} next to it has too few cells, so that this row may be a part of a longer one.", line=line
+    )

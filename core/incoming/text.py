@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from core.duplicates import first_duplicate
-from core.language import gettext_noop
+from core.messages import Sentence, capitalised, gettext_noop
 
 MAX_DEPTH = 50
 _NESTING = (dict, list)
@@ -17,26 +17,36 @@ _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
 def _sentence(actual: str, expected: str) -> str:
-    return gettext_noop(f"{actual}; expected {expected}.")
+    return Sentence("{actual}; expected {expected}.", actual=actual, expected=expected)
 
 
 class NotJson(ValueError):
     """Bytes that hold no JSON value; `line` and `column` say where the reading ended, 0 where no place is to blame."""
 
     def __init__(self, actual: str, expected: str, line: int = 0, column: int = 0) -> None:
-        beginning = f"{actual[0].upper()}{actual[1:]}"
+        beginning = capitalised(actual)
         super().__init__(_sentence(beginning, expected))
         self.actual, self.expected, self.line, self.column = actual, expected, line, column
 
     def message_for(self, file: str) -> str:
         """One sentence with the file and the place in it."""
-        place = gettext_noop(f"{file}, line {self.line}, column {self.column}") if self.line else file
-        return gettext_noop(f"{place}: {self.actual}; expected {self.expected}.")
+        place = (
+            Sentence("{file}, line {line}, column {column}", file=file, line=self.line, column=self.column)
+            if self.line
+            else file
+        )
+        return Sentence(
+            "{place}: {actual}; expected {expected}.", place=place, actual=self.actual, expected=self.expected
+        )
 
     def with_line(self) -> str:
         """One sentence for text that is itself one line of a file, which the caller names."""
-        place = gettext_noop(f"column {self.column}")
-        return gettext_noop(f"{place}: {self.actual}; expected {self.expected}.") if self.line else str(self)
+        place = Sentence("column {column}", column=self.column)
+        return (
+            Sentence("{place}: {actual}; expected {expected}.", place=place, actual=self.actual, expected=self.expected)
+            if self.line
+            else str(self)
+        )
 
 
 def json_of(raw: bytes, *, nan: bool = False) -> Any:
@@ -48,7 +58,9 @@ def json_of(raw: bytes, *, nan: bool = False) -> Any:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise NotJson(gettext_noop(f"byte {error.start} is not UTF-8"), gettext_noop("JSON in UTF-8")) from error
+        raise NotJson(
+            Sentence("byte {start} is not UTF-8", start=error.start), gettext_noop("JSON in UTF-8")
+        ) from error
     return _decoded((_WITH_NAN if nan else _PLAIN).decode, text)
 
 
@@ -64,7 +76,7 @@ def _decoded(decode: Callable[..., Any], *text: Any) -> Any:
         value = decode(*text)
     except json.JSONDecodeError as error:
         raise NotJson(
-            gettext_noop(f"it is not JSON ({error.msg})"), gettext_noop("one JSON value"), error.lineno, error.colno
+            Sentence("it is not JSON ({msg})", msg=error.msg), gettext_noop("one JSON value"), error.lineno, error.colno
         ) from error
     except RecursionError as error:
         raise _too_deep() from error
@@ -108,19 +120,23 @@ def unwritable(value: Any) -> str:
 
 
 def _too_deep() -> NotJson:
-    return NotJson(gettext_noop("the JSON is nested too deeply"), gettext_noop(f"at most {MAX_DEPTH} levels"))
+    return NotJson(
+        gettext_noop("the JSON is nested too deeply"), Sentence("at most {max_depth} levels", max_depth=MAX_DEPTH)
+    )
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
         twice = first_duplicate(name for name, _ in pairs) or ""
-        raise NotJson(gettext_noop(f"the field {twice[:60]!r} occurs twice in one object"), gettext_noop("it once"))
+        raise NotJson(
+            Sentence("the field {twice} occurs twice in one object", twice=repr(twice[:60])), gettext_noop("it once")
+        )
     return members
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise NotJson(gettext_noop(f"it holds {constant}"), gettext_noop("a JSON value"))
+    raise NotJson(Sentence("it holds {constant}", constant=constant), gettext_noop("a JSON value"))
 
 
 def _only_nan(constant: str) -> float:

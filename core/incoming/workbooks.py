@@ -13,7 +13,7 @@ from xml.parsers import expat
 
 from core.incoming.csv_text import MOST_COLUMNS, BadSheet
 from core.incoming.damage import damage_as, oversize
-from core.language import gettext_noop
+from core.messages import Sentence
 
 _MOST_UNPACKED = 64 * 1024 * 1024
 _MOST_MARKS = 3_000_000
@@ -52,7 +52,9 @@ Tell = Callable[[str, Sequence[str]], None]
 def rows_of_workbook(source: IO[bytes], file: str, tell: Tell) -> Iterator[Row]:
     """Yield the rows of the first sheet that is not hidden and has values, values in the place of formulas, merged
     cells each with the value of all. Raises BadSheet."""
-    sentence = gettext_noop(f"{file} cannot be read as .xlsx; open it in a spreadsheet program and save it again.")
+    sentence = Sentence(
+        "{file} cannot be read as .xlsx; open it in a spreadsheet program and save it again.", file=file
+    )
     with damage_as(lambda error: BadSheet(sentence), BadSheet):
         yield from _rows(source, file, tell)
 
@@ -69,7 +71,7 @@ def _rows(source: IO[bytes], file: str, tell: Tell) -> Iterator[Row]:
     open_: dict[_Merged, str] = {}
     for line, (row, formulas) in enumerate(zip(values, *(written or [repeat(())]), strict=False), 1):
         if line > _MOST_ROWS:
-            raise BadSheet(gettext_noop(f"{file} has more than {_MOST_ROWS:,} rows."))
+            raise BadSheet(Sentence("{file} has more than {most_rows} rows.", file=file, most_rows=f"{_MOST_ROWS:,}"))
         cells = [_text(cell.value) for cell in row]
         _fill(cells, line, layout.merged, open_)
         while cells and not cells[-1]:
@@ -81,10 +83,10 @@ def _checked(archive: zipfile.ZipFile, file: str) -> _Package:
     """Count what is packed, at most _MOST_UNPACKED bytes and _MOST_MARKS, once, bit by bit and no further than that."""
     names = set(archive.namelist())
     if "[Content_Types].xml" not in names or not any(name.startswith("xl/") for name in names):
-        raise BadSheet(gettext_noop(f"{file} is a zip file, but no .xlsx workbook."))
+        raise BadSheet(Sentence("{file} is a zip file, but no .xlsx workbook.", file=file))
     if oversize(archive, most_bytes=_MOST_UNPACKED):
         most = _MOST_UNPACKED // 2**20
-        raise BadSheet(gettext_noop(f"{file} unpacks to more than {most} MB; save the sheet as CSV."))
+        raise BadSheet(Sentence("{file} unpacks to more than {most} MB; save the sheet as CSV.", file=file, most=most))
     marks, has_formulas, filled = 0, False, set[str]()
     for part in archive.infolist():
         if not part.filename.endswith((".xml", ".rels")):
@@ -95,7 +97,9 @@ def _checked(archive: zipfile.ZipFile, file: str) -> _Package:
                 marks += piece.count(b"<") + piece.count(b"=")
                 if marks > _MOST_MARKS:
                     raise BadSheet(
-                        gettext_noop(f"{file} has more cells than an .xlsx file may have here; save the sheet as CSV.")
+                        Sentence(
+                            "{file} has more cells than an .xlsx file may have here; save the sheet as CSV.", file=file
+                        )
                     )
                 both = tail + piece
                 has_formulas |= b"<f>" in both or b"<f " in both or b":f>" in both or b":f " in both or b"<f/" in both
@@ -116,7 +120,7 @@ def _sheet(book: Any, package: _Package, file: str, tell: Tell) -> Any:
     """Return the first visible sheet with values, else the first visible one."""
     sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
     if not sheets:
-        raise BadSheet(gettext_noop(f"{file} has no sheet with rows."))
+        raise BadSheet(Sentence("{file} has no sheet with rows.", file=file))
     filled = [sheet for sheet in sheets if sheet._worksheet_path in package.filled] or sheets[:1]
     tell(filled[0].title, [sheet.title for sheet in filled[1:]])
     filled[0].reset_dimensions()  # what a file says of its size is not to be believed
@@ -145,11 +149,16 @@ def _character(escape: re.Match[str]) -> str:
 def _problem(row: Any, formulas: Any) -> str:
     for cell in row:
         if getattr(cell, "data_type", "") == _ERROR:
-            return gettext_noop(f"cell {cell.coordinate} holds the error {cell.value}; expected a value.")
+            return Sentence(
+                "cell {coordinate} holds the error {value}; expected a value.",
+                coordinate=cell.coordinate,
+                value=cell.value,
+            )
     for value, cell in zip(row, formulas, strict=False):
         if getattr(cell, "data_type", "") == _FORMULA and value.value is None:
-            return gettext_noop(
-                f"cell {cell.coordinate} holds a formula without a value; save the file in a spreadsheet program."
+            return Sentence(
+                "cell {coordinate} holds a formula without a value; save the file in a spreadsheet program.",
+                coordinate=cell.coordinate,
             )
     return ""
 
@@ -185,7 +194,12 @@ class _Layout:
                 self._cell = ""
         elif self._cell and element in ("v", "is"):
             raise BadSheet(
-                gettext_noop(f"{self.file}: cell {self._cell} has a value; expected at most {MOST_COLUMNS} columns.")
+                Sentence(
+                    "{file}: cell {cell} has a value; expected at most {most_columns} columns.",
+                    file=self.file,
+                    cell=self._cell,
+                    most_columns=MOST_COLUMNS,
+                )
             )
         elif element == "row":
             self._last_row = int(attributes.get("r") or self._last_row + 1)
@@ -201,9 +215,12 @@ class _Layout:
         self._covered += max(rows, 1) * max(columns, 1)
         if len(self.merged) > _MOST_MERGED or self._covered > _MOST_COVERED:
             raise BadSheet(
-                gettext_noop(
-                    f"{self.file} has more merged cells than can be read (areas: at most {_MOST_MERGED:,}; cells in "
-                    f"them: at most {_MOST_COVERED:,}); undo the merging, or save the sheet as CSV."
+                Sentence(
+                    "{file} has more merged cells than can be read (areas: at most {most_merged}; cells in them: "
+                    "at most {most_covered}); undo the merging, or save the sheet as CSV.",
+                    file=self.file,
+                    most_merged=f"{_MOST_MERGED:,}",
+                    most_covered=f"{_MOST_COVERED:,}",
                 )
             )
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.language import gettext_noop
+from core.messages import Sentence, word
 from core.statistics.bootstrap import Floats
 from core.statistics.intervals import FEWEST, LEVEL, few, t_quantile
 
@@ -25,7 +25,7 @@ _NEARLY_ONE = 1 - 1e-9
 
 def too_few_points(unit: str) -> str:
     """Return why there is no correlation over so few units."""
-    return gettext_noop(f"a correlation needs at least {FEWEST_POINTS} {unit}")
+    return Sentence("a correlation needs at least {fewest_points} {unit}", fewest_points=FEWEST_POINTS, unit=word(unit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def pearson(
     if n < FEWEST:
         return Correlation(n, count, r, reason=few(unit))
     if math.isclose(abs(r), 1.0):
-        return Correlation(n, count, r, reason=gettext_noop(f"all {unit} lie on one line"))
+        return Correlation(n, count, r, reason=Sentence("all {unit} lie on one line", unit=word(unit)))
     if count < n:
         return _over_clusters(np.array([first, second], dtype=float), r, clusters, unit, cluster_unit)
     low, high = result.confidence_interval(LEVEL)
@@ -84,11 +84,15 @@ def _over_clusters(values: Floats, r: float, clusters: Sequence[Hashable], unit:
     at = np.array([names.index(name) for name in clusters])
     parts = [values[:, at != number] for number in range(count)]
     if any((part.max(axis=1) == part.min(axis=1)).any() or part.shape[1] < FEWEST_POINTS for part in parts):
-        why = gettext_noop(f"without one of the {cluster_unit} one of the two is the same everywhere")
+        why = Sentence(
+            "without one of the {cluster_unit} one of the two is the same everywhere", cluster_unit=cluster_unit
+        )
         return Correlation(n, count, r, reason=why)
     left_out = np.array([float(np.asarray(np.corrcoef(part))[0, 1]) for part in parts])
     if (np.abs(left_out) > _NEARLY_ONE).any():
-        why = gettext_noop(f"without one of the {cluster_unit} all {unit} lie on one line")
+        why = Sentence(
+            "without one of the {cluster_unit} all {unit} lie on one line", cluster_unit=cluster_unit, unit=word(unit)
+        )
         return Correlation(n, count, r, reason=why)
     from scipy.special import stdtr
 

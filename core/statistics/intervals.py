@@ -27,7 +27,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language import gettext_noop
+from core.messages import Sentence, word
 from core.plain import WHERE_THERE_IS_ONE, read_as
 from core.statistics.bootstrap import RESAMPLES, Clusters, Floats, by_cluster, mean_of, ratios, replicated_means
 
@@ -241,7 +241,7 @@ def unseen_share(n: int) -> float:
 def unmoved(value: float, n: int, scale: Scale, unit: str) -> Interval:
     """Return the interval of a figure that is the same in all `n` clusters, by the rule of three."""
     if np.isinf(scale.high):
-        return None, gettext_noop(f"all {unit} are alike, and nothing bounds those that were not seen")
+        return None, Sentence("all {unit} are alike, and nothing bounds those that were not seen", unit=word(unit))
     unseen = unseen_share(n)
     return [value - unseen * (value - scale.low), value + unseen * (scale.high - value)], ""
 
@@ -268,19 +268,31 @@ def t_quantile(share: float, freedom: Floats | NDArray[np.int64]) -> Floats:
 
 def few(unit: str) -> str:
     """Return why there is no interval of so few clusters."""
-    return gettext_noop(f"an interval needs at least {FEWEST} {unit}")
+    return Sentence("an interval needs at least {fewest} {unit}", fewest=FEWEST, unit=word(unit))
 
 
 def sparse(unit: str) -> str:
     """Return why there is no interval where too many resamples miss every cluster that has a figure."""
     missing = f"{1 - LEAST_DEFINED:.0%}"
-    return gettext_noop(f"too few {unit} have what is counted: more than {missing} of resamples have none")
+    return Sentence(
+        "too few {unit} have what is counted: more than {missing} of resamples have none",
+        unit=word(unit),
+        missing=missing,
+    )
 
 
 def method(*, seed: int, unit: str, resamples: int = RESAMPLES) -> str:
     """Return how the intervals are made, in words."""
-    return gettext_noop(
-        f"{LEVEL:.0%} intervals: t quantile, standard error of a cluster bootstrap over {unit} ({resamples} "
-        f"resamples, seed {seed}), degrees of freedom by kurtosis, on the logit of the figure's range; rule of three "
-        f"where all {unit} are alike; none of fewer than {FEWEST} {unit}"
+    return Sentence(
+        "{level} intervals: t quantile, standard error of a cluster bootstrap over {unit} "
+        "({resamples} resamples, seed {seed}), degrees of freedom by kurtosis, on the logit of the "
+        "figure's range; rule of three where all {unit_2} are alike; none of fewer than {fewest} "
+        "{unit_3}",
+        level=f"{LEVEL:.0%}",
+        unit=word(unit),
+        resamples=resamples,
+        seed=seed,
+        unit_2=word(unit),
+        fewest=FEWEST,
+        unit_3=word(unit),
     )

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.statistics.intervals import Interval
 
 MOST_APART = 0.1

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 from core.statistics.bootstrap import Floats
 
 ALPHA = 0.05
@@ -45,7 +45,12 @@ def beyond_reach(n: int, tests: int, unit: str, alpha: float = ALPHA) -> str:
     """Return why no difference of so few clusters can pass so many tests, a clause; empty where one can."""
     if not tests or not out_of_reach(n, tests, alpha):
         return ""
-    return gettext_noop(f"{n} {unit} can show no difference in {tests:,} tests at once, however large it is")
+    return Sentence(
+        "{n} {unit} can show no difference in {tests} tests at once, however large it is",
+        n=n,
+        unit=word(unit),
+        tests=f"{tests:,}",
+    )
 
 
 def caution(n: int, unit: str, where: str = gettext_noop("with")) -> str:
@@ -53,9 +58,12 @@ def caution(n: int, unit: str, where: str = gettext_noop("with")) -> str:
     clusters on. `where` begins the sentence."""
     if n >= SYMMETRY_FROM:
         return ""
-    return gettext_noop(
-        f"{where} fewer than {SYMMETRY_FROM} {unit} the sign-flip test assumes that differences lie symmetrically "
-        "around their mean"
+    return Sentence(
+        "{where} fewer than {symmetry_from} {unit} the sign-flip test assumes that differences lie "
+        "symmetrically around their mean",
+        where=where,
+        symmetry_from=SYMMETRY_FROM,
+        unit=word(unit),
     )
 
 

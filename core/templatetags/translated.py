@@ -8,8 +8,7 @@ from django import template
 from django.forms import BoundField, ModelChoiceField
 
 from core import joints
-from core.catalogues.patterns import translated as translated_text
-from core.language import AsGiven
+from core.catalogues.sentences import translated as translated_text
 from core.views.charts import Mark
 
 register = template.Library()
@@ -19,7 +18,7 @@ register = template.Library()
 def translated(text: Any) -> Any:
     """Return a text that code wrote in English, or each of several, in the language of the page; what is not text, or a
     name that somebody gave, as it is."""
-    if isinstance(text, str) and not isinstance(text, AsGiven):
+    if isinstance(text, str):
         return translated_text(text)
     if isinstance(text, (list, tuple)):
         return [translated(part) for part in text]

@@ -12,7 +12,7 @@ from math import ceil, floor
 from typing import TypeGuard
 
 from core.estimated import Estimated
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, noted, worded
 
 LONGEST = 28
 """Letters of a label; a longer one is shortened in its middle, where names of one family differ least."""
@@ -209,7 +209,7 @@ def dot_chart(
 
 def no_intervals(estimates: Iterable[Estimated]) -> str:
     """Return why some of these estimates have no interval, as a sentence; empty where all have one."""
-    return gettext_noop(f"No interval: {why}.") if (why := _lacking(estimates)) else ""
+    return Sentence("No interval: {why}.", why=why) if (why := _lacking(estimates)) else ""
 
 
 def _lacking(estimates: Iterable[Estimated]) -> str:
@@ -298,12 +298,12 @@ def _words(row: Row, texts: Mapping[str, str], columns: Mapping[str, str], notat
         if name == "first" or estimate
     ]
     if "out" in texts:
-        parts.append(("", gettext_noop(f"left out {texts['out']}")))
+        parts.append(("", Sentence("left out {texts}", texts=texts["out"])))
     if _apart(row.bounds):
         low, high = (f"{100 * end:z.1f}" for end in row.bounds)
-        parts.append(("", gettext_noop(f"worst to best case {low} to {high}")))
+        parts.append(("", Sentence("worst to best case {low} to {high}", low=low, high=high)))
     if texts.get("aside"):
-        parts.append(("", f"{columns['aside']} {texts['aside']}".strip()))
+        parts.append(("", worded(columns["aside"], texts["aside"]) if columns["aside"] else texts["aside"]))
     return [*parts, *([("", row.n)] if row.n else [])]
 
 
@@ -314,5 +314,5 @@ def _estimate_words(estimate: Estimated | None, notation: Notation) -> str:
     value = notation.text(estimate.value)
     if ends:
         low, high = map(notation.text, ends)
-        return gettext_noop(f"{value} ({low} to {high})")
-    return f"{value} ({why})" if (why := estimate.reason) else value
+        return Sentence("{value} ({low} to {high})", value=value, low=low, high=high)
+    return noted(value, why) if (why := estimate.reason) else value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class ClusterName:
     @property
     def aligned(self) -> str:
         """The name of those of which people aligned a table."""
-        return gettext_noop(f"aligned {self.plural}")
+        return Sentence("aligned {plural}", plural=word(self.plural))
 
 
 STORIES = ClusterName(gettext_noop("story"), gettext_noop("stories"))

@@ -11,7 +11,7 @@ from random import Random
 from types import MappingProxyType
 
 from annotation.domain.schema import WORLD
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from judge.domain.rewording import HAN, moved, negated, paraphrased
 from judge.domain.text import key
 

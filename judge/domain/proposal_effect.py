@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.statistics import (
     DIFFERENCE,
     SHARE,

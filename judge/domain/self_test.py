@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, listed, noted, worded
 from judge.domain.contrast import ALIKE, BY_RULE, NAMES, Kind
 
 CONFIDENCE = 0.95
@@ -61,9 +61,9 @@ def _exact(right: int, n: int) -> tuple[float, float]:
 
 def summary_line(results: Sequence[Rate]) -> str:
     """Sum up the results in a line: "identical 3/3, negated 0/12 (2 unanswered), other actor –"."""
-    return ", ".join(f"{result.name} {_of(result)}" for result in results)
+    return listed(worded(result.name, _of(result)) for result in results)
 
 
 def _of(result: Rate) -> str:
     share = f"{result.right}/{result.n}" if result.n else "–"
-    return f"{share} ({result.missing} unanswered)" if result.missing else share
+    return noted(share, Sentence("{missing} unanswered", missing=result.missing)) if result.missing else share

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.domain.drafts import Action, last_steps
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import plain
 from judge.domain.alignment import NOTHING, RowAnswer, changed, misfit, row_name, unanswered
 from judge.models import Alignment, AlignmentEvent, AlignmentState, AlignmentTask

@@ -13,6 +13,7 @@ from annotation.domain.assignment import plan
 from annotation.models import User
 from annotation.services import audit
 from core.ids import new_uid
+from core.messages import listed
 from judge.models import Alignment, AlignmentEvent, AlignmentStudy
 from judge.models.alignment_study import MOST_PEOPLE
 from judge.services.refused import Refused
@@ -56,7 +57,7 @@ def give_more(*, by: User, study: AlignmentStudy, annotators: Collection[User]) 
         raise Refused(_("This study is closed."))
     count = give_out(by=by, study=study, annotators=annotators)
     if count:
-        names = ", ".join(sorted(user.username for user in annotators))
+        names = listed(sorted(user.username for user in annotators))
         audit.record(by=by, project=study.project, action="alignment.given", target=names, alignments=count)
     return count
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import Json, plain
 from judge.domain.alignment import both_sides
 from judge.domain.alignment_agreement import AlignmentAgreement

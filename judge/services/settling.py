@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.models import User
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from judge.domain.alignment import RowAnswer, changed, misfit
 from judge.domain.settling import SettledRow, decided, settle, standing
 from judge.models import Alignment, AlignmentState, AlignmentTask, SettledAlignment, SettledEvent

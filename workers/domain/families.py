@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 FAMILIES = gettext_noop("model families")
 """The name of what correlations over models resample."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from enum import StrEnum
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 
 class Outcome(StrEnum):

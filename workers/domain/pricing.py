@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Annotated, Any
 
 from core.incoming.shapes import Like
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, noted
 from workers.providers.contract import Usage
 
 MILLION = Decimal(1_000_000)
@@ -143,9 +143,9 @@ class Money:
             return dollars(self.priced)
         calls = f"{self.unpriced:,} call{'' if self.unpriced == 1 else 's'}"
         return (
-            gettext_noop(f"{dollars(self.priced)} and {calls} of unknown price")
+            Sentence("{priced} and {calls} of unknown price", priced=dollars(self.priced), calls=calls)
             if self.priced
-            else f"{UNKNOWN} ({calls})"
+            else noted(UNKNOWN, calls)
         )
 
     @property
@@ -177,8 +177,9 @@ UNKNOWN = "unknown"
 
 def unknown_price_sentence(name: str) -> str:
     """Return the sentence that says why a budget cannot hold."""
-    return gettext_noop(
-        f"The price of {name} is unknown, and a budget needs it: set the model's prices, or leave the budget out."
+    return Sentence(
+        "The price of {name} is unknown, and a budget needs it: set the model's prices, or leave the budget out.",
+        name=name,
     )
 
 
@@ -200,7 +201,7 @@ def about(cost: Decimal | Money | None, most: Decimal | Money | None) -> str:
     """Return in words what something is expected to cost and what it cannot exceed."""
     if cost is None or (isinstance(cost, Money) and cost.unpriced and not cost.priced):
         return gettext_noop("at a price that is unknown")
-    return gettext_noop(f"about {dollars(cost)}, at most {dollars(most)}")
+    return Sentence("about {cost}, at most {most}", cost=dollars(cost), most=dollars(most))
 
 
 def exact_dollars(amount: Decimal | None) -> str:

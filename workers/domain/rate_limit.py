@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.plain import Json
 
 START, FLOOR, TOP = 30.0, 0.5, 10_000.0
@@ -169,7 +169,10 @@ class RateLimit:
         self.refused_in_a_row += 1
         self.denied += 1
         if self.refused_in_a_row >= ALL_REFUSED and now - self.accepted_at > SILENCE:
-            self._block(now + pause, gettext_noop(f"the last {self.refused_in_a_row} calls were all refused"))
+            self._block(
+                now + pause,
+                Sentence("the last {refused_in_a_row} calls were all refused", refused_in_a_row=self.refused_in_a_row),
+            )
         if position <= self.opened:
             self._end_opening(now)
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from workers.providers.errors import Again, BackendError
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
@@ -37,16 +37,29 @@ def decide(error: BackendError, *, attempts: int, unknowns: int, policy: Policy,
     `jitter` in 0…1 spreads the calls that failed together over a quarter of the pause.
     """
     problem = _ended(str(error))
-    paid = gettext_noop(f" The outcome of {_times(unknowns)} is unknown; it may have been paid.") if unknowns else ""
+    paid = (
+        Sentence(" The outcome of {unknowns} is unknown; it may have been paid.", unknowns=_times(unknowns))
+        if unknowns
+        else ""
+    )
     if error.again is Again.NEVER or (error.again is Again.UNKNOWN and unknowns > policy.unknown):
         return Decision(False, 0, problem + paid)
     if attempts >= policy.attempts:
-        return Decision(False, 0, gettext_noop(f"{problem} Given up after {_times(attempts)}.{paid}"))
+        return Decision(
+            False,
+            0,
+            Sentence(
+                "{problem} Given up after {attempts}.{paid}", problem=problem, attempts=_times(attempts), paid=paid
+            ),
+        )
     pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (attempts - 1))
     asked = error.retry_after
     if asked is not None and asked > policy.cap:
-        reason = gettext_noop(
-            f"{problem} The provider asks to wait {asked:.0f} s; waiting {policy.cap:.0f} s, the cap of this endpoint."
+        reason = Sentence(
+            "{problem} The provider asks to wait {asked} s; waiting {cap} s, the cap of this endpoint.",
+            problem=problem,
+            asked=f"{asked:.0f}",
+            cap=f"{policy.cap:.0f}",
         )
         pause = max(pause, policy.cap)
     else:
@@ -62,4 +75,4 @@ def _ended(text: str) -> str:
 
 
 def _times(count: int) -> str:
-    return gettext_noop("one attempt") if count == 1 else gettext_noop(f"{count} attempts")
+    return gettext_noop("one attempt") if count == 1 else Sentence("{count} attempts", count=count)

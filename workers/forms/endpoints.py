@@ -7,7 +7,7 @@ from functools import partial
 
 from django import forms
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 from core.page_fields import ReadField
 from workers.forms.amounts import AmountField
 from workers.models import Endpoint
@@ -115,7 +115,9 @@ class EndpointForm(forms.ModelForm):
             self.fields["model"].label = about.model_label
         if about.unset_price and "price_input" in self.fields:
             self.fields["price_input"].help_text = about.unset_price
-            self.fields["price_output"].help_text = gettext_noop(f"Reasoning counts as output. {about.unset_price}")
+            self.fields["price_output"].help_text = Sentence(
+                "Reasoning counts as output. {unset_price}", unset_price=about.unset_price
+            )
         self.fields["options"].help_text = about.options_help
         if wants_address(provider):
             self.fields["base_url"].help_text = gettext_noop("Where its server answers.")
@@ -125,7 +127,10 @@ class EndpointForm(forms.ModelForm):
             sentence = bound_sentence(name)
             self.fields[name].error_messages |= dict.fromkeys(("invalid", "min_value", "max_value"), sentence)
         for field in self.fields.values():
-            field.error_messages |= {"required": gettext_noop(f"{field.label} is missing."), "max_length": _TOO_LONG}
+            field.error_messages |= {
+                "required": Sentence("{field} is missing.", field=word(field.label)),
+                "max_length": _TOO_LONG,
+            }
         for name, example in about.placeholders.items():
             self.fields[name].widget.attrs["placeholder"] = example
         for name in set(PRICES) & set(self.fields):

@@ -133,7 +133,7 @@ class Migration(migrations.Migration):
                 ('title', models.CharField(max_length=200)),
                 ('state', models.CharField(choices=[('preparing', 'Preparing'), ('running', 'Running'), ('paused', 'Paused'), ('finished', 'Finished'), ('cancelled', 'Cancelled')], default='running', max_length=10)),
                 ('outcome', models.CharField(blank=True, choices=[('finished', 'finished'), ('unusable', 'finished, some unusable'), ('partly', 'finished with failures'), ('useless', 'finished, none usable'), ('failed', 'failed')], max_length=8)),
-                ('note', models.CharField(blank=True, help_text='Why it is paused, or was not prepared.', max_length=300)),
+                ('note', models.TextField(blank=True, help_text='Why it is paused, or was not prepared.')),
                 ('params', models.JSONField(blank=True, default=dict)),
                 ('budget', models.DecimalField(blank=True, decimal_places=4, help_text='US dollars, a hard cap.', max_digits=12, null=True)),
                 ('batch', models.BooleanField(default=False)),

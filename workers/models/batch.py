@@ -5,7 +5,8 @@ from datetime import datetime
 from django.db import models
 
 from core.ids import OpaqueModel
-from core.language import gettext_noop
+from core.messages import gettext_noop
+from core.stored_json import SentenceField
 from workers.models.call import Call
 from workers.models.endpoint import Endpoint
 from workers.models.job import Job
@@ -68,7 +69,7 @@ class Batch(OpaqueModel):
     created_at = models.DateTimeField(auto_now_add=True)
     polled_at = models.DateTimeField(null=True, blank=True)
     done = models.PositiveIntegerField(default=0)
-    problem = models.TextField(blank=True)
+    problem = SentenceField(blank=True)
 
     objects = BatchQuerySet.as_manager()
 

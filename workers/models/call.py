@@ -11,7 +11,8 @@ from django.db.models import F, Q
 
 from core.bulk import insert_missing, insert_rows, update_rows
 from core.ids import OpaqueModel
-from core.language import gettext_noop
+from core.messages import gettext_noop
+from core.stored_json import SentenceField
 from workers.models.endpoint import Endpoint
 from workers.models.worker import Worker
 
@@ -173,7 +174,7 @@ class Call(OpaqueModel):
     cost = models.DecimalField(
         max_digits=14, decimal_places=8, null=True, default=Decimal(0), help_text="Empty where the price is unknown."
     )
-    problem = models.TextField(blank=True)
+    problem = SentenceField(blank=True)
 
     objects = CallQuerySet.as_manager()
 
@@ -269,7 +270,7 @@ class Attempt(models.Model):
     outcome = models.CharField(max_length=20, blank=True)
     status = models.PositiveSmallIntegerField(null=True, blank=True)
     headers = models.JSONField(default=dict)
-    problem = models.TextField(blank=True)
+    problem = SentenceField(blank=True)
     body = models.TextField(blank=True)
     waits = models.FloatField(default=0, help_text="Seconds until it may be sent again.")
 

@@ -8,8 +8,9 @@ from django.db import models
 from django.db.models import Q
 
 from core.bulk import update_rows
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.reads import Read
+from core.stored_json import LongJSONField
 from workers.domain.pricing import Prices
 from workers.domain.rate_limit import RateLimit
 from workers.domain.retrying import Policy
@@ -131,7 +132,7 @@ class Endpoint(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.CharField(max_length=150, blank=True)
     tried_at = models.DateTimeField(null=True, blank=True)
-    tried = models.JSONField(default=dict, blank=True)
+    tried = LongJSONField(default=dict, blank=True)
 
     objects = EndpointQuerySet.as_manager()
 

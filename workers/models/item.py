@@ -9,7 +9,8 @@ from django.db import models
 from django.db.models import Count, Exists, F, OuterRef, Q, Sum
 
 from core.bulk import insert_rows, update_rows
-from core.language import gettext_noop
+from core.messages import gettext_noop
+from core.stored_json import SentenceField
 from workers.domain.pricing import Money
 from workers.models.call import COMPLETED, IN_FLIGHT, Call
 from workers.models.endpoint import Endpoint
@@ -219,7 +220,7 @@ class Item(models.Model):
     unpriced = models.PositiveIntegerField(
         default=0, db_default=0, help_text="Calls of unknown price, not in the cost."
     )
-    problem = models.TextField(blank=True)
+    problem = SentenceField(blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
     objects = ItemQuerySet.as_manager()

@@ -8,7 +8,8 @@ from django.db import models
 from django.db.models import Q
 
 from core.ids import OpaqueModel
-from core.language import gettext_noop
+from core.messages import gettext_noop
+from core.stored_json import LongJSONField, SentenceField
 from workers.domain.outcomes import OUTCOME_NAMES, Outcome
 
 
@@ -123,8 +124,8 @@ class Job(OpaqueModel):
     title = models.CharField(max_length=200)
     state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.RUNNING)
     outcome = models.CharField(max_length=8, choices=JobOutcome.choices, blank=True)
-    note = models.CharField(max_length=_MOST_NOTE, blank=True, help_text="Why it is paused, or was not prepared.")
-    params = models.JSONField(default=dict, blank=True)
+    note = SentenceField(blank=True, help_text="Why it is paused, or was not prepared.")
+    params = LongJSONField(default=dict, blank=True)
     budget = models.DecimalField(
         max_digits=12, decimal_places=4, null=True, blank=True, help_text="US dollars, a hard cap."
     )

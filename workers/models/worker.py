@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models.functions import Now
 
 from core.ids import OpaqueModel
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 
 class WorkerState(models.TextChoices):

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from workers.providers.errors import Rejected
 
 FORBIDDEN = gettext_noop("A link-local or metadata address is not a model server.")
@@ -84,7 +84,7 @@ def check_allowed(url: str, hosts: Collection[str]) -> None:
     parts = urlsplit(url)
     host, port = (parts.hostname or "").rstrip("."), parts.port or _PORTS.get(parts.scheme)
     if not {host, f"{host}:{port}", f"[{host}]", f"[{host}]:{port}"} & {allowed.lower() for allowed in hosts}:
-        raise Rejected(gettext_noop(f"This site allows only {', '.join(hosts)} (ENDPOINT_HOSTS)."))
+        raise Rejected(Sentence("This site allows only {hosts} (ENDPOINT_HOSTS).", hosts=", ".join(hosts)))
 
 
 def host_of(url: str) -> str:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from workers.providers.contract import Completion, Stop
 from workers.providers.errors import Again, BackendError, Lost, Rejected, Unreachable, Unreadable
 from workers.providers.wire import text_of
@@ -26,14 +26,25 @@ def at_most(limit: int, requests: int, provider: str) -> None:
     """Raise Rejected for a batch of more than `limit` requests."""
     if requests > limit:
         raise Rejected(
-            gettext_noop(f"{provider} takes at most {limit:,} requests in one batch; this one has {requests:,}.")
+            Sentence(
+                "{provider} takes at most {limit} requests in one batch; this one has {requests}.",
+                provider=provider,
+                limit=f"{limit:,}",
+                requests=f"{requests:,}",
+            )
         )
 
 
 def no_larger(limit: int, size: int, provider: str) -> None:
     """Raise Rejected for a batch of more than `limit` bytes."""
     if size > limit:
-        raise Rejected(gettext_noop(f"{provider} takes at most {limit / 1e6:,.0f} MB in one batch; this one has more."))
+        raise Rejected(
+            Sentence(
+                "{provider} takes at most {limit} MB in one batch; this one has more.",
+                provider=provider,
+                limit=f"{limit / 1000000.0:,.0f}",
+            )
+        )
 
 
 def id_of(batch: Any) -> str:
@@ -47,7 +58,7 @@ def id_of(batch: Any) -> str:
 def perhaps_submitted(error: BackendError) -> BackendError:
     """Return the error of a call that submits a batch: only `find` can say whether the batch was made."""
     unknown = error.again is Again.UNKNOWN
-    return Lost(gettext_noop(f"The batch may have been taken. {error}"), body=error.body) if unknown else error
+    return Lost(Sentence("The batch may have been taken. {error}", error=error), body=error.body) if unknown else error
 
 
 @contextmanager
@@ -62,7 +73,9 @@ def reading(raised: type[Exception], translate: Callable[[Exception], BackendErr
         raise translated from error
     except (AttributeError, TypeError) as error:
         # The package passes on whatever came with status 200, as text if need be.
-        raise Unreadable(gettext_noop(f"The provider's answer is not what its protocol says: {error}")) from error
+        raise Unreadable(
+            Sentence("The provider's answer is not what its protocol says: {error}", error=error)
+        ) from error
 
 
 async def split_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -82,7 +95,7 @@ async def split_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         raise
     except Exception as error:  # the packages' HTTP client, whose classes are its own
         raise Unreachable(
-            gettext_noop(f"The results broke off ({type(error).__name__}); they can be read again.")
+            Sentence("The results broke off ({name}); they can be read again.", name=type(error).__name__)
         ) from error
     if rest.strip():
         yield bytes(rest)
@@ -102,7 +115,11 @@ def parse_line(line: bytes, result: Callable[[dict[str, Any]], Completion | Back
         error.body = error.body or text_of(line)
         return custom_id, error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        problem = gettext_noop(f"A line of the results cannot be read: {str(error)[:200]}; it has {len(line)} bytes.")
+        problem = Sentence(
+            "A line of the results cannot be read: {error}; it has {line} bytes.",
+            error=str(error)[:200],
+            line=len(line),
+        )
         return custom_id or _custom_id(line), Unreadable(problem, body=text_of(line))
 
 

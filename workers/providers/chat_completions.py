@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field
 
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Open
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from workers.providers.client import address_of, api_key, http_client, of_chain
 from workers.providers.contract import Body, Completion, Request, Spec, Usage
 from workers.providers.errors import BackendError, Unreadable
@@ -236,5 +236,5 @@ def translate(error: Exception) -> BackendError:
     if isinstance(error, openai.APIStatusError):
         return of_response(error.response)
     if isinstance(error, openai.APIResponseValidationError):
-        return Unreadable(gettext_noop(f"The answer is not what the protocol says: {error}"))
+        return Unreadable(Sentence("The answer is not what the protocol says: {error}", error=error))
     return of_chain(error)

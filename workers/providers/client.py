@@ -7,7 +7,7 @@ import os
 
 import httpx2
 
-from core.language import gettext_noop
+from core.messages import Sentence
 from workers.providers.addresses import host_of
 from workers.providers.contract import Spec
 from workers.providers.errors import BackendError, Forbidden, Lost, Rejected, WrongAddress
@@ -34,7 +34,7 @@ def address_of(spec: Spec, own: str) -> str:
     Raises WrongAddress where there is neither.
     """
     if not (spec.base_url or own):
-        raise WrongAddress(gettext_noop(f"{spec.model} has no address: say where its server answers."))
+        raise WrongAddress(Sentence("{model} has no address: say where its server answers.", model=spec.model))
     return spec.base_url or own
 
 
@@ -47,11 +47,16 @@ def api_key(spec: Spec) -> str:
         raise Forbidden(problem)
     key = os.environ.get(spec.api_key_env, "")
     if not key:
-        raise Forbidden(gettext_noop(f"The environment variable {spec.api_key_env} is not set where the worker runs."))
+        raise Forbidden(
+            Sentence(
+                "The environment variable {api_key_env} is not set where the worker runs.", api_key_env=spec.api_key_env
+            )
+        )
     if not (key.isascii() and key.isprintable()):
         raise Forbidden(
-            gettext_noop(
-                f"The environment variable {spec.api_key_env} holds a line break or a character that no key has."
+            Sentence(
+                "The environment variable {api_key_env} holds a line break or a character that no key has.",
+                api_key_env=spec.api_key_env,
             )
         )
     return key
@@ -64,6 +69,8 @@ def of_chain(error: Exception) -> BackendError:
         if isinstance(cause, BackendError):
             return cause
         if isinstance(cause, httpx2.TransportError):
-            return Lost(gettext_noop(f"The connection broke before the answer was whole ({str(cause).rstrip('.')})."))
+            return Lost(
+                Sentence("The connection broke before the answer was whole ({cause}).", cause=str(cause).rstrip("."))
+            )
         cause = cause.__cause__ or cause.__context__
-    return Rejected(gettext_noop(f"The request could not be made: {error}"))
+    return Rejected(Sentence("The request could not be made: {error}", error=error))

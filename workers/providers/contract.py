@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from core.incoming.thoughts import split_thoughts
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from workers.providers.errors import BackendError
 
 Body = dict[str, Any]

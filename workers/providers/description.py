@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from workers.providers.contract import Backend, BatchBackend, EngineBackend, Spec, Task
 from workers.providers.headers import NO_LIMITS, RateHeaders, RequestLimits, kept
 from workers.providers.options import KnownOptions
@@ -107,7 +107,7 @@ class Provider:
         if self.options_sentence:
             return self.options_sentence
         return (
-            gettext_noop(f"A JSON object: {', '.join(self.options)}.")
+            Sentence("A JSON object: {options}.", options=", ".join(self.options))
             if self.options
             else gettext_noop("A JSON object: {}, as there are none.")
         )

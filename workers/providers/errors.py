@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from workers.providers.redaction import redact
 
 

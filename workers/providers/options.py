@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from workers.providers.contract import Body, Options
 from workers.providers.errors import Rejected
 
@@ -64,10 +64,22 @@ def check_options(options: Options, allowed: KnownOptions) -> None:
         if name not in allowed:
             way_out = gettext_noop(" Other fields of a request go into extra_body.") if "extra_body" in allowed else ""
             raise Rejected(
-                gettext_noop(f"There is no option {name!r}; there are {', '.join(allowed) or 'none'}.{way_out}")
+                Sentence(
+                    "There is no option {name}; there are {allowed}.{way_out}",
+                    name=repr(name),
+                    allowed=", ".join(allowed) or "none",
+                    way_out=way_out,
+                )
             )
         if type(value) not in allowed[name]:  # not isinstance: true is not a number of GPUs
-            raise Rejected(gettext_noop(f"The option {name} wants {allowed[name][0].__name__}, not {value!r}."))
+            raise Rejected(
+                Sentence(
+                    "The option {name} wants {name_2}, not {value}.",
+                    name=name,
+                    name_2=allowed[name][0].__name__,
+                    value=repr(value),
+                )
+            )
     check_limits(options)
 
 
@@ -76,8 +88,11 @@ def check_limits(options: Options) -> None:
     limit = options.get("max_tokens_field") or LIMITS[0]
     if limit not in LIMITS:
         raise Rejected(
-            gettext_noop(
-                f"The option max_tokens_field is {limit!r}; expected {', '.join(LIMITS[:-1])} or {LIMITS[-1]}."
+            Sentence(
+                "The option max_tokens_field is {limit}; expected {limits} or {limits_2}.",
+                limit=repr(limit),
+                limits=", ".join(LIMITS[:-1]),
+                limits_2=LIMITS[-1],
             )
         )
     check_extra_body(options.get("extra_body", {}))
@@ -93,7 +108,9 @@ def check_extra_body(fields: Fields) -> None:
                 raise _too_costly(path, _ASKS[field])
         if plain in _OWN:
             raise Rejected(
-                gettext_noop(f"extra_body cannot set {name!r}: each call says that itself. Leave the field out.")
+                Sentence(
+                    "extra_body cannot set {name}: each call says that itself. Leave the field out.", name=repr(name)
+                )
             )
     highest_prices(fields)
 
@@ -151,9 +168,11 @@ _BUDGETS = frozenset(map(_plain, _THINKING))
 
 def _too_costly(name: str, asked: str) -> Rejected:
     return Rejected(
-        gettext_noop(
-            f"extra_body cannot set {name!r}: a call could cost more than is reserved for it ({asked}). Leave "
-            f"the field out."
+        Sentence(
+            "extra_body cannot set {name}: a call could cost more than is reserved for it ({asked}). "
+            "Leave the field out.",
+            name=repr(name),
+            asked=asked,
         )
     )
 

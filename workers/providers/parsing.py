@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.plain import Json
 from workers.providers.errors import Streamed, Unreadable
 
@@ -32,17 +32,24 @@ def parse_json(content: bytes, media_type: str = "") -> Json:
     try:
         payload = json.loads(content.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise Unreadable(gettext_noop(f"The answer is not UTF-8 (byte {error.start} of {len(content)}).")) from error
+        raise Unreadable(
+            Sentence("The answer is not UTF-8 (byte {start} of {content}).", start=error.start, content=len(content))
+        ) from error
     except (ValueError, RecursionError) as error:
         if EVENT_STREAM in media_type.lower() or content.lstrip().startswith(_EVENTS):
             raise Streamed(gettext_noop("The answer is an event stream, which nobody asked for.")) from error
         page = gettext_noop("a web page, ") if content.lstrip()[:1] == b"<" else ""
-        problem = gettext_noop(f"The answer is {page}not JSON: {str(error)[:120]}; it has {len(content)} bytes.")
+        problem = Sentence(
+            "The answer is {page}not JSON: {error}; it has {content} bytes.",
+            page=page,
+            error=str(error)[:120],
+            content=len(content),
+        )
         raise Unreadable(problem) from error
     if isinstance(payload, list) and len(payload) == 1 and isinstance(payload[0], dict) and payload[0].get("error"):
         return payload[0]  # Gemini's way to say an error
     if not isinstance(payload, dict):
-        raise Unreadable(gettext_noop(f"The answer is a JSON {type(payload).__name__}, expected an object."))
+        raise Unreadable(Sentence("The answer is a JSON {name}, expected an object.", name=type(payload).__name__))
     return payload
 
 
@@ -67,7 +74,9 @@ def content_of(content: Any) -> tuple[str, str]:
     if content is None or isinstance(content, str):
         return content or "", ""
     if not isinstance(content, list):
-        raise Unreadable(gettext_noop(f"The answer's content is a JSON {type(content).__name__}, expected a text."))
+        raise Unreadable(
+            Sentence("The answer's content is a JSON {name}, expected a text.", name=type(content).__name__)
+        )
     parts = [part for part in content if isinstance(part, Mapping)]
     thoughts = "\n".join(filter(None, (_thought_in(part) for part in parts if _is_thought(part))))
     texts = [part.get("text") for part in parts if part.get("type", "text") in _TEXTS and not _is_thought(part)]

@@ -11,7 +11,7 @@ import time
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from workers.providers.addresses import check_host
 
 JUDGED_SECONDS = 60.0

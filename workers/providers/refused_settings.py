@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 STATUSES = frozenset(range(400, 500)) - {401, 402, 403, 408, 409, 429}
 """Statuses of requests that a server will never take."""
@@ -262,8 +262,9 @@ def _by_name(name: str, words: str) -> Refusal | None:
     root = re.split(r"[.\[]", name)[0]
     if root in _OURS or not re.fullmatch(r"[A-Za-z_][\w-]*", root):
         return None
-    advice = gettext_noop(
-        f"The server does not take “{root}”: leave it out of the option extra_body on the model's page, then resume."
+    advice = Sentence(
+        "The server does not take “{root}”: leave it out of the option extra_body on the model's page, then resume.",
+        root=root,
     )
     return Refusal(gettext_noop("refused extra_body"), advice)
 
@@ -297,9 +298,11 @@ def _of_limit(words: str) -> Refusal:
     refused = names[0] if names else "max_tokens"
     other = next((name for name in names if name != refused), "")
     instead = other or ("max_completion_tokens" if refused == "max_tokens" else "max_tokens")
-    advice = gettext_noop(
-        f"The server does not take {refused}: set the option max_tokens_field to {instead} on the model's page, then "
-        "resume."
+    advice = Sentence(
+        "The server does not take {refused}: set the option max_tokens_field to {instead} on the "
+        "model's page, then resume.",
+        refused=refused,
+        instead=instead,
     )
     return Refusal(_LIMIT_VALUE.kind, advice)
 

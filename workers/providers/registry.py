@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from core.language import gettext_noop
+from core.messages import Sentence
 from workers import providers
 from workers.providers import imported
 from workers.providers.contract import Backend, BatchBackend, EngineBackend, Spec
@@ -56,7 +56,7 @@ def find(name: str) -> Provider:
     if provider is None and name == imported.IMPORTED:
         return Provider(name=name, label=imported.LABEL, sentence=imported.SENTENCE, backend=_refuse)
     return provider or Provider(
-        name=name, label=gettext_noop(f"{name} (not there)"), sentence=problem_of(name), backend=_refuse
+        name=name, label=Sentence("{name} (not there)", name=name), sentence=problem_of(name), backend=_refuse
     )
 
 
@@ -66,8 +66,10 @@ def problem_of(name: str) -> str:
         return ""
     if name == imported.IMPORTED:
         return imported.SENTENCE
-    return gettext_noop(
-        f"There is no provider {name!r} here; there are {', '.join(names())}. Its models can be read, but not asked."
+    return Sentence(
+        "There is no provider {name} here; there are {names}. Its models can be read, but not asked.",
+        name=repr(name),
+        names=", ".join(names()),
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Protocol, TypedDict
 
 from core.incoming.shapes import Open
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from workers.providers.addresses import host_of
 from workers.providers.errors import (
     BackendError,
@@ -79,13 +79,17 @@ def of_response(answer: Answer) -> BackendError:
 def of_status(status: int, payload: Any, text: str, headers: Mapping[str, str]) -> BackendError:
     """Return an HTTP status as an error. `payload` is the body as JSON, None where it is not JSON; `text` is the
     body."""
-    message = gettext_noop(f"HTTP {status}: {message_of(payload, text)[:_MESSAGE_LENGTH]}").rstrip(": ")
+    message = Sentence(
+        "HTTP {status}: {payload}", status=status, payload=message_of(payload, text)[:_MESSAGE_LENGTH]
+    ).rstrip(": ")
     common: _Common = {"status": status, "headers": headers, "body": text}
     names = _names(payload)
     if 300 <= status < 400:
-        return Rejected(gettext_noop(f"HTTP {status}: {_redirected(headers)}"), **common)
+        return Rejected(Sentence("HTTP {status}: {headers}", status=status, headers=_redirected(headers)), **common)
     if (named := _by_name(status, payload, names)) is not None:
-        return named(gettext_noop(f"Refused by the provider: {message}") if named is Filtered else message, **common)
+        return named(
+            Sentence("Refused by the provider: {message}", message=message) if named is Filtered else message, **common
+        )
     if refused := _refused_setting(status, payload, text):
         return RefusedSetting(message, kind=refused.kind, advice=refused.advice, **common)
     if status == 429:
@@ -120,8 +124,8 @@ def of_error_in_answer(payload: Mapping[str, Any]) -> BackendError:
     status = code if isinstance(code, int) else 200
     named = _by_name(status, payload, _names(payload))
     if named is Filtered:
-        return Filtered(gettext_noop(f"Refused by the provider: {message}"))
-    message = gettext_noop(f"The provider answered with an error: {message}")
+        return Filtered(Sentence("Refused by the provider: {message}", message=message))
+    message = Sentence("The provider answered with an error: {message}", message=message)
     if not named and (refused := _refused_setting(status, payload, "")):
         return RefusedSetting(message, kind=refused.kind, advice=refused.advice)
     return (named or Unreadable)(message)
@@ -205,7 +209,9 @@ def message_of(payload: Any, text: str) -> str:
     if not parts and text.lstrip()[:1] == "<":
         title = _TITLE.search(text)
         parts = [
-            gettext_noop(f"a web page, “{html.unescape(title.group(1))}”") if title else gettext_noop("a web page")
+            Sentence("a web page, “{unescape}”", unescape=html.unescape(title.group(1)))
+            if title
+            else gettext_noop("a web page")
         ]
     return " ".join(" ".join(parts or [str(text)]).split())
 
@@ -213,8 +219,8 @@ def message_of(payload: Any, text: str) -> str:
 def _redirected(headers: Mapping[str, str]) -> str:
     host = host_of(headers.get("location") or "")
     to = (
-        gettext_noop(f"sends on to another address ({host[:100]})")
+        Sentence("sends on to another address ({host})", host=host[:100])
         if host
         else gettext_noop("sends on to another address")
     )
-    return gettext_noop(f"The server {to}, which is not followed; register the address that answers itself.")
+    return Sentence("The server {to}, which is not followed; register the address that answers itself.", to=to)

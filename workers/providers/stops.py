@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from workers.providers.contract import Stop
 
 DECLINED = "refusal"
@@ -49,7 +49,7 @@ def stop_of(reason: object) -> tuple[Stop, str]:
         return Stop.OTHER, gettext_noop("The model asked for a tool to be called instead of answering.")
     if not reason:
         return Stop.OTHER, gettext_noop("The provider does not say why the answer ended.")
-    return Stop.OTHER, gettext_noop(f"The answer ended for a reason that is not known: {str(reason)[:80]}.")
+    return Stop.OTHER, Sentence("The answer ended for a reason that is not known: {reason}.", reason=str(reason)[:80])
 
 
 def unless_tools(reason: object, *, text: str, tools: bool) -> object:

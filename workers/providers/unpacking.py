@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator
 
-from core.language import gettext_noop
+from core.messages import Sentence
 from workers.providers.errors import Unreadable
 
 PIECE = 64 * 1024
@@ -24,7 +24,11 @@ def unpacking(encoding: str) -> Unpack:
 
     def refuse(packed: bytes) -> Iterator[bytes]:
         yield packed
-        raise Unreadable(gettext_noop(f"The answer is packed as {encoding[:40]!r}; expected gzip, deflate or none."))
+        raise Unreadable(
+            Sentence(
+                "The answer is packed as {encoding}; expected gzip, deflate or none.", encoding=repr(encoding[:40])
+            )
+        )
 
     return refuse
 
@@ -43,7 +47,7 @@ class _Inflating:
             except zlib.error as error:
                 if self._begun:
                     yield packed
-                    raise Unreadable(gettext_noop(f"The answer could not be unpacked ({error}).")) from error
+                    raise Unreadable(Sentence("The answer could not be unpacked ({error}).", error=error)) from error
                 self._stream, self._begun = zlib.decompressobj(-zlib.MAX_WBITS), True
                 continue
             self._begun = True

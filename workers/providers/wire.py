@@ -18,7 +18,7 @@ from typing import Any
 import aiohttp
 import httpx2
 
-from core.language import gettext_noop
+from core.messages import Sentence
 from workers.providers.addresses import FORBIDDEN, check_allowed, guarded_socket, is_forbidden
 from workers.providers.contract import Completion, Stop
 from workers.providers.errors import BackendError, Lost, Rejected, TooLong, Unreachable, Unreadable
@@ -70,9 +70,9 @@ async def exchange(timeout: float) -> AsyncIterator[Exchange]:
             yield current
     except TimeoutError:
         message = (
-            gettext_noop(f"No answer within {timeout:g} s.")
+            Sentence("No answer within {timeout} s.", timeout=f"{timeout:g}")
             if current.left
-            else gettext_noop(f"No connection within {timeout:g} s.")
+            else Sentence("No connection within {timeout} s.", timeout=f"{timeout:g}")
         )
         raise current.complete((Lost if current.left else Unreachable)(message)) from None
     except BackendError as error:
@@ -186,8 +186,9 @@ class Wire(httpx2.AsyncBaseTransport):
 
 def too_long(limit: int) -> str:
     """Return the sentence for an answer above `limit` bytes."""
-    return gettext_noop(
-        f"The answer is longer than {limit / MEGABYTE:g} MB, which is the most that is read; it may have been paid."
+    return Sentence(
+        "The answer is longer than {limit} MB, which is the most that is read; it may have been paid.",
+        limit=f"{limit / MEGABYTE:g}",
     )
 
 
@@ -246,11 +247,13 @@ def _translated(current: Exchange, hint: str = "") -> Iterator[None]:
     except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
         message = (str(error) or type(error).__name__).rstrip(".")
         if isinstance(error, ValueError):  # an address or a header that cannot be sent
-            raise Rejected(gettext_noop(f"The request could not be made: {message}.")) from error
+            raise Rejected(Sentence("The request could not be made: {message}.", message=message)) from error
         if not current.left and FORBIDDEN in str(error):
             raise Rejected(FORBIDDEN) from error
         if not current.left:
-            raise Unreachable(gettext_noop(f"No connection: {message}.{hint}")) from error
+            raise Unreachable(Sentence("No connection: {message}.{hint}", message=message, hint=hint)) from error
         if isinstance(error, aiohttp.ClientResponseError):
-            raise Unreadable(gettext_noop(f"The answer is not HTTP: {message}.")) from error
-        raise Lost(gettext_noop(f"The connection broke before the answer was whole ({message}).")) from error
+            raise Unreadable(Sentence("The answer is not HTTP: {message}.", message=message)) from error
+        raise Lost(
+            Sentence("The connection broke before the answer was whole ({message}).", message=message)
+        ) from error

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from django.db.models import Exists, OuterRef
 
-from core.language import gettext_noop
+from core.messages import Sentence
 from core.reads import Read
 from workers.models import TO_SERVE, Endpoint, Item
 from workers.providers import registry
@@ -74,7 +74,9 @@ class Channel:
             return error
         except Exception as error:
             log.exception("Call %s failed in a way that its backend does not know.", claimed.uid)
-            return Lost(gettext_noop(f"The worker failed while it waited ({type(error).__name__}); its log says more."))
+            return Lost(
+                Sentence("The worker failed while it waited ({name}); its log says more.", name=type(error).__name__)
+            )
 
 
 _ENDPOINTS = Read[Endpoint](lambda given: Endpoint.objects.filter(pk__in=given.endpoints), planned_once=False)

@@ -21,7 +21,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from core.database_clock import database_time
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.reads import Read
 from workers.domain.pricing import dollars, estimated_tokens, exact_dollars, unknown_price_sentence
 from workers.domain.rate_limit import RateLimit
@@ -303,8 +303,10 @@ def affordable(items: list[Item]) -> list[Item]:
         note = (
             unknown_price_sentence(items[0].endpoint.name)
             if items[0].call.reserved_cost is None
-            else gettext_noop(
-                f"The next call could exceed the budget of {exact_dollars(job.budget)}; {dollars(spent)} are spent."
+            else Sentence(
+                "The next call could exceed the budget of {budget}; {spent} are spent.",
+                budget=exact_dollars(job.budget),
+                spent=dollars(spent),
             )
         )
         Job.objects.filter(pk=job.pk).pause(note=note)

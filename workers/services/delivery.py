@@ -10,7 +10,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.reads import Read
 from workers.domain.outcomes import Outcome, outcome_of
 from workers.models import Call, Delivered, Item, ItemState, Job, JobState

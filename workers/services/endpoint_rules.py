@@ -14,7 +14,7 @@ from django.core.exceptions import ValidationError
 
 from core.incoming.shapes import Like
 from core.incoming.text import unstorable
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from workers.domain.pricing import AS_WRITTEN, FACTOR, PRICE, exact_dollars
 from workers.models import Endpoint
 from workers.models.endpoint import VARIABLE
@@ -163,7 +163,7 @@ def _amount_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
 def bound_sentence(name: str) -> str:
     """Return the sentence for a number out of its bounds."""
     low, high = BOUNDS[name]
-    return gettext_noop(f"A number from {low} to {high:,} is expected.")
+    return Sentence("A number from {low} to {high} is expected.", low=low, high=f"{high:,}")
 
 
 def _variable_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
@@ -230,12 +230,16 @@ def _check_highest_prices(endpoint: Endpoint) -> None:
     prices, most = endpoint.prices, highest_prices(endpoint.options.get("extra_body", {}))
     if prices.are_known and most and (most[0] > prices.input or most[1] > prices.output):
         of_router, of_model = (
-            gettext_noop(f"{exact_dollars(a)} and {exact_dollars(b)}") for a, b in (most, (prices.input, prices.output))
+            Sentence("{a} and {b}", a=exact_dollars(a), b=exact_dollars(b))
+            for a, b in (most, (prices.input, prices.output))
         )
         raise Rejected(
-            gettext_noop(
-                f"extra_body's max_price is {of_router} for input and output, and the model's prices are {of_model}: a "
-                "call could cost more than is reserved for it. Lower max_price, or raise the prices."
+            Sentence(
+                "extra_body's max_price is {of_router} for input and output, and the model's prices are "
+                "{of_model}: a call could cost more than is reserved for it. Lower max_price, or raise the "
+                "prices.",
+                of_router=of_router,
+                of_model=of_model,
             )
         )
 

@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.utils import timezone
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.plain import plain
 from workers.domain.tries import SchemaTry, Supported, Tried
 from workers.models import COMPLETED, IN_FLIGHT, CallState, Endpoint, EndpointRateLimit
@@ -89,7 +89,9 @@ def delete_endpoint(*, endpoint: Endpoint) -> None:
     them."""
     locked = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
     if is_used(locked):
-        raise EndpointInUse(gettext_noop(f"{locked.name} has been used, so it stays; it can be switched off."))
+        raise EndpointInUse(
+            Sentence("{locked} has been used, so it stays; it can be switched off.", locked=locked.name)
+        )
     locked.delete()
 
 
@@ -177,15 +179,16 @@ def _try_schema(endpoint: Endpoint, request: contract.Request) -> SchemaTry:
     try:
         completion = _ask_once(endpoint, replace(request, schema=SCHEMA))
     except BackendError as error:
-        return SchemaTry(holds=False, sentence=gettext_noop(f"A call with a JSON schema fails: {error}"))
+        return SchemaTry(holds=False, sentence=Sentence("A call with a JSON schema fails: {error}", error=error))
     beginning = completion.text.strip()[:300]
     if fits(completion.text):
         return SchemaTry(
             holds=True, sentence=gettext_noop("Its answer was held to the JSON schema."), beginning=beginning
         )
     if completion.stop is not contract.Stop.END:
-        sentence = gettext_noop(
-            f"With a JSON schema there was no whole answer. {completion.problem or STOP_SENTENCES[completion.stop]}"
+        sentence = Sentence(
+            "With a JSON schema there was no whole answer. {problem}",
+            problem=completion.problem or STOP_SENTENCES[completion.stop],
         )
         return SchemaTry(holds=False, sentence=sentence, beginning=beginning)
     ignored = gettext_noop("The JSON schema was ignored: the answer does not fit it.")

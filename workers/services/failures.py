@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 
 from django.db.models import Case, Count, F, TextField, Value, When
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, labelled, sentences
 from core.plain import Json
 from workers.domain.outcomes import commonest
 from workers.models import CAME_BACK, Item, ItemState, Job
@@ -40,14 +40,24 @@ class Lack:
 
     @property
     def summary(self) -> str:
-        return gettext_noop(f"{self.count:,} of {self.total:,} {self.what[self.count > 1]}")
+        return Sentence(
+            "{count} of {total} {what}",
+            count=f"{self.count:,}",
+            total=f"{self.total:,}",
+            what=self.what[self.count > 1],
+        )
 
     def __str__(self) -> str:
-        often = gettext_noop(f", {self.times:,} times") if self.count > 1 else ""
+        often = Sentence(", {times} times", times=f"{self.times:,}") if self.count > 1 else ""
         return (
-            gettext_noop(f"{self.summary}. The commonest reason{often}: {self.sentence}")
+            Sentence(
+                "{summary}. The commonest reason{often}: {sentence}",
+                summary=self.summary,
+                often=often,
+                sentence=self.sentence,
+            )
             if self.sentence
-            else f"{self.summary}."
+            else Sentence("{text}.", text=self.summary)
         )
 
 
@@ -70,14 +80,18 @@ class Shortfall:
         return bool(self.failures or self.unusable)
 
     def __str__(self) -> str:
-        return " ".join(str(lack) for lack in (self.failures, self.unusable) if lack)
+        return sentences(*(str(lack) for lack in (self.failures, self.unusable) if lack))
 
     @property
     def reason(self) -> str:
         """The sentence for a list, where the number of failures has a column of its own."""
         if self.failures:
             return self.failures.sentence
-        return f"{self.unusable.summary}: {self.unusable.sentence}".rstrip(": ") if self.unusable else ""
+        if self.unusable is None:
+            return ""
+        return (
+            labelled(self.unusable.summary, self.unusable.sentence) if self.unusable.sentence else self.unusable.summary
+        )
 
 
 def shortfall_of(job: Job, *, total: int, more: Problems = ()) -> Shortfall:

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from django.db.models import Exists, OuterRef, QuerySet
 
+from core.messages import labelled
 from core.texts import storable
 from workers.models import COMPLETED, OPEN, Attempt, Call, CallState, Endpoint, Item, ItemState, Job, JobState
 from workers.providers.errors import Again, BackendError, Forbidden
@@ -61,7 +62,9 @@ def _ended_like(error: BackendError) -> QuerySet[Attempt]:
 def note_of(endpoint: Endpoint, error: BackendError) -> str:
     """Return the note of a job that is held back: what a person has to do, and what the provider says."""
     return storable(
-        f"{endpoint.name}: {error.advice} ({str(error).rstrip('.')}.)" if error.advice else f"{endpoint.name}: {error}"
+        f"{endpoint.name}: {error.advice} ({str(error).rstrip('.')}.)"
+        if error.advice
+        else labelled(endpoint.name, error)
     )
 
 

@@ -13,7 +13,7 @@ from django.http import Http404
 from django.utils import timezone
 
 from core.database_clock import at_once
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from workers.domain.pricing import budget_of, dollars, exact_dollars, unknown_price_sentence
 from workers.models import (
     CANCELLABLE,
@@ -82,9 +82,9 @@ def open_job(
     `preparing` waits until its handler has made them (services/preparing.py). Raises JobRefused."""
     for endpoint in endpoints:
         if not endpoint.active:
-            raise JobRefused(gettext_noop(f"The endpoint {endpoint.name} is switched off."))
+            raise JobRefused(Sentence("The endpoint {endpoint} is switched off.", endpoint=endpoint.name))
         if batch and not endpoint.batches:
-            raise JobRefused(gettext_noop(f"The endpoint {endpoint.name} has no batch form."))
+            raise JobRefused(Sentence("The endpoint {endpoint} has no batch form.", endpoint=endpoint.name))
         check_price(endpoint, budget)
     return Job.objects.begin(
         handler=handler, title=title, params=dict(params or {}), budget=budget, batch=batch, created_by=by,
@@ -156,8 +156,12 @@ def check_budget(job: Job, budget: Decimal | None) -> None:
         check_price(endpoint, cap)
     least, spent = least_budget(job), Item.objects.filter(job=job).spent()
     if cap < least or 0 < spent >= cap:
-        needed = gettext_noop(f"{dollars(spent)} are spent, and with the next call it can be {dollars(least)}")
-        raise JobRefused(gettext_noop(f"{needed}: a budget of {exact_dollars(cap)} is too small to go on."))
+        needed = Sentence(
+            "{spent} are spent, and with the next call it can be {least}", spent=dollars(spent), least=dollars(least)
+        )
+        raise JobRefused(
+            Sentence("{needed}: a budget of {cap} is too small to go on.", needed=needed, cap=exact_dollars(cap))
+        )
 
 
 @transaction.atomic
@@ -216,11 +220,19 @@ def require_action(job: Job, action: str, *, budget: str = "", what: str = "job"
     `what`, also where nothing would change."""
     if budget and _resumes_held(job, action):
         raise JobRefused(
-            gettext_noop(f"The {what} holds items back and goes on beside; a budget is for one that is paused.")
+            Sentence("The {what} holds items back and goes on beside; a budget is for one that is paused.", what=what)
         )
     if not fits(job, action):
         expected = " or ".join(ACTIONS[action])
-        raise JobRefused(gettext_noop(f"The {what} is {job.standing}; expected {expected} to {action} it."))
+        raise JobRefused(
+            Sentence(
+                "The {what} is {standing}; expected {expected} to {action} it.",
+                what=what,
+                standing=job.standing,
+                expected=expected,
+                action=action,
+            )
+        )
     if refusal := apply_action(job, action, budget=budget):
         raise JobRefused(refusal)
 

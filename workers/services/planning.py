@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from core.ids import new_uid
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.texts import canonical
 from workers.domain.ledger_key import call_key
 from workers.domain.pricing import Extent, estimated_tokens
@@ -113,9 +113,11 @@ def _too_long(endpoint: Endpoint, body: str, request: Request) -> str:
     needed = Extent.of(body).fewest_tokens + request.max_tokens
     if not endpoint.context_tokens or needed <= endpoint.context_tokens:
         return ""
-    return gettext_noop(
-        f"Question and answer take at least {needed:,} tokens; the context of {endpoint.name} holds "
-        f"{endpoint.context_tokens:,}."
+    return Sentence(
+        "Question and answer take at least {needed} tokens; the context of {endpoint} holds {context_tokens}.",
+        needed=f"{needed:,}",
+        endpoint=endpoint.name,
+        context_tokens=f"{endpoint.context_tokens:,}",
     )
 
 

@@ -8,7 +8,7 @@ import threading
 from django.db import DatabaseError
 from django.utils import timezone
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from workers.models import Job
 from workers.services.handlers import HandlerUnknown, handler_of
 

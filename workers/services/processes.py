@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from core.database_clock import database_time
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from workers.models import Endpoint, Process
 
 CALLS, ENGINE = "calls", "engine-"
@@ -58,7 +58,7 @@ def takers_of(endpoint: Endpoint, processes: Sequence[Process]) -> tuple[int, st
     if able:
         return len(able), ""
     if serving:
-        return 0, gettext_noop(f"No worker has the key {endpoint.api_key_env}.")
+        return 0, Sentence("No worker has the key {api_key_env}.", api_key_env=endpoint.api_key_env)
     if in_process:
         return 0, f"No worker holds this model: make engine-worker ENDPOINT={endpoint.name}"
     return 0, gettext_noop("No worker is running: make worker")

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.reads import Read
 from workers.models import (
     IN_FLIGHT,

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from django import template
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.views.contexts import Context
 from workers.domain.segments import segments_of
 

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from core.idempotency.forms import made_before, made_once
-from core.language import gettext_noop
+from core.messages import Sentence
 from core.views.contexts import Context
 from workers.access import site_admin
 from workers.domain.pricing import Money
@@ -63,7 +63,7 @@ def _edit(request: HttpRequest, provider: str, existing: Endpoint | None) -> Htt
         except ValidationError as error:
             _add_errors(form, error)
         else:
-            messages.success(request, gettext_noop(f"{name} is saved."))
+            messages.success(request, Sentence("{name} is saved.", name=name))
             return redirect("workers:endpoint", name)
     elif name := made_before(request):
         return redirect("workers:endpoint", name)
@@ -86,7 +86,7 @@ def _delete(request: HttpRequest, existing: Endpoint) -> HttpResponse:
     except EndpointInUse as refusal:
         messages.error(request, str(refusal))
         return redirect("workers:endpoint", existing.name)
-    messages.success(request, gettext_noop(f"{existing.name} is deleted."))
+    messages.success(request, Sentence("{existing} is deleted.", existing=existing.name))
     return redirect("workers:endpoints")
 
 

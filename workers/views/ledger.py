@@ -13,7 +13,8 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from core.language import gettext, gettext_noop
+from core.language import gettext
+from core.messages import gettext_noop
 from core.texts import storable
 from workers.access import site_admin
 from workers.forms.endpoints import LedgerFilter

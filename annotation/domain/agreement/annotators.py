@@ -13,7 +13,7 @@ from annotation.domain.agreement.aggregation import dawid_skene, mace
 from annotation.domain.agreement.coefficients import cohens_kappa
 from annotation.domain.agreement.votes import Votes
 from annotation.domain.leave_one_out import By, Cell, Rule, gold_without
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import Json, plain
 
 

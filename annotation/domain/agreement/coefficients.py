@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 Counts = NDArray[np.int64]
 

@@ -15,7 +15,7 @@ from annotation.domain.agreement import coefficients
 from annotation.domain.agreement.intervals import COEFFICIENTS, Resampled, mean_interval
 from annotation.domain.agreement.story_sums import FAMILIES, Resamples, StorySums, Sums
 from annotation.domain.agreement.votes import Tally
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 from core.plain import Json
 from core.statistics import Clusters, Floats, Interval, method
 
@@ -220,4 +220,4 @@ def _pooled_interval(name: Measure, rows: Sequence[Agreement], pooled: Sequence[
 
 def _method(seed: int, count: int, over: tuple[str, str]) -> str:
     how, units = method(seed=seed, unit=over[1]), over[count != 1]
-    return gettext_noop(f"cells with all their votes, {count} {units}; {how}")
+    return Sentence("cells with all their votes, {count} {units}; {how}", count=count, units=word(units), how=how)

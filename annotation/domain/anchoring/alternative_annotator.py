@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language import gettext_noop
+from core.messages import Sentence
 from core.plain import WHERE_THERE_IS_ONE, Json
 
 Ints = NDArray[np.int64]
@@ -21,10 +21,14 @@ FEWEST_ANNOTATORS = 3
 FEWEST_ITEMS = 10
 NORMAL_FROM = 30
 ALL_SIGNS_TO = 13
-FEW_ANNOTATORS = gettext_noop(
-    f"the test needs at least {FEWEST_ANNOTATORS} different annotators with {FEWEST_ITEMS} comparable items each"
+FEW_ANNOTATORS = Sentence(
+    "the test needs at least {fewest_annotators} different annotators with {fewest_items} comparable items each",
+    fewest_annotators=FEWEST_ANNOTATORS,
+    fewest_items=FEWEST_ITEMS,
 )
-FEW_ITEMS = gettext_noop(f"fewer than {FEWEST_ITEMS} items that the model and another annotator labelled too")
+FEW_ITEMS = Sentence(
+    "fewer than {fewest_items} items that the model and another annotator labelled too", fewest_items=FEWEST_ITEMS
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

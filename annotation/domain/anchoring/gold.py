@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from annotation.domain.anchoring.estimates import Bools, Estimate, Ints, Share, estimates, numbered
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.plain import WHERE_THERE_IS_ONE
 from core.statistics import FEWEST, RESAMPLES, method
 
 FEWEST_BLIND_VOTES = 2
-BLIND_RULE = gettext_noop(
-    f"a cell counts where at least {FEWEST_BLIND_VOTES} different annotators voted without having seen its suggestion "
-    "and more than half of them chose the same label"
+BLIND_RULE = Sentence(
+    "a cell counts where at least {fewest_blind_votes} different annotators voted without having "
+    "seen its suggestion and more than half of them chose the same label",
+    fewest_blind_votes=FEWEST_BLIND_VOTES,
 )
 
 
@@ -69,10 +70,14 @@ def blind_evidence(gold: Ints, votes: Ints) -> BlindEvidence:
 
 def _none_yet(single: int, split: int) -> str:
     fewest = f"{FEWEST} stories"
-    return gettext_noop(
-        f"no cell has {FEWEST_BLIND_VOTES} agreeing votes cast without its suggestion in sight ({single} have one "
-        f"such vote, {split} have more that do not agree); the share is given from one such cell on, its interval "
-        f"from {fewest} with such cells on"
+    return Sentence(
+        "no cell has {fewest_blind_votes} agreeing votes cast without its suggestion in sight "
+        "({single} have one such vote, {split} have more that do not agree); the share is given from "
+        "one such cell on, its interval from {fewest} with such cells on",
+        fewest_blind_votes=FEWEST_BLIND_VOTES,
+        single=single,
+        split=split,
+        fewest=fewest,
     )
 
 

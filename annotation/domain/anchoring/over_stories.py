@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.domain.anchoring.alternative_annotator import AlternativeAnnotator, wins
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.statistics import (
     FEWEST,
     SHARE,

@@ -9,7 +9,7 @@ from annotation.domain.anchoring.arms import Arm
 from annotation.domain.anchoring.estimates import Estimate, Ints, Median, Quantity, Share, estimates, numbered
 from annotation.domain.anchoring.randomisation import DRAWS, randomisation_p
 from annotation.domain.anchoring.votes import Bools, Votes
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.plain import WHERE_THERE_IS_ONE, Json, plain
 from core.statistics import ALPHA, FEWEST, RESAMPLES, holm, method
 
@@ -172,10 +172,14 @@ def anchoring_report(
 
 
 def _method(*, seed: int, resamples: int) -> str:
-    return gettext_noop(
-        f"shifts: randomisation test, arms drawn anew as they were drawn, {DRAWS:,} times, seed {seed}, level "
-        f"{ALPHA:.0%}; Holm's correction over the rows of each table, the line over all votes being a test of its "
-        f"own; sizes: {method(seed=seed, unit='stories', resamples=resamples)}"
+    return Sentence(
+        "shifts: randomisation test, arms drawn anew as they were drawn, {draws} times, seed {seed}, "
+        "level {alpha}; Holm's correction over the rows of each table, the line over all votes being "
+        "a test of its own; sizes: {method}",
+        draws=f"{DRAWS:,}",
+        seed=seed,
+        alpha=f"{ALPHA:.0%}",
+        method=method(seed=seed, unit="stories", resamples=resamples),
     )
 
 

@@ -13,7 +13,7 @@ from rapidfuzz.fuzz import token_sort_ratio
 from annotation.domain.anchoring.estimates import Estimate, Mean, Quantity, Share, estimates, numbered
 from annotation.domain.anchoring.randomisation import DRAWS, drawn_anew_p
 from annotation.domain.reconciliation import DraftRow, pairs
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.plain import WHERE_THERE_IS_ONE, Json, plain
 from core.statistics import ALPHA, FEWEST, RESAMPLES, holm, method
 
@@ -148,10 +148,13 @@ def tables_report(tables: Tables, *, seed: int, resamples: int = RESAMPLES) -> T
 
 
 def _method(seed: int, resamples: int) -> str:
-    return gettext_noop(
-        f"differences: randomisation test, arms drawn anew as they were drawn, {DRAWS:,} times, seed {seed}, level "
-        f"{ALPHA:.0%}, Holm’s correction over the measures; sizes: "
-        f"{method(seed=seed, unit='stories', resamples=resamples)}"
+    return Sentence(
+        "differences: randomisation test, arms drawn anew as they were drawn, {draws} times, seed "
+        "{seed}, level {alpha}, Holm’s correction over the measures; sizes: {method}",
+        draws=f"{DRAWS:,}",
+        seed=seed,
+        alpha=f"{ALPHA:.0%}",
+        method=method(seed=seed, unit="stories", resamples=resamples),
     )
 
 

@@ -21,7 +21,7 @@ from functools import partial
 import numpy as np
 
 from benchmark.domain.association.observations import RIGHT, UNIT, Observation, numbers_of
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.statistics import FEWEST, REAL, RESAMPLES, Clusters, Estimate, Floats, by_cluster, estimate_of, few
 
 NOT_CONVERGED = gettext_noop("the mixed model did not converge")
@@ -135,12 +135,15 @@ def _level(design: Floats, stories: Clusters) -> str:
     squares = (score - categories @ ((categories.T @ score) / categories.sum(axis=0))) ** 2
     spread = float(squares.mean() ** 0.5)
     if spread < LEAST_SPREAD:
-        return gettext_noop(
-            f"the structure's score hardly varies within categories (a standard deviation of {100 * spread:.1f} points)"
+        return Sentence(
+            "the structure's score hardly varies within categories (a standard deviation of {spread} points)",
+            spread=f"{100 * spread:.1f}",
         )
     share = float(np.bincount(stories, squares).max() / squares.sum())
     if share > MOST_OF_ONE:
-        return gettext_noop(f"one story has {100 * share:.0f} % of what the structure's score varies within categories")
+        return Sentence(
+            "one story has {share} % of what the structure's score varies within categories", share=f"{100 * share:.0f}"
+        )
     return ""
 
 

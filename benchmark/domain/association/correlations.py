@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from benchmark.domain.association.observations import UNIT, numbers_of
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.statistics import DIFFERENCE, RESAMPLES, Clusters, Estimate, Floats, estimate_of, ratios
 from core.statistics.correlation import FEWEST_POINTS, too_few_points
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmark.domain.association.observations import RIGHT, UNIT, Observation, is_right, numbers_of
 from benchmark.domain.inference.cases import Case
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 from core.statistics import (
     DIFFERENCE,
     FEWEST,
@@ -118,8 +118,11 @@ class _Table:
     def estimate(self, counts: Floats, measure: Callable[[Floats], Floats], scale: Scale) -> Estimate:
         value = float(measure(counts.sum(axis=0)[None])[0]) if self.complete else np.nan
         if not np.isnan(value) and min(self.sides) < FEWEST:
-            few = gettext_noop(
-                f"an interval needs at least {FEWEST} {UNIT} with a right structure and {FEWEST} with a wrong one"
+            few = Sentence(
+                "an interval needs at least {fewest} {unit} with a right structure and {fewest_2} with a wrong one",
+                fewest=FEWEST,
+                unit=word(UNIT),
+                fewest_2=FEWEST,
             )
             return Estimate(value, len(self.complete), reason=few)
         return self._estimate(counts, measure, scale, len(self.complete), self.stories)
@@ -148,7 +151,7 @@ class _Table:
         if all(self.sides) and (alike := self._alike()):
             return alike
         if not all(self.sides):
-            return gettext_noop(f"every structure is {'right' if self.sides[0] else 'wrong'} at this cut")
+            return Sentence("every structure is {sides} at this cut", sides="right" if self.sides[0] else "wrong")
         return gettext_noop("structures or answers are alike within each part that is compared")
 
     def _estimate(

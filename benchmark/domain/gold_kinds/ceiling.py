@@ -9,7 +9,7 @@ import numpy as np
 
 from annotation.domain.anchoring import gold_from_blind
 from benchmark.domain.gold_kinds.cells import NOTHING, UNIT, Cells, Floats, Ints, right
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.statistics import DIFFERENCE, SHARE, Estimate, mean_estimates, ratios
 
 NO_GOLD = gettext_noop("no cell has gold made of at least two other annotators’ votes")

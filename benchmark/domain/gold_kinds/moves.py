@@ -10,7 +10,7 @@ import numpy as np
 
 from annotation.domain.anchoring import FEWEST_BLIND_VOTES, gold_from_blind
 from benchmark.domain.gold_kinds.cells import UNIT, Cells, Ints
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.statistics import SHARE, Estimate, estimate_of, first_by_second
 
 NO_PAIRS = gettext_noop("no cells that have both labels")

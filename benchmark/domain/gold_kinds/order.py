@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from benchmark.domain.gold_kinds.cells import UNIT, Floats
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.statistics import (
     FEWEST,
     RESAMPLES,

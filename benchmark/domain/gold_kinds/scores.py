@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmark.domain.gold_kinds.cells import UNIT, Cells, Floats, Ints, Kind, right
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.statistics import SHARE, Estimate, mean_estimates, mean_of
 
 NO_CELLS = gettext_noop("no cells of this kind")

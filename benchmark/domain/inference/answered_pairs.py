@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmark.domain.inference.cases import Cases
 from benchmark.domain.inference.paired import Tested
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import WHERE_THERE_IS_ONE, read_as
 from core.statistics import (
     DIFFERENCE,

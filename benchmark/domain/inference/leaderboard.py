@@ -11,7 +11,7 @@ import numpy as np
 from benchmark.domain.inference.cases import Cases
 from benchmark.domain.inference.groups import letters
 from benchmark.domain.inference.paired import Pair, PairedDifference, paired_differences
-from core.language import gettext_noop
+from core.messages import Sentence, clauses, gettext_noop, word
 from core.plain import WHERE_THERE_IS_ONE
 from core.statistics import (
     ALPHA,
@@ -38,7 +38,7 @@ RANKS_FROM = 8
 """So many models have intervals of their ranks beside the letters, which say little then."""
 NONE_SCORED = gettext_noop("no sample has a score")
 LOST = gettext_noop(
-    "not ranked: what judges or providers lost, in {lost} of {n} {samples}, is worth up to {points:.1f} points; "
+    "not ranked: what judges or providers lost, in {lost} of {n} {samples}, is worth up to {points} points; "
     "ask for it again"
 )
 ALONE = gettext_noop("nobody to be compared with")
@@ -209,7 +209,9 @@ def _ranked(cases: Cases, group: Mapping[str, str], unit: str, *, seed: int, res
 def _unranked(cases: Cases, samples: str, unit: str, *, seed: int, resamples: int) -> Iterator[RankedModel]:
     models = _models(cases, unit, seed=seed, resamples=resamples)
     for model, points in zip(models, cases.lost_score, strict=True):
-        yield replace(model, reason=LOST.format(lost=model.lost, n=model.n, samples=samples, points=100 * points))
+        yield replace(
+            model, reason=LOST.format(lost=model.lost, n=model.n, samples=word(samples), points=f"{100 * points:.1f}")
+        )
 
 
 def _models(cases: Cases, unit: str, *, seed: int, resamples: int) -> Iterator[RankedModel]:
@@ -279,10 +281,20 @@ def _method(
     by_category: bool,
 ) -> str:
     family = (
-        gettext_noop(f"all pairs, over all {unit} and in each category") if by_category else gettext_noop("all pairs")
+        Sentence("all pairs, over all {unit} and in each category", unit=word(unit))
+        if by_category
+        else gettext_noop("all pairs")
     )
-    return gettext_noop(
-        f"missing answers at their worst; {method(seed=seed, resamples=resamples, unit=unit)}; paired differences, "
-        f"two-sided sign-flip test over {unit} ({flips:,} patterns, all of them for few {unit}), Holm's correction "
-        f"over {family} ({tests:,} tests), level {alpha:g}"
-    ) + (f"; {why}" if (why := caution_text(fewest, unit)) else "")
+    text = Sentence(
+        "missing answers at their worst; {method}; paired differences, two-sided sign-flip test over "
+        "{unit} ({flips} patterns, all of them for few {unit_2}), Holm's correction over {family} "
+        "({tests} tests), level {alpha}",
+        method=method(seed=seed, resamples=resamples, unit=unit),
+        unit=word(unit),
+        flips=f"{flips:,}",
+        unit_2=word(unit),
+        family=family,
+        tests=f"{tests:,}",
+        alpha=f"{alpha:g}",
+    )
+    return clauses(text, caution_text(fewest, unit))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.domain.inference.cases import Cases
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import WHERE_THERE_IS_ONE, read_as
 from core.statistics import (
     ALPHA,

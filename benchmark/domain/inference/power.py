@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from benchmark.domain.inference.aligned import Aligned
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.statistics import ALPHA, out_of_reach
 from core.statistics.intervals import t_quantile
 

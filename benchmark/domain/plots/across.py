@@ -10,7 +10,7 @@ from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.names import printable
 from benchmark.domain.plots.ranked import NO_MODEL
 from benchmark.domain.plots.values import bounds_of, percent, value_line
-from core.language import gettext_noop
+from core.messages import clauses, gettext_noop, listed
 
 UNIT = "Main figure of each suite (%), repaired parse"
 LEVEL = "dashed: chance level"
@@ -26,7 +26,7 @@ def models_across(look: Look, models: Sequence[str], suites: Sequence[SuiteMetri
         return Drawing(title, NO_MODEL)
     panels = [_panel(suite) for suite in suites]
     level = LEVEL if any(panel.level is not None for panel in panels) else ""
-    note = "; ".join(filter(None, [level, _in_full(suites)]))
+    note = clauses(level, _in_full(suites))
     canvas = dot_plot(models, panels, [Series(key=METRIC, label="Figure")], unit=UNIT, note=note, look=look)
     return Drawing(
         title,
@@ -51,7 +51,7 @@ def _at_chance(panel: Panel) -> str:
 def _in_full(suites: Sequence[SuiteMetrics]) -> str:
     """Return the titles that heads of panels have no room for, so that none hides a part, as its method."""
     long = [printable(suite.title) for suite in suites if len(suite.title) > _HEAD]
-    return f"in full: {', '.join(long)}" if long else ""
+    return f"in full: {listed(long)}" if long else ""
 
 
 @plot

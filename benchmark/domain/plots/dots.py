@@ -14,6 +14,7 @@ from benchmark.domain.plots.names import fitted
 from benchmark.domain.plots.text_size import text_width
 from benchmark.domain.plots.theme import EDGE, GAP, SMALL, Style, Theme
 from benchmark.domain.plots.values import BANDS, BEYOND, Percent, barred, limits, percent, value_line
+from core.messages import clauses, labelled
 
 if TYPE_CHECKING:  # matplotlib takes a second to load
     from matplotlib.axes import Axes
@@ -177,7 +178,7 @@ def _computed(series: Sequence[Series]) -> list[Series]:
 
 def sources_text(references: Sequence[Reference]) -> str:
     """Return the part of a caption that says where entered rows come from."""
-    sources = "; ".join(f"{row.model}: {row.source}" for row in references)
+    sources = clauses(*(labelled(row.model, row.source) for row in references))
     return f"entered, not computed here: {sources}" if sources else ""
 
 

@@ -11,6 +11,7 @@ from itertools import accumulate
 
 from benchmark.domain.plots.text_size import text_width
 from benchmark.domain.plots.theme import families
+from core.messages import noted
 
 ROOM = {"column": 84.0, "page": 140.0}
 """Points that a label may take in a figure of that width."""
@@ -30,7 +31,7 @@ def labels(names: Iterable[str], room: float = ROOM["page"]) -> list[str]:
     for name in names:
         label = fitted(printable(name) or UNNAMED, room)
         seen[label] += 1
-        unique.append(f"{label} ({seen[label]})" if seen[label] > 1 else label)
+        unique.append(noted(label, seen[label]) if seen[label] > 1 else label)
     return unique
 
 

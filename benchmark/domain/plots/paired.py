@@ -15,7 +15,7 @@ from benchmark.domain.plots.names import labels
 from benchmark.domain.plots.text_size import wrapped
 from benchmark.domain.plots.theme import EDGE, GAP, LINE, SMALL, families
 from benchmark.domain.plots.values import Percent, ended, percent
-from core.language import gettext_noop
+from core.messages import Sentence, noted, word
 from core.statistics import Floats
 
 if TYPE_CHECKING:  # matplotlib takes a second to load
@@ -45,7 +45,9 @@ def two_models(
     mean difference with its interval. Where it counts more than is drawn, as missing answers at their worst, the line
     is the mean of the stories that are drawn, and the caption says both.
     """
-    title = gettext_noop(f"{score} by {noun[0]}: {first} and {second}")
+    title = Sentence(
+        "{score} by {noun}: {first} and {second}", score=word(score), noun=word(noun[0]), first=first, second=second
+    )
     pairs = [(a, b) for a, b in scores if a is not None and b is not None and np.isfinite((a, b)).all()]
     both: Floats = np.array(pairs, dtype=float) * 100
     if not len(both):
@@ -115,7 +117,7 @@ def _two(
     lines = wrapped(caption + why, wide)
     below = 14 + side + 20
     canvas = look.canvas(EDGE + (below if side_by_side else 2 * below + LINE) + LINE * len(lines))
-    canvas.text(left, EDGE + 6, f"{score} (%)", weight="bold")
+    canvas.text(left, EDGE + 6, noted(score, "%"), weight="bold")
     _against(canvas, canvas.axes(left, EDGE + 14, side, side), scores)
     canvas.caption(left + side / 2, EDGE + below, [names[0]])
     canvas.text(

@@ -11,7 +11,7 @@ from benchmark.domain.plots.heat import FAINTEST, STRONGEST
 from benchmark.domain.plots.text_size import text_width
 from benchmark.domain.plots.theme import EDGE, GAP, SMALL, Style
 from benchmark.domain.plots.values import sentences
-from core.language import gettext_noop
+from core.messages import Sentence, as_sentence, word
 
 if TYPE_CHECKING:  # matplotlib takes a second to load
     from benchmark.domain.plots.canvas import Canvas
@@ -31,7 +31,7 @@ def pair_matrix(
     `models` are best first, `cells` the rows of a square: differences right of the
     diagonal, None elsewhere and where the two were not compared.
     """
-    title = gettext_noop(f"{score}: differences between all pairs, {parse} parse")
+    title = Sentence("{score}: differences between all pairs, {parse} parse", score=word(score), parse=word(parse))
     if not models:
         return Drawing(title, NOT_RANKED)
     lines = [
@@ -44,7 +44,9 @@ def pair_matrix(
         if cell
     ]
     return Drawing(
-        title, _drawn(models, cells, gettext_noop(f"{score}, {parse} parse"), look), sentences(lines, most=400)
+        title,
+        _drawn(models, cells, Sentence("{score}, {parse} parse", score=word(score), parse=word(parse)), look),
+        sentences(lines, most=400),
     )
 
 
@@ -56,7 +58,7 @@ def _drawn(models: Sequence[str], cells: Sequence[Sequence[Cell]], score_text: s
     text = (
         f"{score_text}: row minus column in points; coloured and bold: shown to differ. Columns have the rows' numbers."
     )
-    caption = f"{text} {look.frame.note[:1].upper()}{look.frame.note[1:]}." if look.frame.note else text
+    caption = sentences(text, as_sentence(look.frame.note)) if look.frame.note else text
     canvas = look.captioned(EDGE + _HEAD + _ROW * len(models) + 8, caption, drop=2)
     labelled = _texts(cells, each)
     most = max((cell.value for row in cells for cell in row if cell), default=0.0) or 1.0

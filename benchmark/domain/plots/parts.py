@@ -10,7 +10,7 @@ from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.names import printable
 from benchmark.domain.plots.ranked import NO_MODEL
 from benchmark.domain.plots.values import bounds_of, percent
-from core.language import gettext_noop
+from core.messages import Sentence, word
 
 
 @plot
@@ -29,7 +29,10 @@ def scores_by_part(
     drawn as a band where they differ. References have figures by the same names, and stand below with a mark of their
     own and their source.
     """
-    title, unit = gettext_noop(f"{score} by {part}, {parse} parse"), f"{score} (%), {parse} parse"
+    title, unit = (
+        Sentence("{score} by {part}, {parse} parse", score=word(score), part=part, parse=word(parse)),
+        f"{score} (%), {parse} parse",
+    )
     parts = list(dict.fromkeys(name for row in rows for name in row.values))
     if not parts:
         return Drawing(title, NO_MODEL)

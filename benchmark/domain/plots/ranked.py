@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from benchmark.domain.drawn import RankedRow
 from benchmark.domain.plots.dots import Aside, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
-from benchmark.domain.plots.values import Percent, percent, percents
+from benchmark.domain.plots.values import Percent, percent, percents, worst_to_best
+from core.messages import Sentence, labelled, listed, noted, worded
 
 NO_MODEL = "No model has a score."
 
@@ -42,7 +43,7 @@ def leaderboard(
         [row.model for row in rows],
         [Panel("", scores, bounds, entered=key)],
         series,
-        unit=f"{score} (%)",
+        unit=noted(score, "%"),
         references=references,
         look=look,
         asides=_ranking_asides(rows, scores, narrow=look.narrow),
@@ -71,9 +72,12 @@ def _ranking_asides(
 
 
 def _ranked_line(row: RankedRow, scores: Mapping[str, Percent | None], bounds: tuple[float, float] | None) -> str:
-    parts = [f"{name} {metric.text() if metric else 'without a score'}" for name, metric in scores.items()]
-    parts += [f"left out {100 * share:.1f} %"] if (share := row.left_out) else []
-    parts += [f"worst to best case {bounds[0]:.1f} to {bounds[1]:.1f}"] if bounds else []
-    parts += [f"rank {' to '.join(map(str, ranks))}"] if (ranks := row.ranks) else []
-    parts += [f"group {row.group}"] if row.group else []
-    return f"{row.model}: {', '.join(parts)}"
+    parts = [
+        worded(name, metric.text()) if metric else Sentence("{name} without a score", name=name)
+        for name, metric in scores.items()
+    ]
+    parts += [Sentence("left out {share} %", share=f"{100 * share:.1f}")] if (share := row.left_out) else []
+    parts += [worst_to_best(bounds)] if bounds else []
+    parts += [Sentence("rank {ranks}", ranks="–".join(map(str, ranks)))] if (ranks := row.ranks) else []
+    parts += [Sentence("group {group}", group=row.group)] if row.group else []
+    return labelled(row.model, listed(parts))

@@ -14,6 +14,7 @@ from benchmark.domain.plots.names import labels
 from benchmark.domain.plots.text_size import text_width
 from benchmark.domain.plots.theme import EDGE, GAP, SMALL, Style, families
 from benchmark.domain.plots.values import Percent, limits
+from core.messages import noted
 
 if TYPE_CHECKING:  # matplotlib takes a second to load
     from matplotlib.axes import Axes
@@ -51,7 +52,7 @@ def numbered_scatter(
     span = limits([*ends, *(metric for point in points for metric in point.shares.values())])
     for at, (name, (title, marker)) in enumerate(panels.items()):
         start, top = left + (at % across) * (each + 2.5 * GAP), EDGE + (at // across) * block
-        canvas.text(start, top + 6, f"{title} (%)", weight="bold")
+        canvas.text(start, top + 6, noted(title, "%"), weight="bold")
         axes = canvas.axes(start, top + 14, each, _TALL)
         _upright(axes, span, canvas.theme.line, labelled=at % across == 0)
         _logarithmic(axes, np.array([point.across.value for point in points]))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.drawn import Metric, drawn
 from benchmark.domain.report_rows import RowMetric
+from core.messages import Sentence, labelled, listed, worded
 
 
 class Percent(NamedTuple):
@@ -56,13 +57,16 @@ def value_line(
 ) -> str:
     """A line of a description: each figure by its key, with its bounds."""
     rows = zip_longest(keys, metrics, bounds)
-    return f"{name}: " + ", ".join(
-        f"{key} {metric.text()}{worst_to_best(ends)}" for key, metric, ends in rows if metric
+    return labelled(
+        name, listed(listed([worded(key, metric.text()), worst_to_best(ends)]) for key, metric, ends in rows if metric)
     )
 
 
 def worst_to_best(ends: tuple[float, float] | None) -> str:
-    return f", worst to best case {ends[0]:.1f} to {ends[1]:.1f}" if ends else ""
+    if ends is None:
+        return ""
+    low, high = (f"{end:.1f}" for end in ends)
+    return Sentence("worst to best case {low} to {high}", low=low, high=high)
 
 
 def ended(note: str) -> str:

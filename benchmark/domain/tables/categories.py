@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from core.messages import Sentence, clauses
+
 ShortNames = Mapping[str, str]
 """The short name of each category, in the order in which tables have them."""
 
@@ -20,4 +22,4 @@ def in_order(categories: Iterable[str], short: ShortNames) -> list[str]:
 def short_name_texts(categories: Iterable[str], short: ShortNames) -> list[str]:
     """The note that says what short names stand for; none where there are none but names that are short themselves."""
     abbreviations = [f"{short[name]} {name}" for name in categories if short.get(name, name) != name]
-    return ["; ".join(abbreviations) + "."] if abbreviations else []
+    return [Sentence("{text}.", text=clauses(*abbreviations))] if abbreviations else []

@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Literal
 
 from benchmark.domain.tables.sourced import source_of
-from core.language import gettext_noop
+from core.messages import Sentence, clauses, gettext_noop, listed, noted
 
 Cells = dict[str, Any]
 """Cells of a row in the making, by the key of their column."""
@@ -21,7 +21,7 @@ ENTERED = gettext_noop(
 )
 OWN_WORDING = gettext_noop("asked in Credence’s own wording: not the paper’s prompts")
 """The kind of this site's models, beside figures that a paper prints."""
-OWN_WORDING_NOTE = gettext_noop(f"Models here are {OWN_WORDING}.")
+OWN_WORDING_NOTE = Sentence("Models here are {own_wording}.", own_wording=OWN_WORDING)
 MARKED = gettext_noop("Bold: best of the column; underlined: second.")
 MARKED_ACROSS = gettext_noop("Bold: best of the row.")
 MARKED_BY_WORST = gettext_noop("Bold: best of the column with missing answers at their worst; underlined: second.")
@@ -105,9 +105,7 @@ class Column:
         texts = [f"{_printed(number, places):,}" for number in numbers if number is not None]
         texts = texts or ([MISSING] if self.no_interval(row) else [])
         n = row.get(self.n) if self.n else None
-        return " ".join(
-            [*(["[" + ", ".join(texts) + "]"] if texts else []), *([f"n = {n:,}"] if n is not None else [])]
-        )
+        return " ".join([*([f"[{', '.join(texts)}]"] if texts else []), *([f"n = {n:,}"] if n is not None else [])])
 
     def no_interval(self, row: Row) -> str:
         """Return why the value of a row has no interval; empty where it has one, or where there is no value or no
@@ -128,7 +126,7 @@ def absent_text(absent: Sequence[Absent]) -> str:
     by_reason: dict[str, list[str]] = {}
     for absence in absent:
         by_reason.setdefault(absence.why, []).append(absence.model)
-    return "; ".join(f"{', '.join(models)} ({why})" for why, models in by_reason.items())
+    return clauses(*(noted(listed(models), why) for why, models in by_reason.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +143,11 @@ class Entered:
     @property
     def beside(self) -> str:
         """The source, with what sets the row apart from those above."""
-        return gettext_noop(f"{self.source}; the models above: {OWN_WORDING}") if self.asked_otherwise else self.source
+        return (
+            Sentence("{source}; the models above: {own_wording}", source=self.source, own_wording=OWN_WORDING)
+            if self.asked_otherwise
+            else self.source
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +196,7 @@ class Table:
     @property
     def missing_rows(self) -> tuple[str, ...]:
         """A sentence that names the models without a row, and why; none where every model has one."""
-        return (gettext_noop(f"Not in this table: {absent_text(self.absent)}."),) if self.absent else ()
+        return (Sentence("Not in this table: {absent}.", absent=absent_text(self.absent)),) if self.absent else ()
 
     @property
     def all_rows(self) -> tuple[Row, ...]:
@@ -232,7 +234,11 @@ class Table:
     def dashes(self) -> tuple[str, ...]:
         """The meaning of `[–]`, where it stands."""
         reasons = dict.fromkeys(reason for column_reasons in self.no_intervals.values() for reason in column_reasons)
-        return (gettext_noop(f"No interval [{MISSING}]: {'; '.join(reasons)}."),) if reasons else ()
+        return (
+            (Sentence("No interval [{missing}]: {reasons}.", missing=MISSING, reasons=clauses(*reasons)),)
+            if reasons
+            else ()
+        )
 
     @property
     def bounded(self) -> frozenset[str]:

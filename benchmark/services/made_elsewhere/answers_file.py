@@ -12,7 +12,7 @@ from benchmark.services.made_elsewhere.records import BadFile, Made, Record
 from benchmark.suites.answers import BadAnswers, read_answers
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Shape
-from core.language import gettext_noop
+from core.messages import Sentence
 
 FORMAT = "answers"
 
@@ -40,7 +40,9 @@ def _records(key: str, value: Any, name: str) -> Iterator[Record]:
     try:
         texts = AnswerIn.of({"texts": value}).texts
     except Misfit as error:
-        sentence = gettext_noop(f"{name}, answer {key!r:.80}: it is not a text; expected what the model said.")
+        sentence = Sentence(
+            "{name}, answer {key}: it is not a text; expected what the model said.", name=name, key=f"{key!r:.80}"
+        )
         raise BadFile(sentence) from error
     for step, text in texts.items():
-        yield Record(gettext_noop(f"answer {key!r:.80}"), [key], text, step=step)
+        yield Record(Sentence("answer {key}", key=f"{key!r:.80}"), [key], text, step=step)

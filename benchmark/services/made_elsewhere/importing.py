@@ -32,7 +32,7 @@ from benchmark.suites.contract import Step, Suite
 from benchmark.suites.lettered import OPTION_ORDER, Order
 from benchmark.suites.reasons import NOT_IN_FILE
 from core.digests import text_digest
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.plain import Json, plain
 from core.texts import storable
 from workers.models import Endpoint, Job, JobState
@@ -145,15 +145,22 @@ def _check_steps(suite: Suite, made: Made, declared_step: str, steps: Sequence[s
             places = record.where if record.where.startswith(made.name) else f"{made.name}, {record.where}"
             taken = " or ".join(f"{step.label} ({step.key})" for step in importable(suite))
             raise BadFile(
-                gettext_noop(
-                    f"{places} is the answer of a judge, at {judged[key]} ({key}); taken are answers of the "
-                    "models that "
-                    f"are evaluated, at {taken}, which a judge can judge here once they are a run."
+                Sentence(
+                    "{places} is the answer of a judge, at {judged} ({key}); taken are answers of the models "
+                    "that are evaluated, at {taken}, which a judge can judge here once they are a run.",
+                    places=places,
+                    judged=judged[key],
+                    key=key,
+                    taken=taken,
                 )
             )
     if declared_step and declared_step not in steps:
         raise RunRefused(
-            gettext_noop(f"There is no step {declared_step!r} to import answers of; expected {' or '.join(steps)}."),
+            Sentence(
+                "There is no step {declared_step} to import answers of; expected {steps}.",
+                declared_step=repr(declared_step),
+                steps=" or ".join(steps),
+            ),
             "step",
         )
 
@@ -181,15 +188,25 @@ def _missing(
 
 def _nothing(made: Made, matched: Matched, index: Index, plan: Plan) -> str:
     if not matched.unmatched:
-        return gettext_noop(
-            f"{made.name} holds no answers: {made.records[0].problem or 'every one is missing or double'}."
+        return Sentence(
+            "{made} holds no answers: {problem}.",
+            made=made.name,
+            problem=made.records[0].problem or "every one is missing or double",
         )
     where, why = matched.unmatched[0]
-    example = gettext_noop(f"; samples are called like {next(iter(index.keys.values()))!r}") if index.keys else ""
+    example = (
+        Sentence("; samples are called like {keys}", keys=repr(next(iter(index.keys.values())))) if index.keys else ""
+    )
     count = len(made.records)
-    return gettext_noop(
-        f"{made.name}: none of its {count:,} answers is to a sample of {plan.dataset}. "
-        f"{where[:1].upper()}{where[1:]}: {why}{example}."
+    return Sentence(
+        "{made}: none of its {count} answers is to a sample of {dataset}. {where}{where_2}: {why}{example}.",
+        made=made.name,
+        count=f"{count:,}",
+        dataset=plan.dataset,
+        where=where[:1].upper(),
+        where_2=where[1:],
+        why=why,
+        example=example,
     )
 
 
@@ -223,14 +240,20 @@ def refuse_twice(preview: Preview, *, but: int | None = None) -> None:
         making = other.imported
         same = making is not None and (making.digest, making.model) == made
         if same and other.parameters == draft_of(plan, preview.stories).parameters:
-            raise RunRefused(gettext_noop(f"The answers of this file are a run already: {other.title} ({other.uid})."))
+            raise RunRefused(
+                Sentence(
+                    "The answers of this file are a run already: {other} ({other_2}).",
+                    other=other.title,
+                    other_2=other.uid,
+                )
+            )
 
 
 def describe(run: Run, preview: Preview, *, by: str, now: datetime) -> None:
     """Say on a run that is not saved what was read: its steps, its name, and what is known of the making."""
     plan, made = preview.plan, preview.made
     run.steps = preview.steps
-    run.title = (plan.title or gettext_noop(f"{preview.model}: imported from {made.name}"))[:200]
+    run.title = (plan.title or Sentence("{model}: imported from {made}", model=preview.model, made=made.name))[:200]
     making = Making(
         format=made.format,
         tool=made.tool,

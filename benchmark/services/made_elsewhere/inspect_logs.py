@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmark.services.made_elsewhere.records import BadFile, Made, Record, texts_in
 from core.incoming.damage import damage_as, fault_of, oversize
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 FORMAT = "inspect"
 TOOL = "inspect_ai"
@@ -37,12 +37,12 @@ def read(path: Path, name: str) -> Made:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 if too_large := oversize(archive, most_files=MOST_PARTS):
-                    raise BadFile(gettext_noop(f"{name} {too_large}"))
+                    raise BadFile(Sentence("{name} {too_large}", name=name, too_large=too_large))
         log = _package(name).read_eval_log(str(path), resolve_attachments=True)
     shuffles = any(step.solver.endswith("multiple_choice") and step.params.get("shuffle") for step in log.plan.steps)
     records = [_record(sample, shuffles=shuffles) for sample in log.samples or ()]
     if not records:
-        raise BadFile(gettext_noop(f"{name} holds no samples; expected a log with them (not its header alone)."))
+        raise BadFile(Sentence("{name} holds no samples; expected a log with them (not its header alone).", name=name))
     version = (log.eval.packages or {}).get(TOOL, "")
     return Made(FORMAT, records, log.eval.model, TOOL, version, dict(_facts(log)))
 
@@ -56,7 +56,7 @@ def _package(name: str) -> Any:
 
 
 def _unreadable(name: str, error: Exception) -> BadFile:
-    return BadFile(gettext_noop(f"{name} cannot be read as a log of inspect_ai: {fault_of(error)}"))
+    return BadFile(Sentence("{name} cannot be read as a log of inspect_ai: {error}", name=name, error=fault_of(error)))
 
 
 def _facts(log: Any) -> Iterator[tuple[str, str]]:
@@ -79,7 +79,7 @@ def _record(sample: Any, *, shuffles: bool) -> Record:
     usage = output.usage if output else None
     choices = sample.choices or ()
     return Record(
-        where=gettext_noop(f"sample {sample.id}, epoch {sample.epoch}"),
+        where=Sentence("sample {id}, epoch {epoch}", id=sample.id, epoch=sample.epoch),
         ids=_ids(sample),
         text=None if problem else output.completion,
         texts=[*_texts(sample.input), *choices, *texts_in(sample.metadata or {})],
@@ -111,7 +111,7 @@ def _problem(sample: Any) -> str:
     if sample.output and sample.output.choices:
         return ""
     if sample.limit:
-        return gettext_noop(f"The log has no answer: the sample was stopped by its limit of {sample.limit.type}.")
+        return Sentence("The log has no answer: the sample was stopped by its limit of {type}.", type=sample.limit.type)
     return gettext_noop("The log has no answer.")
 
 

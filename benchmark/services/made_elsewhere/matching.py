@@ -11,7 +11,7 @@ from types import MappingProxyType
 from benchmark.services.made_elsewhere.records import Record
 from benchmark.services.made_elsewhere.texts import FEWEST_CHARACTERS, SampleTexts, Texts
 from benchmark.suites.answers import Answered
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 _TRY = re.compile(r"(.+)/(\d{1,2})")
 
@@ -83,15 +83,21 @@ def _taken(matched: Matched, apart: set[ItemKey], index: Index, item_key: ItemKe
 
 def _double(key: str, first: Record | None, same: bool) -> str:
     if same and first:
-        return gettext_noop(f"answers {key} again, as {first.where} does; it counts once")
-    other = gettext_noop(f" than {first.where}") if first else ""
-    return gettext_noop(f"answers {key} otherwise{other}; neither counts")
+        return Sentence("answers {key} again, as {where} does; it counts once", key=key, where=first.where)
+    other = Sentence(" than {where}", where=first.where) if first else ""
+    return Sentence("answers {key} otherwise{other}; neither counts", key=key, other=other)
 
 
 def _misplaced(item_key: ItemKey, steps: Sequence[str], turns: int) -> str:
     if item_key[1] not in steps:
-        return gettext_noop(f"is an answer at {item_key[1]!r}; expected {' or '.join(steps)}")
-    return gettext_noop(f"is repetition {item_key[2] + 1}; the run has {turns}") if item_key[2] >= turns else ""
+        return Sentence(
+            "is an answer at {item_key}; expected {steps}", item_key=repr(item_key[1]), steps=" or ".join(steps)
+        )
+    return (
+        Sentence("is repetition {item_key}; the run has {turns}", item_key=item_key[2] + 1, turns=turns)
+        if item_key[2] >= turns
+        else ""
+    )
 
 
 def plain(text: str) -> str:
@@ -154,15 +160,23 @@ class Index:
         named, fitting = self.named(record), self.by_text.fitting(record.prompt, record.texts)
         if named and fitting.isdisjoint(named.pks) and fitting:
             called, others = self.keys[named.pks[0]], self._called_together(fitting)
-            return gettext_noop(f"is called {called} and has the texts of {others}")
+            return Sentence("is called {called} and has the texts of {others}", called=called, others=others)
         if named:
             return named
         fitting = fitting or self._asked_exactly(record)
         if len(fitting) == 1:
             return MatchedSamples((fitting.pop(),), "", record.turn, by_id=False)
         if fitting:
-            return gettext_noop(f"has the texts of {len(fitting)} samples: {self._called_together(fitting)}")
-        why = gettext_noop(f"no sample is called {record.ids[0]!r:.80}") if record.ids else gettext_noop("it has no id")
+            return Sentence(
+                "has the texts of {fitting} samples: {called_together}",
+                fitting=len(fitting),
+                called_together=self._called_together(fitting),
+            )
+        why = (
+            Sentence("no sample is called {ids}", ids=f"{record.ids[0]!r:.80}")
+            if record.ids
+            else gettext_noop("it has no id")
+        )
         if not (record.texts or record.messages):
             return why
         return why + (

@@ -18,7 +18,7 @@ from benchmark.suites.asked import Sample
 from benchmark.suites.contract import Suite
 from benchmark.suites.lettered import Order, order_in, order_of, order_of_appearance
 from benchmark.suites.settings import Setting
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 UNTOLD = gettext_noop("the file does not show them")
 UNLETTERED = gettext_noop("the prompt does not show each of them behind its letter, in one order")
@@ -78,8 +78,12 @@ def setting_of(suite: Suite) -> Setting | None:
 def _refusal(setting: Setting | None, record: Record, sample: Sample, why: str, name: str) -> str:
     where = f"{name}, {record.where}" if name else record.where
     values = [f"{setting.name}={value}" for value, _ in setting.for_imports.choices[1:]] if setting else []
-    stated = gettext_noop(f", or that you state it ({' or '.join(values)})") if values else ""
-    return gettext_noop(
-        f"{where}: the order in which the options of {sample.key} were shown is not known: {why}. Expected are options "
-        f"behind their letters in the prompt, or a list of choices{stated}."
+    stated = Sentence(", or that you state it ({values})", values=" or ".join(values)) if values else ""
+    return Sentence(
+        "{where}: the order in which the options of {sample} were shown is not known: {why}. "
+        "Expected are options behind their letters in the prompt, or a list of choices{stated}.",
+        where=where,
+        sample=sample.key,
+        why=why,
+        stated=stated,
     )

@@ -18,7 +18,7 @@ from benchmark.services.entering import add_work
 from benchmark.suites.reasons import NOT_IN_FILE
 from core.bulk import insert_rows
 from core.digests import json_digest
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from workers.models import Job, JobState
 from workers.services.delivery import end_jobs
 from workers.services.imported_calls import ImportedAnswer, take_back, take_in

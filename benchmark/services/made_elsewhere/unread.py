@@ -38,7 +38,7 @@ from benchmark.services.made_elsewhere.reading import digest_of_all
 from benchmark.services.plan_checks import samples_of_import
 from benchmark.services.plans import Plan
 from benchmark.services.stored_plans import draft_of, plan_of
-from core.language import gettext_noop
+from core.messages import Sentence, listed
 from workers.models import Job, JobState
 from workers.services.notify import WORKERS
 
@@ -55,15 +55,15 @@ def import_unread(
     and `declared` are as `preview_of` takes them. Raises RunRefused for what is known to be wrong without reading."""
     checked = as_import(replace(plan, repetitions=plan.repetitions or 1))
     run = draft_of(checked, samples_of_import(checked))
-    names = ", ".join(name for _, name in files)
-    run.title = (plan.title or gettext_noop(f"Imported from {names}"))[:200]
+    names = listed((name for _, name in files))
+    run.title = (plan.title or Sentence("Imported from {names}", names=names))[:200]
     run.steps = steps_of_import(plan)
     making = Making(by=by.username if by else "", at=now.isoformat(), file=names, model=declared.model)
     unread = UnreadFiles(declared=declared, repetitions=plan.repetitions, title=plan.title)
     with transaction.atomic():
         begin(run, by, preparing=True)
-        listed = [(_keep(run, position, *file), file[1]) for position, file in enumerate(files)]
-        whole = replace(making, digest=digest_of_all(listed))
+        kept = [(_keep(run, position, *file), file[1]) for position, file in enumerate(files)]
+        whole = replace(making, digest=digest_of_all(kept))
         run.spec = replace(provenance_of(plan, whole), unread=unread).as_json()
         run.save(update_fields=["spec"])
         RunPreparation.objects.create(run=run, samples=[], of=0)

@@ -7,7 +7,7 @@ from benchmark.methods.program import program_of, steps_with
 from benchmark.methods.registry import methods_for
 from benchmark.suites.asked import Step
 from benchmark.suites.fantom_questions.baselines import TELL
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 ANSWER = "answer"
 METHODS = methods_for(PEOPLE)

@@ -13,7 +13,7 @@ from benchmark.suites.fantom_questions.question_types import SCENARIOS
 from benchmark.suites.fantom_questions.tables import table_of
 from benchmark.suites.results import EntrantResults, ParseResults, ShownTable
 from benchmark.suites.showing.entrants import findings_of
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 _HEADERS: Mapping[str, str] = {
     RIGHT: gettext_noop("Right belief"),

@@ -17,7 +17,7 @@ from benchmark.suites.fantom_questions.question_types import FACET_VALUES, SCENA
 from benchmark.suites.measuring import SampleResult, counted_outcomes, measured_samples, undefined, with_findings
 from benchmark.suites.reasons import JUDGE_S
 from benchmark.suites.right_or_wrong import ACCURACY, scored_by
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import Json, plain, read_as
 
 NO_OFFICIAL = gettext_noop("The released code has no judge.")

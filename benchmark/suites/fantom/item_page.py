@@ -13,7 +13,7 @@ from benchmark.suites.fantom_questions import item_page
 from benchmark.suites.fantom_questions.read_lines import answer_lines
 from benchmark.suites.reasons import note_of
 from benchmark.suites.side_by_side import ReadLine
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 STATES: Mapping[str, str] = {
     RIGHT: gettext_noop("the right belief"),

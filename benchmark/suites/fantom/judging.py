@@ -28,7 +28,7 @@ from benchmark.suites.fantom_questions.official import after_marker
 from benchmark.suites.fantom_questions.parses import says_nothing
 from benchmark.suites.judged import Grouping, Judge, JudgeTest, Pairs, RowGroups, Tables, self_test_setting
 from benchmark.suites.settings import PARAMETER, Setting, Settings
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import Json
 from judge.domain.contrast import Row
 from judge.domain.judgements import PassVerdict, RowJudgement, row_judgement

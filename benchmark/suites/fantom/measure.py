@@ -28,7 +28,7 @@ from benchmark.suites.measuring import SampleResult, measured_samples, undefined
 from benchmark.suites.reasons import questions_unanswered
 from benchmark.suites.right_or_wrong import ACCURACY, accuracy_group, is_read_right, scored_by
 from benchmark.suites.set_measuring import measured_sets, sets_group
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 ALL, F1 = "all", "f1"
 _RESTS_ON = tuple(step.key for step in ANSWERING)
@@ -88,9 +88,9 @@ def _with_free_answers(embedder: str) -> MetricGroup:
     """Return the group of ALL* by an embedder, whose name the score has: figures by two of them do not compare."""
     return _sets_group(
         f"fantom-star-{re.sub('[^a-z0-9]+', '-', embedder.lower())}",
-        gettext_noop(f"Sets, false belief, with free answers ({embedder})"),
+        Sentence("Sets, false belief, with free answers ({embedder})", embedder=embedder),
         f"ALL* ({embedder})",
-        gettext_noop(f"As ALL, with the beliefs in free words, which the embedder {embedder} judges."),
+        Sentence("As ALL, with the beliefs in free words, which the embedder {embedder} judges.", embedder=embedder),
         in_all_star,
     )
 

@@ -23,7 +23,7 @@ from benchmark.suites.fantom_questions.question_types import SHORT_TYPES
 from benchmark.suites.fantom_questions.sources import ARCHIVE, SOURCE
 from benchmark.suites.lettered import Lettered
 from benchmark.suites.reported import Reported, Sections, asked_by
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 PROMPT_SET = "fantom-1"
 CONVERSATION = Setting(
@@ -115,7 +115,7 @@ SUITE = Suite(
         Option(
             EMBEDDER,
             TOY,
-            gettext_noop(f"what judges beliefs in free words: {' or '.join(EMBEDDERS)}"),
+            Sentence("what judges beliefs in free words: {embedders}", embedders=" or ".join(EMBEDDERS)),
             tuple(EMBEDDERS),
         ),
     ),

@@ -21,7 +21,7 @@ from benchmark.suites.fantom_questions.tables import incomplete_sentences, reaso
 from benchmark.suites.published import Published
 from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import findings_of
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, labelled, noted, word
 
 SECTIONS = (
     Section(gettext_noop("False belief and control"), ("scenarios",), (INACCESSIBLE, ACCESSIBLE), paper=True),
@@ -61,10 +61,10 @@ def _published() -> tuple[Published, ...]:
 
 
 def _of_scenario(scenario: str) -> list[Published]:
-    heading = gettext_noop(f"{SCENARIOS[scenario].capitalize()} (table 9)")
+    heading = Sentence("{scenarios} (table 9)", scenarios=SCENARIOS[scenario].capitalize())
     all_of = FALSE_BELIEF if scenario == INACCESSIBLE else CONTROL
     topics = [
-        (f"{topic} {name}", f"{title}: {header}")
+        (f"{topic} {name}", labelled(title, header))
         for topic, title in ((topic, _TOPICS[topic]) for topic in TOPICS)
         for name, header in (("all", "ALL"), ("list", "list"), ("f1", gettext_noop("yes or no, F1")))
     ]
@@ -99,21 +99,21 @@ _FREE = (
 _OF_SETS = {
     "all_star": "ALL*",
     "all": "ALL",
-    **{f"{topic} all": gettext_noop(f"ALL of {title.lower()}") for topic, title in _TOPICS.items()},
+    **{f"{topic} all": Sentence("ALL of {title}", title=title.lower()) for topic, title in _TOPICS.items()},
 }
 """The figures that are of whole sets."""
 
 
 def _by_other_embedder(scenario: str, name: str, title: str, group: str, heading: str) -> Published:
     return Published(
-        f"{scenario}.{name}", title, heading, {scenario: name}, gettext_noop(f"{title} (as published)"), group
+        f"{scenario}.{name}", title, heading, {scenario: name}, Sentence("{title} (as published)", title=title), group
     )
 
 
 def _in_orders(scenario: str, order: str) -> Published:
     """Return the accuracy of an order, which the paper has of beliefs in free words."""
-    group = f"{SCENARIOS[scenario].capitalize()}: {ORDERS[order].lower()}"
-    heading = gettext_noop(f"{SCENARIOS[scenario].capitalize()} (table 4)")
+    group = labelled(SCENARIOS[scenario].capitalize(), ORDERS[order].lower())
+    heading = Sentence("{scenarios} (table 4)", scenarios=SCENARIOS[scenario].capitalize())
     return Published(
         f"{scenario}.{order}",
         ORDERS[order],
@@ -184,7 +184,7 @@ def _by_embedder(key: str, analyses: Analyses, metric: BoundedEstimate | None) -
 
 def _free(key: str, header: str, embedders: Sequence[str], group: str, best: str = "high") -> list[Column]:
     """A column for each embedder, which it names."""
-    return [estimated(f"{key} {name}", f"{header} ({name})", group=group, digits=1, best=best) for name in embedders]
+    return [estimated(f"{key} {name}", noted(header, name), group=group, digits=1, best=best) for name in embedders]
 
 
 def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
@@ -206,7 +206,7 @@ def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
         ]
     columns.append(estimated("fact", gettext_noop("Token F1"), group="Fact", digits=1))
     cells = [_scenario_cells(analyses, scenario) for _, analyses in analysed]
-    title = gettext_noop(f"{SCENARIOS[scenario].capitalize()}, {parse} parse (%)")
+    title = Sentence("{scenarios}, {parse} parse (%)", scenarios=SCENARIOS[scenario].capitalize(), parse=word(parse))
     counted = () if scenario == INACCESSIBLE else (_WHOLE if parse == "repaired" else _FRAGMENTS,)
     lead = incomplete_sentences(entrants, [analyses.scenarios[scenario] for _, analyses in analysed], _OF_SETS)
     return table_of(entrants, QUESTIONS.key, title, columns, cells, *counted, _ALL, _DISTANCE, lead=lead)
@@ -230,7 +230,7 @@ def _orders(analysed: Analysed, parse: str) -> Table:
     embedders = _embedders(analysed)
     columns: list[Column] = []
     for scenario, order in there:
-        key, group = f"{scenario} {order}", f"{SCENARIOS[scenario].capitalize()}: {ORDERS[order].lower()}"
+        key, group = f"{scenario} {order}", labelled(SCENARIOS[scenario].capitalize(), ORDERS[order].lower())
         columns += [
             *_free(f"{key} {DISTANCE}", "Distance", embedders, group),
             estimated(f"{key} {CHOICE}", "Choice", group=group, digits=1),
@@ -246,7 +246,7 @@ def _orders(analysed: Analysed, parse: str) -> Table:
     return table_of(
         _entrants(analysed),
         QUESTIONS.key,
-        gettext_noop(f"Beliefs by order, {parse} parse (%)"),
+        Sentence("Beliefs by order, {parse} parse (%)", parse=word(parse)),
         columns,
         cells,
         _ORDERS,
@@ -271,11 +271,15 @@ def _characters(analysed: Analysed, parse: str) -> Table:
         for _, analyses in analysed
     ]
     entrants, embedders = _entrants(analysed), ", ".join(_embedders(analysed))
-    note = gettext_noop(f"{_CHARACTERS} Beliefs in free words are judged by the run’s embedder ({embedders}).")
-    title = gettext_noop(f"Characters and consistency, {parse} parse (%)")
+    note = Sentence(
+        "{characters} Beliefs in free words are judged by the run’s embedder ({embedders}).",
+        characters=_CHARACTERS,
+        embedders=embedders,
+    )
+    title = Sentence("Characters and consistency, {parse} parse (%)", parse=word(parse))
     named = {"characters": gettext_noop("ALL of a character"), "consistency": gettext_noop("Consistent")}
     lead = [
-        f"{heading.capitalize()}: {sentence}"
+        labelled(heading.capitalize(), sentence)
         for scenario, heading in SCENARIOS.items()
         for sentence in incomplete_sentences(
             entrants, [analyses.scenarios[scenario] for _, analyses in analysed], named

@@ -25,7 +25,7 @@ from benchmark.suites.fantom_questions.repaired import (
 )
 from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, FACT, LIST, YES
 from benchmark.suites.refusals import OwnWords, own_words
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 Parse = Mapping[str, Any]
 UNREAD: Mapping[str, str] = {

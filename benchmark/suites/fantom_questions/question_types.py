@@ -16,7 +16,7 @@ from benchmark.suites.fantom_questions.rows import (
     YES_NO,
     Row,
 )
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 SCENARIOS: Mapping[str, str] = {INACCESSIBLE: "false belief", ACCESSIBLE: "control"}
 TYPES: Mapping[tuple[str, str], str] = {

@@ -10,7 +10,7 @@ from benchmark.suites.asked import Sample
 from benchmark.suites.fantom_questions.data import Fantom
 from benchmark.suites.fantom_questions.question_types import NO_BELIEF, type_of
 from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, YES_NO, QuestionSet, Row
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 Problem = Mapping[str, str | int]
 LONGEST_CITED = 80
@@ -102,15 +102,19 @@ def oddities(copy: Fantom) -> Iterator[Problem]:
         place: Problem = {"file": copy.name, "line": copy.lines.get(question_set.set_id, 0)}
         names = names_of(question_set)
         for part, whole in ((a, b) for a in names for b in names if a != b and a.lower() in b.lower()):
-            message = gettext_noop(
-                f"Set {question_set.set_id}: the name {part} is part of {whole}; the official parse takes one "
-                f"for the other."
+            message = Sentence(
+                "Set {set_id}: the name {part} is part of {whole}; the official parse takes one for the other.",
+                set_id=question_set.set_id,
+                part=part,
+                whole=whole,
             )
             yield {**place, "message": message}
         for row in question_set.rows:
             if row.kind == CHOICE and not people_of(row, names):
-                message = gettext_noop(
-                    f"Set {question_set.set_id}: “{_cut(row.question)}” asks about the belief of nobody who is in "
-                    f"the conversation ({row.id})."
+                message = Sentence(
+                    "Set {set_id}: “{question}” asks about the belief of nobody who is in the conversation ({id}).",
+                    set_id=question_set.set_id,
+                    question=_cut(row.question),
+                    id=row.id,
                 )
                 yield {**place, "message": message}

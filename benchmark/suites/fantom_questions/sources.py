@@ -15,7 +15,7 @@ from benchmark.suites.copies import BadImport, CopyFile, CopySource
 from benchmark.suites.copy_files import bytes_of, check_released, digest_of, rows_of_csv, text_of
 from benchmark.suites.fantom_questions.rows import CHOICE, Row, Sets
 from core.incoming.damage import MOST_UNPACKED, damage_as, fault_of
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 ARCHIVE, FILE, FLATTENED = "fantom.tar.gz", "fantom_v1.json", "flattened_fantom.csv"
 DIGESTS = {
@@ -64,9 +64,11 @@ class Source:
         """Say that nobody can tell whether the file is the released one; empty where it is."""
         if self.released:
             return ""
-        return gettext_noop(
-            f"The digest of {self.name} as it was released is not known, so a changed text or answer in it is not "
-            f"noticed: import {ARCHIVE}, whose digest is checked."
+        return Sentence(
+            "The digest of {name} as it was released is not known, so a changed text or answer in it is "
+            "not noticed: import {archive}, whose digest is checked.",
+            name=self.name,
+            archive=ARCHIVE,
         )
 
 

@@ -11,7 +11,7 @@ from benchmark.suites.fantom_questions.analyses import BOTH, EXCLUDED, INCLUDED,
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import row_of
 from benchmark.suites.showing.missing import missing_sentences
-from core.language import gettext_noop
+from core.messages import Sentence, clauses, gettext_noop, listed, word
 
 _REASONS = {
     "official": gettext_noop(
@@ -63,11 +63,13 @@ def incomplete_sentences(
         for name, header in headers.items():
             if name in estimates and (lacking := estimates[name].incomplete):
                 counts.setdefault(lacking, []).append(header)
-        numbers = "; ".join(f"{', '.join(named)}: {count:,}" for count, named in counts.items())
+        numbers = clauses(*(f"{listed(named)}: {count:,}" for count, named in counts.items()))
         models.setdefault(numbers, []).append(entrant.model)
     return [
-        gettext_noop(
-            f"Sets of which not all questions were asked are in no figure of sets ({numbers}), of {', '.join(names)}."
+        Sentence(
+            "Sets of which not all questions were asked are in no figure of sets ({numbers}), of {names}.",
+            numbers=numbers,
+            names=listed(names),
         )
         for numbers, names in models.items()
         if numbers
@@ -105,5 +107,10 @@ def reasons_table(
         for reasons in wrong_answers
     ]
     return table_of(
-        entrants, group, gettext_noop(f"Wrong answers by reason, {parse} parse"), columns, cells, _REASONS[parse]
+        entrants,
+        group,
+        Sentence("Wrong answers by reason, {parse} parse", parse=word(parse)),
+        columns,
+        cells,
+        _REASONS[parse],
     )

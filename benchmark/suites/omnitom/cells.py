@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from benchmark.suites.omnitom.kinds import KINDS, order_bucket
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Labels, Scheme
 from benchmark.suites.omnitom.results import Stage2Result
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 MISSING = "missing"
 ILLEGAL = gettext_noop("illegal")

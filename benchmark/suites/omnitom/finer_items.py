@@ -14,7 +14,7 @@ from benchmark.suites.omnitom.cell_labels import cell_labels
 from benchmark.suites.omnitom.judgement_rows import rows_kept
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, Scheme
 from benchmark.suites.omnitom.records import record_of_sample
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.statistics import ratios
 
 NOUN = (gettext_noop("proposition"), gettext_noop("propositions"))

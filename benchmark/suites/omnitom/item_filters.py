@@ -15,7 +15,7 @@ from benchmark.suites.omnitom.kinds import ACTORS, KINDS
 from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.step_keys import JUDGE, LABEL
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 
 def _named(names: Iterable[str]) -> tuple[Choice, ...]:

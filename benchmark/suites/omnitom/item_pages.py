@@ -19,7 +19,7 @@ from benchmark.suites.omnitom.pipe_tables import ExtractionRow, extraction_rows
 from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
 from benchmark.suites.omnitom.step_keys import EXTRACT, FOLLOW_UP, JUDGE, LABEL
 from benchmark.suites.omnitom.steps import STRUCTURED, judged_texts, judging_of
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from judge.domain.judgements import CANNOT_TELL, RowJudgement
 
 MOST_ROWS = 300

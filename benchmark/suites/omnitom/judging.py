@@ -22,7 +22,7 @@ from benchmark.suites.omnitom.step_keys import EXTRACT, FOLLOW_UP, JUDGE
 from benchmark.suites.omnitom.steps import STRUCTURED, judge_request, judging_of
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED
 from benchmark.suites.settings import Settings
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import Json
 from judge.domain.contrast import Row
 from workers.providers.contract import Request

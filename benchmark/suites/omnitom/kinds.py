@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from annotation.domain.schema import WORLD
 from benchmark.suites.omnitom.parsing.matching import fold
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 ORDERS = ("0", "1", "2+")
 ACTORS = gettext_noop("actors")

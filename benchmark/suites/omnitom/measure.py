@@ -32,7 +32,7 @@ from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.statements import statement_of
 from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
 from benchmark.suites.reasons import NO_GOLD
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 R = TypeVar("R", Stage1Result, Stage2Result)
 

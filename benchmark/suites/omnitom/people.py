@@ -19,7 +19,7 @@ from benchmark.suites.omnitom.results import Stage2Result
 from benchmark.suites.omnitom.step_keys import STAGE2
 from benchmark.suites.omnitom.steps import STRUCTURED
 from benchmark.suites.people import Labelled, Labels, Person, PersonMeasured, Settled
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 GAPS = gettext_noop("Official scoring needs a label in every cell of every story.")
 UNSETTLED = gettext_noop(

@@ -9,7 +9,7 @@ from benchmark.suites.asked import PARSES, ItemView
 from benchmark.suites.omnitom.item_pages import AskedRow, CountedRow, ExtractedRow, LabelledRow, item
 from benchmark.suites.omnitom.step_keys import EXTRACT, FOLLOW_UP, LABEL
 from benchmark.suites.side_by_side import MOST_LINES, ReadLine
-from core.language import gettext_noop
+from core.messages import Sentence
 
 YES, NO = "yes", "no"
 
@@ -75,4 +75,4 @@ def _about(row: ExtractedRow | AskedRow | CountedRow | LabelledRow) -> str:
 
 
 def _times(count: int | None) -> str | None:
-    return None if count is None else gettext_noop(f"matched {count}")
+    return None if count is None else Sentence("matched {count}", count=count)

@@ -10,7 +10,7 @@ from benchmark.suites.omnitom.prompting.sets import NAMES
 from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL
 from benchmark.suites.omnitom.steps import STRUCTURED
 from benchmark.suites.settings import COLUMN, PARAMETER, Only, Setting
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 LEVELS = (
     (1, gettext_noop("1: one sentence")),
@@ -41,7 +41,7 @@ SETTINGS = (
         "examples",
         gettext_noop("Examples"),
         1,
-        help=gettext_noop(f"Shown at level {WITH_EXAMPLES}."),
+        help=Sentence("Shown at level {with_examples}.", with_examples=WITH_EXAMPLES),
         most=MAX_EXAMPLES,
         refusal=f"A prompt can have 0 to {MAX_EXAMPLES} examples, not {{value}}.",
         stored=PARAMETER,
@@ -88,8 +88,9 @@ SETTINGS = (
         gettext_noop("Judge’s examples"),
         3,
         most=MAX_EXAMPLES,
-        help=gettext_noop(
-            f"Shown at level {WITH_EXAMPLES}. The lexical judge compares words of the two tables, not meanings."
+        help=Sentence(
+            "Shown at level {with_examples}. The lexical judge compares words of the two tables, not meanings.",
+            with_examples=WITH_EXAMPLES,
         ),
         refusal=f"The judge can have 0 to {MAX_EXAMPLES} examples, not {{value}}.",
         stored=PARAMETER,

@@ -32,7 +32,7 @@ from benchmark.suites.omnitom.prompting.rendering import plain
 from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
 from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
 from benchmark.suites.omnitom.step_keys import EXTRACT, FOLLOW_UP, JUDGE, LABEL
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.plain import Json
 from workers.providers.contract import Request
 
@@ -46,7 +46,7 @@ STEPS = (
     *(
         Step(
             key,
-            gettext_noop(f"Judging, pass {at}"),
+            Sentence("Judging, pass {at}", at=at),
             judged=True,
             needs=(EXTRACT,),
             chosen=False,

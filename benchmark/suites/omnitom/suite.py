@@ -42,7 +42,7 @@ from benchmark.suites.omnitom.steps import STEPS, expected, parse, request
 from benchmark.suites.omnitom.summary import scores
 from benchmark.suites.schema_names import named_by
 from benchmark.suites.tombench_tasks import TASKS
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 EXTRACTION = MetricGroup(
     key=STAGE1,
@@ -132,7 +132,7 @@ def _of_schema(scheme: Scheme) -> Suite:
         SUITE,
         name=named_by(SUITE.name, schema),
         family=SUITE.name,
-        title=gettext_noop(f"{SUITE.title}, labelled by {schema.reference}"),
+        title=Sentence("{suite}, labelled by {reference}", suite=SUITE.title, reference=schema.reference),
         groups=groups,
         main=tuple(group.key for group in groups),
         measure=keys.measured(measure),

@@ -21,10 +21,10 @@ from benchmark.suites.omnitom.analyses import Outputs
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.step_keys import STAGE1, STAGE2
 from benchmark.suites.tombench_tasks import TASKS
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, listed, word
 
 _MODEL = Column(key="model", header=gettext_noop("Model"))
-COUNTED = "n: stories."
+COUNTED = gettext_noop("n: stories.")
 _MEANS = (
     gettext_noop(
         "F1 overall is the unweighted mean of the categories' means, as the paper prints it; F1 by "
@@ -72,7 +72,7 @@ def main_results(runs: Sequence[MainResult], *, parse: str, scheme: Scheme = OMN
     ]
     rows = [_result(run, categories, scheme) for run in runs]
     return Table(
-        title=gettext_noop(f"Main results, {parse} parse (%)"),
+        title=Sentence("Main results, {parse} parse (%)", parse=word(parse)),
         columns=with_what_is_known(columns, rows),
         rows=rows,
         notes=(*_MEANS, *_reasons(runs), *short_name_texts(categories, TASKS)),
@@ -104,7 +104,7 @@ def _metric(key: str, metrics: ReportRow, name: str = "") -> Cells:
 
 def _reasons(runs: Iterable[MainResult]) -> list[str]:
     return [
-        gettext_noop(f"{run.model}, stage {group[-1]}: {why}")
+        Sentence("{model}, stage {group}: {why}", model=run.model, group=group[-1], why=why)
         for run in runs
         for group, why in run.reasons.items()
         if not run.rows.get(group)
@@ -149,7 +149,7 @@ def by_dimension_and_category(
     ]
     cells = [estimated(f"in {name}", TASKS.get(name, name), worst=f"in {name} worst") for name in categories]
     return Table(
-        title=gettext_noop(f"Labelling accuracy by dimension and story category, {parse} parse (%)"),
+        title=Sentence("Labelling accuracy by dimension and story category, {parse} parse (%)", parse=word(parse)),
         columns=[_MODEL, *with_what_is_known(cells, rows)],
         rows=rows,
         notes=(*short_name_texts(categories, TASKS), *_counted(rows)),
@@ -183,7 +183,11 @@ def match_count_distribution(
     for name in buckets:
         columns.append(Column(key=name, header=f"MC={name}", kind="count"))
         if shares:
-            columns.append(estimated(f"{name} share", f"MC={name}, share", unit="%", best="", n="", digits=1))
+            columns.append(
+                estimated(
+                    f"{name} share", listed([f"MC={name}", gettext_noop("share")]), unit="%", best="", n="", digits=1
+                )
+            )
     rows: list[Cells] = [
         {"model": model, **model_counts}
         | {
@@ -197,7 +201,7 @@ def match_count_distribution(
     keys = (*buckets, "total")
     total = {"model": gettext_noop("Total"), **{name: sum(row.get(name) or 0 for row in rows) for name in keys}}
     return Table(
-        title=gettext_noop(f"Predicted-side MatchCount distribution, {parse} parse"),
+        title=Sentence("Predicted-side MatchCount distribution, {parse} parse", parse=word(parse)),
         columns=[*columns, Column(key="total", header=gettext_noop("Total"), kind="count")],
         rows=rows,
         totals=[total] if len(rows) > 1 else (),
@@ -217,7 +221,7 @@ def unusable_outputs(outputs: Mapping[str, Mapping[str, Outputs | None]], *, par
     that cannot be used, of how many, and apart from them what is not the model's doing."""
     columns = [_MODEL]
     for group, parts in GROUP_PARTS.items():
-        heading = gettext_noop(f"Stage {group[-1]}")
+        heading = Sentence("Stage {group}", group=group[-1])
         columns += [
             estimated(group, gettext_noop("Unusable"), unit="%", group=heading, best="", n=""),
             Column(
@@ -227,7 +231,7 @@ def unusable_outputs(outputs: Mapping[str, Mapping[str, Outputs | None]], *, par
             *(Column(key=f"{group}_{part}", header=_PARTS[part], kind="count", group=heading) for part in parts),
         ]
     rows = [_unusable(*arguments) for arguments in outputs.items()]
-    return Table(title=gettext_noop(f"Unusable outputs, {parse} parse"), columns=columns, rows=rows)
+    return Table(title=Sentence("Unusable outputs, {parse} parse", parse=word(parse)), columns=columns, rows=rows)
 
 
 def _unusable(model: str, groups: Mapping[str, Outputs | None]) -> Row:

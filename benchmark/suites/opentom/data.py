@@ -14,7 +14,7 @@ from benchmark.suites.opentom.records import LongNarrativeRecord, NarrativeRecor
 from core.incoming.misfit import Misfit, kind_of
 from core.incoming.shapes import Open
 from core.incoming.text import NotJson, json_of
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import Json
 
 S = TypeVar("S", bound=Open)

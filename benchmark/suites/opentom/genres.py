@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmark.domain.tables.categories import ShortNames
 from benchmark.suites.opentom.kinds import ATTITUDE, COARSE, FINE
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 GENRES: ShortNames = {
     "Coarse location, first order": "Loc c (F)",
@@ -25,4 +25,4 @@ def genre_of(type_: str, kind: str) -> str:
         return gettext_noop("Attitude")
     order = gettext_noop("second") if type_.endswith("-so") else gettext_noop("first")
     what = _PLACES.get(kind, gettext_noop("Multi-hop"))
-    return gettext_noop(f"{what}, {order} order")
+    return Sentence("{what}, {order} order", what=what, order=order)

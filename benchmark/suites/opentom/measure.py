@@ -29,7 +29,7 @@ from benchmark.suites.opentom.samples import batches_of
 from benchmark.suites.opentom.steps import ANSWER, MAJORITY, STEPS, majority_key, majority_labels, right_label
 from benchmark.suites.right_or_wrong import accuracy_group, scored_by
 from benchmark.suites.unit_estimates import Unit, unit_estimate
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.plain import read_as
 
 
@@ -287,11 +287,11 @@ def _worst(questions: Sequence[LabelledAnswer]) -> float | None:
 def _genre_name(genre: str, part: str) -> str:
     order = "second" if "-so" in genre else "first"
     if genre.startswith("location"):
-        return gettext_noop(f"{part.capitalize()} location, {order} order")
+        return Sentence("{part} location, {order} order", part=part.capitalize(), order=order)
     return (
         "Attitude"
         if genre == "attitude"
-        else gettext_noop(f"Multi-hop, {order} order")
+        else Sentence("Multi-hop, {order} order", order=order)
         if genre.endswith("overall")
         else ""
     )

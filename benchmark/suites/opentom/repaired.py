@@ -11,7 +11,7 @@ from benchmark.methods.cot import COT
 from benchmark.suites.closed_sets import main_clause, outside, outside_place, place_in, without_denied, words
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, OUTSIDE
 from benchmark.suites.refusals import OwnWords, own_words
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 NOTHING_READ = gettext_noop("says none of the answers")
 SEVERAL = gettext_noop("names more than one of the answers")

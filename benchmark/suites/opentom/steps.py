@@ -18,7 +18,7 @@ from benchmark.suites.opentom.genres import genre_of
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, LABELS, OUTSIDE, UNREAD
 from benchmark.suites.opentom.official import after_reasoning, predicted_label
 from benchmark.suites.opentom.repaired import after_thinking, label_of, read_answer
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import Json
 from workers.providers.contract import Request
 

@@ -32,7 +32,7 @@ from benchmark.suites.opentom.tables import PUBLISHED, SECTIONS, pictures, table
 from benchmark.suites.reasons import note_of
 from benchmark.suites.reported import Reported, Sections, asked_by
 from benchmark.suites.side_by_side import ReadLine
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from workers.providers.baseline.baseline import Baseline, generator, seeded
 from workers.providers.contract import Body
 
@@ -154,7 +154,12 @@ SUITE = Suite(
     expected=expected,
     score=score_answers,
     options=(
-        Option(PART.name, COARSE, gettext_noop(f"the questions about places: {COARSE} or {FINE}"), PARTS),
+        Option(
+            PART.name,
+            COARSE,
+            Sentence("the questions about places: {coarse} or {fine}", coarse=COARSE, fine=FINE),
+            PARTS,
+        ),
         Option(COT.name, False, gettext_noop("the answers are by chain of thought: read what follows the reasoning")),
     ),
     answer_ids=AnswerIds(ids_of, (PART,)),

@@ -19,7 +19,7 @@ from benchmark.suites.published import Published
 from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import findings_of, row_of
 from benchmark.suites.showing.missing import missing_sentences
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, labelled, word
 
 SECTIONS = (
     Section(gettext_noop("Macro F1 by genre"), ("genres",), ("batches", "genres"), paper=True),
@@ -28,9 +28,10 @@ SECTIONS = (
     Section(gettext_noop("Unread and unfaithful answers"), (), ("unread", "unfaithful"), paper=True),
 )
 _WORST = gettext_noop("Marks take an answer that could not be read or is missing for a wrong one.")
-_F1 = gettext_noop(
-    f"Macro F1 over the labels that occur in gold or answers, of the answers that could be read; brackets: 95 % "
-    f"intervals over narratives; n: answers. {_WORST}"
+_F1 = Sentence(
+    "Macro F1 over the labels that occur in gold or answers, of the answers that could be read; "
+    "brackets: 95 % intervals over narratives; n: answers. {worst}",
+    worst=_WORST,
 )
 _BATCHES = (
     gettext_noop(
@@ -85,7 +86,7 @@ def _published() -> tuple[Published, ...]:
     kinds = [
         Published(
             f"{name}.{GENRES[genre]}",
-            f"{genre}: {name}",
+            labelled(genre, name),
             gettext_noop("Multi-hop by kind (table A7)"),
             {"kinds": f"{genre} {name}"},
         )
@@ -116,7 +117,7 @@ def _published() -> tuple[Published, ...]:
     unfaithful = [
         Published(
             f"unfaithful.{order}",
-            gettext_noop(f"{order.capitalize()} order"),
+            Sentence("{order} order", order=order.capitalize()),
             gettext_noop("Unfaithful rate, of all pairs (table A9)"),
             {"unfaithful": f"{order} of_all"},
         )
@@ -216,14 +217,14 @@ _NO_BATCHES = gettext_noop(
 
 
 def _genres(analysed: Analysed, parse: str) -> Table:
-    title = gettext_noop(f"Macro F1 by genre, {parse} parse (%)")
+    title = Sentence("Macro F1 by genre, {parse} parse (%)", parse=word(parse))
     table = _by_genre(analysed, lambda analyses: analyses.f1, title, _F1)
     has_batches = _there(analyses.batches for _, analyses in analysed)
     return table if has_batches else replace(table, notes=[*table.notes, _NO_BATCHES])
 
 
 def _gap(analysed: Analysed, parse: str) -> Table:
-    title = gettext_noop(f"Mover’s view less observer’s, {parse} parse (percentage points of macro F1)")
+    title = Sentence("Mover’s view less observer’s, {parse} parse (percentage points of macro F1)", parse=word(parse))
     table = _by_genre(analysed, lambda analyses: analyses.gap, title, _GAP, best="")
     unread = [
         Column(key=f"{genre} unread", header=GENRES[genre], group=gettext_noop("Unread (%)"))
@@ -261,7 +262,7 @@ def _batches(analysed: Analysed, parse: str) -> Table:
         for genre in there:
             cells |= _batch_cells(genre, analyses.batches.get(genre))
         rows.append(row_of(entrant, GROUP.key, cells))
-    title = gettext_noop(f"Macro F1 over five samples of fifty narratives, {parse} parse (%)")
+    title = Sentence("Macro F1 over five samples of fifty narratives, {parse} parse (%)", parse=word(parse))
     table = _table(title, columns, rows, _entrants(analysed), _BATCHES)
     of_genres = [batches for _, analyses in analysed for batches in analyses.batches.values()]
     notes = [*table.notes, *([_OVERLAPPING] if any(batches.overlapping for batches in of_genres) else [])]
@@ -285,9 +286,12 @@ def _fewer_narratives(of_genres: Sequence[Batches]) -> list[str]:
     if not sizes or min(sizes) >= NARRATIVES_A_SAMPLE:
         return []
     return [
-        gettext_noop(
-            f"Not the benchmark’s protocol: its samples are of {NARRATIVES_A_SAMPLE} narratives, those here of "
-            f"{min(sizes)} to {max(sizes)}, as no others were asked about."
+        Sentence(
+            "Not the benchmark’s protocol: its samples are of {narratives_a_sample} narratives, those "
+            "here of {sizes} to {sizes_2}, as no others were asked about.",
+            narratives_a_sample=NARRATIVES_A_SAMPLE,
+            sizes=min(sizes),
+            sizes_2=max(sizes),
         )
     ]
 
@@ -311,19 +315,19 @@ def _kinds(analysed: Analysed, parse: str) -> Table:
             for name in heads:
                 cells |= estimate(f"{genre} {name}", estimates.get(name))
         rows.append(row_of(entrant, GROUP.key, cells))
-    title = gettext_noop(f"Multi-hop by kind, {parse} parse (%)")
+    title = Sentence("Multi-hop by kind, {parse} parse (%)", parse=word(parse))
     return _table(title, columns, rows, _entrants(analysed), _POOLED)
 
 
 def _unread(analysed: Analysed, parse: str) -> Table:
-    title = gettext_noop(f"Unread answers, {parse} parse (%)")
+    title = Sentence("Unread answers, {parse} parse (%)", parse=word(parse))
     return _by_genre(analysed, lambda analyses: analyses.unread, title, _UNREAD, best="")
 
 
 def _unfaithful(analysed: Analysed, parse: str) -> Table:
     columns = [Column(key="model", header=gettext_noop("Model"))]
     for order in ("first", "second"):
-        group = gettext_noop(f"{order.capitalize()} order")
+        group = Sentence("{order} order", order=order.capitalize())
         columns += [
             Column(key=f"{order} pairs", header=gettext_noop("Pairs"), group=group, kind="count"),
             Column(key=f"{order} unread", header=gettext_noop("Unread"), group=group, kind="count"),
@@ -338,5 +342,5 @@ def _unfaithful(analysed: Analysed, parse: str) -> Table:
             cells |= {f"{order} pairs": rates.pairs, f"{order} unread": rates.unread, f"{order} missing": rates.missing}
             cells |= estimate(f"{order} of_all", rates.of_all) | estimate(f"{order} of_valid", rates.of_valid)
         rows.append(row_of(entrant, GROUP.key, cells))
-    title = gettext_noop(f"Unfaithful answers, {parse} parse (%)")
+    title = Sentence("Unfaithful answers, {parse} parse (%)", parse=word(parse))
     return _table(title, columns, rows, _entrants(analysed), _UNFAITHFUL)

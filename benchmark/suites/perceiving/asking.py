@@ -18,7 +18,7 @@ from benchmark.suites.perceiving.baselines import PERCEIVE, array_of
 from benchmark.suites.perceiving.levels import Levels, people_of
 from benchmark.suites.perceiving.shares import RECALL
 from benchmark.suites.settings import Setting
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import Json
 from workers.providers.contract import Request, Task
 

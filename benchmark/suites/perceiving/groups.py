@@ -10,7 +10,7 @@ from benchmark.suites.metric_groups import Says
 from benchmark.suites.perceiving.asking import PERCEPTIONS
 from benchmark.suites.perceiving.levels import Levels
 from benchmark.suites.perceiving.shares import ACCURACY, RECALL, SHARES, WHOLE
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 
 def perceptions_stated(scenes: Sequence[tuple[int | None, Sequence[str] | None]], people: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from benchmark.suites.published import Published
 from benchmark.suites.results import EntrantResults, Section
 from benchmark.suites.showing.entrants import row_of
 from benchmark.suites.showing.missing import missing_sentences
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 from core.statistics.correlation import FEWEST_POINTS, pearson, too_few_points
 from workers.domain.families import FAMILIES
 
@@ -53,7 +53,7 @@ def published(tasks: Tasks, rankings: Mapping[tuple[str, str], tuple[str, str]])
         Published(
             f"{task}.{scenario}",
             title,
-            gettext_noop(f"{scenario.capitalize()} (tables 1 and 5)"),
+            Sentence("{scenario} (tables 1 and 5)", scenario=scenario.capitalize()),
             {
                 "scenarios": f"{task} {scenario}",
                 **dict([rankings[place]] if (place := (task, scenario)) in rankings else []),
@@ -113,7 +113,9 @@ def scenarios_table(
         ]
     rows = [row_of(entrant, group, _cells(metrics, tasks, parse)) for entrant, metrics in entrants]
     missing = missing_sentences(columns, [entrant for entrant, _ in entrants], group)
-    title = gettext_noop(f"Perception, belief from perception and questions by scenario, {parse} parse (%)")
+    title = Sentence(
+        "Perception, belief from perception and questions by scenario, {parse} parse (%)", parse=word(parse)
+    )
     return Table(title=title, columns=columns, rows=rows, lead=[*missing, *lead], notes=[*notes])
 
 
@@ -129,7 +131,7 @@ def _cells(metrics: Metrics, tasks: Tasks, parse: str) -> Cells:
 
 def without_metric(model: str, name: str, reason: str) -> str:
     """Return that a model has no metric of the task of this name, for a `reason` in a sentence."""
-    return gettext_noop(f"{model} has no figure here of {name}. {reason}")
+    return Sentence("{model} has no figure here of {name}. {reason}", model=model, name=name, reason=reason)
 
 
 def correlations_table(models: Sequence[Metrics], tasks: Tasks, parse: str, *, families: Sequence[str] = ()) -> Table:
@@ -145,16 +147,29 @@ def correlations_table(models: Sequence[Metrics], tasks: Tasks, parse: str, *, f
     perception, belief, questions = tasks
     names = _titled(tasks, parse)
     rows: list[Cells] = [
-        {"scenario": scenario.capitalize(), "pair": gettext_noop(f"{names[first]} and {names[second].lower()}")}
+        {
+            "scenario": scenario.capitalize(),
+            "pair": Sentence("{names} and {names_2}", names=names[first], names_2=names[second].lower()),
+        }
         | _correlation(models, families, scenario, first, second)
         for scenario in SCENARIOS
         for first, second in ((perception, questions), (belief, questions), (perception, belief))
     ]
-    title = gettext_noop(f"Correlations of the three tasks over models, {parse} parse")
+    title = Sentence("Correlations of the three tasks over models, {parse} parse", parse=word(parse))
     few = {row["n"] for row in rows if row["n"] < FEWEST_POINTS}
-    lead = [gettext_noop(f"No correlation over {min(few)} models: {too_few_points('models')}.")] if few else []
+    lead = (
+        [
+            Sentence(
+                "No correlation over {few} models: {too_few_points}.",
+                few=min(few),
+                too_few_points=too_few_points("models"),
+            )
+        ]
+        if few
+        else []
+    )
     alike = {str(row["interval_reason"]) for row in rows if row["r"] is None and row["n"] >= FEWEST_POINTS}
-    lead += [gettext_noop(f"No correlation where {reason}.") for reason in sorted(alike)]
+    lead += [Sentence("No correlation where {reason}.", reason=reason) for reason in sorted(alike)]
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[_CORRELATIONS])
 
 

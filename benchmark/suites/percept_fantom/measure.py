@@ -29,7 +29,7 @@ from benchmark.suites.right_or_wrong import accuracy_group, is_read_right, score
 from benchmark.suites.set_measuring import measured_sets, sets_group
 from benchmark.suites.shares_of_answers import scored_shares
 from benchmark.suites.unit_estimates import without_value
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 ALL = "all"
 _BY_METHOD = tuple(step.key for step in STEPS if step.key not in (PERCEPTIONS, BELIEF))

@@ -6,7 +6,7 @@ from benchmark.suites.copies import CopyFile, CopySource
 from benchmark.suites.fantom_questions.sources import ARCHIVE
 from benchmark.suites.fantom_questions.sources import SOURCE as FANTOM
 from benchmark.suites.percept_fantom.annotation import BESIDE, FILE
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 SOURCE = CopySource(
     publisher=gettext_noop("the repository of its authors"),

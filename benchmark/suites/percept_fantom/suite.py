@@ -40,7 +40,7 @@ from benchmark.suites.percept_fantom.tables import PUBLISHED, SECTIONS, pictures
 from benchmark.suites.reasons import note_of
 from benchmark.suites.reported import Reported, Sections, asked_by
 from benchmark.suites.side_by_side import ReadLine
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 PROMPT_SET = "percept-fantom-1"
 METHOD = method_setting(METHODS)

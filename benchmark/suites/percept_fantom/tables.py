@@ -18,7 +18,7 @@ from benchmark.suites.percept_fantom.measure import ALL, FALSE_BELIEF, NOUNS, QU
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
 from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import findings_of
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 
 SECTIONS = (
     of_three.SCENARIOS_SECTION,
@@ -72,7 +72,9 @@ _ORDERS = gettext_noop(
 _OF_SETS = {
     "all": "ALL",
     **{
-        f"{topic} all": gettext_noop(f"ALL of {'answerability' if topic == ANSWERABILITY else 'information access'}")
+        f"{topic} all": Sentence(
+            "ALL of {value}", value="answerability" if topic == ANSWERABILITY else "information access"
+        )
         for topic in TOPICS
     },
     "characters": gettext_noop("of a character"),
@@ -155,7 +157,11 @@ def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
         {key: value for name in estimates for key, value in estimate(name, estimates[name]).items()}
         for estimates in metrics
     ]
-    title = gettext_noop(f"Sets of {SCENARIO_NAMES[scenario]} and their questions, {parse} parse (%)")
+    title = Sentence(
+        "Sets of {scenario_names} and their questions, {parse} parse (%)",
+        scenario_names=SCENARIO_NAMES[scenario],
+        parse=word(parse),
+    )
     counted = (_WHOLE[parse],) if scenario == ACCESSIBLE else ()
     entrants = [entrant for entrant, _ in analysed]
     lead = incomplete_sentences(entrants, metrics, _OF_SETS)
@@ -185,7 +191,12 @@ def _orders(analysed: Analysed, parse: str) -> Table:
     ]
     entrants = [entrant for entrant, _ in analysed]
     return table_of(
-        entrants, QUESTIONS.key, gettext_noop(f"Beliefs by order, {parse} parse (%)"), columns, cells, _ORDERS
+        entrants,
+        QUESTIONS.key,
+        Sentence("Beliefs by order, {parse} parse (%)", parse=word(parse)),
+        columns,
+        cells,
+        _ORDERS,
     )
 
 

@@ -25,7 +25,7 @@ from benchmark.suites.percept_tomi.steps import (
 )
 from benchmark.suites.right_or_wrong import accuracy_group, scored_by
 from benchmark.suites.shares_of_answers import scored_shares
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import Json, plain
 
 _FACETS = {"scenario": gettext_noop("Scenario"), "order": gettext_noop("Order")}

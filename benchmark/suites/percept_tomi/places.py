@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from benchmark.suites.closed_sets import in_words, main_clause, outside_place, without_denied
 from benchmark.suites.refusals import own_words
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 NO_OUTPUT = "no output"
 """The text for an answer that never came; the released code leaves such a question out."""

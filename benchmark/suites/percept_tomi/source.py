@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmark.suites.copies import CopyFile, CopySource
 from benchmark.suites.percept_tomi.data import FILE
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 SOURCE = CopySource(
     publisher=gettext_noop("the repository of its authors"),

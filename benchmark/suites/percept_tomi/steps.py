@@ -27,7 +27,7 @@ from benchmark.suites.perceiving.levels import Levels, Unit
 from benchmark.suites.percept_tomi import baselines
 from benchmark.suites.percept_tomi.perceived import is_scored, official_shares, repaired_scenes, repaired_shares
 from benchmark.suites.percept_tomi.places import NO_OUTPUT, named_place, official_right
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import Json
 from workers.providers.contract import Request
 

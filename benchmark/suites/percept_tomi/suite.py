@@ -34,7 +34,7 @@ from benchmark.suites.percept_tomi.tables import PUBLISHED, SECTIONS, pictures, 
 from benchmark.suites.reasons import note_of
 from benchmark.suites.reported import Reported, Sections, asked_by
 from benchmark.suites.side_by_side import ReadLine
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 PROMPT_SET = "percept-tomi-1"
 METHOD = method_setting(METHODS)
@@ -109,7 +109,7 @@ def _lines(view: ItemView) -> list[ReadLine]:
 
 def _methods(reported: Reported) -> Sections:
     settings = reported.settings
-    story_form = gettext_noop(f"the story {STORY.in_words(settings.options[STORY.name])}")
+    story_form = Sentence("the story {in_words}", in_words=STORY.in_words(settings.options[STORY.name]))
     return [
         asked_by(METHOD.in_words(settings.options["method"]), PROMPT_SET, story_form),
         (

@@ -12,7 +12,7 @@ from benchmark.suites.perceiving.shares import ACCURACY
 from benchmark.suites.percept_tomi.measure import INFERRING, PERCEIVING, QUESTIONS, ByAccuracy
 from benchmark.suites.results import EntrantResults, ParseResults, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import facet_of, finding_of
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 SECTIONS = (of_three.SCENARIOS_SECTION, of_three.CORRELATIONS_SECTION)
 TASKS = of_three.tasks_of(PERCEIVING.key, INFERRING.key, QUESTIONS.key)

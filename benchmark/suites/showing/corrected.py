@@ -9,7 +9,7 @@ from benchmark.domain.corrections import Correction, differing_text
 from benchmark.domain.tables import Cells, Column
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.results import EntrantResults
-from core.language import gettext_noop
+from core.messages import Sentence, clauses, gettext_noop
 
 PREFIX = "corrected_"
 """Keys of the columns of corrected scores begin with it."""
@@ -26,19 +26,24 @@ NONE = gettext_noop("No model has a score corrected for the judge's error: {reas
 def heads_of_counts(group: str) -> dict[str, str]:
     """Return what the counts of what people `aligned` and of what the judge `judged` are called in a metric group."""
     aligned, judged = units_of_group(group), nouns_of_group(group)[1]
-    return {"aligned": gettext_noop(f"Aligned {aligned}"), "judged": gettext_noop(f"Judged {judged}")}
+    return {
+        "aligned": Sentence("Aligned {aligned}", aligned=aligned),
+        "judged": Sentence("Judged {judged}", judged=judged),
+    }
 
 
 def notes_of_counts(group: str) -> list[str]:
     """Return what corrected scores of a metric group do not rest on, and what they are worth."""
     aligned, judged = units_of_group(group), nouns_of_group(group)[1].capitalize()
     return [
-        gettext_noop(
-            f"Rows not judged are in no score of the judge. {judged} of categories of which people aligned none rest "
-            "on the judge's error elsewhere."
+        Sentence(
+            "Rows not judged are in no score of the judge. {judged} of categories of which people "
+            "aligned none rest on the judge's error elsewhere.",
+            judged=judged,
         ),
-        gettext_noop(
-            f"Effective sample size: aligned {aligned} that people alone would need for as narrow an interval."
+        Sentence(
+            "Effective sample size: aligned {aligned} that people alone would need for as narrow an interval.",
+            aligned=aligned,
         ),
     ]
 
@@ -106,13 +111,15 @@ def corrected_notes(entrants: Sequence[EntrantResults], group: str) -> list[str]
     """Return what corrected scores are, or that there are none, and why; nothing for who may not know them."""
     if has_corrected(entrants):
         aligned, judged = units_of_group(group), nouns_of_group(group)[1]
-        note = gettext_noop(
-            f"Corrected: prediction-powered (PPI++) from the judge's scores of all {judged} that could be drawn and "
-            f"what people said of the aligned ones. Brackets: 95 % intervals over aligned {aligned}. Neither ranks nor "
-            "marks go by them."
+        note = Sentence(
+            "Corrected: prediction-powered (PPI++) from the judge's scores of all {judged} that could be "
+            "drawn and what people said of the aligned ones. Brackets: 95 % intervals over aligned "
+            "{aligned}. Neither ranks nor marks go by them.",
+            judged=judged,
+            aligned=aligned,
         )
         return [note, *notes_of_counts(group)]
     reasons = dict.fromkeys(
         entrant.corrected.reason for entrant in entrants if entrant.corrected and entrant.kind != "person"
     )
-    return [NONE.format(reasons="; ".join(reasons))] if reasons else []
+    return [NONE.format(reasons=clauses(*reasons))] if reasons else []

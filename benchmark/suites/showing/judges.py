@@ -9,7 +9,7 @@ from benchmark.domain.tables.table import Cells
 from benchmark.suites.judge_summaries import JudgeTestSummary
 from benchmark.suites.results import EntrantResults, RunEntrant
 from benchmark.suites.showing.entrants import JUDGE_TEST
-from core.language import gettext_noop
+from core.messages import Sentence, as_sentence, clauses, gettext_noop
 from core.plain import plain
 from judge.domain.self_test import METHOD, Rate
 
@@ -38,16 +38,26 @@ def notes_of(entrants: Sequence[RunEntrant]) -> list[str]:
 
 def test_sentence(test: JudgeTestSummary) -> str:
     if test.state == NOT_TESTED and not test.kinds:
-        return gettext_noop(f"Self-test of the judge {test.judge}: {NOT_TESTED}.")
+        return Sentence("Self-test of the judge {judge}: {not_tested}.", judge=test.judge, not_tested=NOT_TESTED)
     parts = [f"{kind.name} {_share(kind)}" for kind in test.kinds]
     state = (
         ""
         if test.state == "tested"
-        else gettext_noop(f" ({test.state}: {test.answered} of {test.calls} calls answered)")
+        else Sentence(
+            " ({state}: {answered} of {calls} calls answered)",
+            state=test.state,
+            answered=test.answered,
+            calls=test.calls,
+        )
     )
-    return gettext_noop(
-        f"Self-test of the judge {test.judge} on pairs made from version {test.dataset} of the gold{state}, "
-        f"judged rightly: {'; '.join(parts)}; {METHOD}."
+    return Sentence(
+        "Self-test of the judge {judge} on pairs made from version {dataset} of the gold{state}, "
+        "judged rightly: {parts}; {method}.",
+        judge=test.judge,
+        dataset=test.dataset,
+        state=state,
+        parts=clauses(*parts),
+        method=METHOD,
     )
 
 
@@ -58,18 +68,7 @@ def _share(kind: Rate) -> str:
     if kind.rate is not None and kind.interval:
         low, high = kind.interval
         share = f"{100 * kind.rate:.1f} % [{100 * low:.1f}, {100 * high:.1f}], n = {kind.n}"
-    return gettext_noop(f"{share}, {kind.missing} unanswered") if kind.missing else share
-
-
-SHARES = (
-    gettext_noop("identical {share}"),
-    gettext_noop("paraphrase {share}"),
-    gettext_noop("negated {share}"),
-    gettext_noop("other actor {share}"),
-    gettext_noop("other place or feeling {share}"),
-    gettext_noop("the benchmark’s wrong belief {share}"),
-)
-"""Kinds of pairs as a sentence lists them, each with its `_share`."""
+    return Sentence("{share}, {missing} unanswered", share=share, missing=kind.missing) if kind.missing else share
 
 
 def judge_test_table(entrants: Sequence[EntrantResults]) -> Table:
@@ -89,11 +88,15 @@ def judge_test_table(entrants: Sequence[EntrantResults]) -> Table:
             for kind in test.kinds
         ]
         rows += kinds or [{"judge": test.judge, "kind": NOT_TESTED}]
-    states = [f"{test.judge}: {test.told}." for test in tests_of(entrants) if test.state != "tested"]
+    states = [
+        Sentence("{name}: {text}.", name=test.judge, text=test.told)
+        for test in tests_of(entrants)
+        if test.state != "tested"
+    ]
     return Table(
         title=gettext_noop("Self-test of judges"),
         columns=columns,
         rows=rows,
         totals=[],
-        notes=[f"{METHOD[:1].upper()}{METHOD[1:]}.", *states],
+        notes=[as_sentence(METHOD), *states],
     )

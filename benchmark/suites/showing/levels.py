@@ -10,7 +10,7 @@ from benchmark.suites.group_metrics import BaselineLevels
 from benchmark.suites.registry import group_named
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import models_of
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 CHANCE_ROW, MAJORITY_ROW = gettext_noop("Chance level"), gettext_noop("Majority baseline")
 ROWS = {"chance": CHANCE_ROW, "majority": MAJORITY_ROW}

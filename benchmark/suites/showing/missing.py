@@ -9,7 +9,7 @@ from benchmark.domain.tables import Column
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import models_of, parses_in, unjudged
-from core.language import gettext_noop
+from core.messages import Sentence, as_sentence, clauses, gettext_noop, listed, sentences, word
 from core.statistics import caution
 
 UNMARKED = gettext_noop("Nothing is marked as best: {why}.")
@@ -83,7 +83,7 @@ def _few_units(models: Sequence[EntrantResults], group: str) -> list[str]:
     """Return what the letters take for granted where there are any."""
     lettered = [entrant for entrant in models if any(entrant.group.values())]
     why = caution(fewest_ranked(lettered), units_of_group(group)) if lettered else ""
-    return [f"{why[:1].upper()}{why[1:]}."] if why else []
+    return [as_sentence(why)] if why else []
 
 
 def fewest_ranked(entrants: Sequence[EntrantResults]) -> int:
@@ -106,9 +106,12 @@ def shares_text(shares: Mapping[str, float], nouns: str = "stories") -> str:
     if len(set(shares.values())) < 2:
         return ""
     most = max(shares, key=shares.__getitem__)
-    return gettext_noop(
-        f"missing answers differ: {100 * min(shares.values()):.1f} to {100 * shares[most]:.1f} % of the {nouns}, "
-        f"most of {most}"
+    return Sentence(
+        "missing answers differ: {shares} to {shares_2} % of the {nouns}, most of {most}",
+        shares=f"{100 * min(shares.values()):.1f}",
+        shares_2=f"{100 * shares[most]:.1f}",
+        nouns=word(nouns),
+        most=most,
     )
 
 
@@ -122,7 +125,12 @@ def rows_text(counts: Mapping[str, int]) -> str:
     if len(set(counts.values())) < 2:
         return ""
     most = max(counts, key=counts.__getitem__)
-    return gettext_noop(f"rows not judged differ: {min(counts.values()):,} to {counts[most]:,}, most of {most}")
+    return Sentence(
+        "rows not judged differ: {counts} to {counts_2}, most of {most}",
+        counts=f"{min(counts.values()):,}",
+        counts_2=f"{counts[most]:,}",
+        most=most,
+    )
 
 
 def _missing_differ(models: Sequence[EntrantResults], group: str, counted: str = AT_THEIR_WORST) -> list[str]:
@@ -131,8 +139,8 @@ def _missing_differ(models: Sequence[EntrantResults], group: str, counted: str =
 
 def differing_sentences(parts: Iterable[str], counted: str = AT_THEIR_WORST) -> list[str]:
     """Return what differs, as a sentence, and after it what becomes of it; nothing where nothing differs."""
-    text = "; ".join(filter(None, parts))
-    return [f"{text[:1].upper()}{text[1:]}. {counted}"] if text else []
+    text = clauses(*parts)
+    return [sentences(as_sentence(text), counted)] if text else []
 
 
 _LOST_SENTENCES = 2
@@ -148,7 +156,7 @@ def _lost(models: Sequence[EntrantResults], group: str) -> list[str]:
         if not ranking or not ranking.lost:
             continue
         if ranking.reason:
-            sentences.append(f"{entrant.model}: {ranking.reason}.")
+            sentences.append(Sentence("{name}: {text}.", name=entrant.model, text=ranking.reason))
         else:
             alike.setdefault(ranking.lost, []).append(entrant.model)
     if len(alike) > _LOST_SENTENCES:
@@ -156,9 +164,12 @@ def _lost(models: Sequence[EntrantResults], group: str) -> list[str]:
     for lost, names in alike.items():
         stories = f"{lost:,} {nouns_of_group(group)[lost != 1]}"
         sentences.append(
-            gettext_noop(
-                f"Judges or providers lost answers, or rows of them, in {stories} of {', '.join(names)}: that shows no "
-                f"difference against {'it' if len(names) == 1 else 'them'}."
+            Sentence(
+                "Judges or providers lost answers, or rows of them, in {stories} of {names}: that shows no "
+                "difference against {value}.",
+                stories=stories,
+                names=listed(names),
+                value="it" if len(names) == 1 else "them",
             )
         )
     return sentences
@@ -167,9 +178,14 @@ def _lost(models: Sequence[EntrantResults], group: str) -> list[str]:
 def _lost_of_many(alike: Mapping[int, Sequence[str]], group: str) -> str:
     """Return in one sentence between which numbers of stories models lack something, by that number in `alike`."""
     low, high, most = min(alike), max(alike), alike[max(alike)][0]
-    return gettext_noop(
-        f"Judges or providers lost answers, or rows of them, in {low:,} to {high:,} {nouns_of_group(group)[1]} of "
-        f"{sum(map(len, alike.values())):,} models, most of {most}: that shows no difference against them."
+    return Sentence(
+        "Judges or providers lost answers, or rows of them, in {low} to {high} {group} of {len} "
+        "models, most of {most}: that shows no difference against them.",
+        low=f"{low:,}",
+        high=f"{high:,}",
+        group=nouns_of_group(group)[1],
+        len=f"{sum(map(len, alike.values())):,}",
+        most=most,
     )
 
 
@@ -181,9 +197,13 @@ def _incomplete_sets(models: Sequence[EntrantResults]) -> list[str]:
         if (analysis := entrant.metrics.analysed("repaired")) and (sets := analysis.incomplete):
             alike.setdefault(sets, []).append(entrant.model)
     return [
-        gettext_noop(f"{sets:,} sets, of which not all questions were asked, have no figure, of {', '.join(names)}.")
+        Sentence(
+            "{sets} sets, of which not all questions were asked, have no figure, of {names}.",
+            sets=f"{sets:,}",
+            names=listed(names),
+        )
         if sets > 1
-        else gettext_noop(f"1 set, of which not all questions were asked, has no figure, of {', '.join(names)}.")
+        else Sentence("1 set, of which not all questions were asked, has no figure, of {names}.", names=listed(names))
         for sets, names in alike.items()
     ]
 
@@ -193,8 +213,11 @@ def _without_letters(models: Sequence[EntrantResults]) -> list[str]:
     read = [name for name in parses_in(models) if no_letters.get(name)]
     whys = {no_letters[name] for name in read}
     if len(whys) == 1 and len(read) == len(parses_in(models)):
-        return [gettext_noop(f"No letters: {whys.pop()}.")]
-    return [gettext_noop(f"No letters in the {name} parse: {no_letters[name]}.") for name in read]
+        return [Sentence("No letters: {pop}.", pop=whys.pop())]
+    return [
+        Sentence("No letters in the {name} parse: {no_letters}.", name=name, no_letters=no_letters[name])
+        for name in read
+    ]
 
 
 def complete(entrants: Sequence[EntrantResults], parse: str) -> bool:
@@ -212,7 +235,7 @@ def incomplete(entrants: Sequence[EntrantResults], parse: str) -> str:
         ),
         gettext_noop("judges left out rows"): any(map(unjudged, models)),
     }
-    return " and ".join(why for why, holds in whys.items() if holds)
+    return clauses(*(why for why, holds in whys.items() if holds))
 
 
 def unmarked(entrants: Sequence[EntrantResults], parse: str) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from benchmark.domain.provenance import EndpointSpec
 from benchmark.suites.results import NamedEntrant, RunEntrant
+from core.messages import listed, noted
 
 REPETITIONS = "repetitions"
 """The setting that says how often everything was asked, where that is more than once."""
@@ -59,7 +60,7 @@ def labels_of(entrants: Sequence[Nameable]) -> Labels:
     distinct = [{name: value for name, value in entrant.settings.items() if name not in common} for entrant in entrants]
     for entrant, settings in zip(entrants, distinct, strict=True):
         differing = _differing(entrant, settings, [other for other in entrants if other.name == entrant.name])
-        model = f"{entrant.name} ({differing})" if differing else entrant.name
+        model = noted(entrant.name, differing) if differing else entrant.name
         taken[model] = taken.get(model, 0) + 1
         models.append(f"{model} #{taken[model]}" if taken[model] > 1 else model)
     return Labels(models, [_settings_text(settings) for settings in distinct], common)
@@ -82,7 +83,7 @@ def _settings(entrants: Sequence[Nameable]) -> list[str]:
 
 
 def _settings_text(settings: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in settings.items())
+    return listed((f"{name} {value}" for name, value in settings.items()))
 
 
 def _short(value: Any) -> str:

@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from benchmark.domain.tables import Column, Row, Table, source_of, with_cell
 from benchmark.suites.results import EntrantResults
-from core.language import gettext_noop
+from core.messages import Sentence, clauses, gettext_noop, listed, worded
 
 WITHIN = {"prompts": gettext_noop("asked with"), "judge": gettext_noop("judged by")}
 """Models are ranked among those that were asked and judged alike; how a sentence says so."""
 
 
-def ranked_within(entrants: Iterable[EntrantResults]) -> list[str]:
+def ranked_within(entrants: Sequence[EntrantResults]) -> list[str]:
     """Name the prompts and the judge that all models of a ranking have in common."""
     scope = _within(entrants)
     return (
-        [gettext_noop(f"One ranking: {', '.join(scope)}. What was asked or judged otherwise has a ranking of its own.")]
+        [
+            Sentence(
+                "One ranking: {scope}. What was asked or judged otherwise has a ranking of its own.",
+                scope=listed(scope),
+            )
+        ]
         if scope
         else []
     )
 
 
-def ranked_by(entrants: Iterable[EntrantResults]) -> str:
+def ranked_by(entrants: Sequence[EntrantResults]) -> str:
     """The name of the ranking, as files have it."""
-    return "; ".join(["worst case (missing answers at their worst)", *_within(entrants)])
+    return clauses("worst case (missing answers at their worst)", *_within(entrants))
 
 
-def _within(entrants: Iterable[EntrantResults]) -> list[str]:
-    listed = list(entrants)
-    names = {field: {name for entrant in listed if (name := entrant.within.get(field))} for field in WITHIN}
-    return [f"{label} {'; '.join(sorted(names[field]))}" for field, label in WITHIN.items() if names[field]]
+def _within(entrants: Sequence[EntrantResults]) -> list[str]:
+    names_of = {field: {entrant.within.get(field) for entrant in entrants} - {None, ""} for field in WITHIN}
+    return [worded(label, clauses(*sorted(names_of[field]))) for field, label in WITHIN.items() if names_of[field]]
 
 
 def in_rank_order(entrants: Sequence[EntrantResults], parse: str) -> list[EntrantResults]:

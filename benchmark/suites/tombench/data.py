@@ -14,7 +14,7 @@ from benchmark.suites.tombench.metrics import gold_letter
 from benchmark.suites.tombench.options import clean_options
 from benchmark.suites.tombench.records import FIELDS, Record, read_record
 from benchmark.suites.tombench.released import unlike_released
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 LANGUAGES = tuple(FIELDS)
 

@@ -16,7 +16,7 @@ from benchmark.suites.tombench.metrics import is_correct, is_correct_officially,
 from benchmark.suites.tombench.options import NO_OPTION
 from benchmark.suites.tombench.samples import item_of
 from benchmark.suites.tombench.steps import ANSWER, LETTERS, STEPS, commonest, count_letters
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 ACCURACY = "accuracy"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 LETTERS = "ABCD"
 NO_OPTION = gettext_noop("names no option")

@@ -22,7 +22,7 @@ from benchmark.suites.tombench.prompting import put_of
 from benchmark.suites.tombench.samples import item_of, shown_in
 from benchmark.suites.tombench.shuffling import OfferedOptions
 from benchmark.suites.tombench.viewers import viewer_of
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import Json
 from workers.providers.contract import Request
 

@@ -32,7 +32,7 @@ from benchmark.suites.tombench.scoring import score_answers
 from benchmark.suites.tombench.shuffling import TRIES
 from benchmark.suites.tombench.steps import ANSWER, METHODS, PROGRAM, STEPS, expected, parse, request, wording
 from benchmark.suites.tombench_tasks import TASKS
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 
 METHOD = method_setting(METHODS)
 ORDER = Setting(
@@ -97,7 +97,9 @@ def _lines(view: ItemView) -> list[ReadLine]:
     )
     official, repaired = ((parsed or {}).get("choice") for parsed in (view.official, view.repaired))
     as_displayed = (
-        gettext_noop(f"Shown as {letters[repaired]}; right is {letters[item.gold]}.") if repaired in letters else ""
+        Sentence("Shown as {letters}; right is {letters_2}.", letters=letters[repaired], letters_2=letters[item.gold])
+        if repaired in letters
+        else ""
     )
     return [
         ReadLine(

@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.statistics import (
     DIFFERENCE,
     SHARE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.language import gettext_noop
+from core.messages import Sentence, word
 from core.statistics import SHARE, holm
 from judge.domain.calibration.agreement import SpannedEstimate
 from judge.domain.calibration.rows import MatchCount, matched
@@ -117,7 +117,9 @@ def bridge(
 def _scores(tables: Sequence[JudgedTwice], metric: Metric, over: ClusterName) -> tuple[Mean, Mean]:
     old, new = (mean_judged([table.by(at) for table in tables], metric, over=over) for at in range(2))
     if old.estimate.value is None:
-        why = gettext_noop(f"no {over.singular} has rows of either table of which both have a verdict")
+        why = Sentence(
+            "no {singular} has rows of either table of which both have a verdict", singular=word(over.singular)
+        )
         nothing = Mean(SpannedEstimate(None, 0, reason=why), {})
         return nothing, nothing
     return old, new

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from core.language import gettext_noop
+from core.messages import Sentence, word
 from core.statistics import spanning
 from judge.domain.calibration.mean import CorrectedMean
 from judge.domain.calibration.score import Corrected
@@ -49,7 +49,9 @@ def corrected(
     since it is the judge's error that models share and not their scores; people alone have no score.
     """
     if not stories:
-        return Corrected(None, None, 0, 0, 0.0, None, reason=gettext_noop(f"no {over.singular} was judged"))
+        return Corrected(
+            None, None, 0, 0, 0.0, None, reason=Sentence("no {singular} was judged", singular=word(over.singular))
+        )
     chosen = 1.0 if others else tuning
     score = _with_bounds(
         stories,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 from core.plain import Json, plain
 from core.statistics import ALPHA, FEWEST, Floats
 from judge.domain.calibration.agreement import SpannedEstimate
@@ -61,8 +61,11 @@ def differing(
 
 
 def _too_few(over: ClusterName) -> str:
-    return gettext_noop(
-        f"each model needs at least {FEWEST} {over.aligned}, and all together more {over.plural} than models"
+    return Sentence(
+        "each model needs at least {fewest} {aligned}, and all together more {plural} than models",
+        fewest=FEWEST,
+        aligned=over.aligned,
+        plural=word(over.plural),
     )
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.language import gettext_noop
+from core.messages import Sentence
 from core.statistics import RESAMPLES, Floats, unseen_share
 
 FEWEST_BASELINE = 60
@@ -29,12 +29,14 @@ FEWEST_FREE = FEWEST_BASELINE // FEWEST_ROUNDS
 _EDGE = 0.005
 """No anchor is taken to agree always, or never."""
 _LEAST_DISPERSION, _MOST_DISPERSION = 1e-4, 0.9
-TOO_FEW = gettext_noop(
-    f"a chart needs at least {FEWEST_BASELINE} answers to anchors that were asked again while calibrating"
+TOO_FEW = Sentence(
+    "a chart needs at least {fewest_baseline} answers to anchors that were asked again while calibrating",
+    fewest_baseline=FEWEST_BASELINE,
 )
-TOO_SELDOM = gettext_noop(
-    f"a chart needs anchors that were answered at least {FEWEST_ROUNDS} times each when they were asked again while "
-    "calibrating"
+TOO_SELDOM = Sentence(
+    "a chart needs anchors that were answered at least {fewest_rounds} times each when they were "
+    "asked again while calibrating",
+    fewest_rounds=FEWEST_ROUNDS,
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from core.language import gettext_noop
+from core.messages import Sentence, word
 from core.statistics import FEWEST, Clusters, Floats, linear_error
 from judge.domain.calibration.score import NO_SPREAD, Corrected, all_moves, interval_of, with_interval, within
 from judge.domain.calibration.stories import Averaging, JudgedStory, Metric, score_of
@@ -52,7 +52,7 @@ class CorrectedMean:
     def corrected(self, tuning: float | None) -> Corrected:
         judged, unjudged = self._alone(), int((~self._with_value).sum())
         if self._open.any() and not self._aligned:
-            why, total = gettext_noop(f"no {self._over.singular} was aligned"), len(self._stories)
+            why, total = Sentence("no {singular} was aligned", singular=word(self._over.singular)), len(self._stories)
             return Corrected(None, None, total, 0, 0.0, judged, unseen=1.0, reason=why, unjudged=unjudged)
         chosen = self._tuned() if tuning is None else tuning
         moves, alone = self._moves(chosen), self._moves(0.0)

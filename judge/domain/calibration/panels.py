@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from judge.domain.calibration.agreement import NOTHING, Agreement, SpannedEstimate, agreement
 from judge.domain.calibration.rows import MatchCount, Table, Unknown, matched
 from judge.domain.calibration.stories import JudgedStory, Metric

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from core.plain import Json, plain
 from core.statistics import SHARE, Floats, by_cluster, first_by_second, numbered
 from judge.domain.calibration.agreement import Agreement, SpannedEstimate, agreement, estimate_ratio

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from judge.domain.judgements import PassVerdict, RowJudgement
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.language import gettext, gettext_noop
+from core.language import gettext
+from core.messages import Sentence, clauses, listed
 from core.statistics import (
     ALPHA,
     SHARE,
@@ -91,9 +92,12 @@ def highest_text(name: str, count: int, estimate: Estimate) -> str:
     """Return the figure of the highest of so many candidates without the optimism of that choice, in words."""
     ends = [f"{100 * end:.1f}" for end in estimate.interval or ()]
     value = "–" if estimate.value is None else f"{100 * estimate.value:.1f}"
-    figure = f"{value} % [{', '.join(ends) or '–'}]"
-    return gettext_noop(
-        f"{name} is the highest of {count}. Corrected for the optimism of choosing the highest, it is at {figure}."
+    figure = f"{value} % [{listed(ends) or '–'}]"
+    return Sentence(
+        "{name} is the highest of {count}. Corrected for the optimism of choosing the highest, it is at {figure}.",
+        name=name,
+        count=count,
+        figure=figure,
     )
 
 
@@ -117,10 +121,10 @@ def choice_text(chosen: str, beside: Beside, without: str) -> str:
         (gettext("worse than {judges}"), beside.better),
         (without, beside.apart),
     )
-    parts = [word.format(judges=", ".join(names)) for word, names in words if names]
+    parts = [word.format(judges=listed(names)) for word, names in words if names]
     if not parts:
         return gettext("{judge} has no rival.").format(judge=chosen)
-    return gettext("{judge} is {found}.").format(judge=chosen, found="; ".join(parts))
+    return gettext("{judge} is {found}.").format(judge=chosen, found=clauses(*parts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.language import gettext_noop
+from core.messages import Sentence, word
 from core.statistics import DIFFERENCE, SHARE, Floats, Scale, linear_interval, linear_p
 from judge.domain.calibration.agreement import SpannedEstimate
 from judge.domain.calibration.stories import JudgedStory, Metric, score_of
@@ -36,7 +36,7 @@ def weighted_mean(
     """Return the weighted mean of values with its interval over the stories that they are of. `strata` are those of the
     values, if stories were drawn within any."""
     if not values:
-        return Mean(SpannedEstimate(None, 0, reason=gettext_noop(f"there are no {unit}")), {})
+        return Mean(SpannedEstimate(None, 0, reason=Sentence("there are no {unit}", unit=word(unit))), {})
     shares = np.array(weights) / sum(weights)
     mean = float(shares @ np.array(values))
     by_story: dict[str, float] = defaultdict(float)
@@ -74,7 +74,10 @@ def mean_judged(stories: Sequence[JudgedStory], metric: Metric, *, over: Cluster
     judged_stories = [story for story in stories if story.certain or story.judged.has_value(metric)]
     if all(story.certain for story in judged_stories) and len(judged_stories) < len(stories):
         return Mean(
-            SpannedEstimate(None, 0, reason=gettext_noop(f"the judge has no verdict on any {over.singular}")), {}
+            SpannedEstimate(
+                None, 0, reason=Sentence("the judge has no verdict on any {singular}", singular=word(over.singular))
+            ),
+            {},
         )
     return weighted_mean(
         [0.0 if story.certain else score_of(story.judged, metric) for story in judged_stories],

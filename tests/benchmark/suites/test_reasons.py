@@ -26,7 +26,7 @@ from benchmark.suites.reasons import JUDGE_S, NOT_WHOLE, OF_JUDGE, REFUSED, TRUN
 from benchmark.suites.results import EntrantParses, EntrantResults
 from benchmark.suites.tombench.options import NO_OPTION
 from benchmark.suites.tombench.options import SEVERAL as SEVERAL_OPTIONS
-from core.catalogues.patterns import translated
+from core.catalogues.sentences import translated
 
 OF_ANSWERS = (
     *UNREAD.values(), NEITHER, SEVERAL, NONE, NOTHING_READ, NO_OPTION, UNKNOWING, SEVERAL_ANSWERS, SEVERAL_OPTIONS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from workers.providers import options
 from workers.providers.contract import Backend, BatchBackend, Spec
 from workers.providers.description import Provider

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop
 from workers.providers.baseline.baseline import Baseline
 from workers.providers.contract import Backend, Spec
 from workers.providers.description import PRICES, RATES, FixedModel, Provider
@@ -34,9 +34,7 @@ def provider_of(baselines: Sequence[Baseline]) -> Provider:
     return Provider(
         name=NAME,
         label=gettext_noop("Built-in baseline"),
-        sentence=gettext_noop(
-            f"{model_names[0].upper()}{model_names[1:]}: reference points that need no model, key or network."
-        ),
+        sentence=Sentence("Reference points that need no model, key or network: {models}.", models=model_names),
         backend=backend,
         hosted=False,
         position=50,
@@ -50,7 +48,7 @@ def provider_of(baselines: Sequence[Baseline]) -> Provider:
         placeholders={"name": f"{next(iter(models), NAME)}-2"},
         model_label=gettext_noop("Baseline"),
         options={name: types for baseline in baselines for name, types in baseline.options.items()},
-        options_sentence=gettext_noop(f"A JSON object: {notes}.") if notes else "",
+        options_sentence=Sentence("A JSON object: {notes}.", notes=notes) if notes else "",
     )
 
 

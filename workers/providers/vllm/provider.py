@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from workers.providers import options
 from workers.providers.addresses import host_of, is_private
 from workers.providers.contract import Backend, Spec

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.language import gettext_noop
+from core.messages import gettext_noop
 from workers.providers.contract import EngineBackend, Spec
 from workers.providers.description import PRICES, RATES, Provider
 from workers.providers.vllm_engine.options import OPTIONS

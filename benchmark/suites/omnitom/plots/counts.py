@@ -13,7 +13,7 @@ from benchmark.domain.plots.names import labels, printable, shortened
 from benchmark.domain.plots.values import Percent, barred
 from benchmark.suites.omnitom.cells import ILLEGAL, MISSING
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME
-from core.language import gettext_noop
+from core.messages import Sentence, word
 
 Counts = Mapping[str, int]
 NO_LABEL = "No label was counted."
@@ -104,7 +104,7 @@ def _bars(table: Labels, total: LabelCounts) -> dict[str, tuple[Bar, Bar]]:
 @plot
 def match_counts(look: Look, rows: Mapping[str, Counts], *, parse: str) -> Drawing:
     """Predicted rows by how many gold rows they match, as shares; `rows` is {model: `match_counts`}."""
-    title = gettext_noop(f"MatchCount distribution, {parse} parse")
+    title = Sentence("MatchCount distribution, {parse} parse", parse=word(parse))
     counts_by_model = {
         model: {name: n for name, n in counts.items() if name != "total"} for model, counts in rows.items()
     }
@@ -136,7 +136,12 @@ def confusion(
 
     `table` is {gold label: {predicted label: rows}}; what is not a label has a column only where it was predicted.
     """
-    title = gettext_noop(f"{titles[dimension]}: gold labels and those of {model}, {parse} parse")
+    title = Sentence(
+        "{titles}: gold labels and those of {model}, {parse} parse",
+        titles=word(titles[dimension]),
+        model=model,
+        parse=word(parse),
+    )
     columns = [name for name in next(iter(table.values()), {}) if _has_column(name, table)]
     if not any(sum(row.values()) for row in table.values()):
         return Drawing(title, NO_LABEL)

@@ -16,7 +16,7 @@ from benchmark.domain.tables.categories import in_order
 from benchmark.suites.omnitom.kinds import KIND_HEADS, KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME
 from benchmark.suites.tombench_tasks import TASKS
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 
 
 def f1_by_category(rows: Sequence[ModelRow], *, parse: str) -> Plot:
@@ -43,7 +43,9 @@ def by_kind(look: Look, panels: Mapping[str, Sequence[ModelRow]], *, by: str, sc
     `panels` is {title: rows}, a row has figures by kind; a model that a panel lacks is empty there.
     `score` names the figures.
     """
-    title = gettext_noop(f"{score} by {KIND_HEADS[by]}, {parse} parse")
+    title = Sentence(
+        "{score} by {kind_heads}, {parse} parse", score=word(score), kind_heads=KIND_HEADS[by], parse=word(parse)
+    )
     models = list(dict.fromkeys(row.model for rows in panels.values() for row in rows))
     if not models:
         return Drawing(title, NO_MODEL)
@@ -52,7 +54,7 @@ def by_kind(look: Look, panels: Mapping[str, Sequence[ModelRow]], *, by: str, sc
         name: [{kind: percent(values_by_model.get(model, {}).get(kind)) for kind in KINDS[by]} for model in models]
         for name, values_by_model in values_by_panel.items()
     }
-    heads = {kind: gettext_noop(f"Order {kind}") if by == "order" else kind.capitalize() for kind in KINDS[by]}
+    heads = {kind: Sentence("Order {kind}", kind=kind) if by == "order" else kind.capitalize() for kind in KINDS[by]}
     series = [
         Series(key=kind, label=head, marker=marker, colour=colour, filled=filled)
         for (kind, head), (marker, colour, filled) in zip(heads.items(), MARKS, strict=False)

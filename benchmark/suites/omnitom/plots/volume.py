@@ -9,7 +9,7 @@ from benchmark.domain.drawn import Metric, drawn
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.scatter import Point, numbered_scatter
 from benchmark.domain.plots.values import BANDS, Percent, barred, bounds_of, percent, worst_to_best
-from core.language import gettext_noop
+from core.messages import gettext_noop, listed
 
 NO_VOLUME = "No model has predicted a row."
 UNBOUNDED = " (rows a story have none: an answer that nobody can read may hold any number)"
@@ -55,7 +55,7 @@ def volume(look: Look, rows: Sequence[VolumeRow], *, parse: str) -> Drawing:
     lines = [
         f"{at}. {point.model}: {point.across.text()} rows a story"
         + "".join(
-            f", {name.lower()} {metric.text()}{worst_to_best(point.bounds[key])}"
+            ", " + listed([f"{name.lower()} {metric.text()}", worst_to_best(point.bounds[key])])
             for key, (name, _) in PANELS.items()
             if (metric := point.shares[key])
         )

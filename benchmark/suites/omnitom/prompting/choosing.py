@@ -14,7 +14,7 @@ from benchmark.suites.omnitom.prompting.examples import Example, examples_for
 from benchmark.suites.omnitom.records import Record, record_of, record_of_sample
 from benchmark.suites.omnitom.step_keys import JUDGE
 from benchmark.suites.settings import Settings
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 WITH_EXAMPLES = 4
 """The prompt level that has in-context examples."""

@@ -28,6 +28,7 @@ from benchmark.suites.omnitom.records import record_of
 from benchmark.suites.omnitom.step_keys import JUDGE, LABEL
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSets
 from benchmark.suites.settings import Settings
+from core.messages import Sentence, gettext_noop, listed, worded
 from workers.providers.contract import Request
 
 
@@ -88,15 +89,17 @@ def _serving(schema: Schema, settings: Settings, steps: Sequence[str], categorie
 
 def _condition(settings: Settings, step: str, digest: str | None, asking: Mapping[str, str]) -> tuple[str, list[Any]]:
     name, level = settings.options["prompt_set"], settings.options["level"]
-    description, condition = f"{name}, level {level}", [name, level, digest]
+    description: list[object] = [name, Sentence("level {level}", level=level)]
+    condition = [name, level, digest]
     if asking:
-        description += "".join(f", {aspect} {value}" for aspect, value in asking.items())
+        description += [worded(aspect, value) for aspect, value in asking.items()]
         condition += [dict(asking)]
     if count := example_count_of(settings, step):
         source = settings.options["examples_from"]
-        description += f", {count} example{'s' if count > 1 else ''} from {SOURCES[source]}"
+        form = gettext_noop("{count} examples from {source}") if count > 1 else gettext_noop("1 example from {source}")
+        description.append(form.format(count=count, source=SOURCES[source]))
         condition += [count, source]
-    return description, condition
+    return listed(description), condition
 
 
 def filled(schema: Schema, prompts: PromptSet, step: str, level: int, answer_format: str) -> Request:

@@ -25,7 +25,7 @@ from benchmark.suites.omnitom.step_keys import STAGE1, STAGE2
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import finding_of, findings_of
 from benchmark.suites.showing.missing import complete, missing_text, unjudged_text
-from core.language import gettext_noop
+from core.messages import clauses, gettext_noop
 
 
 def without_bounds(entrants: Sequence[EntrantResults], group: str, parse: str) -> str:
@@ -41,7 +41,7 @@ LINES_TAKE_THEM = "marks leave them out, lines take them as unmatched and as mat
 def _without_rows(entrants: Sequence[EntrantResults], group: str, parse: str, becomes: str) -> str:
     """Return what `without_bounds` says, and what becomes of rows that judges left out where they are unlike many."""
     note = unjudged_text(entrants) if parse == "repaired" and group == STAGE1 else ""
-    return "; ".join(filter(None, (without_bounds(entrants, group, parse), note and f"{note}; {becomes}")))
+    return clauses(without_bounds(entrants, group, parse), note and clauses(note, becomes))
 
 
 def by_category(entrants: Sequence[EntrantResults], parse: str) -> Plot:

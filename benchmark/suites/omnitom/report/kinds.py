@@ -15,10 +15,10 @@ from benchmark.suites.omnitom.step_keys import STAGE1, STAGE2
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import findings_of, row_of
 from benchmark.suites.showing.missing import complete, unmarked
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 
 KIND_NAMES = {
-    **{order: gettext_noop(f"Order {order}") for order in KINDS["order"]},
+    **{order: Sentence("Order {order}", order=order) for order in KINDS["order"]},
     "world": gettext_noop("World"),
     "actors": gettext_noop("Actors"),
 }
@@ -56,7 +56,7 @@ def kind_table(entrants: Sequence[EntrantResults], by: str, parse: str) -> Table
                 cells |= estimate(f"{kind} {name}", analyses.kinds[kind][name])
                 where[f"{kind} {name}"] = Items({by: kind, "reading": parse})
         rows.append(row_of(entrant, STAGE1, cells, where))
-    title = gettext_noop(f"Extraction by {KIND_HEADS[by]}, {parse} parse (%)")
+    title = Sentence("Extraction by {kind_heads}, {parse} parse (%)", kind_heads=KIND_HEADS[by], parse=word(parse))
     notes = [POOLED, KIND_NOTES[by], *of_bounds(rows), *unmarked(entrants, parse)]
     return Table(title=title, columns=columns, rows=rows, lead=pooled_lead(STAGE1, entrants), notes=notes)
 
@@ -79,7 +79,11 @@ def kind_dimension_table(
                 dimension = {} if name == "overall" else {"dimension": name}
                 where[name] = Items({by: kind, "reading": parse} | dimension)
             rows.append(row_of(entrant, STAGE2, cells, where))
-    title = gettext_noop(f"Labelling accuracy by {KIND_HEADS[by]} and dimension, {parse} parse (%)")
+    title = Sentence(
+        "Labelling accuracy by {kind_heads} and dimension, {parse} parse (%)",
+        kind_heads=KIND_HEADS[by],
+        parse=word(parse),
+    )
     notes = [POOLED_CELLS, CELLS_NOTE.format(head=KIND_HEADS[by])]
     notes += unmarked(entrants, parse)
     lead = pooled_lead(STAGE2, entrants)

@@ -15,7 +15,7 @@ from benchmark.suites.omnitom.report.pooled import pooled_lead
 from benchmark.suites.omnitom.step_keys import STAGE2
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import finding_of, findings_of, row_of
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, listed, word
 from core.statistics import Estimate
 
 DISTRIBUTION_NOTE = gettext_noop(
@@ -37,7 +37,7 @@ def distribution_table(
     for name in labels:
         columns += [
             Column(key=name, header=name, kind="count"),
-            estimated(f"{name} share", f"{name}, share", unit="%", best="", n="", digits=1),
+            estimated(f"{name} share", listed([word(name), gettext_noop("share")]), unit="%", best="", n="", digits=1),
         ]
     columns.append(Column(key="total", header="Rows", kind="count"))
     rows = []
@@ -49,10 +49,12 @@ def distribution_table(
         rows.append(row_of(entrant, STAGE2, cells, where))
     # people cover fewer stories than the run
     most = max((counts.in_gold for _, counts in counted), key=lambda in_gold: sum(in_gold.gold))
-    gold: Cells = {"model": "Gold of all stories"}
+    gold: Cells = {"model": gettext_noop("Gold of all stories")}
     gold |= _distributed(labels, most.gold, most.gold_ends, most.gold_reasons)
     gold |= {f"{label} share": None for label in (NO_LABEL, ILLEGAL)}  # which gold cannot have
-    title = gettext_noop(f"{scheme.titles[dimension]}: labels as predicted, {parse} parse")
+    title = Sentence(
+        "{titles}: labels as predicted, {parse} parse", titles=word(scheme.titles[dimension]), parse=word(parse)
+    )
     lead = pooled_lead(STAGE2, entrants)
     return Table(title=title, columns=columns, rows=rows, totals=[gold], lead=lead, notes=[DISTRIBUTION_NOTE])
 
@@ -74,7 +76,9 @@ def confusion_table(entrant: EntrantResults, dimension: str, parse: str, scheme:
     for label in confusion.said:
         columns += [
             Column(key=label, header=label, kind="count"),
-            estimated(f"{label} share", f"{label}, share", unit="%", best="", n="", digits=1),
+            estimated(
+                f"{label} share", listed([word(label), gettext_noop("share")]), unit="%", best="", n="", digits=1
+            ),
         ]
     columns.append(Column(key="total", header="Rows", kind="count"))
     rows = []
@@ -86,7 +90,12 @@ def confusion_table(entrant: EntrantResults, dimension: str, parse: str, scheme:
         where["total"] = Items(of_gold)
         cells = {"gold": gold} | _distributed(confusion.said, counts, ends, why)
         rows.append(row_of(entrant, STAGE2, cells, where))
-    title = gettext_noop(f"{scheme.titles[dimension]}: gold labels and those of {entrant.model}, {parse} parse")
+    title = Sentence(
+        "{titles}: gold labels and those of {model}, {parse} parse",
+        titles=word(scheme.titles[dimension]),
+        model=entrant.model,
+        parse=word(parse),
+    )
     return Table(title=title, columns=columns, rows=rows, notes=[CONFUSION_NOTE])
 
 

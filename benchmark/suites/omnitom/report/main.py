@@ -17,7 +17,7 @@ from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.names import labels_of
 from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
 from benchmark.suites.tombench_tasks import TASKS
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, listed, noted
 
 
 def _published() -> tuple[Published, ...]:
@@ -78,11 +78,11 @@ def _stories(runs: Sequence[MainResult]) -> Iterator[str]:
             if of_group := run.rows[group]:
                 counts.setdefault(of_group.overall.stories or 0, []).append(run.model)
         notes = [
-            f"{count:,}" + (f" ({', '.join(models)})" if len(counts) > 1 else "")
+            noted(f"{count:,}", listed(models)) if len(counts) > 1 else f"{count:,}"
             for count, models in sorted(counts.items(), reverse=True)
         ]
         if notes:
-            yield gettext_noop(f"{name}: stories, n = {', '.join(notes)}.")
+            yield Sentence("{name}: stories, n = {notes}.", name=name, notes=listed(notes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, ST
 from benchmark.suites.omnitom.tables import match_count_distribution, unusable_outputs
 from benchmark.suites.results import EntrantResults, EntrantsByGroup
 from benchmark.suites.showing.entrants import finding_of, findings_of, row_of
-from core.language import gettext_noop
+from core.messages import Sentence, clauses, gettext_noop, labelled, listed, word, worded
 
 UNUSABLE_NOTES = {
     "official": (
@@ -48,7 +48,9 @@ def match_count_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
     where = {name: Items({"match_count": name, "reading": parse}) for name in BUCKETS}
     where |= {f"{name} share": items for name, items in where.items()}
     rows = [row_of(entrant, STAGE1, row, where) for row, entrant in zip(table.rows, entrants, strict=True)]
-    left = "; ".join(f"{model} {matches.unjudged:,}" for model, matches in matches_by_model.items() if matches.unjudged)
+    left = clauses(
+        *(f"{model} {matches.unjudged:,}" for model, matches in matches_by_model.items() if matches.unjudged)
+    )
     notes = [*table.notes, gettext_noop("Shares of the model's predicted rows; brackets: 95 % intervals over stories.")]
     notes += [f"Not among them, as the judge left them out: {left}."] if left else []
     notes += of_bounds(rows)
@@ -67,7 +69,7 @@ def unusable_table(groups: EntrantsByGroup, parse: str) -> Table:
                 outputs.setdefault(entrant.model, {STAGE1: None, STAGE2: None})[group] = of_group
     table = unusable_outputs(outputs, parse=parse)
     rows = [row_of(by_model[row["model"]], STAGE1, row, _outputs_where(parse)) for row in table.rows]
-    notes = [f"{model}: {reasons}" for model, of_model in outputs.items() if (reasons := _reasons(of_model))]
+    notes = [labelled(model, reasons) for model, of_model in outputs.items() if (reasons := _reasons(of_model))]
     return replace(table, rows=rows, notes=[*table.notes, UNUSABLE_NOTES[parse], *notes])
 
 
@@ -100,7 +102,7 @@ def _reasons(groups: Mapping[str, Outputs | None]) -> str:
     for group in filter(None, groups.values()):
         for part in (group.reasons, *group.without.values()):
             reasons.update(part)
-    return ", ".join(f"{why} {count:,}" for why, count in sorted(reasons.items()))
+    return listed(worded(why, f"{count:,}") for why, count in sorted(reasons.items()))
 
 
 def volume_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
@@ -127,5 +129,8 @@ def volume_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
         rows.append(row_of(entrant, STAGE1, row))
     notes = [gettext_noop("Brackets: 95 % intervals over stories.")]
     notes += [CASES_NOTE] if any(row["f1 bounds"] for row in rows) else []
-    title, lead = gettext_noop(f"Volume against precision and recall, {parse} parse"), pooled_lead(STAGE1, entrants)
+    title, lead = (
+        Sentence("Volume against precision and recall, {parse} parse", parse=word(parse)),
+        pooled_lead(STAGE1, entrants),
+    )
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=notes)

@@ -12,7 +12,7 @@ from benchmark.suites.omnitom.report.labels import slug_of
 from benchmark.suites.omnitom.report.tables import names_by_kind
 from benchmark.suites.omnitom.step_keys import STAGE1, STAGE2
 from benchmark.suites.results import ParseResults, ShownPicture
-from core.language import gettext_noop
+from core.messages import Sentence, gettext_noop, word
 
 
 def pictures(scheme: Scheme, results: ParseResults) -> dict[str, ShownPicture]:
@@ -45,11 +45,11 @@ def _of_analyses(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, S
             plot = partial(drawn.extraction_by_kind, first, by, parse)
             yield (
                 name,
-                ShownPicture(gettext_noop(f"Extraction by {head}"), plot, (STAGE1,)),
+                ShownPicture(Sentence("Extraction by {head}", head=head), plot, (STAGE1,)),
             )
         if second:
             plot = partial(drawn.labelling_by_kind, second, by, parse, scheme)
-            title = gettext_noop(f"Labelling accuracy by {head} and dimension")
+            title = Sentence("Labelling accuracy by {head} and dimension", head=head)
             yield f"{name}-dimensions", ShownPicture(title, plot, (STAGE2,))
     if first:
         plot = partial(drawn.volume_against_shares, first, parse)
@@ -66,9 +66,9 @@ def _of_labels(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, Sho
     parse = results.parse
     for at, entrant in enumerate(results.analysed[STAGE2], 1):
         plot = partial(drawn.labels, entrant, parse, scheme)
-        title = gettext_noop(f"Labels in gold and by {entrant.model}")
+        title = Sentence("Labels in gold and by {model}", model=entrant.model)
         yield f"labels-{at}", ShownPicture(title, plot)
         for dimension, name in scheme.titles.items():
             plot = partial(drawn.confusion_of, entrant, dimension, parse, scheme)
-            title = gettext_noop(f"{name}: gold labels and those of {entrant.model}")
+            title = Sentence("{name}: gold labels and those of {model}", name=word(name), model=entrant.model)
             yield f"confusion-{at}-{slug_of(dimension)}", ShownPicture(title, plot)

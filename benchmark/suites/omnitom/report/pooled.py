@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from benchmark.domain.tables import Row
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.missing import LEFT_OUT, unlike_missing
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 POOLED = gettext_noop("Rows are pooled over stories; brackets: 95 % intervals over stories; n: rows.")
 POOLED_CELLS = gettext_noop("Rows are pooled over stories; brackets: 95 % intervals over stories; n: cells.")

@@ -10,7 +10,7 @@ from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.report.labels import slug_of
 from benchmark.suites.omnitom.step_keys import STAGE2
 from benchmark.suites.results import Choice, Explored, Explorer, ParseResults, Section
-from core.language import gettext_noop
+from core.messages import gettext_noop
 
 SECTIONS = (
     Section(gettext_noop("The paper’s table 3"), (), ("main-repaired", "main-official"), paper=True),
@@ -22,7 +22,7 @@ SECTIONS = (
     Section(gettext_noop("Volume against precision and recall"), ("volume",), ("volume",)),
     Section(gettext_noop("MatchCount distribution"), ("match-counts",), ("match-counts",)),
     Section(gettext_noop("Accuracy by dimension"), ("dimensions",)),
-    Section("Accuracy by story category", (), ("categories-stage2",)),
+    Section(gettext_noop("Accuracy by story category"), (), ("categories-stage2",)),
     Section(gettext_noop("Dimension × story category"), (), ("dimensions",)),
     Section(gettext_noop("Unusable outputs"), (), ("unusable",)),
     Section(gettext_noop("Self-test of judges"), (), ("judge-tests",)),

@@ -1,0 +1,174 @@
+"""Sentences that know what they were made of, so that each reader gets them in their own language.
+
+A `Sentence` is English text and can be used as any text. Beside it stands its id, which the catalogues translate,
+and its parameters: `Sentence("{count} of {total} failed", count=3, total=9)`. A parameter that is a sentence itself is
+translated too; every other is shown as it is, as names that people gave must be. What the product keeps has sentences
+as objects (`stored`, `restored`); what it sends has them in English.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from typing import Any
+
+ID, PARAMETERS, TEXT = "message", "parameters", "text"
+MARK = f'{{"{ID}": '
+
+
+class Sentence(str):
+    """An English sentence with its id and parameters."""
+
+    __slots__ = ("id", "parameters")
+    id: str
+    parameters: Mapping[str, str]
+
+    def __new__(cls, id: str, /, **parameters: object) -> Sentence:
+        texts = {name: str(value) for name, value in parameters.items()}
+        return cls._made(id, texts, id.format(**texts) if texts else id)
+
+    @classmethod
+    def _made(cls, id: str, parameters: Mapping[str, str], text: str) -> Sentence:
+        message = str.__new__(cls, text)
+        message.id, message.parameters = id, parameters
+        return message
+
+    def __str__(self) -> str:
+        """Return the sentence itself, so that an error that was raised with it says it as one."""
+        return self
+
+    def __getitem__(self, key: Any) -> str:
+        """Return a part of the text; the sentence itself where nothing is cut off."""
+        part = super().__getitem__(key)
+        return self if len(part) == len(self) else part
+
+    def format(self, *_: object, **parameters: object) -> Sentence:
+        """Return the message of this id with these parameters."""
+        return Sentence(self.id, **parameters)
+
+    def lower(self) -> Sentence:
+        """Return the message as it stands within a sentence: in English with small letters."""
+        return self._made(self.id, self.parameters, super().lower())
+
+    def capitalize(self) -> Sentence:
+        """Return the message as it stands at the beginning of a sentence."""
+        return self._made(self.id, self.parameters, super().capitalize())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Sentence._made, (self.id, dict(self.parameters), "".join(self))
+
+
+def gettext_noop(text: str) -> Sentence:
+    """Return a text as a message without parameters. It has the name by which gettext's tools find texts."""
+    return Sentence(text)
+
+
+def noted(text: object, note: object) -> Sentence:
+    """Return a text with a note in brackets: `6 rows (2 blank)`."""
+    return Sentence("{text} ({note})", text=text, note=note)
+
+
+def labelled(name: object, text: object) -> Sentence:
+    """Return a name with what is said of it: `Order: how many minds`."""
+    return Sentence("{name}: {text}", name=name, text=text)
+
+
+def listed(parts: Iterable[object]) -> str:
+    """Return the things that there are, one after the other: `first, second`."""
+    return _in_a_row(_LIST, parts)
+
+
+def clauses(*parts: object) -> str:
+    """Return the clauses that there are as one sentence: `12 done; 3 left`."""
+    return _in_a_row(_CLAUSES, parts)
+
+
+def facts(*parts: object) -> str:
+    """Return the facts that there are side by side, with a dot between them: `Free text · level 2`."""
+    return _in_a_row(_FACTS, parts)
+
+
+def worded(name: object, value: object) -> Sentence:
+    """Return a name with its value after it: `level 2`, `the call failed 3`."""
+    return Sentence("{name} {value}", name=word(str(name)), value=value)
+
+
+def sentences(*parts: object) -> str:
+    """Return the sentences that there are, one after the other."""
+    return _in_a_row(_SENTENCES, parts)
+
+
+def capitalised(text: str) -> str:
+    """Return a text with a capital first letter."""
+    return _spelt(text, text[:1].upper() + text[1:])
+
+
+def uncapitalised(text: str) -> str:
+    """Return a text with a small first letter, as it stands within a sentence."""
+    return _spelt(text, text[:1].lower() + text[1:])
+
+
+def as_sentence(clause: str) -> Sentence:
+    """Return a clause as a sentence of its own: with a capital and a full stop."""
+    return Sentence("{text}.", text=capitalised(clause))
+
+
+def _spelt(text: str, spelling: str) -> str:
+    return Sentence._made(text.id, text.parameters, spelling) if isinstance(text, Sentence) else spelling
+
+
+_LIST, _CLAUSES, _SENTENCES, _FACTS = (
+    gettext_noop("{first}, {second}"), gettext_noop("{first}; {second}"), gettext_noop("{first} {second}"),
+    gettext_noop("{first} · {second}"),
+)  # fmt: skip
+
+
+def _in_a_row(form: Sentence, parts: Iterable[object]) -> str:
+    texts = [text for text in map(str, parts) if text]
+    return reduce(lambda first, second: form.format(first=first, second=second), texts[1:], texts[0]) if texts else ""
+
+
+def word(text: str) -> Sentence:
+    """Return a word of the product, such as the name of a parse or a unit, that is translated where it stands in a
+    sentence."""
+    return text if isinstance(text, Sentence) else Sentence(text)
+
+
+def stored(value: Any) -> Any:
+    """Return a value of JSON with its sentences as objects of their ids and parameters; as keys they are texts
+    (`as_text`)."""
+    if isinstance(value, Sentence):
+        text = "".join(value)
+        body = {ID: value.id} | ({PARAMETERS: stored(value.parameters)} if value.parameters else {})
+        return body if text == value.id.format(**value.parameters) else body | {TEXT: text}
+    if isinstance(value, Mapping):
+        return {as_text(name): stored(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [stored(item) for item in value]
+    return value
+
+
+def as_text(value: Any) -> Any:
+    """Return a sentence as a text for a column or a key: its id where it is no more than that, else what `stored` makes
+    of it as JSON, which begins with MARK; any other value as it is."""
+    if not isinstance(value, Sentence):
+        return value
+    return value.id if value.id == "".join(value) else json.dumps(stored(value), ensure_ascii=False)
+
+
+def from_text(text: str) -> Sentence:
+    """Return the sentence of a text that `as_text` made; another text is a sentence that no catalogue has."""
+    return restored(json.loads(text)) if text.startswith(MARK) else word(text)
+
+
+def restored(value: Any) -> Any:
+    """Return a value of JSON that `stored` made, with its sentences."""
+    if isinstance(value, dict):
+        if ID in value and value.keys() <= {ID, PARAMETERS, TEXT}:
+            parameters = restored(value.get(PARAMETERS, {}))
+            return Sentence._made(value[ID], parameters, value.get(TEXT) or value[ID].format(**parameters))
+        return {from_text(name) if name.startswith(MARK) else name: restored(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [restored(item) for item in value]
+    return value

@@ -1,0 +1,89 @@
+"""Sentences: English text with an id and parameters, kept and read in the language of each reader."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import pytest
+from django.template import Context, Template
+from django.utils import translation
+
+from core.catalogues.extraction import Text, python_texts
+from core.catalogues.sentences import translated
+from core.messages import (
+    Sentence,
+    as_sentence,
+    as_text,
+    capitalised,
+    clauses,
+    from_text,
+    gettext_noop,
+    labelled,
+    listed,
+    noted,
+    restored,
+    stored,
+    worded,
+)
+from workers.models import Job
+
+pytestmark = pytest.mark.once
+HAS = Sentence("The run has the control “{controls}” already.", controls=gettext_noop("shuffled options"))
+
+
+def test_a_sentence_is_english_text_and_is_translated_with_its_parameters():
+    assert HAS == "The run has the control “shuffled options” already."
+    assert translated(HAS) == HAS
+    with translation.override("zh-hans"):
+        assert translated(HAS) == "此运行已有对照“打乱选项”。"
+        assert translated(Sentence("{name} is saved.", name="alignment")) == "alignment 已保存。"  # a name is kept
+        assert translated(gettext_noop("alignment")) == translated("alignment") == "对齐"
+        assert translated("Nobody ever wrote this.") == "Nobody ever wrote this."
+
+
+def test_parts_are_put_together_in_each_language():
+    text = clauses(labelled(gettext_noop("Story"), noted("gpt-x", 3)), "", listed([worded(gettext_noop("level"), 2)]))
+    assert text == "Story: gpt-x (3); level 2" and listed([]) == "" and listed(["", "x"]) == "x"
+    with translation.override("zh-hans"):
+        assert translated(text) == "故事：gpt-x（3）；级别 2"
+        assert translated(as_sentence(HAS)).startswith("此运行已有")
+    assert capitalised(gettext_noop("level")) == "Level" and as_sentence("it is so") == "It is so."
+
+
+@pytest.mark.parametrize("cut", [str, lambda text: text[:500], lambda text: str(ValueError(text)), pickle.dumps])
+def test_a_sentence_stays_one(cut):
+    kept = cut(HAS)
+    assert (pickle.loads(kept) if isinstance(kept, bytes) else kept).parameters == HAS.parameters
+    assert type(HAS[:5]) is str and HAS.lower().id == HAS.id
+
+
+def test_what_is_kept_has_ids_and_parameters_and_what_is_sent_is_english():
+    value = {"why": [HAS, HAS.lower()], HAS: 1, "plain": gettext_noop("alignment"), "number": 3}
+    kept = json.loads(json.dumps(stored(value)))
+    assert kept["why"][0] == {"message": HAS.id, "parameters": {"controls": {"message": "shuffled options"}}}
+    assert kept["plain"] == {"message": "alignment"} and restored(kept) == value
+    assert [type(text) for text in restored(kept)["why"]] == [Sentence, Sentence]
+    assert json.loads(json.dumps({"why": HAS})) == {"why": "The run has the control “shuffled options” already."}
+    assert from_text(as_text(HAS)).parameters == HAS.parameters and as_text(gettext_noop("x")) == "x"
+    assert from_text("{not a sentence") == "{not a sentence"
+
+
+def test_a_column_keeps_a_sentence():
+    field = Job._meta.get_field("note")
+    kept = field.get_prep_value(HAS)
+    assert isinstance(kept, str) and field.from_db_value(kept, None, None).parameters == HAS.parameters
+    assert field.from_db_value("level", None, None).id == field.get_prep_value(gettext_noop("level")) == "level"
+
+
+def test_a_page_escapes_what_it_shows_so():
+    page = Template("{% load translated %}{{ text|translated }} {{ words|translated|join:', ' }} {{ none|translated }}")
+    context = Context({"text": Sentence("{name} is saved.", name="<b>"), "words": ["story", "x"], "none": 3})
+    with translation.override("zh-hans"):
+        assert page.render(context) == "&lt;b&gt; 已保存。 故事, x 3"
+    assert page.render(context) == "&lt;b&gt; is saved. story, x 3"
+
+
+def test_texts_are_collected_from_code():
+    code = 'Sentence("{rows} of {total}", rows=1, total=2); gettext_noop("a row"); gettext(f"{not_marked} row")'
+    assert python_texts(code) == {Text("{rows} of {total}"), Text("a row")}
