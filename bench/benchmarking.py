@@ -106,7 +106,7 @@ def baselines(dataset, options) -> dict:
 
     for name in ("majority", "omniscient", "lexical-judge"):
         save_endpoint(by="", values={"name": name, "provider": "baseline", "model": name})
-    arguments = ["--endpoint", "majority", "--endpoint", "omniscient", "--judge", "lexical-judge", "--stage", "all"]
+    arguments = ["--endpoint", "majority", "--endpoint", "omniscient", "--judge", "lexical-judge", "--step", "all"]
     out, cpu = io.StringIO(), time.process_time()
     with contextlib.redirect_stderr(io.StringIO()):
         command = partial(call_command, "run_benchmark", "--suite", "omnitom", "--project", SLUG, *arguments)

@@ -179,7 +179,7 @@ def launch(suite: str, data: Path) -> dict[str, Any]:
         {
             "dataset": 1,
             "endpoints": os.environ["BENCH_MODELS"].split(),
-            "stages": ["answer"],
+            "steps": ["answer"],
             "title": "All of it",
         },
     )
@@ -323,7 +323,7 @@ def _addresses(suite: str) -> Iterator[str]:
     last = RunItem.objects.filter(entrant__run=run).count() // 50
     pair = f"?a={ids[2]}&b={ids[3]}"
     one, two = [run.uid], [run.uid, item.pk]
-    launched = f"dataset=1&endpoints={'&endpoints='.join(SKILLS)}&stages=answer&repetitions=1&seed=1&max_tokens=1024&method=plain"  # noqa: E501
+    launched = f"dataset=1&endpoints={'&endpoints='.join(SKILLS)}&steps=answer&repetitions=1&seed=1&max_tokens=1024&method=plain"  # noqa: E501
     taken: dict[str, list[tuple[list[Any], str]]] = {
         "datasets": [([], "")],
         "dataset": [([1], "")],

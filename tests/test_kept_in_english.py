@@ -43,7 +43,7 @@ def pages_of(world) -> list[str]:
     """The pages whose figures are computed for their first reader."""
     first, second = (world.entrant(name) for name in ("majority", "random"))
     run = f"{world.base}/runs/{world.run.uid}"
-    compared = f"{world.base}/results/compare/?a={first}&b={second}&stage=stage2"
+    compared = f"{world.base}/results/compare/?a={first}&b={second}&group=stage2"
     results = [f"{world.base}/results/{page}" for page in ("", "across/", "differences/", "structure/")]
     people = [f"{world.base}/{page}" for page in ("", "agreement/", "effort/")]
     return [f"{run}/", f"{run}/results/", f"{run}/report/", f"{run}/items/", compared, *results, *people]
@@ -65,7 +65,7 @@ def test_what_a_chinese_reader_opened_first_is_english_for_the_next(tmp_path, cl
         reverse("benchmark:share_comparison", args=[world.dataset.project.slug]): {
             "a": first,
             "b": second,
-            "stage": "stage2",
+            "group": "stage2",
         },
     }
     for address, said in shared.items():

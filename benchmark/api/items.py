@@ -57,7 +57,7 @@ class Items(Listing):
 def _chosen(run: Run, asked: dict[str, str]) -> ChosenItems:
     """Return the filters as the page's form reads them. Raises Http404 for a model, step, problem, category or split
     that the run does not have."""
-    given = {"stage" if name == "step" else name: value for name, value in asked.items()}
+    given = dict(asked)
     if "model" in given:
         models = dict(run.entrants.values_list("name", "pk"))
         if given["model"] not in models:
@@ -68,7 +68,7 @@ def _chosen(run: Run, asked: dict[str, str]) -> ChosenItems:
     form = ItemFilter(data, run=run)
     if not form.is_valid():
         name = next(iter(form.errors))
-        raise Http404(f"The run has no {'step' if name == 'stage' else name} {given.get(name, '')!r}.")
+        raise Http404(f"The run has no {name} {given.get(name, '')!r}.")
     return form.chosen
 
 

@@ -44,7 +44,7 @@ from core.incoming.shapes import NothingIn
 from core.plain import Json
 from workers.api.job_actions import EXAMPLE, do_action, why_refused
 
-_NAMES = {"stages": "steps", "__all__": "body"}
+_NAMES = {"__all__": "body"}
 """Fields of forms that bodies call otherwise."""
 WHY_REFUSED = {
     422: ("Well-formed, and refused; `fields` says why.", "The request holds fields that are not as expected.")
@@ -95,7 +95,7 @@ def _valid(kind: type[forms.Form], given: Mapping[str, Any], **about: Any) -> An
     """Return the form of a page, valid, with these values and else as it is when it is opened. Raises CannotBeDone."""
     blank = kind(**about)
     given, methods = _with_methods(blank, given)
-    named = {"stages" if name == "steps" else name: value for name, value in given.items() if name != "options"}
+    named = {name: value for name, value in given.items() if name != "options"}
     settings = [setting.name for setting in blank.suite.settings] if hasattr(blank, "suite") else []
     settings = [name for name in settings if name in blank.fields]
     if unknown := [name for name in given.get("options", {}) if name not in settings]:

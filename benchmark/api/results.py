@@ -169,9 +169,8 @@ class ComparisonView(GenericAPIView):
         """Return the comparison that was asked for, as its reader may see it. Raises CannotBeDone, Http404."""
         access = results_access(request.user, slug)
         asked = read_query(request, ComparisonFilter)
-        params = {"stage" if name == "group" else name: value for name, value in asked.items()}
         try:
-            chosen = chosen_comparison(params, access)
+            chosen = chosen_comparison(asked, access)
         except NotComparable as refusal:
             raise CannotBeDone(str(refusal)) from refusal
         if asked.get("group", chosen.group) != chosen.group:

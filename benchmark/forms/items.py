@@ -26,7 +26,7 @@ class ItemFilter(forms.Form):
     they need a model."""
 
     model = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
-    stage = forms.ChoiceField(required=False, label=gettext_noop("Step"), choices=[ALL])
+    step = forms.ChoiceField(required=False, label=gettext_noop("Step"), choices=[ALL])
     state = forms.ChoiceField(required=False, choices=[ALL, *STATE_NAMES.items()])
     problem = forms.ChoiceField(required=False, label=gettext_noop("Answer"))
     category = forms.ChoiceField(required=False)
@@ -47,7 +47,7 @@ class ItemFilter(forms.Form):
         self.rows = suite.rows
         models = run.entrants.all() if entrants is None else run.entrants.filter(pk__in=entrants)
         self.fields["model"].choices = [ALL, *((pk, name) for pk, name in models.values_list("pk", "name"))]
-        self.fields["stage"].choices = [ALL, *((step.key, step.label) for step in suite.steps)]
+        self.fields["step"].choices = [ALL, *((step.key, step.label) for step in suite.steps)]
         self.fields["problem"].choices = [ALL, *problems_of(suite).items()]
         self.fields["category"].choices = _choices(categories_of(run))
         self.fields["split"].choices = [ALL, *parts_of(run, data.get("split", ""))]

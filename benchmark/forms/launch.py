@@ -248,7 +248,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": NO_MODEL},
     )  # fmt: skip
-    stages = forms.MultipleChoiceField(
+    steps = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple, error_messages={"required": gettext_noop("Tick at least one step.")}
     )
     max_tokens = WholeField(Launch, "max_tokens", label=gettext_noop("Longest answer in tokens"))
@@ -308,7 +308,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
         suite, fields = self.suite, self.fields
         fields["endpoints"].queryset = able_to(suite, [step.key for step in suite.launched if not step.judged])
         steps = [(step.key, step.label) for step in suite.launched]
-        fields["stages"].choices, fields["stages"].initial = steps, [key for key, _ in steps]
+        fields["steps"].choices, fields["steps"].initial = steps, [key for key, _ in steps]
         fields["repetitions"].initial, fields["max_tokens"].initial = suite.repetitions, suite.max_tokens
         fields["temperature"].help_text = Sentence("Empty takes {temperature}.", temperature=suite.temperature)
         self.set_controls(suite)
@@ -356,8 +356,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
             self.launch = LaunchIn.of(self._described())
         except Misfit as error:
             for name, sentences in error.by_field().items():
-                own = "stages" if name == "steps" else name
-                self.add_error(own if own in self.fields else None, sentences)
+                self.add_error(name if name in self.fields else None, sentences)
         return cleaned
 
     def _described(self) -> dict[str, Any]:
@@ -368,7 +367,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
             "dataset": cleaned["dataset"].version,
             "endpoints": [endpoint.name for endpoint in cleaned["endpoints"]],
             "suite": self.suite.name,
-            "steps": cleaned["stages"],
+            "steps": cleaned["steps"],
             "judge": cleaned["judge"].name if cleaned.get("judge") else None,
             "judges": [endpoint.name for endpoint in cleaned.get("judges") or ()],
             "budget": f"{abs(budget):f}" if budget is not None else None,
@@ -388,7 +387,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
     def plan(self) -> Plan:
         """Return the plan of a valid form by the first method that is ticked; without judging the judge is left out."""
         cleaned, method = self.cleaned_data, self.suite.method
-        judged = {step.key for step in self.suite.launched if step.judged} & set(cleaned["stages"])
+        judged = {step.key for step in self.suite.launched if step.judged} & set(cleaned["steps"])
         return planned(
             self.launch, self.suite, dataset=cleaned["dataset"], endpoints=list(cleaned["endpoints"]),
             judge=cleaned.get("judge") if judged or self.suite.program else None,

@@ -46,14 +46,14 @@ class PromptSetForm(forms.Form):
 class PromptChoice(forms.Form):
     """The choice of the prompt of a set that is shown."""
 
-    stage = forms.ChoiceField(label=gettext_noop("Step"))
+    step = forms.ChoiceField(label=gettext_noop("Step"))
     level = forms.TypedChoiceField(choices=[(level, str(level)) for level in (1, 2, 3, 4)], coerce=int)
     form = forms.ChoiceField(label=gettext_noop("Form"), choices=AnswerFormat.choices)
     filled = forms.ChoiceField(required=False, label=gettext_noop("Shown as"))
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, suite: Suite) -> None:
         super().__init__(data)
-        self.fields["stage"].choices = [(step.key, step.label) for step in suite.launched]
+        self.fields["step"].choices = [(step.key, step.label) for step in suite.launched]
         self.fields["filled"].choices = [
             ("", gettext_noop("The wording")),
             ("1", Sentence("Filled in with a {noun}", noun=word(suite.noun[0]))),

@@ -137,7 +137,7 @@ class Migration(migrations.Migration):
                 ('uid', models.CharField(default=core.ids.new_uid, editable=False, max_length=12, unique=True)),
                 ('suite', models.CharField(max_length=100)),
                 ('title', models.CharField(max_length=200)),
-                ('steps', models.JSONField(db_column='stages')),
+                ('steps', models.JSONField()),
                 ('answer_format', models.CharField(choices=[('text', 'Free text'), ('structured', 'Structured output')], default='text', max_length=12)),
                 ('level', models.PositiveSmallIntegerField()),
                 ('prompt_set', models.CharField(max_length=60)),
@@ -220,7 +220,7 @@ class Migration(migrations.Migration):
             name='RunItem',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('step', models.CharField(db_column='stage', max_length=20)),
+                ('step', models.CharField(max_length=20)),
                 ('repetition', models.PositiveSmallIntegerField(db_default=0, default=0)),
                 ('official', models.JSONField(blank=True, null=True)),
                 ('repaired', models.JSONField(blank=True, null=True)),
@@ -310,7 +310,7 @@ class Migration(migrations.Migration):
             name='SharedItem',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('step', models.CharField(db_column='stage', max_length=20)),
+                ('step', models.CharField(max_length=20)),
                 ('repetition', models.PositiveSmallIntegerField(db_default=0, default=0)),
                 ('official', models.JSONField(blank=True, null=True)),
                 ('repaired', models.JSONField(blank=True, null=True)),

@@ -77,7 +77,7 @@ class Run(OpaqueModel):
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="runs")
     suite = models.CharField(max_length=100)
     title = models.CharField(max_length=200)
-    steps = models.JSONField(db_column="stages")
+    steps = models.JSONField()
     answer_format = models.CharField(max_length=12, choices=AnswerFormat.choices, default=AnswerFormat.TEXT)
     level = models.PositiveSmallIntegerField()
     prompt_set = models.CharField(max_length=60)
@@ -172,7 +172,7 @@ class ParsedAnswer(models.Model):
     """
 
     sample = models.ForeignKey(DatasetSample, models.PROTECT, related_name="+")
-    step = models.CharField(max_length=20, db_column="stage")
+    step = models.CharField(max_length=20)
     repetition = models.PositiveSmallIntegerField(default=0, db_default=0)
     call = models.ForeignKey(Call, models.PROTECT, null=True, blank=True, related_name="+")
     official = LongJSONField(null=True, blank=True)

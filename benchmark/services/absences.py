@@ -51,7 +51,7 @@ class Absence:
     unscored: bool = False
 
     def as_json(self) -> Json:
-        row = {"stage": self.group, "model": self.model, "run": self.run, "why": self.why}
+        row = {"group": self.group, "model": self.model, "run": self.run, "why": self.why}
         row |= {"failed": self.failed, "problem": self.problem} if self.failed else {}
         return row | ({"covered": self.covered} if self.covered is not None else {})
 

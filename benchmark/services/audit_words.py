@@ -51,7 +51,7 @@ DETAILS = {
     "once_frozen": pgettext_lazy("audit log", "once frozen"),
     "rounds": pgettext_lazy("audit log", "rounds"),
     "samples": pgettext_lazy("audit log", "questions"),
-    "stages": pgettext_lazy("audit log", "steps"),
+    "steps": pgettext_lazy("audit log", "steps"),
     "suite": pgettext_lazy("audit log", "suite"),
     "title": pgettext_lazy("audit log", "title"),
     "version": pgettext_lazy("audit log", "version"),

@@ -33,7 +33,7 @@ class ChosenItems:
         names = [row_filter.name for row_filter in rows.filters] if rows else []
         return cls(
             model=chosen.get("model"),
-            step=chosen.get("stage") or "",
+            step=chosen.get("step") or "",
             state=chosen.get("state") or "",
             problem=chosen.get("problem") or "",
             category=chosen.get("category") or "",

@@ -38,7 +38,7 @@ def table_file(table: Table, suffix: str, name: str = "") -> bytes:
 
 
 SCORE_COLUMNS = (
-    "model", "stage", "story_id", "story_category", "official", "repaired", "unusable", "state", "rows_not_judged",
+    "model", "step", "story_id", "story_category", "official", "repaired", "unusable", "state", "rows_not_judged",
     "repetition", "sample",
     "cluster",
 )  # fmt: skip
@@ -61,7 +61,7 @@ def score_row(values: Sequence[Any], closed: Set[int] = frozenset()) -> Cells:
     """Return one item's scores by SCORE_COLUMNS: fractions, None where there is none. A story in `closed` says that it
     is withheld, and nothing else."""
     name, step, number, category, score, repaired, unusable, state, call, unjudged, turn, key, cluster = values
-    row = {"model": name, "stage": step, "story_id": number, "story_category": category, "repetition": turn + 1}
+    row = {"model": name, "step": step, "story_id": number, "story_category": category, "repetition": turn + 1}
     row |= {"sample": key, "cluster": cluster}
     if number in closed:
         return row | dict.fromkeys(("official", "repaired", "rows_not_judged")) | {"unusable": "", "state": WITHHELD}

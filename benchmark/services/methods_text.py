@@ -46,7 +46,7 @@ def facts_of(run: Run, report: RunMetrics) -> Facts:
         ["Dataset", f"version {run.dataset.version}, SHA-256 {run.dataset.digest}"],
         [suite.noun[1].capitalize(), f"{report.stories:,}" + (f" ({', '.join(chosen)})" if chosen else "")],
         *_data_facts(run),
-        ["Stages", ", ".join(suite.step(step).label.lower() for step in run.steps)],
+        ["Steps", ", ".join(suite.step(step).label.lower() for step in run.steps)],
         ["Form", AnswerFormat(run.answer_format).label],
         ["Prompts", f"set {run.prompt_set}" + (f", level {run.level}" if suite.prompting else "")],
         *[
@@ -90,7 +90,7 @@ def _facts_of_import(run: Run, making: Making, report: RunMetrics) -> Facts:
         ["Dataset", f"version {run.dataset.version}, SHA-256 {run.dataset.digest}"],
         [suite.noun[1].capitalize(), f"{report.stories:,}"],
         *_data_facts(run),
-        ["Stages", ", ".join(suite.step(step).label.lower() for step in run.steps)],
+        ["Steps", ", ".join(suite.step(step).label.lower() for step in run.steps)],
         ["Prompts, calls and price", "not known: imported"],
         *[[f"Read with {name}", value] for name, value in settings_in_words(run).items()],
         ["Code", _code(provenance.made_by)],

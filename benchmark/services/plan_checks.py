@@ -148,7 +148,7 @@ def _check_steps(plan: Plan) -> None:
                 steps=listed(plan.steps) or "none",
                 expected=expected,
             ),
-            "stages",
+            "steps",
         )
     _check_needs(plan)
     if plan.source is not None:
@@ -177,7 +177,7 @@ def _check_needs(plan: Plan) -> None:
                     missing=missing.label.lower(),
                     anew=anew,
                 ),
-                "stages",
+                "steps",
             )
 
 
@@ -305,7 +305,7 @@ def _check_source(plan: Plan, source: Run) -> None:
                 many=word(many),
                 asked_too=asked_too[0].label.lower(),
             ),
-            "stages",
+            "steps",
         )
     if not Run.objects.filter(pk=source.pk).exists():
         raise RunRefused(DELETED, "source")

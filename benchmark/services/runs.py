@@ -142,7 +142,7 @@ def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: d
         ensure_test(by=by, run=run, now=now)
     details = {
         "models": [endpoint.name for endpoint in plan.endpoints],
-        "stages": list(plan.steps),
+        "steps": list(plan.steps),
         "stories": len(stories),
     }
     audit.record(by=by, project=project, action="run.started", target=run.uid, **details)

@@ -19,7 +19,7 @@ OF_EVERY_RUN = frozenset(
 )  # fmt: skip
 """Names that every run has among its parameters or settings; no setting of a suite can have one of them."""
 OF_THE_LAUNCH = frozenset(
-    ("controls", "csrfmiddlewaretoken", "dataset", "endpoints", "judge", "ledger", "shown", "stages", "suite", "title")
+    ("controls", "csrfmiddlewaretoken", "dataset", "endpoints", "judge", "ledger", "shown", "steps", "suite", "title")
 )
 """Names of the launch form beside them, which are taken too."""
 

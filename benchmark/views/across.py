@@ -165,4 +165,4 @@ def _from_suite(
 
 def _behind(items: Items, ranking: SuiteRanking, place: Place) -> str:
     step = group_named(ranking.group).scored
-    return items(place.run, model=place.entrant, stage=step, split=ranking.split)
+    return items(place.run, model=place.entrant, step=step, split=ranking.split)

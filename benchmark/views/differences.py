@@ -41,7 +41,7 @@ def differences(request: HttpRequest, slug: str) -> HttpResponse:
     parses = [
         parse for parse in reversed(PARSES) if parse == "repaired" or chosen.answer_format != AnswerFormat.STRUCTURED
     ]
-    group = request.GET.get("stage") if request.GET.get("stage") in groups else next(iter(groups), "")
+    group = request.GET.get("group") if request.GET.get("group") in groups else next(iter(groups), "")
     parse = request.GET.get("reading") if request.GET.get("reading") in parses else parses[0]
     context = {
         **chosen.context,
@@ -68,7 +68,7 @@ def _pairs(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
     sort = request.GET.get("sort", "")
     sort = sort if sort.removeprefix("-") in {column.key for column in table.columns} else ""
     page = Paginator(ordered(table, sort).rows, ROWS_A_PAGE).get_page(request.GET.get("page"))
-    filters = {"stage": group, "reading": parse, "over": over, "model": text}
+    filters = {"group": group, "reading": parse, "over": over, "model": text}
     query = f"{chosen.query}&{urlencode({name: value for name, value in filters.items() if value})}"
     shown_table = replace(
         page_table(
@@ -164,7 +164,7 @@ def _compare(access: ProjectAccess, group: str, parse: str, chosen: ChosenLeader
     def href(row, column) -> str:
         if column.key != "value" or row["value"] is None:
             return ""
-        params = {"a": row["first_key"], "b": row["second_key"], "stage": group, "reading": parse, **ranking}
+        params = {"a": row["first_key"], "b": row["second_key"], "group": group, "reading": parse, **ranking}
         return f"{page}?{urlencode(params | ({'split': split} if split else {}))}"
 
     return href

@@ -140,7 +140,7 @@ def _problems(form: forms.Form | None) -> list[str]:
 def _field_label(form: forms.Form, name: str) -> str:
     return (
         f"{translated(str(form[name].label))}{joint(':')}"
-        if name in form.fields and name not in ("endpoints", "stages", "controls")
+        if name in form.fields and name not in ("endpoints", "steps", "controls")
         else ""
     )
 

@@ -50,7 +50,7 @@ def items_apart(request: HttpRequest, slug: str) -> HttpResponse:
     if chosen is None:
         return redirect("benchmark:leaderboard", slug)
     groups = [group for group, entrants in chosen.leaderboard.entrants.items() if entrants]
-    asked = request.GET.get("stage", "")
+    asked = request.GET.get("group", "")
     group = asked if asked in groups else next(iter(groups), "")
     context: Context = {
         **chosen.context,
@@ -92,7 +92,7 @@ class _Asked:
     @property
     def query(self) -> str:
         level = {"level": FINER} if self.finer else {}
-        return urlencode({"stage": self.group, "reading": self.parse, "metric": self.metric, **level})
+        return urlencode({"group": self.group, "reading": self.parse, "metric": self.metric, **level})
 
     def noun(self, suite: str) -> tuple[str, str]:
         """Return what the items are called, one and many."""
@@ -106,7 +106,7 @@ def _report_context(request: HttpRequest, access: ProjectAccess, chosen: ChosenL
     query, noun = f"{chosen.query}&{asked.query}", suite_named(chosen.suite).noun[0]
     page = Paginator(report.rows, LISTED).get_page(request.GET.get("page"))
     table = _table(ItemReport(tuple(page), report.models), chosen, asked)
-    pair = {"a": report.best, "b": report.worst, "stage": group, "reading": asked.parse}
+    pair = {"a": report.best, "b": report.worst, "group": group, "reading": asked.parse}
 
     def beside(number: int) -> str:
         return f"{reverse('benchmark:compare_story', args=[access.project.slug, number])}?{urlencode(pair)}"

@@ -273,7 +273,7 @@ def leaderboard_chart(
 
 
 def _behind(entrant: EntrantResults, group: str) -> dict[str, Any]:
-    return {"model": entrant.entrant, "stage": group_named(group).scored}
+    return {"model": entrant.entrant, "step": group_named(group).scored}
 
 
 def _comparable(leaderboard: Leaderboard) -> list[dict[str, str]]:

@@ -60,8 +60,8 @@ def prompt_set(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     except BadPromptSet as error:
         raise Http404(str(error)) from error
     step, level = service.first_prompt(suite, prompts)
-    form = PromptChoice({"stage": step, "level": level, "form": "text"} | request.GET.dict(), suite=suite)
-    chosen = form.cleaned_data if form.is_valid() else {"stage": step, "level": level, "form": "text", "filled": ""}
+    form = PromptChoice({"step": step, "level": level, "form": "text"} | request.GET.dict(), suite=suite)
+    chosen = form.cleaned_data if form.is_valid() else {"step": step, "level": level, "form": "text", "filled": ""}
     context = {
         "prompts": prompts,
         "form": form,
@@ -75,7 +75,7 @@ def prompt_set(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 def _wording(suite: Suite, prompts: PromptSet, chosen: Mapping[str, Any]) -> Context:
     """Return the messages of a prompt, as `parts` (role, text), and their `digest`, or the `problem` that it has."""
-    where = chosen["stage"], chosen["level"], chosen["form"]
+    where = chosen["step"], chosen["level"], chosen["form"]
     try:
         if chosen["filled"]:
             prompt = service.prompting_of(suite).filled(prompts, *where)
@@ -83,7 +83,7 @@ def _wording(suite: Suite, prompts: PromptSet, chosen: Mapping[str, Any]) -> Con
         else:
             template = prompts.template(*where)
             texts = {"system": template.system, "user": template.user}
-        digest = prompts.content_hash(chosen["stage"], chosen["level"])
+        digest = prompts.content_hash(chosen["step"], chosen["level"])
     except BadPromptSet as error:
         return {"problem": str(error)}
     return {"parts": [(role, text) for role, text in texts.items() if text], "digest": digest}

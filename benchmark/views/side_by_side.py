@@ -15,7 +15,7 @@ from benchmark.services.comparisons import NotComparable, pair_of
 from benchmark.suites.registry import group_named, suite_named
 from core.messages import gettext_noop
 
-ASKED = ("a", "b", "stage", "reading", "split")
+ASKED = ("a", "b", "group", "reading", "split")
 """Names in the address of a comparison that this one keeps."""
 
 
@@ -29,7 +29,7 @@ def compare_story(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         runs, entrants = pair_of(access.project, asked.get("a", ""), asked.get("b", ""))
     except NotComparable as error:
         return render(request, "benchmark/results/compare.html", access.context | {"problem": str(error)})
-    group = asked.get("stage", "")
+    group = asked.get("group", "")
     group = group if group in entrants else next(iter(entrants))
     check_open(access, number, runs[0])
     pair, suite, closed = entrants[group], suite_named(runs[0].suite), closed_in(access, runs[0])

@@ -98,7 +98,7 @@ def _item_links(
             return ""
         query = {
             "model": items_of_cell.entrant or source.entrant,
-            "stage": group_named(source.group).scored,
+            "step": group_named(source.group).scored,
             "split": split,
         }
         return items(items_of_cell.run or source.run, **query | dict(items_of_cell.filters))

@@ -53,13 +53,13 @@ def test_its_blocks_run_one_after_another(tmp_path, monkeypatch, live_server, ca
         exec(compile(block, f"{PAGE.name}, block {at}", "exec"), names)
     assert len(blocks) == 8 and names["told"]["state"] == "finished, some unusable"
     assert set(names["missing"]["model"]) == {HOSTILE}
-    stages = document_of(world.run).groups["stage2"]
+    groups = document_of(world.run).groups["stage2"]
     kept = {
-        row.model: row.parses.overall("repaired").value_of("overall_accuracy") for row in stages if row.parses.repaired
+        row.model: row.parses.overall("repaired").value_of("overall_accuracy") for row in groups if row.parses.repaired
     }
     shown = {row["model"]: row["repaired"]["value"] for row in names["group"]["entrants"] if row["repaired"]}
     assert shown == kept and {"majority", "random"} <= set(shown)
-    official = next(row for row in stages if row.model == "majority").parses.overall("official")
+    official = next(row for row in groups if row.model == "majority").parses.overall("official")
     assert names["means"].loc["majority", "All"] == pytest.approx(official.number_of("overall_accuracy"), abs=1e-6)
     assert len(names["scores"]["story_id"].unique()) == STORIES
     assert (tmp_path / "ranking.pdf").read_bytes().startswith(b"%PDF")

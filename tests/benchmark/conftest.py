@@ -24,7 +24,7 @@ def omnitom_run(shared, omnitom):
         path = shared / "vectors" / "omnitom" / case["records_file"]
         with path.open("rb") as handle:
             records = read_records(handle, path.name)
-        texts = {int(story): stages for story, stages in case.get("raw_outputs", {}).items()}
+        texts = {int(story): steps for story, steps in case.get("raw_outputs", {}).items()}
         return records, texts, case["expected"]
 
     return read

@@ -93,11 +93,11 @@ class OracleWorld:
         return worked_off(run) if work else run
 
     def served(self, model: str) -> dict[str, dict[int, dict]]:
-        """What the oracle put down: {stage: {story: what it served}} of the model, and of the judge about all."""
+        """What the oracle put down: {step: {story: what it served}} of the model, and of the judge about all."""
         found: dict[str, dict[int, dict]] = {}
         for line in map(json.loads, self.log.read_text().splitlines()):
             if line["model"] in (model, "judge"):
-                found.setdefault(line["stage"], {})[line["story_id"]] = line
+                found.setdefault(line["step"], {})[line["story_id"]] = line
         return found
 
     @property

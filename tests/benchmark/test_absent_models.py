@@ -96,7 +96,7 @@ def test_the_command_names_them(world, capsys):
     call_command("leaderboard", project=world.dataset.project.slug, json=True)
     told = json.loads(capsys.readouterr().out)
     [absent] = told["absent"]
-    assert (absent["stage"], absent["model"]) == ("stage1", "apart") and absent["why"].startswith(LEXICAL)
+    assert (absent["group"], absent["model"]) == ("stage1", "apart") and absent["why"].startswith(LEXICAL)
     assert told["rankings"]["stage1"]["others"][0]["models"] == ["apart"]
 
 
@@ -117,8 +117,8 @@ def test_who_was_asked_about_a_part_of_the_stories_is_named(world, small, client
     assert (absent.model, absent.run, absent.why, absent.covered) == ("small", small.uid, COVERED, 3)
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/")
-    [stage] = [one for one in page.context["groups"] if one.key == "stage2"]
-    [named] = stage.uncovered
+    [group] = [one for one in page.context["groups"] if one.key == "stage2"]
+    [named] = group.uncovered
     assert f"Without a run on all of these stories: <bdi>small</bdi> ({COVERED}" in " ".join(
         page.content.decode().split()
     )
@@ -126,7 +126,7 @@ def test_who_was_asked_about_a_part_of_the_stories_is_named(world, small, client
     assert there["leaderboard"].chosen.stories == {1, 2, 3}
     assert {"small", "majority"} <= {one.name for one in there["leaderboard"].entrants["stage2"]}
     assert not [one for one in there["leaderboard"].absent if one.group == "stage2"]
-    assert COVERED in " ".join(client.get(f"{world.base}/results/differences/?stage=stage2").content.decode().split())
+    assert COVERED in " ".join(client.get(f"{world.base}/results/differences/?group=stage2").content.decode().split())
     lines = lines_of(client.get(f"{world.base}/results/tables/stage2.csv").content)
     assert [one["Model"] for one in lines if one["Absent because"] == COVERED] == ["small"]
     metric = client.get(f"{world.base}/results/figures/leaderboard-stage2.svg?theme=light").content
@@ -139,8 +139,8 @@ def test_the_command_names_who_was_asked_about_a_part_of_the_stories(world, smal
     told = f"Without a run on all of these stories: small ({COVERED}; --split run:{small.uid})."
     assert told in capsys.readouterr().out.splitlines()
     call_command("leaderboard", project=slug, json=True)
-    [absent] = [one for one in json.loads(capsys.readouterr().out)["absent"] if one["stage"] == "stage2"]
-    assert absent == {"stage": "stage2", "model": "small", "run": small.uid, "why": COVERED, "covered": 3}
+    [absent] = [one for one in json.loads(capsys.readouterr().out)["absent"] if one["group"] == "stage2"]
+    assert absent == {"group": "stage2", "model": "small", "run": small.uid, "why": COVERED, "covered": 3}
 
 
 def _stories(client, world, one: str, other: str) -> list[dict]:
@@ -158,7 +158,7 @@ def test_a_comparison_says_who_was_asked_about_a_part_of_the_stories(world, smal
     assert {cells[number].text for number in (1, 2, 3)} == {"unusable"} and not cells[9].href
     alone = {"a": one, "b": other, "split": f"run:{small.uid}"}
     assert "was not asked about" not in client.get(f"{world.base}/results/compare/", alone).content.decode()
-    asked = (world.run.uid, small.uid, "--model", "majority", "--other-model", "small", "--stage", "label")
+    asked = (world.run.uid, small.uid, "--model", "majority", "--other-model", "small", "--step", "label")
     call_command("compare_models", *asked)
     assert told in capsys.readouterr().out.splitlines()
     call_command("compare_models", *asked, "--json")
@@ -170,7 +170,7 @@ def test_a_ranking_is_chosen_by_the_name_of_its_judge(world, capsys):
     call_command("leaderboard", project=slug, judge="strict", json=True)
     told = json.loads(capsys.readouterr().out)
     assert told["rankings"]["stage1"]["judge"].startswith("strict, rules")
-    assert [one["model"] for one in told["stages"]["stage1"]] == ["apart"]
+    assert [one["model"] for one in told["groups"]["stage1"]] == ["apart"]
     with pytest.raises(CommandError, match=r"^No ranking has the judge 'stri'; there are: "):
         call_command("leaderboard", project=slug, judge="stri")
 
@@ -206,8 +206,8 @@ class Row:
 
 
 def test_rows_of_people_that_wait_are_named():
-    stages = {"stage1": [], "stage2": [Row("person"), Row("model")]}
-    document = Document(kind="run", groups=stages, absent={}, numbers=[1, 2, 3, 4, 5, 6])
+    groups = {"stage1": [], "stage2": [Row("person"), Row("model")]}
+    document = Document(kind="run", groups=groups, absent={}, numbers=[1, 2, 3, 4, 5, 6])
     held = whole_document(document, {1, 2, 9})
     assert [(one.kind, one.parses) for one in held.groups["stage2"]] == [("model", EntrantParses())]
     assert held.absent["stage2"] == [Absent("People", "withheld: you still have work to do on 2 of these stories")]
@@ -228,7 +228,7 @@ def test_the_ranking_and_what_is_to_be_read_first_stand_in_csv(world):
 def test_nothing_is_said_of_missing_answers_where_they_do_not_differ(world, client):
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/")
-    leads = {stage.key: stage.chart.lead for stage in page.context["groups"]}
+    leads = {group.key: group.chart.lead for group in page.context["groups"]}
     assert all("Missing answers differ" in told[0] for told in leads.values())
     text = page.content.decode()
     assert text.index("Missing answers differ") < text.index('<svg class="chart dots"') < text.index("<table")

@@ -774,7 +774,7 @@ def test_a_comparison_pairs_corrected_scores_by_story(world, study):
     scores = {row["model"]: row["corrected"]["scores"] for row in group["entrants"]}
     assert scores["omniscient"]["f1"]["value"] == pytest.approx(one.value)
     differences = f"{world.base}/results/differences"
-    assert "corrected for the judge" in written(client.get(f"{differences}/?stage=stage1"))
+    assert "corrected for the judge" in written(client.get(f"{differences}/?group=stage1"))
     tables.append(f"{differences}/corrected-stage1")
     [row] = client.get(f"{tables[-1]}.json").json()["rows"]
     assert (row["value"], row["p_adjusted"]) == pytest.approx((expected.value, expected.p))

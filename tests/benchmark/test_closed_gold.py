@@ -235,7 +235,7 @@ def queries(name: str, world: ResultsWorld) -> list[str]:
         people = f"a={first}&b={world.run.uid}.p1"
         parses = product(("stage1", "stage2"), ("official", "repaired"))
         category = world.dataset.samples.get(number=8).category
-        return [people, *(f"a={first}&b={second}&stage={s}&reading={r}&category={category}" for s, r in parses)]
+        return [people, *(f"a={first}&b={second}&group={s}&reading={r}&category={category}" for s, r in parses)]
     if name.startswith(("benchmark:leaderboard", "benchmark:differences", "benchmark:items_")):
         return ["", "runs=all&over=every", "reading=official&over=every&show=person", f"split=run:{world.alone.uid}"]
     if name in ("benchmark:run_results", "benchmark:run_report", "benchmark:shared_report"):
@@ -339,9 +339,9 @@ def item_queries(world: ResultsWorld) -> list[str]:
 
 def api_item_queries(world: ResultsWorld) -> list[str]:
     """The same choices by the names that the API has for them."""
-    form, names = ItemFilter(QueryDict(), run=world.run), {"stage": "step"}
-    fields = ("stage", "state", "problem", "category", "split")
-    chosen = [(names.get(name, name), value) for name in fields for value, _ in form.fields[name].choices if value]
+    form = ItemFilter(QueryDict(), run=world.run)
+    fields = ("step", "state", "problem", "category", "split")
+    chosen = [(name, value) for name in fields for value, _ in form.fields[name].choices if value]
     return [urlencode({"full": "true", **dict([one])}) for one in [*chosen, ("model", "majority"), ("sort", "-score")]]
 
 
@@ -744,7 +744,7 @@ def test_no_page_shows_a_picture_or_offers_a_file_that_waits(world, client, monk
         f"{world.base}/runs/{world.run.uid}/report/",
         f"{world.base}/runs/{world.run.uid}/results/",
     ]
-    pages += [f"{world.base}/results/differences/?stage={stage}" for stage in ("stage1", "stage2")]
+    pages += [f"{world.base}/results/differences/?group={group}" for group in ("stage1", "stage2")]
     drawn = Counter()
     for person in (world.bob, world.alice):
         client.force_login(person)

@@ -21,9 +21,9 @@ def world(tmp_path) -> ResultsWorld:
     return results_world(tmp_path)
 
 
-def compared(world, first="majority", second="random", stage="stage2", parse="repaired"):
+def compared(world, first="majority", second="random", group="stage2", parse="repaired"):
     _, entries = pair_of(world.dataset.project, world.entrant(first), world.entrant(second))
-    return compare(entries[stage], stage, parse)
+    return compare(entries[group], group, parse)
 
 
 def by_hand(world, parse="repaired"):
@@ -155,7 +155,7 @@ def test_pages_and_files_call_a_dimension_as_the_labelling_does(world, client):
     compare_page = client.get(f"{world.base}/results/compare/?{query}")
     what = {cell.text for row in compare_page.context["differences"].rows for cell in row.cells}
     leaderboard = client.get(f"{world.base}/results/").context["groups"]
-    heads = [one.label for stage in leaderboard if stage.key == "stage2" for one in stage.table.columns]
+    heads = [one.label for group in leaderboard if group.key == "stage2" for one in group.table.columns]
     for name in ("Truth", "Access", "Repr.", "Content", "Source"):
         assert name in what and name in heads
     for address in ("compare/tables/differences", "tables/stage2"):
@@ -192,7 +192,7 @@ def test_tables_and_figure_download(world, client):
 def test_a_comparison_is_shared_as_it_is(world, client):
     client.force_login(world.esi)
     world.show_to(Audience.EXPERTS)
-    asked = {"a": world.entrant("majority"), "b": world.entrant("random"), "stage": "stage2", "reading": "official"}
+    asked = {"a": world.entrant("majority"), "b": world.entrant("random"), "group": "stage2", "reading": "official"}
     response = client.post(f"{world.base}/results/compare/share/", asked)
     report = SharedReport.objects.get()
     assert response["Location"].endswith(f"/results/reports/{report.uid}/")
@@ -200,7 +200,7 @@ def test_a_comparison_is_shared_as_it_is(world, client):
     RunItem.objects.all().delete()
     assert client.get(response["Location"]).status_code == 200
     assert "majority minus random" in before and "official parse" in before
-    now = f"{world.base}/results/compare/?{urlencode({'a': asked['a'], 'b': asked['b'], 'stage': 'stage2', 'reading': 'official'})}"  # noqa: E501
+    now = f"{world.base}/results/compare/?{urlencode({'a': asked['a'], 'b': asked['b'], 'group': 'stage2', 'reading': 'official'})}"  # noqa: E501
     assert (
         html.escape(now) in before and "The comparison as it is now" in before and "run’s report as it is" not in before
     )

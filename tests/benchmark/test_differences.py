@@ -25,9 +25,9 @@ def world(tmp_path) -> ResultsWorld:
     return results_world(tmp_path)
 
 
-def pairs(world, parse="repaired", stage="stage2"):
+def pairs(world, parse="repaired", group="stage2"):
     found = leaderboard_of(world.dataset, AnswerFormat.TEXT, None)
-    return pairs_of(found.entrants[stage], stage, found.chosen, parse)
+    return pairs_of(found.entrants[group], group, found.chosen, parse)
 
 
 def test_every_pair_is_tested_over_all_stories_and_in_each_category(world):
@@ -66,13 +66,13 @@ def test_they_are_computed_once(world, monkeypatch):
 
 def test_the_page_filters_sorts_and_opens_the_comparison(world, client):
     client.force_login(world.alice)
-    page = client.get(f"{world.base}/results/differences/?stage=stage2")
+    page = client.get(f"{world.base}/results/differences/?group=stage2")
     shown = page.content.decode()
     assert page.status_code == 200 and "<script>alert" not in shown and "<h2" in shown.partition("<h3")[0]
     assert len(page.context["table"].rows) == 3  # over all stories
 
     def texts(query: str, column: int) -> list[str]:
-        answer = client.get(f"{world.base}/results/differences/?stage=stage2&{query}")
+        answer = client.get(f"{world.base}/results/differences/?group=stage2&{query}")
         return [row.cells[column].text for row in answer.context["table"].rows]
 
     assert len(texts("over=every", 0)) == 24
@@ -91,7 +91,7 @@ def test_the_page_filters_sorts_and_opens_the_comparison(world, client):
 
 def test_all_rows_download_whatever_is_shown(world, client):
     client.force_login(world.alice)
-    page = client.get(f"{world.base}/results/differences/?stage=stage2&reading=official&model=random")
+    page = client.get(f"{world.base}/results/differences/?group=stage2&reading=official&model=random")
     assert [one.label for one in page.context["files"]] == ["CSV", "JSON", "LaTeX"]
     for one in page.context["files"]:
         assert client.get(one.href).status_code == 200
@@ -120,11 +120,11 @@ def test_one_model_has_nothing_to_be_compared_with(world, client):
 
 def test_the_compare_page_says_which_tests_it_adjusts_over(world, client):
     client.force_login(world.alice)
-    asked = {"a": world.entrant("majority"), "b": world.entrant("random"), "stage": "stage2"}
+    asked = {"a": world.entrant("majority"), "b": world.entrant("random"), "group": "stage2"}
     page = client.get(f"{world.base}/results/compare/", asked).content.decode()
     # overall, seven dimensions, seven categories
     assert "over the 15 tests of the table below" in page and "not over all pairs of models" in page
-    assert f"{world.base}/results/differences/?version=1&amp;form=text&amp;stage=stage2&amp;reading=repaired" in page
+    assert f"{world.base}/results/differences/?version=1&amp;form=text&amp;group=stage2&amp;reading=repaired" in page
 
 
 def columns_of(*rows: tuple[int, str, float]) -> Columns:

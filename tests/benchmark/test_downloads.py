@@ -184,11 +184,11 @@ def test_scores_of_every_item(world, client, base):
         row["story_id"]: row["overall_accuracy"]
         for row in scores_of(world.run)["majority"]["official"]["stage2"]["stories"]
     }
-    mine = {row["story_id"]: row for row in rows if (row["model"], row["stage"]) == ("majority", "label")}
+    mine = {row["story_id"]: row for row in rows if (row["model"], row["step"]) == ("majority", "label")}
     assert len(mine) == STORIES
     for story, value in expected.items():
         assert float(mine[story]["official"]) == pytest.approx(float(value), abs=5e-7)
-    mute = [row for row in rows if row["model"].endswith(HOSTILE) and row["stage"] == "label"]
+    mute = [row for row in rows if row["model"].endswith(HOSTILE) and row["step"] == "label"]
     assert all(
         row["unusable"] == "no usable row" and row["repaired"] == "" and row["official"] == "0.0" for row in mute
     )
@@ -202,7 +202,7 @@ def output(world, client, base, name: str) -> zipfile.ZipFile:
 
 @pytest.mark.once
 def test_the_official_folder(world, client, base):
-    """Manifest, raw and csv folders of each stage, and metrics that are the official figures to the last digit."""
+    """Manifest, raw and csv folders of each step, and metrics that are the official figures to the last digit."""
     client.force_login(world.alice)
     archive = output(world, client, base, "omniscient")
     assert archive.testzip() is None

@@ -141,7 +141,7 @@ def test_keeps_that_failed_for_one_reason_are_named_together():
 
 
 def test_the_command_that_waits_ends_with_one(dataset, capsys):
-    asked = ["--project", dataset.project.slug, "--suite", "omnitom", "--stage", "label", "--json"]
+    asked = ["--project", dataset.project.slug, "--suite", "omnitom", "--step", "label", "--json"]
     with pytest.raises(CommandError, match=r"^The run failed, no item got an answer: 5 of 5 items failed\."):
         call_command("run_benchmark", *asked, "--endpoint", "dead", "--wait")
     told = json.loads(capsys.readouterr().out)

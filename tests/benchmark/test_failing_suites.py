@@ -191,7 +191,7 @@ def test_a_model_that_cannot_be_scored_stands_beside_the_others_with_the_reason(
     out = StringIO()
     call_command("leaderboard", project=cast.project.slug, json=True, stdout=out)
     leaderboard = json.loads(out.getvalue())
-    assert [row["model"] for row in leaderboard["stages"]["tiny"]] == ["adder"]
+    assert [row["model"] for row in leaderboard["groups"]["tiny"]] == ["adder"]
     assert told in unescape(admin.get(reverse("benchmark:leaderboard", args=[cast.project.slug])).content.decode())
     mended(monkeypatch)
     assert [one.groups["tiny"] is None for one in report_of(run).entrants] == [False, False]
@@ -238,7 +238,7 @@ def test_an_estimate_says_what_the_suite_could_not_do(breaking, dataset, admin, 
     make_endpoint("adder", provider="baseline", model="adder")
     breaking(name)
     sent = {
-        "dataset": dataset.version, "endpoints": ["adder"], "stages": ["repeat", "sum"], "politeness": "now",
+        "dataset": dataset.version, "endpoints": ["adder"], "steps": ["repeat", "sum"], "politeness": "now",
         "repetitions": 1, "max_tokens": 20, "seed": 3,
     }  # fmt: skip
     page = admin.get(reverse("benchmark:estimate", args=[cast.project.slug]), sent)

@@ -125,8 +125,8 @@ def test_the_missing_rows_are_asked_for_and_fill_the_judgement(cast, gold, form)
 def test_the_question_is_the_same_conversation_with_only_these_rows(cast, gold, form):
     run = followed_up(run_of(cast, gold, form))
     first, later = (
-        RunItem.objects.filter(entrant__run=run, step=stage).order_by("sample").select_related("call", "sample").first()
-        for stage in (JUDGE, FOLLOW_UP)
+        RunItem.objects.filter(entrant__run=run, step=step).order_by("sample").select_related("call", "sample").first()
+        for step in (JUDGE, FOLLOW_UP)
     )
     assert first.call_id != later.call_id and first.call.key != later.call.key
     messages, before = later.call.request["messages"], first.call.request["messages"]

@@ -65,7 +65,7 @@ def test_a_cell_opens_as_many_items_as_the_live_one(world, report, get):
 
 def test_a_list_of_frozen_items_asks_as_much_for_many_as_for_one(world, report, get):
     entrant = world.run.entrants.get(name="majority")
-    address = f"{world.base}/results/reports/{report.uid}/items/?model={entrant.pk}&stage=label"
+    address = f"{world.base}/results/reports/{report.uid}/items/?model={entrant.pk}&step=label"
     asked, shown = [], []
     for _ in ("many", "one"):
         with CaptureQueriesContext(connection) as statements:
@@ -81,7 +81,7 @@ def test_answers_that_are_read_again_leave_the_frozen_ones(world, report, get):
     entrant = world.run.entrants.get(name="majority")
     kept = SharedItem.objects.get(report=report, entrant=entrant, step=LABEL, sample__number=1)
     page = f"{world.base}/results/reports/{report.uid}/items/{kept.pk}/"
-    before, listed = get(page), get(f"{world.base}/results/reports/{report.uid}/items/?model={entrant.pk}&stage=label")
+    before, listed = get(page), get(f"{world.base}/results/reports/{report.uid}/items/?model={entrant.pk}&step=label")
     RunItem.objects.filter(entrant__run=world.run).update(
         official=None, repaired=None, score=0, repaired_score=None, unusable="the answer is empty", call=None, item=None
     )
@@ -90,7 +90,7 @@ def test_answers_that_are_read_again_leave_the_frozen_ones(world, report, get):
         and "Unusable" not in before
         and kept.call.answer[:20] in html.unescape(before)
     )
-    assert steady(get(f"{world.base}/results/reports/{report.uid}/items/?model={entrant.pk}&stage=label")) == steady(
+    assert steady(get(f"{world.base}/results/reports/{report.uid}/items/?model={entrant.pk}&step=label")) == steady(
         listed
     )
     live = RunItem.objects.get(entrant=entrant, step=LABEL, sample__number=1)

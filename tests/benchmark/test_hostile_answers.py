@@ -108,8 +108,8 @@ def saying(texts: dict[int, str], **others: str) -> list[dict]:
     return rules + [{"when": f"tale {story}!", "mode": mode} for story, mode in others.items()]
 
 
-def place(run, stage: str, story: int) -> RunItem:
-    return RunItem.objects.select_related("call", "item").get(entrant__run=run, step=stage, sample__number=story)
+def place(run, step: str, story: int) -> RunItem:
+    return RunItem.objects.select_related("call", "item").get(entrant__run=run, step=step, sample__number=story)
 
 
 def test_hostile_labellings(world):

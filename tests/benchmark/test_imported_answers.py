@@ -84,7 +84,7 @@ def test_they_are_read_and_scored_as_the_answers_of_a_model(bring, cast):
     ) or (told["state"], told["answers"]) == ("finished", 12)
     make_endpoint("adder", provider="baseline", model="adder")
     call_command(
-        "run_benchmark", "--project", cast.project.slug, "--suite", "tiny", "--stage", "all", "--endpoint", "adder",
+        "run_benchmark", "--project", cast.project.slug, "--suite", "tiny", "--step", "all", "--endpoint", "adder",
         "--wait",
         stdout=io.StringIO(), stderr=io.StringIO(),
     )  # fmt: skip

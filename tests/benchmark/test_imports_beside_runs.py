@@ -65,7 +65,7 @@ def ours(command, cast) -> Run:
     for name, said in (("three", "3"), ("seven", "7")):
         make_endpoint(name, options={"default": said})
     told = command(
-        *("run_benchmark", "--suite", "tiny", "--stage", "all", "--endpoint", "three", "--endpoint", "seven"),
+        *("run_benchmark", "--suite", "tiny", "--step", "all", "--endpoint", "three", "--endpoint", "seven"),
         *("--limit", 6, "--wait"),
     )  # fmt: skip
     return Run.objects.select_related("dataset").get(uid=told["run"])
@@ -94,7 +94,7 @@ def test_no_page_opens_with_answers_made_elsewhere(ours, bring, command, client,
     (ranking,) = rankings_across(cast.project)
     assert {model.name for model in ranking.models.values()} == OURS
     told = command("leaderboard")
-    assert {row["model"] for row in told["stages"]["tiny"]} == OURS
+    assert {row["model"] for row in told["groups"]["tiny"]} == OURS
     client.force_login(cast.alice)
     for page in ("leaderboard", "differences", "across"):
         shown = written(client.get(reverse(f"benchmark:{page}", args=[cast.project.slug])))

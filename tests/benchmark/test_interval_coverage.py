@@ -84,11 +84,11 @@ def answers(records: list[Record], seed: int) -> dict[int, dict[str, str]]:
 
 
 SHARES = {"f1": STAGE1_SHARES, "": STAGE2_SHARES}
-"""The figures of each stage, by that of which there is a mean over categories."""
+"""The figures of each group, by that of which there is a mean over categories."""
 
 
 class Pool:
-    """Stories with their answers; `scores` are those of each stage, as the product reads them, and `figures` what each
+    """Stories with their answers; `scores` are those of each group, as the product reads them, and `figures` what each
     figure is the mean of."""
 
     def __init__(self) -> None:
@@ -158,8 +158,8 @@ def test_over_http_the_intervals_are_the_same(tmp_path):
         world = OracleWorld(tmp_path, rows, server, skills)
         measured = scores_of(world.run(seed=seed))["repaired"]
     expected = score_repaired(records, answers(records, seed=seed), seed=seed).as_json()
-    for stage in ("stage1", "stage2"):
-        assert measured[stage]["overall"] == expected[stage]["overall"]
+    for group in ("stage1", "stage2"):
+        assert measured[group]["overall"] == expected[group]["overall"]
 
 
 @of_one_process

@@ -66,7 +66,7 @@ def world(tmp_path):
 def test_stories_that_tell_models_apart_come_first_and_open_side_by_side(world, client):
     client.force_login(world.alice)
     base = f"{world.base}/results/items/"
-    page = client.get(f"{base}?stage=stage2")
+    page = client.get(f"{base}?group=stage2")
     report = page.context["report"]
     assert (report.models, len(report.rows)) == (len(SKILLS), STORIES)
     assert report.rows[-1].number == 4 and not report.rows[-1].apart  # chance tells nobody from anybody
@@ -79,14 +79,14 @@ def test_stories_that_tell_models_apart_come_first_and_open_side_by_side(world, 
     assert client.get(beside).context["names"] == ends
     rows = list(csv.DictReader(io.StringIO(client.get(f"{base}stage2.csv").content.decode())))
     assert [int(row["Story"]) for row in rows] == [row.number for row in report.rows]
-    other = client.get(f"{base}?stage=stage2&metric=acc_context").context["report"]
+    other = client.get(f"{base}?group=stage2&metric=acc_context").context["report"]
     assert [row.mean for row in other.rows] != [row.mean for row in report.rows]
     assert client.get(f"{base}nothing.csv").status_code == 404
 
 
 def test_propositions_are_told_apart_by_dimension_and_open_their_evidence(world, client):
     client.force_login(world.alice)
-    base, asked = f"{world.base}/results/items/", "stage=stage2&level=finer&metric="
+    base, asked = f"{world.base}/results/items/", "group=stage2&level=finer&metric="
     page = client.get(f"{base}?{asked}overall_accuracy")
     report, samples = page.context["report"], {one.number: one for one in world.dataset.samples.all()}
     assert (report.models, len(report.rows)) == (len(SKILLS), sum(len(one.beliefs) for one in samples.values()))
@@ -117,7 +117,7 @@ def test_extraction_is_told_by_the_propositions_that_models_find(world, client):
     recall = models[omniscient].parses.overall("repaired").value_of("recall")
     by_story = [found.scores[omniscient, found.numbers == number, 0].mean() for number in sorted({*found.numbers})]
     assert sum(by_story) / len(by_story) == pytest.approx(recall)
-    few = client.get(f"{world.base}/results/items/?stage=stage1&level=finer").content.decode()
+    few = client.get(f"{world.base}/results/items/?group=stage1&level=finer").content.decode()
     assert "at least 5 models" in few and "Ask further models" in few
 
 
@@ -126,7 +126,7 @@ def test_propositions_of_stories_that_wait_are_left_out(world, client):
     story = world.dataset.project.stories.get(number=3)
     Assignment.objects.create(story=story, annotator=world.bob, slot=1, overlap=3)
     client.force_login(world.bob)
-    page = client.get(f"{world.base}/results/items/?stage=stage2&level=finer")
+    page = client.get(f"{world.base}/results/items/?group=stage2&level=finer")
     assert 3 not in {row.number for row in page.context["report"].rows} and page.context["report"].rows
     file = client.get(f"{world.base}/results/items/stage2.csv?level=finer").content.decode()
     assert "3" not in {row["Story"] for row in csv.DictReader(io.StringIO(file))}
@@ -146,7 +146,7 @@ def test_a_model_that_is_asked_again_counts_once(world, client):
         for name in SKILLS:
             del FUNCTIONS[name]
     client.force_login(world.alice)
-    page = client.get(f"{world.base}/results/items/?stage=stage2&runs=all")
+    page = client.get(f"{world.base}/results/items/?group=stage2&runs=all")
     entrants = page.context["leaderboard"].entrants["stage2"]
     assert sum(one.kind == "model" for one in entrants) >= len(SKILLS) + 2 * len(names)
     report = page.context["report"]
@@ -168,12 +168,12 @@ def test_few_models_and_open_work(world, client):
     client.force_login(world.alice)
     nobody = items_of([], "stage2", "repaired", "overall_accuracy", None)  # a version with baselines alone
     assert (nobody.rows, nobody.models) == ((), 0) and nobody.why_not
-    few = client.get(f"{world.base}/results/items/?stage=stage1").content.decode()
+    few = client.get(f"{world.base}/results/items/?group=stage1").content.decode()
     assert "at least 5 models" in few and "One ranking: asked with" in few and ", judged by" in few
     world.show_to(Audience.EVERYONE)
     story = world.dataset.project.stories.get(number=3)
     Assignment.objects.create(story=story, annotator=world.bob, slot=1, overlap=3)
     client.force_login(world.bob)
-    page = client.get(f"{world.base}/results/items/?stage=stage2")
+    page = client.get(f"{world.base}/results/items/?group=stage2")
     assert 3 not in {row.number for row in page.context["report"].rows}
     assert reverse("benchmark:compare_story", args=[world.dataset.project.slug, 3]) not in page.content.decode()

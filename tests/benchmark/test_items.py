@@ -74,12 +74,12 @@ def run(finished) -> Run:
     return finished.run
 
 
-def answering(cast, gold, text: str, stage: str, **plan):
+def answering(cast, gold, text: str, step: str, **plan):
     """A run in which a model answers everything with `text`; its place of the first story."""
     FUNCTIONS["answers as told"] = lambda body: text  # options are JSON, which PostgreSQL keeps without NUL
     model = make_endpoint("model", options={"function": "answers as told"})
-    run = work_off(started(cast, gold, [model], ["extract", "judge"] if stage == "judge" else [stage], **plan))
-    return run, RunItem.objects.filter(entrant__run=run, step=stage).order_by("sample__position").first()
+    run = work_off(started(cast, gold, [model], ["extract", "judge"] if step == "judge" else [step], **plan))
+    return run, RunItem.objects.filter(entrant__run=run, step=step).order_by("sample__position").first()
 
 
 def page(client, address: str) -> str:
@@ -98,8 +98,8 @@ def at(run, tail="") -> str:
     ("query", "count"),
     [
         ("", 16),  # four stories: extracted, judged, labelled twice
-        ("?stage=judge", 4), ("?stage=label", 8), ("?state=done", 16), ("?state=failed", 0), ("?category=Hinting Task Test", 8),  # noqa: E501
-        ("?stage=label&category=Hinting Task Test", 4), ("?stage=nonsense", 16), ("?model=0", 16), ("?page=99", 16),
+        ("?step=judge", 4), ("?step=label", 8), ("?state=done", 16), ("?state=failed", 0), ("?category=Hinting Task Test", 8),  # noqa: E501
+        ("?step=label&category=Hinting Task Test", 4), ("?step=nonsense", 16), ("?model=0", 16), ("?page=99", 16),
     ],
 )  # fmt: skip
 def test_filters_narrow_and_nonsense_is_passed_over(alice, run, query, count):
@@ -137,10 +137,10 @@ def test_every_state_has_a_filter_that_agrees_with_its_badge(run):
 @pytest.mark.parametrize(
     ("query", "count"),
     [
-        ("stage=label&dimension=truth_status", 4), ("stage=label&dimension=truth_status&gold=True", 4),
-        ("stage=label&dimension=truth_status&gold=False", 0), ("stage=label&dimension=truth_status&said=illegal", 0),
-        ("stage=label&order=1", 4), ("stage=label&order=0", 0), ("stage=label&role=world", 4), ("match_count=4%2B", 0),
-        ("stage=label&dimension=nonsense", 4), ("stage=label&dimension=context&gold=True", 4), ("reading=official&order=1", 4),  # noqa: E501
+        ("step=label&dimension=truth_status", 4), ("step=label&dimension=truth_status&gold=True", 4),
+        ("step=label&dimension=truth_status&gold=False", 0), ("step=label&dimension=truth_status&said=illegal", 0),
+        ("step=label&order=1", 4), ("step=label&order=0", 0), ("step=label&role=world", 4), ("match_count=4%2B", 0),
+        ("step=label&dimension=nonsense", 4), ("step=label&dimension=context&gold=True", 4), ("reading=official&order=1", 4),  # noqa: E501
     ],
 )  # fmt: skip
 def test_rows_narrow_to_the_items_that_hold_them(alice, run, query, count):
@@ -162,7 +162,7 @@ def test_no_filter_looks_into_a_story_that_waits_for_its_reader(run):
 
 def test_how_many_rows_are_meant_is_said(alice, run):
     entrant = run.entrants.get(name="majority")
-    query = f"?model={entrant.pk}&stage=label"
+    query = f"?model={entrant.pk}&step=label"
     told = page(alice, at(run, f"{query}&dimension=truth_status"))
     assert ">Right</th>" in told and told.count("2 of 2") == 4  # the majority label is everybody's
     assert "1 of 2" in page(alice, at(run, f"{query}&role=world"))
@@ -176,7 +176,7 @@ def test_rows_need_a_model(alice, run):
 def test_filters_by_rows_take_few_questions(alice, run, django_assert_max_num_queries):
     entrant = run.entrants.get(name="majority")
     with django_assert_max_num_queries(20):
-        alice.get(at(run, f"?model={entrant.pk}&stage=label&dimension=truth_status&gold=True&said=True"))
+        alice.get(at(run, f"?model={entrant.pk}&step=label&dimension=truth_status&gold=True&said=True"))
 
 
 # --- one place
@@ -273,7 +273,7 @@ def test_a_place_that_failed_or_waits_says_so(alice, cast, gold):
     assert ">failed<" in page(alice, at(run, "?state=failed"))
 
 
-def test_neighbours_and_other_stages_are_a_step_away(alice, run):
+def test_neighbours_and_other_steps_are_a_step_away(alice, run):
     places = list(RunItem.objects.filter(entrant__name="majority").order_by("sample__position"))
     first, second = (alice.get(at(run, f"{one.pk}/")).context for one in places[:2])
     assert first["before"] is None and first["after"].pk == places[1].pk and second["before"].pk == places[0].pk
@@ -307,13 +307,13 @@ def test_a_place_of_another_run_is_not_there(alice, cast, gold, models, run):
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)"> المفتاح | {{ 7|add:7 }} | </pre></textarea>'
 
 
-@pytest.mark.parametrize("stage", ["extract", "label", "judge"])
-def test_hostile_answers_are_shown_as_text(alice, cast, gold, models, stage):
+@pytest.mark.parametrize("step", ["extract", "label", "judge"])
+def test_hostile_answers_are_shown_as_text(alice, cast, gold, models, step):
     rows = (
         f"{HEADER}\n{HOSTILE}\n<b>world</b> | <i>x</i> | 0 | a | b | c | d | e | f\nworld | <svg "
         f"onload=alert(3)> | 0\x00"
     )
-    run, place = answering(cast, gold, rows, stage, judge=models["lexical-judge"] if stage == "judge" else None)
+    run, place = answering(cast, gold, rows, step, judge=models["lexical-judge"] if step == "judge" else None)
     told = page(alice, at(run, f"{place.pk}/")) + page(alice, at(run))
     for harmful in ("<script>alert", "<img src=x", "<svg onload", "<b>world", "</textarea>"):
         assert harmful not in told, harmful

@@ -169,8 +169,8 @@ def test_passes_with_shuffled_rows_outvote_what_depends_on_the_order(run, addres
     assert told(thrice) == told(whole)
     first = next(one for one in judgements_of(thrice) if one.model == "extracted")
     assert first.predicted[0].flipped and len(first.calls) == 3 and first.predicted[4].missing
-    stages = RunItem.objects.filter(entrant__run=thrice).values_list("step", flat=True)
-    assert sorted(set(stages)) == sorted(("extract", *JUDGED_AT[:3])) and len(stages) == 4 * 4
+    steps = RunItem.objects.filter(entrant__run=thrice).values_list("step", flat=True)
+    assert sorted(set(steps)) == sorted(("extract", *JUDGED_AT[:3])) and len(steps) == 4 * 4
     item = RunItem.objects.filter(entrant__run=thrice, step="judge2").order_by("pk").first()
     assert sorted(item.repaired["order"]["gold"]) == list(range(6)) != item.repaired["order"]["gold"]
     versions = {version_of(judging) for judging in (once, thrice, whole)}

@@ -275,7 +275,7 @@ def test_commands_test_the_judge_and_say_so(dataset, omniscient):
         "run_benchmark",
         "--project=om",
         "--suite=omnitom",
-        "--stage=extract",
+        "--step=extract",
         "--endpoint=omniscient",
         "--judge=lexical-judge",
         "--limit=2",
@@ -285,7 +285,7 @@ def test_commands_test_the_judge_and_say_so(dataset, omniscient):
     assert found["judge_test"]["state"] == "not tested"
     tested = command("runs", "test-judge", found["run"], "--wait")
     assert (tested["judge_test"]["state"], tested["calls_of_test"]) == ("tested", 8)
-    [row] = command("leaderboard", "--project=om")["stages"]["stage1"]
+    [row] = command("leaderboard", "--project=om")["groups"]["stage1"]
     assert row["judge_test"]["state"] == "tested" and {one["kind"] for one in row["judge_test"]["kinds"]} == set(
         BY_RULE
     )

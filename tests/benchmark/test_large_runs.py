@@ -115,7 +115,7 @@ def test_the_page_says_that_a_control_was_looked_at_in_part(client, tmp_path, mo
     client.force_login(cast.alice)
     opentom(cast, tmp_path)
     sent = {
-        "dataset": 1, "endpoints": [READS], "stages": ["answer"], "method": "plain", "repetitions": 1, "max_tokens": 50,
+        "dataset": 1, "endpoints": [READS], "steps": ["answer"], "method": "plain", "repetitions": 1, "max_tokens": 50,
         "seed": 1, "controls": ["renamed"],
     }  # fmt: skip
     page = written(client.get(reverse("benchmark:estimate", args=[cast.project.slug]), sent | {"ledger": 1}))
@@ -132,7 +132,7 @@ def test_a_page_measures_a_part_first_and_more_with_each_look(client, tmp_path, 
     client.force_login(cast.alice)
     opentom(cast, tmp_path)
     sent = {
-        "dataset": 1, "endpoints": [READS], "stages": ["answer"], "method": ["plain", "cot"], "repetitions": 1,
+        "dataset": 1, "endpoints": [READS], "steps": ["answer"], "method": ["plain", "cot"], "repetitions": 1,
         "max_tokens": 50, "seed": 1,
     }  # fmt: skip
     address = reverse("benchmark:estimate", args=[cast.project.slug])

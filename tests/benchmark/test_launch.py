@@ -36,7 +36,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 JUDGED = {"judge_form": "same", "passes": "1", "settle": "none"}
 ASKED = {
-    "dataset": "1", "stages": ["extract", "judge", "label"], "judge": "lexical-judge", "judge_level": "4", "shots": "3",
+    "dataset": "1", "steps": ["extract", "judge", "label"], "judge": "lexical-judge", "judge_level": "4", "shots": "3",
     "with_story": "on", "level": "3", "form": "text", "examples": "1", "examples_from": "sample",
     "prompt_set": "omnitom-1",
     "max_tokens": "6000", "seed": "1", "repetitions": "1", "once": "token-1",
@@ -115,28 +115,28 @@ def test_launching_makes_the_run_that_was_chosen(alice, cast, gold, models):
 
 
 def test_without_judging_the_judge_is_left_out(alice, gold, models):
-    alice.post("/p/minds/runs/new/", ASKED | {"endpoints": ["majority"], "stages": ["label"]})
+    alice.post("/p/minds/runs/new/", ASKED | {"endpoints": ["majority"], "steps": ["label"]})
     assert Run.objects.get().judge is None
 
 
 REFUSED = [
     ({}, "endpoints", "Tick at least one model."),
-    ({"endpoints": ["majority"], "stages": []}, "stages", "Tick at least one step."),
-    ({"endpoints": ["majority"], "stages": ["judge"]}, "stages", "Judging needs extractions"),
+    ({"endpoints": ["majority"], "steps": []}, "steps", "Tick at least one step."),
+    ({"endpoints": ["majority"], "steps": ["judge"]}, "steps", "Judging needs extractions"),
     ({"endpoints": ["omniscient"], "judge": ""}, "judge", "Judging needs a judge"),
-    ({"endpoints": ["omniscient"], "stages": ["label"]}, "endpoints", "omniscient is a baseline that can only extract"),
+    ({"endpoints": ["omniscient"], "steps": ["label"]}, "endpoints", "omniscient is a baseline that can only extract"),
     (
-        {"endpoints": ["plain"], "stages": ["label"], "form": "structured"},
+        {"endpoints": ["plain"], "steps": ["label"], "form": "structured"},
         "form",
         "plain cannot hold its answers to a schema",
     ),
-    ({"endpoints": ["majority"], "stages": ["label"], "batch": "on"}, "batch", "majority has no batch form"),
+    ({"endpoints": ["majority"], "steps": ["label"], "batch": "on"}, "batch", "majority has no batch form"),
     (
-        {"endpoints": ["majority"], "stages": ["label"], "max_tokens": "0"},
+        {"endpoints": ["majority"], "steps": ["label"], "max_tokens": "0"},
         "max_tokens",
         "It is 0; expected a whole number from 1 to 200000.",
     ),
-    ({"endpoints": ["majority"], "stages": ["label"], "budget": "-1"}, "budget", "greater than or equal to 0"),
+    ({"endpoints": ["majority"], "steps": ["label"], "budget": "-1"}, "budget", "greater than or equal to 0"),
 ]
 
 
@@ -181,10 +181,10 @@ def test_sizes_are_those_of_the_requests(gold, models, form, level):
     stories, prompts = check(plan), built_in()
     draft = draft_of(plan, stories)
     sizes = estimates._sizes(plan, stories, estimates.parts_of(plan, stories))
-    for stage in ("extract", "judge", "label"):
+    for step in ("extract", "judge", "label"):
         for story in stories:
-            whole = extent_of(request_of(story, stage, draft, prompts))
-            assert sizes[stage][story.pk].question == whole, (stage, story)
+            whole = extent_of(request_of(story, step, draft, prompts))
+            assert sizes[step][story.pk].question == whole, (step, story)
 
 
 @pytest.mark.once
@@ -217,7 +217,7 @@ def test_baselines_cost_nothing_and_judgements_count(gold, models):
 
 def test_questions_that_cannot_fit_are_counted(alice, gold, models):
     make_endpoint("tiny-context", context_tokens=6100)
-    told = written(alice.get(ESTIMATE, ASKED | {"endpoints": ["tiny-context"], "stages": ["label"]}))
+    told = written(alice.get(ESTIMATE, ASKED | {"endpoints": ["tiny-context"], "steps": ["label"]}))
     assert "4 questions of labelling cannot fit into the context of tiny-context." in told
 
 
@@ -259,7 +259,7 @@ def test_the_fragment_says_what_the_form_lacks(alice, gold, models):
 
 def test_a_budget_that_may_not_suffice_is_said(alice, gold, models):
     make_endpoint("paid", price_output=Decimal(10))
-    asked = ASKED | {"endpoints": ["paid"], "stages": ["label"], "budget": "0.01"}
+    asked = ASKED | {"endpoints": ["paid"], "steps": ["label"], "budget": "0.01"}
     assert "The budget may not suffice" in written(alice.get(ESTIMATE, asked))
     assert "The budget may not suffice" not in written(alice.get(ESTIMATE, asked | {"budget": "10"}))
 
@@ -269,7 +269,7 @@ def test_what_it_can_show_takes_the_spread_of_earlier_runs(alice, cast, gold, mo
     settle(cast.project.stories.get(number=1), context="Deceptive")  # else every story would give the same difference
     gold, _ = freeze(by=cast.alice, project=cast.project)
     chosen = [models["majority"], models["random"]]
-    asked = ASKED | {"dataset": "2", "endpoints": ["majority", "random"], "stages": ["label"]}
+    asked = ASKED | {"dataset": "2", "endpoints": ["majority", "random"], "steps": ["label"]}
     plan = plan_for(gold, *chosen, steps=["label"])
     stories = [copy(one) for one in list(gold.samples.all()) * 3]
     for at, one in enumerate(stories):
@@ -292,7 +292,7 @@ def test_what_it_can_show_takes_the_spread_of_earlier_runs(alice, cast, gold, mo
 
 
 def test_twenty_models_on_many_stories_are_estimated_quickly(cast, gold, models):
-    """895 stories of the size of those here; measured are the questions of all three stages for twenty models."""
+    """895 stories of the size of those here; measured are the questions of all three steps for twenty models."""
     one = gold.samples.first()
     many = Dataset.objects.create(
         project=cast.project, version=9, digest="9" * 64, schema_version="1", rule_version="1", stories_count=895,
@@ -311,11 +311,11 @@ def test_twenty_models_on_many_stories_are_estimated_quickly(cast, gold, models)
 
 @pytest.mark.once
 @pytest.mark.parametrize(
-    ("stage", "words"), [("extract", "Story 1."), ("label", "The key is in the bag"), ("judge", "Gold stands in")]
+    ("step", "words"), [("extract", "Story 1."), ("label", "The key is in the bag"), ("judge", "Gold stands in")]
 )
-def test_the_prompt_is_shown_before_anything_is_asked(alice, gold, models, stage, words):
+def test_the_prompt_is_shown_before_anything_is_asked(alice, gold, models, step, words):
     make_endpoint("reader")
-    asked = ASKED | {"endpoints": ["majority"], "shown": stage, "judge": "reader"}
+    asked = ASKED | {"endpoints": ["majority"], "shown": step, "judge": "reader"}
     told = written(alice.get("/p/minds/runs/new/preview/", asked))
     assert words in told and "tokens." in told and "<h3>System</h3>" in told
     assert "Tick at least one model" in written(alice.get("/p/minds/runs/new/preview/", ASKED))

@@ -34,18 +34,18 @@ def test_the_figures_are_those_of_score_outputs(world):
     """To the last digit, in both parses, as `run_benchmark --wait` prints them."""
     expected = scores_of(world.run)
     found = leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants
-    for stage, names in (("stage1", {"omniscient", HOSTILE}), ("stage2", {"majority", "random", HOSTILE})):
-        shown = by_model(found[stage])
+    for group, names in (("stage1", {"omniscient", HOSTILE}), ("stage2", {"majority", "random", HOSTILE})):
+        shown = by_model(found[group])
         assert set(shown) == names
         for name in names:
             for parse in ("official", "repaired"):
-                theirs = expected[name][parse][stage]
+                theirs = expected[name][parse][group]
                 ours = shown[name].parses.of(parse)
                 beside = {"interval", "n", "unusable", "bounds"}
                 assert {key: value for key, value in ours.as_json()["overall"].items() if key not in beside} == {
                     key: value for key, value in theirs["overall"].items() if key not in beside
                 }
-            assert shown[name].parses.overall("repaired").as_json() == expected[name]["repaired"][stage]["overall"]
+            assert shown[name].parses.overall("repaired").as_json() == expected[name]["repaired"][group]["overall"]
 
 
 @pytest.mark.once
@@ -140,8 +140,8 @@ def test_sorting_and_filtering(world, client):
 
     def models(query: str) -> list[str]:
         response = client.get(f"{world.base}/results/?{query}")
-        stage = next(one for one in response.context["groups"] if one.key == "stage2")
-        return [row.cells[0].text for row in stage.table.rows]
+        group = next(one for one in response.context["groups"] if one.key == "stage2")
+        return [row.cells[0].text for row in group.table.rows]
 
     assert models("") == ["majority", "random", HOSTILE]
     assert models("sort=repaired_overall_accuracy") == [
@@ -160,7 +160,7 @@ def test_every_figure_opens_the_items_behind_it(world, client):
     client.force_login(world.alice)
     page = written(client.get(f"{world.base}/results/"))
     entrant = world.run.entrants.get(name="majority").pk
-    address = f"{world.base}/runs/{world.run.uid}/items/?model={entrant}&amp;stage=label"
+    address = f"{world.base}/runs/{world.run.uid}/items/?model={entrant}&amp;step=label"
     assert address in page
     items = client.get(address.replace("&amp;", "&"))
     assert items.status_code == 200

@@ -83,9 +83,9 @@ def test_tables_without_a_ranking_say_that_missing_answers_differ(world):
 
 def test_order_bold_and_differences_agree_on_every_page(world, client):
     client.force_login(world.alice)
-    stage = next(one for one in client.get(f"{world.base}/results/").context["groups"] if one.key == "stage2")
-    rows = stage.table.rows
-    keys = [one.key for one in stage.table.columns]
+    group = next(one for one in client.get(f"{world.base}/results/").context["groups"] if one.key == "stage2")
+    rows = group.table.rows
+    keys = [one.key for one in group.table.columns]
     marks = {row.cells[0].text: row.cells[keys.index("repaired_overall_accuracy")].mark for row in rows}
     assert [row.cells[0].text for row in rows][:2] == ["majority", "random"]
     assert marks["majority"] == "best" and marks["random"] == "second"
@@ -106,10 +106,10 @@ def test_order_bold_and_differences_agree_on_every_page(world, client):
 
 def test_what_is_missing_is_said_above_the_pictures_of_differences(world, client):
     client.force_login(world.alice)
-    two = f"a={world.entrant('majority')}&b={world.entrant('random')}&stage=stage2&reading=repaired"
+    two = f"a={world.entrant('majority')}&b={world.entrant('random')}&group=stage2&reading=repaired"
     compared = written(client.get(f"{world.base}/results/compare/?{two}"))
     frozen = written(client.post(f"{world.base}/results/compare/share/", dict(parse_qsl(two)), follow=True))
-    every = written(client.get(f"{world.base}/results/differences/?stage=stage2&reading=repaired"))
+    every = written(client.get(f"{world.base}/results/differences/?group=stage2&reading=repaired"))
     for page, picture in (
         (compared, '<svg class="chart dots"'),
         (frozen, '<svg class="chart dots"'),
@@ -151,7 +151,7 @@ def words(drawn: str) -> str:
 def test_the_command_tells_rank_share_and_bounds(world, capsys):
     call_command("leaderboard", project=world.dataset.project.slug, json=True)
     held = json.loads(capsys.readouterr().out)
-    rows = {row["model"]: row for row in held["stages"]["stage2"]}
+    rows = {row["model"]: row for row in held["groups"]["stage2"]}
     assert [rows[name]["rank"] for name in ("majority", "random")] == [1, 2]
     told = rows["random"]
     assert told["unusable"] == STORIES - KEPT and told["left_out"] == pytest.approx((STORIES - KEPT) / STORIES)
@@ -164,13 +164,13 @@ def test_the_command_tells_rank_share_and_bounds(world, capsys):
 
 def test_all_pairs_are_a_picture_on_the_page_of_differences_and_in_the_report(world, client):
     client.force_login(world.alice)
-    page = client.get(f"{world.base}/results/differences/?stage=stage2")
+    page = client.get(f"{world.base}/results/differences/?group=stage2")
     address = page.context["plot"].svg
     drawn = client.get(address).content.decode()
     assert "majority minus random: " in drawn and page.content.decode().count(address.replace("&", "&amp;")) >= 1
     assert "pairs-stage2-repaired" in plots_of(document_of(world.run))
     # two models need no picture
-    assert client.get(f"{world.base}/results/differences/?stage=stage1").context["plot"] is None
+    assert client.get(f"{world.base}/results/differences/?group=stage1").context["plot"] is None
 
 
 def test_tables_of_pooled_rows_mark_nothing_where_models_answered_different_stories(world):

@@ -81,7 +81,7 @@ def test_pages_say_it_beside_the_figure_and_under_the_picture(world, client):
         page = written(client.get(f"{world.base}{address}"))
         assert f'<span class="interval" title="{FEW}">[–]' in page and f"No line: {FEW}." in page
     first, second = (f"{world.few.uid}.{world.few.entrants.get(name=name).pk}" for name in ("majority", "random"))
-    page = written(client.get(f"{world.base}/results/compare/", {"a": first, "b": second, "stage": "stage2"}))
+    page = written(client.get(f"{world.base}/results/compare/", {"a": first, "b": second, "group": "stage2"}))
     assert f"points</strong> (no interval: {FEW})" in page and f"No line: {FEW}." in page
 
 
@@ -103,9 +103,9 @@ def test_commands_say_it(world, capsys):
     said = capsys.readouterr().out
     assert "[–]" in said and f"No interval [–]: {FEW}." in said
     call_command("leaderboard", project=slug, split=f"run:{world.few.uid}", json=True)
-    rows = json.loads(capsys.readouterr().out)["stages"]["stage2"]
+    rows = json.loads(capsys.readouterr().out)["groups"]["stage2"]
     assert {row["repaired"]["reason"] for row in rows if row["repaired"]} == {FEW}
-    call_command("compare_models", world.few.uid, world.few.uid, model="majority", other_model="random", stage="label")
+    call_command("compare_models", world.few.uid, world.few.uid, model="majority", other_model="random", group="stage2")
     assert f"No interval [–]: {FEW}." in capsys.readouterr().out
 
 

@@ -21,7 +21,7 @@ from tests.benchmark.settled import baselines, frozen, make_endpoint, started, w
 from workers.models import Call
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
-STAGES = ("extract", "judge", "label")
+STEPS = ("extract", "judge", "label")
 TABLE = "Actor | Belief | Order\nworld | The key is in the drawer | 0"
 ROWS = json.dumps({"rows": [{"actor": "world", "belief": "The key is in the drawer", "order": "0"}]})
 COUNTS = "Prediction Table:\nActor,Belief,MatchCount\nworld,The key is in the drawer,1\n"
@@ -36,7 +36,7 @@ def overall_of(run, group: str) -> ReportRow:
     return report_of(run).entrants[0].groups[group].parses.overall("repaired")
 
 
-def run_of(cast, gold, text: str, *, form: str = "structured", judge=None, steps=STAGES):
+def run_of(cast, gold, text: str, *, form: str = "structured", judge=None, steps=STEPS):
     judge = judge or baselines()["lexical-judge"]
     return work_off(
         started(cast, gold, [make_endpoint("model", options={"default": text})], steps, judge=judge, form=form)
@@ -104,12 +104,12 @@ def test_the_run_page_names_the_endpoint_and_opens_the_answers(cast, gold, clien
     page = " ".join(client.get(f"/p/{run.project.slug}/runs/{run.uid}/").content.decode().split())
     assert "<bdi>model</bdi> does not hold the schema" in page and "3 of 4 answers" in page
     entrant = run.entrants.get()
-    assert f"?model={entrant.pk}&amp;stage=extract&amp;problem=unstructured" in page
+    assert f"?model={entrant.pk}&amp;step=extract&amp;problem=unstructured" in page
     chosen = ChosenItems(model=entrant.pk, step="extract", problem="unstructured")
     assert items_of(run, chosen).count() == 3
     assert "<bdi>lexical-judge</bdi> does not hold" not in page, "the judge is not to blame for what it was given"
     listed = client.get(
-        f"/p/{run.project.slug}/runs/{run.uid}/items/?stage=extract&problem=unstructured"
+        f"/p/{run.project.slug}/runs/{run.uid}/items/?step=extract&problem=unstructured"
     ).content.decode()
     assert listed.count(NOT_STRUCTURED) >= 3
 

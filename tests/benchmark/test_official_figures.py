@@ -45,16 +45,16 @@ def scored_elsewhere(run: Run) -> dict:
     """What score_outputs makes of the very answers of the run."""
     texts: dict[int, dict[str, str]] = {}
     held = RunItem.objects.filter(entrant__run=run, call__isnull=False)
-    for number, stage, answer in held.values_list("sample__number", "step", "call__answer"):
-        texts.setdefault(number, {})[stage] = answer
+    for number, step, answer in held.values_list("sample__number", "step", "call__answer"):
+        texts.setdefault(number, {})[step] = answer
     return score_official([record_of(one.record) for one in run.dataset.samples.order_by("position")], texts).as_json()
 
 
-def everywhere(run: Run, stage: str) -> dict:
+def everywhere(run: Run, group: str) -> dict:
     """{place: the official overall figures there, None without}; the report has no mean to compare but that."""
-    table = next(iter(leaderboard_of(run.dataset, run.answer_format, None).entrants[stage])).parses.official
-    report = report_of(run).entrants[0].groups[stage].parses.official
-    command = scores_of(run)["official"][stage]
+    table = next(iter(leaderboard_of(run.dataset, run.answer_format, None).entrants[group])).parses.official
+    report = report_of(run).entrants[0].groups[group].parses.official
+    command = scores_of(run)["official"][group]
     found = {"leaderboard": plain(table), "report": plain(report), "command": command}
     return {place: metrics and _without_interval(metrics["overall"]) for place, metrics in found.items()}
 
@@ -97,23 +97,23 @@ def test_one_answer_that_lacks_or_aborts_leaves_no_official_figure_anywhere(worl
 def test_where_every_answer_is_there_the_figures_are_equal_everywhere(world):
     world.server.control(rules=[])
     run = world.run()
-    for stage in ("stage1", "stage2"):
-        expected = scored_elsewhere(run)[stage]["overall"]
-        assert everywhere(run, stage) == dict.fromkeys(("leaderboard", "report", "command"), expected)
+    for group in ("stage1", "stage2"):
+        expected = scored_elsewhere(run)[group]["overall"]
+        assert everywhere(run, group) == dict.fromkeys(("leaderboard", "report", "command"), expected)
     assert "reason" not in scores_of(run)["official"] and len(metrics_in(run)) == 6
 
 
 @pytest.mark.parametrize(
-    ("stage", "opening"),
+    ("step", "opening"),
     [("extract", "Draw up the belief table of this story."), ("judge", "Compare these two tables.")],
 )
-def test_stage_1_needs_both_of_its_answers(world, stage, opening):
+def test_stage_1_needs_both_of_its_answers(world, step, opening):
     world.server.control(rules=[{"when": f"{opening}\n\nStory:\n=====\nInes in tale 2!", "mode": "error-400"}])
     run = world.run(steps=("extract", "judge"))
     answered = RunItem.objects.filter(entrant__run=run, sample__number=2, call__isnull=False)
-    assert list(answered.values_list("step", flat=True)) == ([] if stage == "extract" else ["extract"])
+    assert list(answered.values_list("step", flat=True)) == ([] if step == "extract" else ["extract"])
     assert everywhere(run, "stage1") == {"leaderboard": None, "report": None, "command": None}
-    sentence = f"Story 2 has no answer for {stage}; official scoring needs one of every story."
+    sentence = f"Story 2 has no answer for {step}; official scoring needs one of every story."
     assert scored_elsewhere(run)["reason"]["stage1"] == scores_of(run)["official"]["reason"]["stage1"] == sentence
 
 

@@ -63,15 +63,15 @@ def by_hand(served: dict[str, dict[int, dict]]) -> dict:
         shares = {f"acc_{COLUMNS[name]}": told[name] / told["rows"] for name in DIMENSIONS}
         stage2.append({"overall_accuracy": sum(shares.values()) / 7, **shares})
     return {
-        stage: {name: f"{mean(float(f'{row[name]:.6f}') for row in rows):.6f}" for name in rows[0]}
-        for stage, rows in (("stage1", stage1), ("stage2", stage2))
+        group: {name: f"{mean(float(f'{row[name]:.6f}') for row in rows):.6f}" for name in rows[0]}
+        for group, rows in (("stage1", stage1), ("stage2", stage2))
     }
 
 
 def equals_what_was_served(world: OracleWorld, run, *, stories: int, model: str = "model") -> None:
     official, served = scores_of(run)["official"], world.served(model)
-    for stage, expected in by_hand(served).items():
-        overall = official[stage]["overall"]
+    for group, expected in by_hand(served).items():
+        overall = official[group]["overall"]
         assert {name: overall[name] for name in expected} == expected
         assert overall["stories"] == str(stories)
     rows = {int(row["story_id"]): row for row in official["stage1"]["stories"]}
@@ -83,7 +83,7 @@ def equals_what_was_served(world: OracleWorld, run, *, stories: int, model: str 
 def test_official_scores_are_what_was_served_to_the_last_digit(world):
     run = world.run()
     equals_what_was_served(world, run, stories=STORIES)
-    # 16 stories at three stages of one model: 48 calls, each made once and paid once
+    # 16 stories at three steps of one model: 48 calls, each made once and paid once
     done = progress_of(run.job)
     assert (done.made, done.reused, done.done + done.unusable) == (48, 0, 48)
     assert world.paid == 48
@@ -95,11 +95,11 @@ def test_unusable_answers_are_zeros_officially_and_missing_when_repaired(world):
     run = world.run()
     scores, served = scores_of(run), world.served("model")
     silent = {
-        stage: {story for story, one in served[stage].items() if not one["usable"]} for stage in ("extract", "label")
+        step: {story for story, one in served[step].items() if not one["usable"]} for step in ("extract", "label")
     }
     assert silent["extract"] and silent["label"]
-    for stage, name in (("stage1", "extract"), ("stage2", "label")):
-        repaired = scores["repaired"][stage]
+    for group, name in (("stage1", "extract"), ("stage2", "label")):
+        repaired = scores["repaired"][group]
         assert repaired["overall"]["stories"] == STORIES - len(silent[name])
         assert {row["story_id"] for row in repaired["stories"] if row["unusable"]} == silent[name]
     # the repaired mean is that of the stories with an answer, from the oracle's own counts
@@ -166,9 +166,7 @@ def test_an_extended_run_makes_only_what_is_new(world):
     run = world.run(limit=8)
     assert world.paid == 24
     more = list(world.dataset.samples.selected()[:14])
-    assert (
-        extend_run(by=None, run=run, stories=more, now=timezone.now()) == 12
-    )  # 6 stories, two stages; judging follows
+    assert extend_run(by=None, run=run, stories=more, now=timezone.now()) == 12  # 6 stories, two steps; judging follows
     worked_off(run)
     assert world.paid == 42
     equals_what_was_served(world, run, stories=14)

@@ -206,9 +206,9 @@ def test_its_pages_are_drawn(run, page):
 
 def test_items_are_found_by_its_labels(run, page):
     reader = run.entrants.get(name="reader").pk
-    found = page(f"runs/{run.uid}/items/", model=reader, stage="label", dimension="emotion")
+    found = page(f"runs/{run.uid}/items/", model=reader, step="label", dimension="emotion")
     assert 'value="emotion" selected' in found and "1 of 2" not in found
-    right = page(f"runs/{run.uid}/items/", model=reader, stage="label", dimension="valence", gold="Good", said="Bad")
+    right = page(f"runs/{run.uid}/items/", model=reader, step="label", dimension="valence", gold="Good", said="Bad")
     assert 'aria-label="Story 3,' in right and 'aria-label="Story 4,' not in right
     item = RunItem.objects.get(entrant=reader, step="label", sample__number=4)
     shown = page(f"runs/{run.uid}/items/{item.pk}/")
@@ -218,7 +218,7 @@ def test_items_are_found_by_its_labels(run, page):
 
 def test_two_models_are_compared(run, page, cast, client):
     keys = {entrant.name: f"{run.uid}.{entrant.pk}" for entrant in run.entrants.all()}
-    shown = page("results/compare/", a=keys["reader"], b=keys["random"], stage=SECOND)
+    shown = page("results/compare/", a=keys["reader"], b=keys["random"], group=SECOND)
     assert "social_n" in shown and "has no official parse" in shown
 
 
@@ -242,7 +242,7 @@ def test_commands_name_it_as_they_name_the_suite(run, cast):
     assert json.loads(told.getvalue())["suite"] == SUITE
     told = io.StringIO()
     call_command(
-        "run_benchmark", "--project", "own", "--suite", "omnitom", "--endpoint", "majority", "--stage", "label",
+        "run_benchmark", "--project", "own", "--suite", "omnitom", "--endpoint", "majority", "--step", "label",
         "--wait",
         "--json", stdout=told,
     )  # fmt: skip

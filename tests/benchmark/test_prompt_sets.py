@@ -36,20 +36,20 @@ def test_a_set_is_loaded_listed_and_shown(alice, cast):
     assert AuditEvent.objects.filter(action="prompts.loaded", target="ours").count() == 1
     listed = written(alice.get(ADDRESS))
     assert "omnitom-1" in listed and ">ours<" in listed and "built in" in listed
-    shown = written(alice.get(f"{ADDRESS}ours/"))  # its only stage and level, without being asked for
+    shown = written(alice.get(f"{ADDRESS}ours/"))  # its only step and level, without being asked for
     assert "Label each row." in shown and "{belief_table}" in shown
-    filled = written(alice.get(f"{ADDRESS}ours/", {"stage": "label", "level": 3, "filled": "1"}))
+    filled = written(alice.get(f"{ADDRESS}ours/", {"step": "label", "level": 3, "filled": "1"}))
     assert "Label each row." in filled and "{belief_table}" not in filled and "Actor | Belief" in filled
-    assert "has no prompt judge-level4" in written(alice.get(f"{ADDRESS}ours/", {"stage": "judge", "level": 4}))
+    assert "has no prompt judge-level4" in written(alice.get(f"{ADDRESS}ours/", {"step": "judge", "level": 4}))
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("stage", ["extract", "judge", "label"])
+@pytest.mark.parametrize("step", ["extract", "judge", "label"])
 @pytest.mark.parametrize("level", [1, 2, 3, 4])
 @pytest.mark.parametrize("form", ["text", "structured"])
-def test_every_built_in_prompt_can_be_read(alice, stage, level, form):
+def test_every_built_in_prompt_can_be_read(alice, step, level, form):
     for filled in ("", "1"):
-        asked = {"stage": stage, "level": level, "form": form, "filled": filled}
+        asked = {"step": step, "level": level, "form": form, "filled": filled}
         response = alice.get(f"{ADDRESS}omnitom-1/", asked)
         assert [role for role, _ in response.context["parts"]] == ["system", "user"]
 

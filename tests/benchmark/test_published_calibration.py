@@ -99,7 +99,7 @@ def test_judges_are_ordered_by_agreement_with_people(kept):
     assert b"Agreement by story" in to_latex(made)
 
 
-def test_a_sweep_has_the_judges_of_its_gold_between_its_stages(kept, monkeypatch):
+def test_a_sweep_has_the_judges_of_its_gold_between_its_steps(kept, monkeypatch):
     """Table 9 has three blocks; a judge that reads no prompt has a row with the level –."""
     assert set(rows_by_level(kept)) == {"GPT-5", "Gemini-2.5 Flash", "DeepSeek", "lexical-judge"}
     monkeypatch.setattr(sweep_tables, "calibrated_studies", lambda run, reader: [None])

@@ -67,9 +67,9 @@ def _with_run() -> Cast:
     return cast
 
 
-def scores(run: Run, model: str, stage: str) -> dict[int, list[float]]:
+def scores(run: Run, model: str, step: str) -> dict[int, list[float]]:
     """{repetition: the score of each story}."""
-    places = RunItem.objects.filter(entrant__run=run, entrant__name=model, step=stage).order_by("sample__position")
+    places = RunItem.objects.filter(entrant__run=run, entrant__name=model, step=step).order_by("sample__position")
     found: dict[int, list[float]] = {}
     for turn, score in places.values_list("repetition", "repaired_score"):
         found.setdefault(turn, []).append(score)
@@ -121,7 +121,7 @@ def test_pages_tables_and_files_say_it(run, client, cast):
     assert {row["repetition"] for row in csv.DictReader(io.StringIO(lines.decode()))} == {"1", "2", "3"}
     told = io.StringIO()
     call_command("leaderboard", project=cast.project.slug, json=True, stdout=told)
-    assert json.loads(told.getvalue())["stages"]["stage2"]
+    assert json.loads(told.getvalue())["groups"]["stage2"]
 
 
 def test_again_nothing_is_asked_and_the_estimate_knows_it(run, cast):
@@ -188,9 +188,9 @@ def assert_shown(run: Run, other: Run, expected: dict) -> None:
 
 @pytest.mark.once
 def test_the_variance_is_split_between_stories_prompts_and_repetitions(run, cast):
-    def split(*runs: Run, stage: str = "label", model: str = "random") -> dict:
+    def split(*runs: Run, group: str = "stage2", model: str = "random") -> dict:
         told = io.StringIO()
-        call_command("variance_split", *(one.uid for one in runs), model=model, stage=stage, json=True, stdout=told)
+        call_command("variance_split", *(one.uid for one in runs), model=model, group=group, json=True, stdout=told)
         return json.loads(told.getvalue())
 
     alone = split(run)
@@ -211,7 +211,7 @@ def test_the_variance_is_split_between_stories_prompts_and_repetitions(run, cast
     assert split(run, model="majority")["reason"] == "every score is the same"
     for arguments, sentence in (
         ({"model": "nobody"}, "nobody has no scores"),
-        ({"stage": "tiny"}, "there are: stage1, stage2"),
+        ({"group": "tiny"}, "there are: stage1, stage2"),
     ):
         with pytest.raises(CommandError, match=sentence):
             split(run, **arguments)

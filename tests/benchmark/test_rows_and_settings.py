@@ -34,8 +34,8 @@ def world(tmp_path) -> ResultsWorld:
 
 
 def document(world, *, all_runs: bool = False, **asked: str) -> Document:
-    stages = leaderboard_of(world.dataset, AnswerFormat.TEXT, None, all_runs=all_runs, asked=asked).entrants
-    return leaderboard_document("Leaderboard", stages)
+    groups = leaderboard_of(world.dataset, AnswerFormat.TEXT, None, all_runs=all_runs, asked=asked).entrants
+    return leaderboard_document("Leaderboard", groups)
 
 
 LEXICAL, STRICT = "lexical-judge, rules", "strict, rules"
@@ -126,9 +126,9 @@ def test_page_command_and_files_have_the_same_ranking(judged_twice, client, caps
     page = client.get(f"{world.base}/results/")
     text = page.content.decode()
     assert "Ranked apart" in text and 'id="judge"' in text and 'id="prompts"' not in text
-    query = next(one for stage in page.context["groups"] for one in stage.others).query
+    query = next(one for group in page.context["groups"] for one in group.others).query
     shown = client.get(f"{world.base}/results/?{query}")
-    rows = {stage.key: [row.cells[0].text for row in stage.table.rows] for stage in shown.context["groups"]}
+    rows = {group.key: [row.cells[0].text for row in group.table.rows] for group in shown.context["groups"]}
     assert rows["stage1"] == ["both"]
     files = shown.context["files_query"]
     held = json.loads(client.get(f"{world.base}/results/tables/stage1.json?{files}").content)
@@ -136,11 +136,11 @@ def test_page_command_and_files_have_the_same_ranking(judged_twice, client, caps
     assert any(f"judged by {strict}" in note for note in held["notes"])
     drawn = client.get(f"{world.base}/results/figures/leaderboard-stage1.svg?{files}&theme=light").content.decode()
     assert "both: repaired" in drawn and "omniscient: repaired" not in drawn and "omniscient (ranked apart" in drawn
-    pairs = client.get(f"{world.base}/results/differences/?{query}&stage=stage1").content.decode()
+    pairs = client.get(f"{world.base}/results/differences/?{query}&group=stage1").content.decode()
     assert "Nothing to compare" in pairs
     call_command("leaderboard", project=world.dataset.project.slug, judge=strict, json=True)
     told = json.loads(capsys.readouterr().out)
-    assert [row["model"] for row in told["stages"]["stage1"]] == ["both"]
+    assert [row["model"] for row in told["groups"]["stage1"]] == ["both"]
     assert told["rankings"]["stage1"]["judge"] == strict and told["rankings"]["stage1"]["others"][0]["rows"] == 4
     with pytest.raises(CommandError, match="there are: lexical-judge"):
         call_command("leaderboard", project=world.dataset.project.slug, judge="nobody")
@@ -167,10 +167,10 @@ def test_from_a_ranking_to_two_of_its_models_and_back_to_all_its_pairs(judged_tw
     world = judged_twice
     again = world.another("omniscient", steps=("extract", "judge"), judge=world.strict.judge)
     client.force_login(world.alice)
-    [query] = [one.query for stage in client.get(f"{world.base}/results/").context["groups"] for one in stage.others]
+    [query] = [one.query for group in client.get(f"{world.base}/results/").context["groups"] for one in group.others]
     strict = client.get(f"{world.base}/results/?{query}&runs=all")
-    of_stage = next(one for one in hrefs(strict, "/results/differences/") if "stage=stage1" in one)
-    pairs = client.get(of_stage)
+    of_group = next(one for one in hrefs(strict, "/results/differences/") if "group=stage1" in one)
+    pairs = client.get(of_group)
     keys = compared_in(pairs)
     assert keys == {f"{run.uid}.{run.entrants.get().pk}" for run in (world.strict, again)}
     from_a_pair = client.get(hrefs(pairs, "/results/compare/")[0])
@@ -180,7 +180,7 @@ def test_from_a_ranking_to_two_of_its_models_and_back_to_all_its_pairs(judged_tw
     for comparison in (from_a_pair, from_the_form):
         swapped = client.get(f"{compared}{hrefs(comparison, '?a=')[0]}")
         for page in (comparison, swapped):
-            [link] = [one for one in hrefs(page, "/results/differences/") if "stage=stage1" in one]
+            [link] = [one for one in hrefs(page, "/results/differences/") if "group=stage1" in one]
             back = client.get(link)
             assert back.context["asked"] == pairs.context["asked"] and back.context["every"]
             assert [row.cells for row in back.context["table"].rows] == [
@@ -202,7 +202,7 @@ def test_from_a_run_to_two_of_its_models_and_to_all_pairs_of_their_ranking(world
     compared = f"{world.base}/results/compare/"
     first, second = (f"{run.uid}.{one.pk}" for one in run.entrants.all())
     page = client.get(compared, {"a": first, "b": second, **hidden_inputs(_results_of(client, world, run), compared)})
-    [link] = [one for one in hrefs(page, "/results/differences/") if "stage=stage1" in one]
+    [link] = [one for one in hrefs(page, "/results/differences/") if "group=stage1" in one]
     pairs = client.get(link)
     keys = compared_in(pairs)
     found = pairs.context["leaderboard"]
@@ -219,9 +219,9 @@ def test_two_that_no_ranking_holds_open_the_ranking_that_they_were_chosen_from(j
     world = judged_twice
     keys = [world.entrant("omniscient"), f"{world.strict.uid}.{world.strict.entrants.get().pk}"]
     client.force_login(world.alice)
-    page = client.get(f"{world.base}/results/compare/", {"a": keys[0], "b": keys[1], "stage": "stage1"})
+    page = client.get(f"{world.base}/results/compare/", {"a": keys[0], "b": keys[1], "group": "stage1"})
     [link] = hrefs(page, "/results/differences/")
-    assert link.endswith("?version=1&form=text&stage=stage1&reading=repaired")
+    assert link.endswith("?version=1&form=text&group=stage1&reading=repaired")
 
 
 def test_another_level_is_another_ranking_and_baselines_are_in_both(world):

@@ -52,9 +52,7 @@ def refused(*arguments: str) -> str:
 
 
 def test_the_answer_is_what_scripts_rely_on(dataset):
-    told = run(
-        "--stage", "extract", "--stage", "judge", "--endpoint", "omniscient", "--judge", "lexical-judge", "--wait"
-    )
+    told = run("--step", "extract", "--step", "judge", "--endpoint", "omniscient", "--judge", "lexical-judge", "--wait")
     assert {"run", "state", "items", "calls", "tokens", "cost", "scores"} <= told.keys()
     assert told["judge_test"]["state"] == "tested"
     held = Run.objects.get()
@@ -80,10 +78,10 @@ def test_the_answer_is_what_scripts_rely_on(dataset):
 
 
 def test_labelling_has_its_own_columns_and_a_second_run_makes_no_call(dataset):
-    first = run("--stage", "label", "--endpoint", "majority", "--wait")
+    first = run("--step", "label", "--endpoint", "majority", "--wait")
     overall = first["scores"]["official"]["stage2"]["overall"]
     assert overall.keys() == {"stories", *SHARES2}
-    second = run("--stage", "label", "--endpoint", "majority", "--wait")
+    second = run("--step", "label", "--endpoint", "majority", "--wait")
     assert second["calls"] == {"made": 0, "reused": 14}
     assert second["scores"] == first["scores"] and second["run"] != first["run"]
 
@@ -91,7 +89,7 @@ def test_labelling_has_its_own_columns_and_a_second_run_makes_no_call(dataset):
 @pytest.mark.once
 def test_without_json_people_read_a_table(dataset):
     out, err = StringIO(), StringIO()
-    arguments = ("--stage", "label", "--endpoint", "majority", "--endpoint", "random", "--wait")
+    arguments = ("--step", "label", "--endpoint", "majority", "--endpoint", "random", "--wait")
     call_command(*CALL[:-1], *arguments, stdout=out, stderr=err)
     lines = out.getvalue().splitlines()
     assert "items: 28 done, 0 failed, 0 unusable" in lines and "calls: 28 made, 0 reused" in lines
@@ -108,22 +106,22 @@ def test_without_json_people_read_a_table(dataset):
 
 
 def test_without_wait_nothing_is_asked_yet(dataset):
-    told = run("--stage", "label", "--endpoint", "majority")
+    told = run("--step", "label", "--endpoint", "majority")
     assert {"run", "state", "items", "calls", "tokens", "cost"} <= told.keys() and "scores" not in told
     assert (told["state"], told["items"]["done"], Call.objects.count()) == ("running", 0, 0)
 
 
 def test_split_category_limit_and_several_models(dataset):
     category = dataset.samples.first().category
-    told = run("--stage", "label", "--endpoint", "majority", "--endpoint", "random", "--category", category, "--wait")
+    told = run("--step", "label", "--endpoint", "majority", "--endpoint", "random", "--category", category, "--wait")
     assert told["items"]["done"] == 4  # two stories of each of seven categories
     assert told["scores"].keys() == {"majority", "random"}
-    assert run("--stage", "label", "--endpoint", "majority", "--limit", "3", "--wait")["items"]["done"] == 3
+    assert run("--step", "label", "--endpoint", "majority", "--limit", "3", "--wait")["items"]["done"] == 3
 
 
 def test_a_judge_alone_takes_the_newest_extractions(dataset):
-    run("--stage", "extract", "--endpoint", "omniscient", "--limit", "5", "--wait")
-    told = run("--stage", "judge", "--endpoint", "omniscient", "--judge", "lexical-judge", "--wait")
+    run("--step", "extract", "--endpoint", "omniscient", "--limit", "5", "--wait")
+    told = run("--step", "judge", "--endpoint", "omniscient", "--judge", "lexical-judge", "--wait")
     assert told["calls"] == {"made": 5, "reused": 0}
     assert told["scores"]["official"]["stage1"]["overall"]["stories"] == "5"
     newest = Run.objects.first()
@@ -131,7 +129,7 @@ def test_a_judge_alone_takes_the_newest_extractions(dataset):
 
 
 def test_a_judge_that_was_named_judges(dataset):
-    told = run("--stage", "extract", "--endpoint", "omniscient", "--judge", "lexical-judge", "--wait", "--limit", "2")
+    told = run("--step", "extract", "--endpoint", "omniscient", "--judge", "lexical-judge", "--wait", "--limit", "2")
     assert told["items"]["done"] == 4
 
 
@@ -139,22 +137,22 @@ def test_a_judge_that_was_named_judges(dataset):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--stage", "label", "--endpoint", "gpt"), ("There is no endpoint 'gpt'; there are: lexical-judge, majority, " "omniscient, random.")),  # noqa: E501
-        (("--stage", "label", "--endpoint", "omniscient"), ("omniscient is a baseline that can only extract; none of " "the chosen steps is for it.")),  # noqa: E501
-        (("--stage", "judge", "--endpoint", "omniscient", "--judge", "lexical-judge"), ("No run of oracle has extractions of " "omniscient; add --stage extract.")),  # noqa: E501
-        (("--stage", "extract", "--stage", "judge", "--endpoint", "omniscient"), ("Judging needs a judge: choose an " "endpoint, for instance the lexical " "judge.")),  # noqa: E501
-        (("--stage", "label", "--endpoint", "majority", "--limit", "-1"), "--limit: it is -1; expected a whole number from 0 to 1000000."),  # noqa: E501
-        (("--stage", "label", "--endpoint", "majority", "--judge", "lexical-judge"), ("--judge is for judging, and the " "steps are label: leave it out, or " "add --stage judge.")),  # noqa: E501
-        (("--stage", "label", "--endpoint", "majority", "--shots", "0"), ("--shots is for judging, and the steps are " "label: leave it out, or add --stage judge.")),  # noqa: E501
-        (("--stage", "extract", "--endpoint", "omniscient", "--judge", "lexical-judge", "--without-story"), ("--without-story is of no use: " "lexical-judge is a baseline that " "reads the two tables alone.")),  # noqa: E501
-        (("--stage", "label", "--endpoint", "majority", "--examples", "2"), ("--examples are shown at level 4, and " "the level is 3: leave one of them out.")),  # noqa: E501
-        (("--stage", "label", "--endpoint", "majority", "--examples", "4", "--level", "4"), "A prompt can have 0 to 3 examples, not 4."),  # noqa: E501
-        (("--stage", "label", "--endpoint", "majority", "--max-tokens", "0"), "--max-tokens: it is 0; expected a whole number from 1 to 200000."),  # noqa: E501
-        (("--stage", "label", "--endpoint", "majority", "--budget", "plenty"), ("The budget is 'plenty'; expected US " "dollars, 0 or more, with up to four " "decimals, such as 2.50.")),  # noqa: E501
-        (("--stage", "label", "--endpoint", "majority", "--prompt-set", "ours"), "There is no prompt set 'ours'; there are omnitom-1."),  # noqa: E501
-        (("--stage", "label", "--endpoint", "majority", "--dataset", "7"), "oracle has no dataset version 7; it has: 1."),  # noqa: E501
-        (("--stage", "label", "--endpoint", "majority", "--batch"), "The endpoint majority has no batch form."),
-        (("--stage", "label", "--endpoint", "majority", "--level", "9"), ("Argument --level: invalid choice: 9 " "(choose from 1, 2, 3, 4); --help says what " "can be given.")),  # noqa: E501
+        (("--step", "label", "--endpoint", "gpt"), ("There is no endpoint 'gpt'; there are: lexical-judge, majority, " "omniscient, random.")),  # noqa: E501
+        (("--step", "label", "--endpoint", "omniscient"), ("omniscient is a baseline that can only extract; none of " "the chosen steps is for it.")),  # noqa: E501
+        (("--step", "judge", "--endpoint", "omniscient", "--judge", "lexical-judge"), ("No run of oracle has extractions of " "omniscient; add --step extract.")),  # noqa: E501
+        (("--step", "extract", "--step", "judge", "--endpoint", "omniscient"), ("Judging needs a judge: choose an " "endpoint, for instance the lexical " "judge.")),  # noqa: E501
+        (("--step", "label", "--endpoint", "majority", "--limit", "-1"), "--limit: it is -1; expected a whole number from 0 to 1000000."),  # noqa: E501
+        (("--step", "label", "--endpoint", "majority", "--judge", "lexical-judge"), ("--judge is for judging, and the " "steps are label: leave it out, or " "add --step judge.")),  # noqa: E501
+        (("--step", "label", "--endpoint", "majority", "--shots", "0"), ("--shots is for judging, and the steps are " "label: leave it out, or add --step judge.")),  # noqa: E501
+        (("--step", "extract", "--endpoint", "omniscient", "--judge", "lexical-judge", "--without-story"), ("--without-story is of no use: " "lexical-judge is a baseline that " "reads the two tables alone.")),  # noqa: E501
+        (("--step", "label", "--endpoint", "majority", "--examples", "2"), ("--examples are shown at level 4, and " "the level is 3: leave one of them out.")),  # noqa: E501
+        (("--step", "label", "--endpoint", "majority", "--examples", "4", "--level", "4"), "A prompt can have 0 to 3 examples, not 4."),  # noqa: E501
+        (("--step", "label", "--endpoint", "majority", "--max-tokens", "0"), "--max-tokens: it is 0; expected a whole number from 1 to 200000."),  # noqa: E501
+        (("--step", "label", "--endpoint", "majority", "--budget", "plenty"), ("The budget is 'plenty'; expected US " "dollars, 0 or more, with up to four " "decimals, such as 2.50.")),  # noqa: E501
+        (("--step", "label", "--endpoint", "majority", "--prompt-set", "ours"), "There is no prompt set 'ours'; there are omnitom-1."),  # noqa: E501
+        (("--step", "label", "--endpoint", "majority", "--dataset", "7"), "oracle has no dataset version 7; it has: 1."),  # noqa: E501
+        (("--step", "label", "--endpoint", "majority", "--batch"), "The endpoint majority has no batch form."),
+        (("--step", "label", "--endpoint", "majority", "--level", "9"), ("Argument --level: invalid choice: 9 " "(choose from 1, 2, 3, 4); --help says what " "can be given.")),  # noqa: E501
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_one_sentence(dataset, arguments, sentence):
@@ -163,10 +161,10 @@ def test_what_cannot_be_done_is_one_sentence(dataset, arguments, sentence):
 
 @pytest.mark.once
 def test_a_split_and_a_project_that_are_not_there(dataset):
-    assert "'final'" in refused("--stage", "label", "--endpoint", "majority", "--split", "final")
+    assert "'final'" in refused("--step", "label", "--endpoint", "majority", "--split", "final")
     with pytest.raises(CommandError, match="nowhere"):
         call_command(
-            "run_benchmark", "--suite", "omnitom", "--project", "nowhere", "--stage", "label", "--endpoint", "x"
+            "run_benchmark", "--suite", "omnitom", "--project", "nowhere", "--step", "label", "--endpoint", "x"
         )
 
 
@@ -184,7 +182,7 @@ def test_an_unknown_suite_and_missing_arguments_are_one_sentence_too(db):
 def test_what_is_chosen_is_what_is_launched(dataset):
     reader = endpoint("reader", batches=True)
     told = run(
-        "--stage", "all", "--endpoint", "reader", "--judge", "reader", "--level", "4", "--examples", "2",
+        "--step", "all", "--endpoint", "reader", "--judge", "reader", "--level", "4", "--examples", "2",
         "--examples-from",
         "calibration", "--judge-level", "4", "--shots", "1", "--without-story", "--max-tokens", "500", "--seed", "7",
         "--budget", "2.50",
@@ -216,27 +214,27 @@ def changed_gold(dataset) -> None:
 
 def test_a_refused_run_freezes_nothing(dataset):
     changed_gold(dataset)
-    refused("--stage", "label", "--endpoint", "omniscient")
+    refused("--step", "label", "--endpoint", "omniscient")
     assert Dataset.objects.count() == 1
-    run("--stage", "label", "--endpoint", "majority")
+    run("--step", "label", "--endpoint", "majority")
     assert Dataset.objects.count() == 2
     assert Run.objects.get().dataset.version == 2, "the present gold, as the help says"
-    run("--stage", "label", "--endpoint", "majority", "--dataset", "1")
+    run("--step", "label", "--endpoint", "majority", "--dataset", "1")
     assert Run.objects.first().dataset.version == 1
 
 
 def test_labelling_beside_a_judge_asks_the_present_gold_and_never_an_older_one(dataset):
-    both = ("--stage", "label", "--stage", "judge", "--endpoint", "omni-label", "--judge", "lexical-judge")
+    both = ("--step", "label", "--step", "judge", "--endpoint", "omni-label", "--judge", "lexical-judge")
     endpoint("omni-label")
     with pytest.raises(
         CommandError, match="no answer is usable"
     ):  # which are extractions that can be judged all the same
-        run("--stage", "extract", "--endpoint", "omni-label", "--limit", "2", "--wait")
+        run("--step", "extract", "--endpoint", "omni-label", "--limit", "2", "--wait")
     changed_gold(dataset)
     with pytest.raises(CommandError) as caught:
         run(*both)
     assert str(caught.value) == (
-        "No run of oracle has extractions of omni-label with version 2 of the dataset; add --stage extract."
+        "No run of oracle has extractions of omni-label with version 2 of the dataset; add --step extract."
     )
     assert Dataset.objects.count() == 1
     run(*both, "--dataset", "1", "--limit", "2")
@@ -247,18 +245,18 @@ def test_labelling_beside_a_judge_asks_the_present_gold_and_never_an_older_one(d
 
 
 def test_what_a_judge_alone_is_told_of_extractions_chooses_them(dataset):
-    alone = ("--stage", "judge", "--endpoint", "omniscient", "--judge", "lexical-judge")
-    run("--stage", "extract", "--endpoint", "omniscient", "--level", "1", "--limit", "2", "--wait")
+    alone = ("--step", "judge", "--endpoint", "omniscient", "--judge", "lexical-judge")
+    run("--step", "extract", "--endpoint", "omniscient", "--level", "1", "--limit", "2", "--wait")
     first = Run.objects.get()
-    run("--stage", "extract", "--endpoint", "omniscient", "--level", "3", "--limit", "2", "--wait")
+    run("--step", "extract", "--endpoint", "omniscient", "--level", "3", "--limit", "2", "--wait")
     run(*alone)
     assert Run.objects.first().level == 3, "the newest"
     run(*alone, "--level", "1")
     made = Run.objects.first()
     assert (made.source, made.level) == (first, 1)
     for more, sentence in (
-        (("--level", "2"), "No run of oracle has extractions of omniscient with level 2; add --stage extract."),
-        (("--level", "1", "--form", "structured"), ("No run of oracle has extractions of omniscient with level 1, " "form structured; add --stage extract.")),  # noqa: E501
+        (("--level", "2"), "No run of oracle has extractions of omniscient with level 2; add --step extract."),
+        (("--level", "1", "--form", "structured"), ("No run of oracle has extractions of omniscient with level 1, " "form structured; add --step extract.")),  # noqa: E501
         (("--examples", "1"), "--examples is for extraction and labelling, and the steps are judge: leave it out."),
     ):  # fmt: skip
         with pytest.raises(CommandError) as caught:
@@ -272,7 +270,7 @@ def test_what_may_cost_something_is_said_before(dataset):
     err = StringIO()
     call_command(
         *CALL,
-        "--stage",
+        "--step",
         "label",
         "--endpoint",
         "paid",

@@ -311,13 +311,13 @@ def test_a_report_and_a_comparison_are_kept(dataset, models, labelled):
     assert (held.title, held.run, held.metrics["kind"]) == ("March", labelled, "run")
     assert done["address"].endswith(f"/results/reports/{held.uid}/")
     other = worked_off(started(dataset=dataset, endpoints=[models["random"]], steps=["label"], limit=3))
-    done = told("share_report", labelled.uid, "--against", other.uid, "--stage", "label", "--reading", "official")
+    done = told("share_report", labelled.uid, "--against", other.uid, "--group", "stage2", "--reading", "official")
     compared = SharedReport.objects.get(uid=done["report"]).metrics
     assert compared["kind"] == "comparison" and compared["comparison"]["parse"] == "official"
-    assert refused("share_report", labelled.uid, "--stage", "label") == (
-        "--stage is for a comparison: name the other run with --against."
+    assert refused("share_report", labelled.uid, "--group", "stage2") == (
+        "--group is for a comparison: name the other run with --against."
     )
-    assert "no scores of extract" in refused("share_report", labelled.uid, "--against", other.uid, "--stage", "extract")
+    assert "no scores of stage1" in refused("share_report", labelled.uid, "--against", other.uid, "--group", "stage1")
     assert "Choose two different entrants" in refused("share_report", labelled.uid, "--against", labelled.uid)
 
 
@@ -338,7 +338,7 @@ def test_the_leaderboard_is_printed_and_written(dataset, models, labelled, tmp_p
     worked_off(started(dataset=dataset, endpoints=[models["random"]], steps=["label"], limit=3))
     ask = ("leaderboard", "--project", "oracle")
     done = told(*ask)
-    rows = done["stages"]["stage2"]
+    rows = done["groups"]["stage2"]
     assert (done["dataset"], done["form"], [row["model"] for row in rows]) == (1, "text", ["majority", "random"])
     assert rows[0]["repaired"]["value"] > rows[1]["repaired"]["value"] and rows[0]["run"] == labelled.uid
     out = StringIO()
@@ -352,7 +352,7 @@ def test_the_leaderboard_is_printed_and_written(dataset, models, labelled, tmp_p
     assert {row["First"] for row in csv.DictReader(path.open(newline=""))} == {"majority"}
     told(*ask, "--name", "leaderboard-stage2", "--output", str(tmp_path / "board.svg"))
     assert "random" in (tmp_path / "board.svg").read_text()
-    assert told(*ask, "--kind", "model")["stages"] == {"stage1": [], "stage2": []}
+    assert told(*ask, "--kind", "model")["groups"] == {"stage1": [], "stage2": []}
     assert "There is no table 'x'; there are: stage2" in refused(*ask, "--name", "x", "--output", str(path))
     assert refused(*ask, "--name", "stage2", "--output", str(tmp_path / "board.doc")) == (
         "--output ends in 'doc'; expected one of csv, json, tex, svg, pdf, png."
@@ -365,7 +365,7 @@ def test_two_models_are_compared_and_written(dataset, models, labelled, tmp_path
     other = worked_off(started(dataset=dataset, endpoints=[models["random"]], steps=["label"], limit=5))
     ask = ("compare_models", labelled.uid, other.uid)
     done = told(*ask)
-    assert (done["first"], done["second"], done["stage"], done["n"]) == ("majority", "random", "stage2", 3)
+    assert (done["first"], done["second"], done["group"], done["n"]) == ("majority", "random", "stage2", 3)
     small = started(dataset=dataset, endpoints=[models["random"]], steps=["label"], limit=2)
     part = told(*ask, "--split", f"run:{worked_off(small).uid}")
     assert part["n"] == 2 and part["selection"].startswith("2 stories of ")
@@ -380,7 +380,7 @@ def test_two_models_are_compared_and_written(dataset, models, labelled, tmp_path
     told(*ask, "--name", "stories", "--output", str(tmp_path / "stories.json"))
     assert len(json.loads((tmp_path / "stories.json").read_text())["rows"]) == 5
     assert "has no split 'x'" in refused(*ask, "--split", "x")
-    assert "no scores of extract" in refused(*ask, "--stage", "extract")
+    assert "no scores of stage1" in refused(*ask, "--group", "stage1")
 
 
 def test_who_sees_results(dataset):

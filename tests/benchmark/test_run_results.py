@@ -35,13 +35,13 @@ def test_the_page_shows_the_figures_of_score_outputs(world, client, address):
     client.force_login(world.alice)
     page = client.get(address).content.decode()
     expected = scores_of(world.run)
-    for model, stage, name in (
+    for model, step, name in (
         ("majority", "stage2", "overall_accuracy"),
         ("omniscient", "stage1", "f1"),
         ("omniscient", "stage1", "f1_category_mean"),
     ):
         for parse in ("official", "repaired"):
-            assert percent(expected[model][parse][stage]["overall"][name]) in page
+            assert percent(expected[model][parse][step]["overall"][name]) in page
     low, high = expected["majority"]["repaired"]["stage2"]["overall"]["interval"]["acc_order"]
     assert f"[{100 * low:.1f}, {100 * high:.1f}]" in page
 
@@ -126,7 +126,7 @@ def test_categories_open_their_own_items(world, client, address):
     client.force_login(world.alice)
     page = client.get(address).content.decode()
     entrant = world.run.entrants.get(name="omniscient").pk
-    links = re.findall(rf'href="([^"]*model={entrant}&amp;stage=judge&amp;category=[^"]*)"', page)
+    links = re.findall(rf'href="([^"]*model={entrant}&amp;step=judge&amp;category=[^"]*)"', page)
     assert links
     items = client.get(links[0].replace("&amp;", "&"))
     assert items.status_code == 200
@@ -224,10 +224,10 @@ def test_confusion_cells_and_label_counts_open_their_items(world, client, addres
 def test_unusable_cells_and_table_3_open_their_items(world, client, address):
     client.force_login(world.alice)
     tables = _tables(client.get(address))
-    for column, stage in (("stage1_unusable", "extract"), ("stage2_unusable", "label")):
+    for column, step in (("stage1_unusable", "extract"), ("stage2_unusable", "label")):
         for model, text, link in _links(tables["unusable-repaired"], column):
             if text != "–":
-                assert f"stage={stage}" in link and _meant(client, link)[0] == int(text), model
+                assert f"step={step}" in link and _meant(client, link)[0] == int(text), model
     for model, text, link in _links(
         _tables(client.get(address, {"reading": "official"}))["unusable-official"], "stage1_unusable"
     ):
@@ -236,7 +236,7 @@ def test_unusable_cells_and_table_3_open_their_items(world, client, address):
     links = _links(tables["main-repaired"], "acc_truth-status")
     told = {model: link for model, _, link in links if link}
     assert "dimension=truth_status" in told["majority"] and _meant(client, told["majority"])[0] == STORIES
-    assert all("stage=judge" in link for model, _, link in _links(tables["main-official"], "f1") if link)
+    assert all("step=judge" in link for model, _, link in _links(tables["main-official"], "f1") if link)
 
 
 def test_a_repaired_figure_opens_the_items_that_it_rests_on(world, client):
@@ -246,7 +246,7 @@ def test_a_repaired_figure_opens_the_items_that_it_rests_on(world, client):
     used = list(RunItem.objects.filter(entrant__run=run, step="label")[:4])
     RunItem.objects.filter(pk__in=[one.pk for one in used]).update(repaired_score=0.5)
     client.force_login(world.alice)
-    items = f"{world.base}/runs/{run.uid}/items/?stage=label"
+    items = f"{world.base}/runs/{run.uid}/items/?step=label"
     assert client.get(items).content.decode().count('id="item-') == 9
     assert client.get(f"{items}&problem=used").content.decode().count('id="item-') == 4
     table = tables_of(document_of(world.run))["stage2"]()

@@ -105,7 +105,7 @@ def test_every_refusal_says_why_in_one_sentence(dataset, majority, omniscient, l
     for refused, sentence in cases:
         told, field = refusal(refused)
         assert told == sentence
-        assert field and (field in {"judge", "stages"} or field in refused.options or hasattr(refused, field))
+        assert field and (field in {"judge", "steps"} or field in refused.options or hasattr(refused, field))
 
 
 def test_what_a_source_must_be(dataset, omniscient, lexical, extracted):
@@ -138,8 +138,8 @@ def test_judging_anew_takes_extractions_over_and_calls_the_judge_alone(dataset, 
     anew = worked_off(started(dataset=dataset, endpoints=[omniscient], steps=["judge"], judge=strict, source=extracted))
     new = Call.objects.exclude(pk__in=before)
     assert set(new.values_list("endpoint__name", flat=True)) == {"strict"} and new.count() == 8
-    for stage in (EXTRACT, JUDGE):
-        assert RunItem.objects.filter(entrant__run=anew, step=stage).count() == 8
+    for step in (EXTRACT, JUDGE):
+        assert RunItem.objects.filter(entrant__run=anew, step=step).count() == 8
     taken = RunItem.objects.filter(entrant__run=anew, step=EXTRACT)
     held = RunItem.objects.filter(entrant__run=extracted, step=EXTRACT)
     fields = ("sample", "call", "repaired", "unusable")

@@ -86,14 +86,14 @@ def test_official_figures_of_whole_runs(omnitom, shared, write, name):
     found = json.loads(
         run("score_outputs", "omnitom", "--data", data, "--answers", write("a.json", case["raw_outputs"]), "--json")
     )
-    for stage in ("stage1", "stage2"):
-        told, expected = found["official"][stage], case["expected"][stage]
+    for group in ("stage1", "stage2"):
+        told, expected = found["official"][group], case["expected"][group]
         told["overall"].pop("f1_category_mean", None)
         assert told == {
             **expected,
             "overall": expected["overall"] if isinstance(expected["overall"], dict) else expected["overall"][0],
         }
-        repaired = found["repaired"][stage]
+        repaired = found["repaired"][group]
         assert repaired["overall"].keys() >= {*told["overall"], "interval", "bounds", "unusable"}
         assert [row["story_id"] for row in repaired["stories"]] == [int(row["story_id"]) for row in told["stories"]]
 

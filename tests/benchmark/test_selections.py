@@ -65,19 +65,19 @@ def test_a_cell_opens_the_items_of_the_split_alone(world, page, client):
     asked = links(found, "/items/?")
     assert asked and all(one["split"] == ["held out"] for one in asked)
     entrant = world.run.entrants.get(name="majority").pk
-    items = page(f"runs/{world.run.uid}/items/", model=entrant, stage="label", split="held out")
+    items = page(f"runs/{world.run.uid}/items/", model=entrant, step="label", split="held out")
     assert numbers(items) == CHOSEN and 'value="held out" selected' in items
-    assert len(numbers(page(f"runs/{world.run.uid}/items/", model=entrant, stage="label"))) == 9
+    assert len(numbers(page(f"runs/{world.run.uid}/items/", model=entrant, step="label"))) == 9
 
 
 def test_items_of_the_stories_of_another_run(world, page):
     small = world.another("majority", limit=3)
-    items = page(f"runs/{world.run.uid}/items/", stage="label", split=f"run:{small.uid}")
+    items = page(f"runs/{world.run.uid}/items/", step="label", split=f"run:{small.uid}")
     assert numbers(items) == {1, 2, 3} and "3 stories of" in items
 
 
 def test_two_models_of_a_split_are_compared_on_it(world, page, client):
-    names = {"a": world.entrant("majority"), "b": world.entrant("random"), "stage": "stage2"}
+    names = {"a": world.entrant("majority"), "b": world.entrant("random"), "group": "stage2"}
     found = page("results/compare/", **names, split="held out")
     assert "over 4 stories" in found and "Split held out: 4 stories" in found
     assert all(one["split"] == ["held out"] for one in links(found, "/items/?"))
@@ -91,7 +91,7 @@ def test_two_models_of_a_split_are_compared_on_it(world, page, client):
 
 def test_a_comparison_of_a_split_is_frozen_with_it(world, client):
     client.force_login(world.alice)
-    names = {"a": world.entrant("majority"), "b": world.entrant("random"), "stage": "stage2", "split": "held out"}
+    names = {"a": world.entrant("majority"), "b": world.entrant("random"), "group": "stage2", "split": "held out"}
     response = client.post(f"{world.base}/results/compare/share/", names | {"title": "A\x00 part"})
     held = SharedReport.objects.get()
     assert response.status_code == 302 and held.title == "A part"
@@ -101,7 +101,7 @@ def test_a_comparison_of_a_split_is_frozen_with_it(world, client):
 
 
 def test_pairs_of_a_split_lead_to_its_comparison(world, page):
-    found = page("results/differences/", split="held out", stage="stage2")
+    found = page("results/differences/", split="held out", group="stage2")
     assert all(one["split"] == ["held out"] for one in links(found, "/results/compare/?"))
 
 

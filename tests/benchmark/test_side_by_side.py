@@ -198,7 +198,7 @@ def page(world, client):
 
 @pages
 def test_both_answers_stand_beside_gold_and_the_prompt_stands_once(world, page):
-    text = page("majority", "random", stage="stage2")
+    text = page("majority", "random", group="stage2")
     assert text.count("Prompt, the same for both") == 1 and text.count('aria-label="Raw answer"') == 2
     items = RunItem.objects.filter(
         entrant__run=world.run, sample__number=3, step="label", entrant__name__in=("majority", "random")
@@ -207,7 +207,7 @@ def test_both_answers_stand_beside_gold_and_the_prompt_stands_once(world, page):
     count, differing = (int(found) for found in re.search(r"All (\d+).*?(\d+) that differ", text).groups())
     sample = items[0].sample
     assert count == 7 * len(sample.beliefs) == len(re.findall(r'<th scope="row"', text))
-    only = page("majority", "random", stage="stage2", only="differences")
+    only = page("majority", "random", group="stage2", only="differences")
     assert 0 < differing < count and len(re.findall(r'<th scope="row"', only)) == differing == only.count(
         "<strong>differs</strong>"
     )
@@ -226,10 +226,10 @@ def test_stories_follow_each_other_and_two_of_one_kind_are_refused(page):
 @pages
 def test_extractions_and_judgements_are_held_against_gold(world, page):
     other = HOSTILE
-    extracted = page("omniscient", other, stage="stage1", step="extract")
+    extracted = page("omniscient", other, group="stage1", step="extract")
     assert extracted.count("<strong>differs</strong>") > 3 and "Steps of this story" in extracted
     assert MUTE in extracted and "<script>alert(1)</script>" not in extracted
-    assert "matched" in page("omniscient", other, stage="stage1", step="judge")
+    assert "matched" in page("omniscient", other, group="stage1", step="judge")
 
 
 @pages
@@ -241,7 +241,7 @@ def test_a_story_that_neither_was_asked_about_is_not_found(page):
 def test_a_comparison_leads_there(world, client):
     client.force_login(world.alice)
     a, b = (world.entrant(name) for name in ("majority", "random"))
-    text = client.get(f"{world.base}/results/compare/?a={a}&b={b}&stage=stage2").content.decode()
+    text = client.get(f"{world.base}/results/compare/?a={a}&b={b}&group=stage2").content.decode()
     assert f"{world.base}/results/compare/3/?a={a}" in text
 
 

@@ -69,7 +69,7 @@ def dataset(cast, monkeypatch):
 
 def posted(dataset, **chosen):
     return {
-        "dataset": dataset.version, "endpoints": ["learns", "steady"], "stages": ["extract", "judge", "label"],
+        "dataset": dataset.version, "endpoints": ["learns", "steady"], "steps": ["extract", "judge", "label"],
         "judge": "lexical-judge", "judge_level": 4, "shots": 3, "level": 3, "examples": 0, "examples_from": "sample",
         "form": "text", "prompt_set": "omnitom-1", "max_tokens": 2000, "seed": 1, "repetitions": 1,
         "judge_form": "same", "passes": "1", "settle": "none", **chosen,
@@ -147,7 +147,7 @@ def test_one_launch_asks_at_each_level_and_one_table_has_what_it_found(cast, dat
 def test_commands_and_interface_sweep_levels_of_models_and_of_judges(cast, dataset, client, capsys):
     slug = cast.project.slug
     call_command(
-        "run_benchmark", "--project", slug, "--suite", "omnitom", "--stage", "extract", "--endpoint", "steady",
+        "run_benchmark", "--project", slug, "--suite", "omnitom", "--step", "extract", "--endpoint", "steady",
         "--levels", "1", "2", "--limit", "2", "--wait", "--json",
     )  # fmt: skip
     told = json.loads(capsys.readouterr().out)
@@ -263,7 +263,7 @@ def test_one_launch_sweeps_models_and_judges_and_asks_the_models_once(cast, data
     slug = cast.project.slug
     chosen = posted(
         dataset, levels=[1, 3], judge="steady", judges=["learns", "lexical-judge"], judge_levels=[1, 4], limit=3,
-        stages=["extract", "judge"],
+        steps=["extract", "judge"],
     )  # fmt: skip
     # 2 levels × 2 models × 3 stories × extraction and judging; 4 further runs judge 2 × 3 answers each
     estimated = written(client.get(reverse("benchmark:estimate", args=[slug]), chosen))
@@ -302,5 +302,5 @@ def test_one_launch_sweeps_models_and_judges_and_asks_the_models_once(cast, data
     page = client.get(reverse("benchmark:run_sweep", args=[slug, run.uid])).content.decode()
     assert f'href="/p/{slug}/alignment/{study.uid}/"' in page and "runs/align/" not in page
     assert all(one.title in written(client.get(reverse("benchmark:run_sweep", args=[slug, run.uid]))) for one in runs)
-    nobody = posted(dataset, judge_levels=[1, 4], stages=["label"])
+    nobody = posted(dataset, judge_levels=[1, 4], steps=["label"])
     assert "Nothing of this launch is judged" in written(client.post(reverse("benchmark:launch", args=[slug]), nobody))

@@ -12,7 +12,7 @@ from benchmark.services.reports import report_of
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
-STAGES = ("extract", "judge", "label")
+STEPS = ("extract", "judge", "label")
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_a_failed_labelling_call_is_named(cast, gold):
 def test_the_official_reading_counts_what_official_parsing_finds_no_row_in(cast, gold, models):
     """A renamed column costs a person nothing; nothing is what official parsing finds in prose."""
     model = make_endpoint("model", options={"default": "I would rather not."})
-    run = work_off(started(cast, gold, [model], STAGES, judge=models["lexical-judge"]))
+    run = work_off(started(cast, gold, [model], STEPS, judge=models["lexical-judge"]))
     row = row_of(run, "official")
     assert (row["stage1_unusable"], row["stage1_answers"]) == (4, 4)
     assert (row["stage2_unusable"], row["stage2_answers"]) == (4, 4)
@@ -97,11 +97,11 @@ def test_the_official_reading_counts_what_official_parsing_finds_no_row_in(cast,
 def test_an_empty_table_counts_as_an_answer(cast, gold, models, form):
     text = '{"rows": []}' if form == "structured" else "Actor | Belief | Order\n--- | --- | ---"
     model = make_endpoint("model", options={"default": text})
-    run = work_off(started(cast, gold, [model], STAGES, judge=models["lexical-judge"], form=form))
+    run = work_off(started(cast, gold, [model], STEPS, judge=models["lexical-judge"], form=form))
     row, [entrant] = row_of(run), report_of(run).entrants
     assert (row["stage1_unusable"], row["stage2_unusable"], row["stage1_answers"]) == (0, 0, 4)
-    for stage, name in (("stage1", "recall"), ("stage1", "f1"), ("stage2", "overall_accuracy")):
-        overall = entrant.groups[stage].parses.overall("repaired")
+    for group, name in (("stage1", "recall"), ("stage1", "f1"), ("stage2", "overall_accuracy")):
+        overall = entrant.groups[group].parses.overall("repaired")
         assert (overall.stories, overall.unusable, overall.value_of(name)) == (4, 0, 0)
     assert set(RunItem.objects.filter(entrant__run=run).values_list("unusable", flat=True)) == {""}
 
@@ -109,7 +109,7 @@ def test_an_empty_table_counts_as_an_answer(cast, gold, models, form):
 def test_a_table_that_was_cut_off_before_its_first_row_is_no_empty_table(cast, gold, models):
     script = [{"text": "Actor | Belief | Order", "stop": "length"}]
     model = make_endpoint("model", options={"script": script})
-    run = work_off(started(cast, gold, [model], STAGES, judge=models["lexical-judge"]))
+    run = work_off(started(cast, gold, [model], STEPS, judge=models["lexical-judge"]))
     assert missing(run) == {"the answer was cut off": 4}
     assert (row_of(run)["stage1_unusable"], row_of(run)["stage2_unusable"]) == (4, 4)
     assert set(RunItem.objects.filter(entrant__run=run, step="label").values_list("repaired_score", flat=True)) == {

@@ -77,7 +77,7 @@ def _with_run() -> Cast:
     for name in ("adder", "counter"):
         make_endpoint(name, provider="baseline", model=name)
     sent = {
-        "dataset": dataset.version, "endpoints": ["adder", "counter"], "stages": ["repeat", "sum"], "politeness": "now",
+        "dataset": dataset.version, "endpoints": ["adder", "counter"], "steps": ["repeat", "sum"], "politeness": "now",
         "repetitions": 2, "max_tokens": 20, "seed": 3, "title": "Two adders",
     }  # fmt: skip
     page = admin.get(reverse("benchmark:launch", args=[cast.project.slug]), {"dataset": dataset.version})
@@ -284,7 +284,7 @@ def test_every_page_of_results_shows_it(run, admin, cast):
             ("run_made", [slug, run.uid], {}),
             ("run_results", [slug, run.uid], {}),
             ("run_report", [slug, run.uid], {}),
-            ("run_items", [slug, run.uid], {"stage": "sum", "problem": "used"}),
+            ("run_items", [slug, run.uid], {"step": "sum", "problem": "used"}),
             ("run_item", [slug, run.uid, place.pk], {}),
             ("leaderboard", [slug], {}),
             ("differences", [slug], {}),
@@ -320,7 +320,7 @@ def test_its_own_filter_finds_items_by_what_their_answers_hold(run, admin, cast)
     for other in ("MatchCount", "Actor role", "Extraction without a judgement", "Not structured"):
         assert other not in text
     assert admin.get(address, {"model": adder, "digits": "3"}).context["page"].paginator.count == 48  # no such choice
-    assert admin.get(address, {"model": adder, "stage": "repeat", "digits": "2"}).context["page"].paginator.count == 0
+    assert admin.get(address, {"model": adder, "step": "repeat", "digits": "2"}).context["page"].paginator.count == 0
     assert "Choose a model" in admin.get(address, {"digits": "1"}).content.decode()
 
 
@@ -358,10 +358,10 @@ def test_it_is_compared_shared_and_downloaded(run, admin, cast, tmp_path):
     told = io.StringIO()
     call_command("leaderboard", project=slug, json=True, stdout=told)
     leaderboard = json.loads(told.getvalue())
-    rows = {row["model"]: row for row in leaderboard["stages"]["tiny"]}
+    rows = {row["model"]: row for row in leaderboard["groups"]["tiny"]}
     assert rows["adder"]["repaired"]["value"] == 1.0 and rows["counter"]["rank"] == 2
     keys = [f"{run.uid}.{pk}" for pk in run.entrants.values_list("pk", flat=True)]
-    compared = admin.get(reverse("benchmark:compare", args=[slug]), {"a": keys[0], "b": keys[1], "stage": "tiny"})
+    compared = admin.get(reverse("benchmark:compare", args=[slug]), {"a": keys[0], "b": keys[1], "group": "tiny"})
     assert compared.status_code == 200 and "Right sums" in compared.content.decode()
     assert "All sums" in compared.content.decode() and "All stories" not in compared.content.decode()
     told = io.StringIO()
@@ -409,7 +409,7 @@ def test_a_table_and_a_picture_of_its_own_stand_in_its_own_section(run, admin, c
         table = parts["Sums at a glance"].tables[0]
         assert table.title == "Right at a glance, repaired parse"
         cells = {row.cells[0].text: row.cells[1] for row in table.rows}
-        assert cells["adder"].text == "100.00" and "stage=sum" in cells["adder"].href
+        assert cells["adder"].text == "100.00" and "step=sum" in cells["adder"].href
         assert "glance-repaired.svg" in response.content.decode()
         assert response.context["explorer"] is None
     file = admin.get(reverse("benchmark:run_table", args=[slug, run.uid, "glance-official", "csv"]))
@@ -457,9 +457,9 @@ def test_who_has_open_work_sees_of_its_own_what_it_calls_whole(run):
 def test_its_own_table_and_picture_name_who_is_not_in_them(run):
     document = document_of(run)
     late = Absent("late", "all 24 calls failed")
-    stages = document.groups["tiny"]
-    entry = stages[1]
-    stages[1] = replace(entry, parses=replace(entry.parses, official=None, reason="No answer is official."))
+    steps = document.groups["tiny"]
+    entry = steps[1]
+    steps[1] = replace(entry, parses=replace(entry.parses, official=None, reason="No answer is official."))
     document = replace(document, absent={"tiny": [late]})
     lacking = [late, Absent(entry.model, "No answer is official")]
     assert tables_of(document)["glance-official"]().absent == lacking
@@ -579,7 +579,7 @@ def test_what_has_no_use_for_the_suite_is_refused_before_anything_is_asked(tiny,
             check(plan)
         assert str(caught.value) == sentence
     for asked, sentence in (
-        (["--stage", "nope"], "--stage is 'nope'; expected some of repeat, sum, or all."),
+        (["--step", "nope"], "--step is 'nope'; expected some of repeat, sum, or all."),
         (["--level", "3"], "--level is of no use for Tiny sums: leave it out."),
         (["--without-story"], "--without-story is of no use for Tiny sums: leave it out."),
     ):
@@ -597,11 +597,11 @@ def test_the_leaderboard_of_a_copy_is_headed_with_its_title(run, cast):
     assert told.getvalue().startswith("Sums, version 1, text, ")
 
 
-def test_a_stage_that_is_named_twice_is_asked_once(tiny, admin, cast):
+def test_a_step_that_is_named_twice_is_asked_once(tiny, admin, cast):
     imported(admin, cast)
     make_endpoint("adder", provider="baseline", model="adder")
     sent = {
-        "dataset": 1, "endpoints": ["adder"], "stages": ["repeat", "repeat"], "politeness": "now", "repetitions": 1,
+        "dataset": 1, "endpoints": ["adder"], "steps": ["repeat", "repeat"], "politeness": "now", "repetitions": 1,
         "max_tokens": 20, "seed": 3,
     }  # fmt: skip
     assert admin.post(reverse("benchmark:launch", args=[cast.project.slug]), sent).status_code == 302

@@ -71,7 +71,7 @@ def test_the_page_offers_both_and_launches_either(gold, cast, client):
             and f"?dataset={gold.version}&amp;suite=omnitom" in page
         )
     sent = {
-        "suite": "lengths", "dataset": gold.version, "endpoints": ["two"], "stages": ["count"], "repetitions": 1,
+        "suite": "lengths", "dataset": gold.version, "endpoints": ["two"], "steps": ["count"], "repetitions": 1,
         "max_tokens": 20, "seed": 1,
     }  # fmt: skip
     assert "2 stories" in written(client.get(reverse("benchmark:estimate", args=[cast.project.slug]), sent))

@@ -102,7 +102,7 @@ def test_from_a_figure_down_to_a_raw_answer(world, admin):
     admin.goto(pages(world)["leaderboard"])
     row = admin.locator("#stage2 tbody tr", has_text="majority").first
     row.locator("td a").first.click()
-    admin.wait_for_url(f"**/runs/{world.run.uid}/items/?model=*stage=label")
+    admin.wait_for_url(f"**/runs/{world.run.uid}/items/?model=*step=label")
     admin.locator("main tbody a").first.click()
     admin.wait_for_url("**/items/*/")
     assert "Actor | Belief" in admin.locator("main").inner_text()
@@ -164,12 +164,10 @@ def test_downloads(world, admin):
     admin.get_by_label("as wide as a column").check()
     narrow = downloaded(admin, metric.get_by_role("link", name="SVG"))
     assert [b'viewBox="0 0 453.6 ' in wide, b'viewBox="0 0 216 ' in narrow] == [True, True]
-    stage = (
-        admin.locator("section", has=admin.get_by_role("heading", name="Stage 2: labelling")).locator(".files").first
-    )
-    rows = list(csv.reader(io.StringIO(downloaded(admin, stage.get_by_role("link", name="CSV")).decode(), newline="")))
+    step = admin.locator("section", has=admin.get_by_role("heading", name="Stage 2: labelling")).locator(".files").first
+    rows = list(csv.reader(io.StringIO(downloaded(admin, step.get_by_role("link", name="CSV")).decode(), newline="")))
     assert {row[0] for row in rows[1:]} == {"majority", "random", "'" + HOSTILE, "Chance level", "Majority baseline"}
-    assert downloaded(admin, stage.get_by_role("link", name="LaTeX")).startswith(b"% Needs")
+    assert downloaded(admin, step.get_by_role("link", name="LaTeX")).startswith(b"% Needs")
     archive = zipfile.ZipFile(
         io.BytesIO(downloaded(admin, admin.get_by_role("link", name="majority", exact=True).last))
     )

@@ -36,8 +36,8 @@ def made(db, tmp_path) -> SuitesWorld:
 def _items(run: Run) -> Iterator[RunItem]:
     """The longest item of each step."""
     items = RunItem.objects.filter(entrant__run=run, repetition=0).annotate(length=Length("sample__content"))
-    for stage in run.steps:
-        yield items.filter(step=stage).order_by("-length", "pk")[0]
+    for step in run.steps:
+        yield items.filter(step=step).order_by("-length", "pk")[0]
 
 
 def _of_suite(base: str, name: str, run: Run) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 It knows the gold. Which story a prompt is about, and what is asked, it reads off the fenced blocks of the user's
 message: the story alone is an extraction, the story and a table a labelling, two tables a judgement. Everything is
-drawn from `Skill.seed`, model, stage and story, so that the same question has the same answer.
+drawn from `Skill.seed`, model, step and story, so that the same question has the same answer.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Served:
     """
 
     model: str
-    stage: str
+    step: str
     story_id: int
     text: str
     usable: bool
@@ -95,9 +95,9 @@ class Oracle:
         predicted, gold = (_read_rows(text, structured) for text in blocks[-2:])
         return self.judgement(record or self._by_gold[tuple(gold)], predicted, model, structured=structured)
 
-    def _drawn(self, model: str, stage: str, record: Record) -> tuple[Skill, Random, float]:
+    def _drawn(self, model: str, step: str, record: Record) -> tuple[Skill, Random, float]:
         skill = self.skills.get(model, Skill())
-        rng = Random(f"{skill.seed} {model} {stage} {record.story_id}")
+        rng = Random(f"{skill.seed} {model} {step} {record.story_id}")
         return skill, rng, rng.choice((-1, 1)) * skill.spread
 
     def extraction(self, record: Record, model: str, *, structured: bool = False) -> Served:

@@ -113,7 +113,7 @@ class Migration(migrations.Migration):
             name='Item',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('step', models.CharField(blank=True, db_column='stage', max_length=20)),
+                ('step', models.CharField(blank=True, max_length=20)),
                 ('key', models.CharField(max_length=80)),
                 ('state', models.CharField(choices=[('waiting', 'Waiting'), ('held', 'Held back'), ('claimed', 'In flight'), ('batched', 'In a batch'), ('done', 'Done'), ('unusable', 'Unusable'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='waiting', max_length=10)),
                 ('not_before', models.DateTimeField()),

@@ -209,7 +209,7 @@ class Item(models.Model):
 
     job = models.ForeignKey(Job, models.CASCADE, related_name="items")
     endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="items")
-    step = models.CharField(max_length=20, blank=True, db_column="stage")
+    step = models.CharField(max_length=20, blank=True)
     key = models.CharField(max_length=80)
     state = models.CharField(max_length=10, choices=ItemState.choices, default=ItemState.WAITING)
     not_before = models.DateTimeField()

@@ -48,7 +48,7 @@ class ScoreOut(serializers.Serializer):
     """Scores of one item. Of a story that you still have work to do on, that they are withheld, and nothing else."""
 
     model = serializers.CharField()
-    stage = serializers.CharField(help_text="Key of the step.")
+    step = serializers.CharField(help_text="Key of the step.")
     story_id = serializers.IntegerField(help_text="Number of the sample.")
     story_category = serializers.CharField(allow_blank=True)
     official = serializers.FloatField(allow_null=True)

@@ -9,29 +9,22 @@ from benchmark.models import AnswerFormat, Run
 from benchmark.services.comparisons import Comparison, compare, pair_of
 from benchmark.services.selections import selection_named
 from benchmark.suites.asked import PARSES
-from benchmark.suites.registry import suite_named, suites
+from benchmark.suites.registry import suites
 
-OF_COMPARING = ("model", "other_model", "stage", "reading", "split")
-
-
-def groups_by_name() -> dict[str, str]:
-    """Return the keys of all metric groups by their names in commands."""
-    return {group.called or group.key: group.key for suite in suites().values() for group in suite.groups}
+OF_COMPARING = ("model", "other_model", "group", "reading", "split")
 
 
-def group_of(run: Run, name: str) -> str:
-    """Return the key of the metric group that commands call so, of the run's suite where that has one; else the
-    name."""
-    own = {group.called or group.key: group.key for group in suite_named(run.suite).groups}
-    return own.get(name) or groups_by_name().get(name, name)
+def group_keys() -> list[str]:
+    """List the keys of the metric groups of all suites."""
+    return [group.key for suite in suites().values() for group in suite.groups]
 
 
 def add_choices(parser) -> None:
     parser.add_argument("--model", metavar="NAME", help="of RUN, where it has several")
     parser.add_argument("--other-model", metavar="NAME", help="of the other run, where it has several")
     parser.add_argument(
-        "--stage",
-        choices=groups_by_name(),
+        "--group",
+        choices=group_keys(),
         help="the metric group that is compared; the first that both have if not given",
     )
     parser.add_argument("--reading", choices=PARSES, help="repaired if not given")
@@ -44,9 +37,9 @@ def compared(run: Run, other: Run, options: dict[str, Any]) -> tuple[list[Run], 
         raise ValueError("The two runs are of different projects.")
     keys = [_key(run, options["model"], "model"), _key(other, options["other_model"], "other_model")]
     runs, entrants = pair_of(run.project, *keys)
-    group = group_of(run, options["stage"]) if options["stage"] else next(iter(entrants))
+    group = options["group"] or next(iter(entrants))
     if group not in entrants:
-        raise ValueError(f"The two have no scores of {options['stage']} in common.")
+        raise ValueError(f"The two have no scores of {options['group']} in common.")
     parse = options["reading"] or "repaired"
     if parse == "official" and runs[0].answer_format == AnswerFormat.STRUCTURED:
         raise ValueError("Structured output has no official parse.")

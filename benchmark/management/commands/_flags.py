@@ -72,7 +72,7 @@ def check_uses(suite: Suite, options: Mapping[str, Any], asked: Sequence[str], j
 
 def _of_no_step(suite: Suite, name: str, steps: Sequence[str], asked: Sequence[str]) -> str:
     labels = " and ".join(suite.step(step).label.lower() for step in steps)
-    way = f", or add --stage {steps[0]}" if suite.step(steps[0]).judged else ""
+    way = f", or add --step {steps[0]}" if suite.step(steps[0]).judged else ""
     return f"{flag(name)} is for {labels}, and the steps are {', '.join(asked)}: leave it out{way}."
 
 

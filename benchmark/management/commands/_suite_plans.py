@@ -26,7 +26,7 @@ from workers.management.named import endpoint_named
 from workers.models import Endpoint
 
 ALL = "all"
-FLAGS = {"endpoints": "endpoint", "steps": "stage", "methods": "method", "controls": "control"}
+FLAGS = {"endpoints": "endpoint", "steps": "step", "methods": "method", "controls": "control"}
 """Fields of a launch whose flags have other names."""
 
 
@@ -80,12 +80,12 @@ def _steps(suite: Suite, options: Mapping[str, Any]) -> list[str]:
     """List the steps that are named, in the order of the suite, all of one whose steps are not chosen but for judging;
     a judge that is named judges what is asked for."""
     keys = [step.key for step in suite.launched]
-    requested = options["stage"] or ([] if suite.chooses_steps and suite.judging else _unjudged(suite))
+    requested = options["step"] or ([] if suite.chooses_steps and suite.judging else _unjudged(suite))
     expected = f"expected some of {', '.join(keys)}, or {ALL}"
     if not requested:
-        raise ValueError(f"--stage is missing; {expected}.")
+        raise ValueError(f"--step is missing; {expected}.")
     if wrong := [key for key in requested if key not in (*keys, ALL)]:
-        raise ValueError(f"--stage is {wrong[0]!r}; {expected}.")
+        raise ValueError(f"--step is {wrong[0]!r}; {expected}.")
     steps = [key for key in keys if ALL in requested or key in requested]
     judging = suite.judging
     if judging and options["judge"] and judging.key not in steps and set(judging.needs) <= set(steps):
@@ -155,7 +155,7 @@ def _judgeable(
     asked_for += [f"{setting.name.replace('_', ' ')} {typed[setting.name]}" for setting in chosen]
     conditions = f" with {', '.join(asked_for)}" if asked_for else ""
     raise ValueError(
-        f"No run of {project.slug} has {judged_answers(suite)[1]} of {names}{conditions}; add --stage {needed[-1]}."
+        f"No run of {project.slug} has {judged_answers(suite)[1]} of {names}{conditions}; add --step {needed[-1]}."
     )
 
 

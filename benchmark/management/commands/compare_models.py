@@ -23,11 +23,11 @@ class PrintedComparison:
     file: WrittenFile | None = None
 
     def as_json(self) -> Json:
-        """{first, second, stage, reading, selection, n, rows, notes[, path, bytes]}."""
+        """{first, second, group, reading, selection, n, rows, notes[, path, bytes]}."""
         return {
             "first": self.comparison.first,
             "second": self.comparison.second,
-            "stage": self.comparison.group,
+            "group": self.comparison.group,
             "reading": self.comparison.parse,
             "selection": self.comparison.selection,
             "n": self.comparison.n,

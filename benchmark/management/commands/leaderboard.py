@@ -92,7 +92,7 @@ class Command(JsonCommand):
             title=dataset.title or None,
             form=str(answer_format),
             stories=leaderboard.chosen.label if leaderboard.chosen else "",
-            stages={
+            groups={
                 group: [PrintedRow.of(entrant, group) for entrant in entrants] for group, entrants in groups.items()
             },
             rankings=leaderboard.rankings,
@@ -120,7 +120,7 @@ class Command(JsonCommand):
         copy = f"{result.title}, version {result.dataset}"
         gold = f"{suite_named(result.suite).title} on version {result.dataset} of the gold"
         self.stdout.write(f"{copy if result.title else gold}, {result.form}, {result.stories or 'no finished run'}")
-        for group, rows in result.stages.items():
+        for group, rows in result.groups.items():
             if rows:
                 wide = max(len(group_named(group).score_title) + 4, *(len(row.model) for row in rows))
                 heads = "".join(f"{parse:>22}" for parse in PARSES)
@@ -134,7 +134,7 @@ class Command(JsonCommand):
                 self.stdout.write(note)
             for note in _uncovered(result.absent, group):
                 self.stdout.write(note)
-        if not any(result.stages.values()):
+        if not any(result.groups.values()):
             self.note("No finished run has figures of these stories; --dataset and --split choose others.")
         if result.report is not None:
             self.stdout.write(f"\nkept: {result.address}")
@@ -272,7 +272,7 @@ class PrintedLeaderboard:
     title: str | None = field(metadata=WHERE_THERE_IS_ONE)
     form: str
     stories: str
-    stages: Mapping[str, Sequence[PrintedRow]]
+    groups: Mapping[str, Sequence[PrintedRow]]
     rankings: Mapping[str, Ranking]
     notes: Mapping[str, Sequence[str]]
     absent: Sequence[Absence]

@@ -55,7 +55,7 @@ class Command(JsonCommand):
             f"{name}: {', '.join(step.key for step in suite.launched)}" for name, suite in suites().items()
         )
         parser.add_argument(
-            "--stage", action="append", metavar="STEP",
+            "--step", action="append", metavar="STEP",
             help="A step that is asked; may be given several times, or be all; a suite with one step needs none. "
             f"{steps}",
         )  # fmt: skip

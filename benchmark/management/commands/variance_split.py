@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from annotation.management.json_command import JsonCommand
-from benchmark.management.commands._comparing import group_of, groups_by_name
+from benchmark.management.commands._comparing import group_keys
 from benchmark.management.commands._runs import run_of
 from benchmark.services.variance import GroupSplit, split_of
 
@@ -16,12 +16,12 @@ class Command(JsonCommand):
         parser.add_argument("run", nargs="+", metavar="RUN")
         parser.add_argument("--model", required=True, metavar="NAME")
         parser.add_argument(
-            "--stage",
+            "--group",
             default="",
             metavar="GROUP",
-            help=f"the metric group, one of: {', '.join(groups_by_name())}; the first of the suite if not given",
+            help=f"the metric group, one of: {', '.join(group_keys())}; the first of the suite if not given",
         )
 
     def work(self, **options) -> GroupSplit:
         runs = [run_of(uid) for uid in dict.fromkeys(options["run"])]
-        return split_of(runs, options["model"], group_of(runs[0], options["stage"]) if options["stage"] else "")
+        return split_of(runs, options["model"], options["group"])

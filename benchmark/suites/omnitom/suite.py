@@ -46,7 +46,6 @@ from core.messages import Sentence, gettext_noop
 
 EXTRACTION = MetricGroup(
     key=STAGE1,
-    called=EXTRACT,
     title=gettext_noop("Stage 1: extraction"),
     noun=gettext_noop("extraction"),
     shares=STAGE1_SHARES,
@@ -81,7 +80,6 @@ def _labelling(scheme: Scheme) -> MetricGroup:
     shares = {key: scheme.share_of(key) for key in scheme.keys}
     return MetricGroup(
         key=STAGE2,
-        called=LABEL,
         title=gettext_noop("Stage 2: labelling"),
         noun=gettext_noop("labelling"),
         shares=scheme.shares,

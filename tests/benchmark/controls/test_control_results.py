@@ -228,7 +228,7 @@ def test_flips_are_counted_once_until_answers_change(run):
     flips, both = counts_of(run, ["renamed"], set())[endpoint, "renamed"]
     with CaptureQueriesContext(connection) as asked:
         assert counts_of(run, ["renamed"], set())[endpoint, "renamed"] == (flips, both)
-    assert not any('"stage", "' in query["sql"] for query in asked)
+    assert not any('"step", "' in query["sql"] for query in asked)
     item = RunItem.objects.filter(entrant__run=run, entrant__name=READS, repaired_score=1.0).first()
     RunItem.objects.filter(pk=item.pk).update(repaired_score=0.0, repaired={"label": 9})
     forget_report(run)

@@ -63,7 +63,7 @@ def test_a_launch_asks_everything_once_more_under_each_control(client, tmp_path)
     assert 'value="renamed"' in page and 'value="shuffled"' not in page
     assert "Shuffled options: not for OpenToM. Its questions have no options to be shuffled." in page
     sent = {
-        "dataset": 1, "endpoints": [READS, REMEMBERS], "stages": ["answer"], "method": "plain", "repetitions": 2,
+        "dataset": 1, "endpoints": [READS, REMEMBERS], "steps": ["answer"], "method": "plain", "repetitions": 2,
         "max_tokens": 50, "seed": 4,
         "title": "Two readers", "limit": 23, "controls": [*BOTH],
     }  # fmt: skip

@@ -50,7 +50,7 @@ def values(kinds, measure):
     return {kind: found[measure]["value"] for kind, found in kinds.items()}
 
 
-def test_stage_1_by_order_and_role_by_hand():
+def test_group_1_by_order_and_role_by_hand():
     kinds = plain(stage1_analyses(STAGE1))["kinds"]
     # gold rows: order 0: 1 of 1; order 1: 1 of 1 ("first" is no order); orders 2 and 3: 1 of 2; world 1 of 1; actors
     # 0,2,1,0: 2 of 4
@@ -105,7 +105,7 @@ def test_the_seed_decides_the_intervals():
     assert ends[0] == ends[1] != ends[2]
 
 
-def test_stage_2_by_order_and_role_by_hand():
+def test_group_2_by_order_and_role_by_hand():
     kinds = plain(stage2_analyses(STAGE2))["kinds"]
     # truth status, order 1: right, wrong, wrong ("so"), not legal, right: 2 of 4; order 0: not answered
     assert kinds["1"]["truth_status"]["value"] == 0.5 and kinds["1"]["truth_status"]["n"] == 4
@@ -248,11 +248,11 @@ def test_table_11_from_its_counts(paper):
 
 def test_table_12_from_its_counts(paper):
     for row in paper["table_12"]:
-        for stage in ("st1", "st2"):
-            percent = row[f"{stage}_unusable_percent"]
+        for group in ("st1", "st2"):
+            percent = row[f"{group}_unusable_percent"]
             if percent is None:
                 continue
-            failed = row[f"{stage}_implied_stories"]
+            failed = row[f"{group}_implied_stories"]
             outputs = ["no usable row" if at < failed else "" for at in range(895)]
             assert round(100 * plain(outputs_analysis(outputs, {}, resamples=2))["share"]["value"], 2) == percent
 

@@ -25,7 +25,7 @@ def same(found: dict, expected: dict) -> None:
     assert found["stories"] == expected["stories"]
 
 
-def test_stage_1_figures_by_hand():
+def test_group_1_figures_by_hand():
     # story 1: P = 1/3, R = 2/2, F1 = 2·(1/3)/(4/3) = 1/2; story 2: P = 0 of no rows, R = 1/2, F1 = 0
     # overall: P 1/6, from the rounded 0.333333 → 0.1666665; R 3/4; F1 1/4
     results = [
@@ -45,7 +45,7 @@ def test_stage_1_figures_by_hand():
     assert (found["overall"]["f1"], found["overall"]["f1_category_mean"]) == ("0.375000", "0.250000")
 
 
-def test_stage_2_figures_by_hand():
+def test_group_2_figures_by_hand():
     # two gold rows. Row 1: all seven right but the last, where gold is "" as well; row 2 has no prediction.
     # six dimensions 1/2, the last 0: overall (6 · 1/2) / 7 = 0.428571
     gold = ("1", "True", "Private", "Implicit", "Epistemic", "Inference", "")
@@ -77,8 +77,8 @@ def test_the_official_arithmetic_of_stage_2(omnitom):
 def test_the_official_figures_of_whole_runs(omnitom_run, name):
     records, texts, expected = omnitom_run(name)
     found = score_official(records, texts).as_json()
-    for stage in ("stage1", "stage2"):
-        same(found[stage], expected[stage])
+    for group in ("stage1", "stage2"):
+        same(found[group], expected[group])
     tables = stored_tables(records, texts)
     for story, parsed in expected["parsed"].items():
         held = tables[int(story)]
@@ -109,8 +109,8 @@ def test_the_official_mock_backend_to_the_last_file(omnitom_run):
         assert (len(held.extraction), len(held.labels)) == (told["extract_rows"], told["label_rows"])
         assert [[row.count for row in rows] for rows in held.judged] == [told["judge_pred"], told["judge_gt"]]
     exchanges = {
-        story: {stage: layout.Exchange("system", "user", text) for stage, text in stages.items()}
-        for story, stages in texts.items()
+        story: {step: layout.Exchange("system", "user", text) for step, text in steps.items()}
+        for story, steps in texts.items()
     }
     settings = layout.Settings(dataset_path=expected["manifest"]["dataset_path"], backend="mock")
     files = dict(layout.files(records, exchanges, score_official(records, texts), settings))
@@ -139,7 +139,7 @@ def test_cells_are_stored_with_one_blank_and_crlf(make_record):
     assert files["extraction/csv/story_007_extract.csv"] == b"actor,belief,order\r\nInes,It rains,1\r\n"
 
 
-def test_a_stage_has_figures_only_with_every_story_of_the_selection(make_record):
+def test_a_step_has_figures_only_with_every_story_of_the_selection(make_record):
     records = [make_record(number, ("Ines", "It rains")) for number in (1, 2)]
     texts = mock_texts(records)
     del texts[2]["judge"]

@@ -72,10 +72,10 @@ def test_counts_nought_one_and_two_occur_whatever_the_table(gold):
 
 
 def test_examples_are_of_the_category_and_never_the_story_itself(sample):
-    for stage in STEPS:
+    for step in STEPS:
         for record in sample:
-            found = examples_for(record.category, stage, record.story, sample, 3)
-            assert found == examples_for(record.category, stage, record.story, sample, 3)
+            found = examples_for(record.category, step, record.story, sample, 3)
+            assert found == examples_for(record.category, step, record.story, sample, 3)
             # three stories of each category, one of which is asked
             assert [one.record.category for one in found] == [record.category] * 2
             assert record.story not in [one.record.story for one in found]
@@ -99,7 +99,7 @@ def test_how_many_examples():
 
 def test_records_that_official_parsing_cannot_read_back_are_no_examples(make_record):
     rows = [("Ines", "a"), ("Ines", "b"), ("Bo", "c"), ("Bo", "d")]
-    assert all(example_of(make_record(1, *rows), stage) for stage in STEPS)
+    assert all(example_of(make_record(1, *rows), step) for step in STEPS)
     assert example_of(make_record(1, *rows, ("Bo", "this | that")), "extract") is None
     assert example_of(make_record(1, *rows, ("Bo", "Done.")), "label") is None
     assert example_of(make_record(1, *rows, ("GT", "e"), ("Prediction", "f")), "judge") is None
@@ -112,7 +112,7 @@ def test_ideal_answers_score_one_officially_and_repaired_in_text(sample):
     texts = {}
     for record in sample:
         texts[record.story_id] = answers = {
-            stage: ideal_answer(example_of(record, stage), stage, "text") for stage in ("extract", "label")
+            step: ideal_answer(example_of(record, step), step, "text") for step in ("extract", "label")
         }
         said = [row[:2] for row in parse_extraction(answers["extract"])]
         shown = [(row.actor, row.belief) for row in record.shown_rows]
@@ -126,7 +126,7 @@ def test_ideal_answers_score_one_officially_and_repaired_in_text(sample):
 
 def test_ideal_answers_of_examples_are_read_back_in_both_forms(sample):
     for record in sample:
-        extracted, labelled, judged = [example_of(record, stage) for stage in STEPS]
+        extracted, labelled, judged = [example_of(record, step) for step in STEPS]
         rows = [(row.actor, row.belief, row.order) for row in extracted.record.rows]
         gold = labelled.record.shown_rows
         predicted = [PredictedRow(*row, "") for row in judged.prediction.rows]

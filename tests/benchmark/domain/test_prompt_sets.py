@@ -21,10 +21,10 @@ def sample():
         return read_records(handle, SAMPLE.name)
 
 
-def asked(stage: str, record, *, level: int = 3, **more):
+def asked(step: str, record, *, level: int = 3, **more):
     """A request about a record; the judge is given its gold rows as predictions."""
-    own = {"label": {"rows": record.rows}, "judge": {"predictions": told(record), "gold": record.rows}}.get(stage, {})
-    return REQUESTS[stage](story=record.story, category=record.category, level=level, **own, **more)
+    own = {"label": {"rows": record.rows}, "judge": {"predictions": told(record), "gold": record.rows}}.get(step, {})
+    return REQUESTS[step](story=record.story, category=record.category, level=level, **own, **more)
 
 
 def told(record) -> list[tuple[str, str]]:
@@ -38,7 +38,7 @@ def texts(request) -> tuple[str, str]:
 
 def test_hashes_tell_wordings_apart():
     prompts = built_in()
-    hashes = [prompts.content_hash(stage, level) for stage in STEPS for level in LEVELS]
+    hashes = [prompts.content_hash(step, level) for step in STEPS for level in LEVELS]
     assert len(set(hashes)) == 12 and all(re.fullmatch(r"[0-9a-f]{64}", one) for one in hashes)
     again = load_prompt_set(prompts.files, name="again")
     assert again.content_hash("judge", 4) == prompts.content_hash("judge", 4)
@@ -64,7 +64,7 @@ OWN = {
 
 def test_a_set_of_ones_own(sample):
     own = load_prompt_set(OWN, name="released")
-    assert [own.levels(stage) for stage in STEPS] == [(3,), (3,), (4,)]
+    assert [own.levels(step) for step in STEPS] == [(3,), (3,), (4,)]
     assert own.name == "released" and re.fullmatch("[0-9a-f]{12}", own.version)
     record = sample[3]
     system, user = texts(asked("extract", record, prompt_set=own))
@@ -134,8 +134,8 @@ def sequences(text: str) -> set[tuple[str, ...]]:
 
 def test_every_file_of_the_built_in_set_is_in_it():
     files = built_in().files
-    assert len(files) == 1 + 3 * (4 + 5)  # data-note; by stage four levels, user, example, two formats, categories
-    assert all(set(built_in().categories[stage]) == CATEGORIES for stage in STEPS)
+    assert len(files) == 1 + 3 * (4 + 5)  # data-note; by step four levels, user, example, two formats, categories
+    assert all(set(built_in().categories[step]) == CATEGORIES for step in STEPS)
 
 
 CATEGORIES = {

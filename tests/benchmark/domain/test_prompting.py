@@ -43,11 +43,11 @@ def sample():
         return read_records(handle, SAMPLE.name)
 
 
-def asked(stage: str, record, *, level: int = 3, form: str = "text", **more):
+def asked(step: str, record, *, level: int = 3, form: str = "text", **more):
     """A request about a record; the judge is given its gold rows as predictions."""
-    own = {"label": {"rows": record.rows}, "judge": {"predictions": told(record), "gold": record.rows}}.get(stage, {})
+    own = {"label": {"rows": record.rows}, "judge": {"predictions": told(record), "gold": record.rows}}.get(step, {})
     given = {"story": record.story, "category": record.category, "level": level, "answer_format": form}
-    return REQUESTS[stage](**given, **own, **more)
+    return REQUESTS[step](**given, **own, **more)
 
 
 def told(record) -> list[tuple[str, str]]:
@@ -59,11 +59,11 @@ def texts(request) -> tuple[str, str]:
     return found.get("system", ""), found.get("user", "")
 
 
-@pytest.mark.parametrize(("stage", "level", "form"), list(product(STEPS, LEVELS, ANSWER_FORMATS)))
-def test_every_level_of_every_stage_in_both_forms(sample, stage, level, form):
+@pytest.mark.parametrize(("step", "level", "form"), list(product(STEPS, LEVELS, ANSWER_FORMATS)))
+def test_every_level_of_every_step_in_both_forms(sample, step, level, form):
     record = sample[1]
-    examples = examples_for(record.category, stage, record.story, sample, 2) if level == 4 else ()
-    request = asked(stage, record, level=level, form=form, examples=examples)
+    examples = examples_for(record.category, step, record.story, sample, 2) if level == 4 else ()
+    request = asked(step, record, level=level, form=form, examples=examples)
     system, user = texts(request)
     assert [one.role for one in request.messages] == ["system", "user"]
     assert record.story in user and record.story not in system
@@ -74,15 +74,15 @@ def test_every_level_of_every_stage_in_both_forms(sample, stage, level, form):
     assert [one.record.story in system for one in examples] == [True] * len(examples)
     columns = {"extract": "Actor | Belief | Order", "label": " | ".join(serialisers.label_header(OMNITOM_SCHEME))}
     if form == "text":
-        assert columns.get(stage, "Prediction Table:\nActor,Belief,MatchCount") in system
-    if stage == "label":
+        assert columns.get(step, "Prediction Table:\nActor,Belief,MatchCount") in system
+    if step == "label":
         assert all(value in system for one in SCHEMA.dimensions for value in one.values)
-    assert request.task["kind"] == stage
+    assert request.task["kind"] == step
 
 
 def test_levels_grow_from_one_sentence_to_criteria_and_category():
-    for stage in STEPS:
-        systems = [built_in().template(stage, level).system.split("\n\n") for level in LEVELS]
+    for step in STEPS:
+        systems = [built_in().template(step, level).system.split("\n\n") for level in LEVELS]
         first, second = systems[0][0], systems[1][0]
         assert first.endswith(".") and ". " not in first
         assert second.count(". ") >= 2 and "\n" not in second
@@ -93,10 +93,10 @@ def test_levels_grow_from_one_sentence_to_criteria_and_category():
 def test_what_is_the_same_for_a_category_comes_first(sample):
     one, other = [record for record in sample if record.category == "Hinting Task Test"][:2]
     third = [record for record in sample if record.category == "Hinting Task Test"][2:]
-    for stage in STEPS:
-        examples = examples_for(one.category, stage, one.story, third, 1)
+    for step in STEPS:
+        examples = examples_for(one.category, step, one.story, third, 1)
         assert len(examples) == 1
-        systems = {texts(asked(stage, record, level=4, examples=examples))[0] for record in (one, other)}
+        systems = {texts(asked(step, record, level=4, examples=examples))[0] for record in (one, other)}
         assert len(systems) == 1
 
 
@@ -135,8 +135,8 @@ def test_without_the_story_the_judge_is_shown_none_not_even_of_the_examples(samp
 def test_answers_in_the_structured_shape_are_read_back(sample):
     record = sample[2]
     gold = record.shown_rows
-    for stage in STEPS:
-        request = asked(stage, record, form="structured")
+    for step in STEPS:
+        request = asked(step, record, form="structured")
         jsonschema.Draft202012Validator.check_schema(request.schema)
         jsonschema.validate(instance(request.schema, "a digest"), request.schema)
         assert_strict(request.schema)

@@ -33,8 +33,8 @@ def test_a_perfect_model_is_perfect_on_the_nastiest_records(omnitom_run):
     records, texts, _ = omnitom_run("e2e_perfect")
     found = score_repaired(records, texts, resamples=200).as_json()
     json.dumps(found, allow_nan=False)
-    for stage, shares in (("stage1", ("precision", "recall", "f1")), ("stage2", ("overall_accuracy", "acc_order"))):
-        overall = found[stage]["overall"]
+    for group, shares in (("stage1", ("precision", "recall", "f1")), ("stage2", ("overall_accuracy", "acc_order"))):
+        overall = found[group]["overall"]
         assert (overall["stories"], overall["unusable"], overall["undefined"]) == (46, 0, 1)
         for name in shares:
             assert overall[name] == 1
@@ -46,8 +46,8 @@ def test_a_perfect_model_is_perfect_on_the_nastiest_records(omnitom_run):
 def test_clean_records_give_the_official_figures(omnitom_run):
     records, texts, expected = omnitom_run("e2e_noisy_known")
     found = score_repaired(records, texts, resamples=200).as_json()
-    for stage in ("stage1", "stage2"):
-        overall, told = found[stage]["overall"], expected[stage]["overall"]
+    for group in ("stage1", "stage2"):
+        overall, told = found[group]["overall"], expected[group]["overall"]
         for name, value in (told if isinstance(told, dict) else told[0]).items():
             assert overall[name] == pytest.approx(float(value), abs=1e-6)
         for name, (low, high) in overall["interval"].items():
@@ -142,8 +142,8 @@ def test_an_empty_table_says_nothing_and_is_not_missing(make_record, extract, la
     record = make_record(1, ("Ines", "It rains"))
     texts = {1: {"extract": extract, "judge": "Nothing to judge.", "label": label}}
     found = score_repaired([record], texts, resamples=50).as_json()
-    for stage, name in (("stage1", "f1"), ("stage1", "recall"), ("stage2", "overall_accuracy")):
-        overall = found[stage]["overall"]
+    for group, name in (("stage1", "f1"), ("stage1", "recall"), ("stage2", "overall_accuracy")):
+        overall = found[group]["overall"]
         assert (overall["stories"], overall["unusable"], overall[name]) == (1, 0, 0)
 
 
@@ -152,10 +152,10 @@ def test_what_is_no_table_says_something_that_cannot_be_read(make_record, text):
     record = make_record(1, ("Ines", "It rains"))
     texts = {1: {"extract": text, "judge": "Nothing to judge.", "label": text}}
     found = score_repaired([record], texts, resamples=50).as_json()
-    assert [found[stage]["stories"][0]["reason"] for stage in ("stage1", "stage2")] == [UNREADABLE, UNREADABLE]
+    assert [found[group]["stories"][0]["reason"] for group in ("stage1", "stage2")] == [UNREADABLE, UNREADABLE]
 
 
-def test_a_stage_that_nobody_answered_has_a_reason_and_no_figures(make_record):
+def test_a_group_that_nobody_answered_has_a_reason_and_no_figures(make_record):
     record = make_record(1, ("Ines", "It rains"))
     found = score_repaired([record], {1: {"label": perfect(record)["label"]}}, resamples=50).as_json()
     assert found["stage1"] is None

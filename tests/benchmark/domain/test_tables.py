@@ -325,7 +325,7 @@ def test_table_12_by_hand():
     }
     found = unusable_outputs(shares, parse="repaired")
     shown = [[column.text(row.get(column.key)) for column in found.columns] for row in found.rows]
-    # a stage: share, unusable, answers, calls without an answer, and of stage 1 extractions and rows without a
+    # a group: share, unusable, answers, calls without an answer, and of stage 1 extractions and rows without a
     # judgement
     assert shown == [
         ["Qwen3 8B", "6.93", "62", "895", "0", "3", "5", "14.41", "129", "895", "4"],

@@ -35,7 +35,7 @@ from workers.models import Call, Endpoint, Job
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SENT = {
-    "dataset": 1, "endpoints": [STEADY, THINKS], "stages": ["answer"], "method": ["s2a", "plain"], "repetitions": 1,
+    "dataset": 1, "endpoints": [STEADY, THINKS], "steps": ["answer"], "method": ["s2a", "plain"], "repetitions": 1,
     "max_tokens": 50,
     "seed": 1, "title": "Two thinkers", "limit": 23, "controls": ["renamed"], "budget": "1.00",
 }  # fmt: skip

@@ -64,7 +64,7 @@ def test_a_run_asks_at_the_steps_of_its_program(plan, cast, tone, steps):
     assert report_of(run).entrants[0].groups["tiny"].parses.overall("repaired").value_of("right") == 1.0
     stories = check(planned)
     looked_up = cached_answers(planned, stories, parts_of(planned, stories))
-    assert {stage: len(cached) for (_, stage), cached in looked_up.items()} == dict.fromkeys(steps, len(SUMS))
+    assert {step: len(cached) for (_, step), cached in looked_up.items()} == dict.fromkeys(steps, len(SUMS))
 
 
 def test_a_lost_earlier_answer_is_a_missing_one(plan, cast):

@@ -105,7 +105,7 @@ class _Joined:
     def where(self, key: str, parse: str, scheme: Scheme) -> Items:
         """The items behind a column, which may be another run's than the row's."""
         filters = _main_where(key, parse, scheme)
-        entrant = self.first if filters["stage"] == JUDGE else self.second
+        entrant = self.first if filters["step"] == JUDGE else self.second
         return Items(filters, entrant.run, entrant.entrant) if entrant else Items(filters)
 
 
@@ -139,8 +139,8 @@ def _asked_alike(first: EntrantResults, other: EntrantResults) -> bool:
 def _main_where(key: str, parse: str, scheme: Scheme) -> dict[str, str]:
     if key.startswith("f1"):
         category = {"category": key.removeprefix("f1 ")} if key.startswith("f1 ") else {}
-        return {"stage": JUDGE} | category | measured(STAGE1, "f1", parse)
+        return {"step": JUDGE} | category | measured(STAGE1, "f1", parse)
     dimension = next((name for name in scheme.keys if scheme.share_of(name) == key), "")
     if dimension:
-        return {"stage": LABEL, "dimension": dimension, "reading": parse}
-    return {"stage": LABEL} | measured(STAGE2, key, parse)
+        return {"step": LABEL, "dimension": dimension, "reading": parse}
+    return {"step": LABEL} | measured(STAGE2, key, parse)

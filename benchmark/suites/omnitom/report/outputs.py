@@ -86,13 +86,13 @@ def _outputs_where(parse: str) -> dict[str, Items]:
     first = JUDGE if parse == "official" else EXTRACT
     filters_by_column: dict[str, dict[str, str]] = {}
     for group, step in ((STAGE1, first), (STAGE2, LABEL)):
-        unusable = {"stage": step, "problem": "unusable"} | ({"reading": parse} if parse == "official" else {})
+        unusable = {"step": step, "problem": "unusable"} | ({"reading": parse} if parse == "official" else {})
         filters_by_column |= {group: unusable, f"{group}_unusable": unusable}
     steps = {STAGE1: EXTRACT, STAGE2: LABEL}
-    filters_by_column |= {f"{group}_answers": {"stage": step, "problem": "answered"} for group, step in steps.items()}
-    filters_by_column |= {f"{group}_calls": {"stage": step, "problem": "unanswered"} for group, step in steps.items()}
+    filters_by_column |= {f"{group}_answers": {"step": step, "problem": "answered"} for group, step in steps.items()}
+    filters_by_column |= {f"{group}_calls": {"step": step, "problem": "unanswered"} for group, step in steps.items()}
     gaps = {"stage1_judgements": "unjudged", "stage1_rows": "gaps"}
-    filters_by_column |= {key: {"stage": JUDGE, "problem": problem} for key, problem in gaps.items()}
+    filters_by_column |= {key: {"step": JUDGE, "problem": problem} for key, problem in gaps.items()}
     return {key: Items(filters) for key, filters in filters_by_column.items()}
 
 

@@ -195,7 +195,7 @@ def test_a_judge_that_leans_to_a_place_flips_where_the_texts_are_swapped(world, 
     run = world.run("leaning-judge", passes=2)
     assert version_of(run) != version_of(world.run("leaning-judge"))
     items = RunItem.objects.filter(entrant__run=run, entrant__name="careful").order_by("sample__position")
-    first, second = (list(items.filter(step=stage)) for stage in ("judge", "judge2"))
+    first, second = (list(items.filter(step=step)) for step in ("judge", "judge2"))
     assert len(first) == len(second) == len(THINGS)
     shown = [[item.repaired["right_is"] for item in items] for items in (first, second)]
     assert all({*pair} == {"A", "B"} for pair in zip(*shown, strict=True))
@@ -357,7 +357,7 @@ def test_pages_show_it_from_the_launch_to_the_corrected_score(world, client):
         "passes",
     ]
     posted = {
-        "dataset": world.dataset.version, "suite": "fantom", "endpoints": list(MODELS), "stages": ["answer"],
+        "dataset": world.dataset.version, "suite": "fantom", "endpoints": list(MODELS), "steps": ["answer"],
         "method": ["plain"], "embedder": "toy", "max_tokens": 500, "seed": 1, "repetitions": 1,
         "judge": "oracle-judge", "judge_form": "text", "passes": "1", "self_test": "",
     }  # fmt: skip
@@ -463,6 +463,6 @@ def test_the_command_asks_a_judge_that_is_named_and_none_else(world, capsys):
     assert (plain.steps, plain.judge) == (["answer"], None)
     assert (judged.steps, judged.params["judge_form"]) == (["answer", "judge"], "structured")
     assert figures(judged, "careful")["repaired"]["overall"]["accuracy"] == sum(RIGHT["careful"]) / len(THINGS)
-    call_command("run_benchmark", *given, "--stage", "judge", "--judge", "blunt-judge", "--no-self-test")
+    call_command("run_benchmark", *given, "--step", "judge", "--judge", "blunt-judge", "--no-self-test")
     anew = Run.objects.order_by("id").last()
     assert (anew.steps, anew.source) == (["judge"], judged)

@@ -308,7 +308,7 @@ def test_an_answer_that_was_not_read_and_a_closed_question_are_told_in_the_table
 def test_two_models_are_compared_by_sets_and_a_set_leads_to_its_questions(run, client, cast):
     client.force_login(cast.alice)
     keys = {entrant.name: f"{run.uid}.{entrant.pk}" for entrant in run.entrants.all()}
-    query = {"a": keys["oracle"], "b": keys["knows-all"], "stage": "fantom"}
+    query = {"a": keys["oracle"], "b": keys["knows-all"], "group": "fantom"}
     page = client.get(reverse("benchmark:compare", args=[cast.project.slug]), query)
     numbers = {sample.key: sample.number for sample in run.dataset.samples.all()}
     sets = page.context["stories"]

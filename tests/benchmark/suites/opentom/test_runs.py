@@ -64,7 +64,7 @@ def run(cast, client, copy_of, monkeypatch) -> Run:
     page = written(client.get(reverse("benchmark:launch", args=[slug]), {"dataset": 1}))
     assert "OpenToM" in page and "SimToM" in page and "First what the person knows" in page
     sent = {
-        "dataset": 1, "endpoints": ["oracle", "omniscient"], "stages": ["answer"], "method": "simtom", "repetitions": 1,
+        "dataset": 1, "endpoints": ["oracle", "omniscient"], "steps": ["answer"], "method": "simtom", "repetitions": 1,
         "max_tokens": 100,
         "seed": 1, "title": "Two minds",
     }  # fmt: skip
@@ -142,7 +142,7 @@ def _pages_show_them(run, cast, client):
             ("run_made", [run.uid], {}),
             ("run_results", [run.uid], {}),
             ("run_report", [run.uid], {"reading": "repaired"}),
-            ("run_items", [run.uid], {"stage": "answer"}),
+            ("run_items", [run.uid], {"step": "answer"}),
             ("run_item", [run.uid, item.pk], {}),
             ("leaderboard", [], {}),
             ("differences", [], {}),

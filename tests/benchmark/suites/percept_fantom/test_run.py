@@ -95,8 +95,8 @@ def overall(run, model, group, parse="repaired"):
     return metrics(run, model, group).parses.overall(parse)
 
 
-def wrong(model, stage):
-    items = RunItem.objects.filter(entrant__name=model, step=stage).select_related("sample")
+def wrong(model, step):
+    items = RunItem.objects.filter(entrant__name=model, step=step).select_related("sample")
     return {item.sample.key for item in items if not item.repaired["right"]}
 
 
@@ -166,18 +166,18 @@ def shows_pages(run, cast, client):
     client.force_login(cast.alice)
     page = written(client.get(reverse("benchmark:run_report", args=[cast.project.slug, run.uid])))
     assert "Perception, belief from perception and questions by scenario" in page and "percept-fantom-1" in page
-    for stage, told in (
+    for step, told in (
         ("perceptions", "Ida, Ole"),
         ("belief", "All questions of the set"),
         ("answer", "All questions of the set"),
     ):
-        item = RunItem.objects.get(entrant__name="omniscient", step=stage, sample__key="1-0-0/belief0/choice")
+        item = RunItem.objects.get(entrant__name="omniscient", step=step, sample__key="1-0-0/belief0/choice")
         shown = written(client.get(reverse("benchmark:run_item", args=[cast.project.slug, run.uid, item.pk])))
         assert told in shown and "The pears in my garden are ripe." in shown
-        beside = RunItem.objects.get(entrant__name="omniscient", step=stage, sample__key="1-0-0/answerability/yn/Bea")
+        beside = RunItem.objects.get(entrant__name="omniscient", step=step, sample__key="1-0-0/answerability/yn/Bea")
         linked = reverse("benchmark:run_item", args=[cast.project.slug, run.uid, beside.pk])
-        assert (f'href="{linked}" dir="auto"' in shown) == (stage != "perceptions")
-        assert shown.count("this page") == (stage != "perceptions")
+        assert (f'href="{linked}" dir="auto"' in shown) == (step != "perceptions")
+        assert shown.count("this page") == (step != "perceptions")
 
 
 def test_calls_on_perceptions_are_shared(copy):
@@ -213,8 +213,8 @@ def test_a_missing_answer_of_a_precursor_leaves_bounds_and_no_official_figure(ca
     monkeypatch.setitem(FUNCTIONS, "oracle", answering(load(folder).samples, right))
     oracle = make_endpoint("oracle", model="oracle", options={"function": "oracle"})
     run = worked_off(cast, copy, [oracle])
-    for stage in ("perceptions", "belief"):
-        lost = RunItem.objects.filter(step=stage, sample__group="1-0-0")
+    for step in ("perceptions", "belief"):
+        lost = RunItem.objects.filter(step=step, sample__group="1-0-0")
         Item.objects.filter(run_item__in=lost).update(state="failed")
         lost.update(call=None, official=None, repaired=None, score=None, repaired_score=None)
     made = tables_of(document_of(run))

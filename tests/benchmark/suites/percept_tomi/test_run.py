@@ -88,8 +88,8 @@ def test_the_tracker_is_right_everywhere_and_stories_are_asked_once(cast, copy, 
     client.force_login(cast.alice)
     report = client.get(reverse("benchmark:run_report", args=[cast.project.slug, run.uid])).content.decode()
     assert "Perception, belief from perception and questions by scenario" in report and "percept-tomi-1" in report
-    for stage, told in (("perceptions", "not scored"), ("belief", "Officially right"), ("answer", "Officially right")):
-        item = RunItem.objects.filter(entrant__run=run, entrant__name="tracker", step=stage).first()
+    for step, told in (("perceptions", "not scored"), ("belief", "Officially right"), ("answer", "Officially right")):
+        item = RunItem.objects.filter(entrant__run=run, entrant__name="tracker", step=step).first()
         page = client.get(reverse("benchmark:run_item", args=[cast.project.slug, run.uid, item.pk])).content.decode()
         assert told in page and "entered the kitchen" in page
 
