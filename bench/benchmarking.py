@@ -310,7 +310,7 @@ def _wide_run(dataset, models: int):
     run = start_run(by=None, plan=plan, now=timezone.now())
     prepare_all(threading.Event())
     call = Call.objects.create(key="0" * 64, endpoint=ends[0], body="{}", state="answered", planned_at=timezone.now())
-    fields = ["call", "official", "repaired", "score", "repaired_score", "unusable"]
+    fields = ["call", "official", "repaired", "score", "repaired_score", "unreadable"]
     stories = {story.pk: story for story in dataset.samples.all()}
     for position, entrant in enumerate(run.entrants.all()):
         rng, skill = random.Random(position), 0.5 + 0.4 * position / models

@@ -80,7 +80,7 @@ def skipped(rng: Random, story: Stage1Result, judge: Skipping) -> Stage1Result:
         sides[1] = sides[1][:kept] + (None,) * (size - kept)
     if rng.random() < judge.none * 2 * size / SIZES[-1] or set(sides[0] + sides[1]) == {None}:
         nothing = [(None,) * len(side) for side in sides]
-        return replace(story, pred_counts=nothing[0], gold_counts=nothing[1], unusable=NO_JUDGEMENT)
+        return replace(story, pred_counts=nothing[0], gold_counts=nothing[1], unreadable=NO_JUDGEMENT)
     return replace(story, pred_counts=sides[0], gold_counts=sides[1])
 
 
@@ -97,8 +97,8 @@ def asked_again(rng: Random, complete: Stage1Result, left: Stage1Result, answere
         tuple(told if kept is None and rng.random() < answered else kept for told, kept in zip(*both, strict=True))
         for both in ((complete.pred_counts, left.pred_counts), (complete.gold_counts, left.gold_counts))
     ]
-    unusable = NO_JUDGEMENT if set(sides[0] + sides[1]) == {None} else ""
-    return replace(left, pred_counts=sides[0], gold_counts=sides[1], unusable=unusable)
+    unreadable = NO_JUDGEMENT if set(sides[0] + sides[1]) == {None} else ""
+    return replace(left, pred_counts=sides[0], gold_counts=sides[1], unreadable=unreadable)
 
 
 @cache

@@ -349,7 +349,7 @@ def _addresses(suite: str) -> Iterator[str]:
             (one, ""),
             (one, f"?page={last}"),
             (one, "?sort=-score"),
-            (one, f"?model={entrants[2].pk}&state=unusable"),
+            (one, f"?model={entrants[2].pk}&state=unreadable"),
             (one, "?q=the"),
         ],
         "run_item": [(two, "")],

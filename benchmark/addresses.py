@@ -18,7 +18,7 @@ from benchmark.domain.entered import PaperRow
 from benchmark.domain.gold_kinds.cells import REFERENCE, Kind
 from benchmark.domain.tables import Table
 from benchmark.models import AnswerFormat, Dataset, Run
-from benchmark.services.comparisons import Comparison, compare, pair_of, unread, with_corrected
+from benchmark.services.comparisons import Comparison, compare, pair_of, why_unreadable, with_corrected
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, leaderboard_document
 from benchmark.services.doubtful_gold import DoubtfulGold, doubtful_gold
@@ -251,7 +251,7 @@ def chosen_comparison(params: Mapping[str, str], access: ProjectAccess) -> Chose
     runs, entrants = pair_of(access.project, params.get("a", ""), params.get("b", ""))
     group = params.get("group") if params.get("group") in entrants else next(iter(entrants))
     selection = selection_named(runs[0].dataset, params.get("split", ""), runs[0].suite)
-    unofficial = unread(entrants[group], group, "official", selection)
+    unofficial = why_unreadable(entrants[group], group, "official", selection)
     parses = ["repaired"] if unofficial else ["repaired", "official"]
     parse = params.get("reading") if params.get("reading") in parses else parses[0]
     full = with_corrected(compare(entrants[group], group, parse, selection), entrants[group], runs, selection)

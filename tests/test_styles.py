@@ -33,7 +33,7 @@ BUILT = {
     "is-{{ cell.mark }}": ("best", "second"),
     "plot-{{ chart.heads|length }}": ("1", "2", "3", "4", "5"),
     "settled-{{ cell.state }}": ("imported", "majority", "unanimous"),
-    "state-{{ segment.part.state }}": ("cancelled", "done", "failed", "flight", "unusable"),
+    "state-{{ segment.part.state }}": ("cancelled", "done", "failed", "flight", "unreadable"),
 }
 """Classes whose ends a template writes, as it writes them."""
 

@@ -144,7 +144,7 @@ def _usable(
     keys: set[tuple[str, str]] = set()
     for entry in answered:
         row = _row(entry, orders)
-        why = LACKING if row is None else _unusable(row, scripts)
+        why = LACKING if row is None else _unreadable(row, scripts)
         if row is not None and not why and (key := DraftRow(row.actor, row.belief).key) in keys:
             why = REPEATED
         if why or row is None:
@@ -166,7 +166,7 @@ def _text(value: Any) -> str:
     return " ".join(str(value).split()) if isinstance(value, str | int) else ""
 
 
-def _unusable(row: TableRow, scripts: frozenset[str]) -> str:
+def _unreadable(row: TableRow, scripts: frozenset[str]) -> str:
     if len(row.actor) > LONGEST["actor"] or len(row.belief) > LONGEST["belief"]:
         return TOO_LONG
     both = row.actor + row.belief

@@ -13,7 +13,7 @@ from annotation.services.prefill_params import RoundParams
 from annotation.services.prefill_requests import numbered, rows_by_story, sample_counts, story_request
 from annotation.services.prefill_scope import open_cells
 from core.messages import Sentence, gettext_noop
-from workers.models import NOT_READ, Call, Item, ItemState
+from workers.models import NOT_PARSED, Call, Item, ItemState
 from workers.providers.contract import Request
 from workers.services.handlers import JobHandler, Received, register
 
@@ -76,12 +76,12 @@ class PrefillHandler(JobHandler):
         suggestions: list[Suggestion],
     ) -> Received:
         """Append usable labels to `suggestions` and remove their cells from `open_cells_left`."""
-        if call.state in NOT_READ:
-            return Received(ItemState.UNUSABLE, call.problem or gettext_noop("The model refused to answer."))
+        if call.state in NOT_PARSED:
+            return Received(ItemState.UNREADABLE, call.problem or gettext_noop("The model refused to answer."))
         read = read_labels(call.answer, numbered(rows), schema)
         source = f"{item.endpoint.name} ({call.answered_by or call.model})"[:200]
         if not any(read.labels.values()):
-            return Received(ItemState.UNUSABLE, f"{call.problem} {read.problem}".strip())
+            return Received(ItemState.UNREADABLE, f"{call.problem} {read.problem}".strip())
         before = set(open_cells_left)
         for at, row in enumerate(rows, 1):
             for key, label in read.labels[at].items():
@@ -99,7 +99,7 @@ class PrefillHandler(JobHandler):
                     )
         remarks = [read.problem, _closed(before, len(rows) * len(schema.keys))]
         used = len(open_cells_left) < len(before)
-        return Received(ItemState.DONE if used else ItemState.UNUSABLE, " ".join(filter(None, remarks)))
+        return Received(ItemState.DONE if used else ItemState.UNREADABLE, " ".join(filter(None, remarks)))
 
 
 def _closed(open_: Set[tuple[int, str]], cells: int) -> str:

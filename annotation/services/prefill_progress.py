@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from annotation.models import Prefill
 from core.plain import Json, plain
 from workers.domain.pricing import Money
-from workers.services.failures import Failures, Shortfall, Unusable, shortfalls_of
+from workers.services.failures import Failures, Shortfall, UnreadableAnswers, shortfalls_of
 from workers.services.progress import Calls, Ended, Progress, Tokens, progress_of_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundProgress:
-    """The progress of one round. `failures` and `unusable_answers` are None where there are none, `held_back` items
+    """The progress of one round. `failures` and `unreadable_answers` are None where there are none, `held_back` items
     wait for a person and are open, `items` are those that ended."""
 
     round: str
     job: str
     state: str
     failures: Failures | None
-    unusable_answers: Unusable | None
+    unreadable_answers: UnreadableAnswers | None
     held_back: int
     items: Ended
     calls: Calls
@@ -30,11 +30,11 @@ class RoundProgress:
 
     @property
     def shortfall(self) -> Shortfall:
-        return Shortfall(self.failures, self.unusable_answers)
+        return Shortfall(self.failures, self.unreadable_answers)
 
     def as_json(self) -> Json:
         """The fields as commands print them and the API answers with them, the money in US dollars last."""
-        names = ("round", "job", "state", "failures", "unusable_answers", "held_back", "items", "calls", "tokens")
+        names = ("round", "job", "state", "failures", "unreadable_answers", "held_back", "items", "calls", "tokens")
         return {name: plain(getattr(self, name)) for name in names} | self.money.as_json
 
 
@@ -58,7 +58,7 @@ def _progress(prefill: Prefill, progress: Progress, shortfall: Shortfall) -> Rou
         job=prefill.job.uid,
         state=prefill.job.standing,
         failures=shortfall.failures,
-        unusable_answers=shortfall.unusable,
+        unreadable_answers=shortfall.unreadable,
         held_back=progress.held_back,
         items=progress.ended_items,
         calls=progress.calls,

@@ -12,7 +12,7 @@ from annotation.models import Story, SuggestedRow
 from annotation.services.prefill_params import RoundParams
 from annotation.services.prefill_scope import without_table
 from core.messages import gettext_noop
-from workers.models import NOT_READ, Call, Item, ItemState
+from workers.models import NOT_PARSED, Call, Item, ItemState
 from workers.providers.contract import Request
 from workers.services.handlers import JobHandler, Received, register
 
@@ -70,14 +70,14 @@ class TableDraftHandler(JobHandler):
 
 
 def _take(item: Item, call: Call, story: Story, *, is_open: bool) -> Received:
-    """Keep the usable rows of an answer, and say what became of it."""
-    if call.state in NOT_READ:
-        return Received(ItemState.UNUSABLE, call.problem or gettext_noop("The model refused to answer."))
+    """Keep the readable rows of an answer, and say what became of it."""
+    if call.state in NOT_PARSED:
+        return Received(ItemState.UNREADABLE, call.problem or gettext_noop("The model refused to answer."))
     drafted = read_draft(call.answer, story.text, story.project.schema.orders)
     if not drafted.rows:
-        return Received(ItemState.UNUSABLE, f"{call.problem} {drafted.problem}".strip())
+        return Received(ItemState.UNREADABLE, f"{call.problem} {drafted.problem}".strip())
     if not is_open:
-        return Received(ItemState.UNUSABLE, TAKEN_MEANWHILE)
+        return Received(ItemState.UNREADABLE, TAKEN_MEANWHILE)
     source, now = f"{item.endpoint.name} ({call.answered_by or call.model})"[:200], timezone.now()
     SuggestedRow.objects.bulk_create(
         SuggestedRow(

@@ -29,7 +29,7 @@ class RunItemFilter(Strict):
     model = _text("Only items of this model.", required=False)
     step = _text("Only items of this step.", required=False)
     state = serializers.ChoiceField(list(STATE_NAMES), required=False)
-    problem = _text("Only items whose answer is so: unusable, missing, used, answered, unanswered, …", required=False)
+    problem = _text("Only items whose answer is so: unreadable, missing, used, answered, unanswered, …", required=False)
     category = _text("Only samples of this category.", required=False)
     split = _text("Only samples of this split.", required=False)
     sort = serializers.ChoiceField(_SIGNED, required=False, help_text="story without it.")

@@ -37,7 +37,7 @@ COMPLETE = (0, 0)
 class StoryScore:
     """Figures of one story by column name: worst case, best case, and the estimate between them, None without one.
 
-    All three are equal where nothing of the story is missing. None is an undefined figure. `unusable` says why the
+    All three are equal where nothing of the story is missing. None is an undefined figure. `unreadable` says why the
     story has no estimate, empty where it has one. `unjudged` counts the predicted and the gold rows of a usable
     table that the judge left without a judgement. Those of one `cluster` are resampled together; without a name a
     story is its own.
@@ -47,7 +47,7 @@ class StoryScore:
     worst: Mapping[str, float | None]
     best: Mapping[str, float | None]
     estimate: Mapping[str, float | None] | None
-    unusable: str = ""
+    unreadable: str = ""
     unjudged: tuple[int, int] = COMPLETE
     cluster: str = ""
 
@@ -67,8 +67,8 @@ class StoryScore:
 
     @property
     def in_interval(self) -> bool:
-        """True where the story is resampled: what a judge left out is uncertainty about this story, an unusable answer
-        is not part of it."""
+        """True where the story is resampled: what a judge left out is uncertainty about this story, an unreadable
+        answer is not part of it."""
         return self.estimate is not None or any(self.unjudged)
 
 
@@ -76,7 +76,7 @@ class StoryScore:
 class MetricRow:
     """The figures of some stories by name, their intervals, and their bounds: None without a defined story.
 
-    `stories` counts those with an estimate; `unusable` those without by reason, `undefined` those without a figure by
+    `stories` counts those with an estimate; `unreadable` those without by reason, `undefined` those without a figure by
     definition. `unjudged` counts the stories of which the judge left out rows, and those rows: (stories, predicted,
     gold).
     """
@@ -85,7 +85,7 @@ class MetricRow:
     values: Mapping[str, float | None]
     intervals: Mapping[str, Interval]
     bounds: Mapping[str, list[float] | None]
-    unusable: Mapping[str, int] = field(default_factory=dict)
+    unreadable: Mapping[str, int] = field(default_factory=dict)
     undefined: int = 0
     unjudged: tuple[int, int, int] = (0, 0, 0)
 
@@ -107,8 +107,8 @@ class MetricRow:
             intervals=self.ends,
             bounds=self.bounds,
             reasons=self.reasons,
-            unusable=sum(self.unusable.values()),
-            unusable_reasons=dict(sorted(self.unusable.items())),
+            unreadable=sum(self.unreadable.values()),
+            unreadable_reasons=dict(sorted(self.unreadable.items())),
             undefined=self.undefined,
             unjudged=Unjudged(*self.unjudged) if self.unjudged[0] else None,
             category=category,
@@ -151,14 +151,14 @@ class ReportedStory:
 
     def as_json(self) -> Json:
         """{story_id, story_category, COUNT…[, unjudged: {predicted, gold}], METRIC… (None without an estimate),
-        unusable[, reason][, bounds]}; bounds where anything is missing."""
+        unreadable[, reason][, bounds]}; bounds where anything is missing."""
         score = self.score
         unjudged = dict(zip(("predicted", "gold"), score.unjudged, strict=True))
         bounds = {name: [low, score.best[name]] for name, low in score.worst.items() if low is not None}
         if score.estimate is not None:
-            outcome: Json = {**score.estimate, "unusable": False}
+            outcome: Json = {**score.estimate, "unreadable": False}
         else:
-            outcome = {**dict.fromkeys(score.worst), "unusable": score.defined, "reason": score.unusable}
+            outcome = {**dict.fromkeys(score.worst), "unreadable": score.defined, "reason": score.unreadable}
         return {
             "story_id": self.number,
             "story_category": score.category,
@@ -234,7 +234,7 @@ def overall_row(
         values=values,
         intervals=_intervals(resampled, shares, mean_of, seed=seed, resamples=resamples, unit=unit),
         bounds=bounds,
-        unusable=Counter(score.unusable for score in scores if score.unusable and score.defined),
+        unreadable=Counter(score.unreadable for score in scores if score.unreadable and score.defined),
         undefined=sum(not score.defined for score in scores),
         unjudged=_unjudged(scores),
     )

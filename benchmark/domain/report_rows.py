@@ -14,8 +14,8 @@ from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
 Ends = Sequence[float]
 """[low, high]"""
 
-_BESIDE = ("interval", "bounds", "unusable", "unusable_reasons", "undefined", "unjudged", "reasons", "reason")
-_BESIDE_PRINTED = ("interval", "reasons", "unusable", "bounds", "n")
+_BESIDE = ("interval", "bounds", "unreadable", "unreadable_reasons", "undefined", "unjudged", "reasons", "reason")
+_BESIDE_PRINTED = ("interval", "reasons", "unreadable", "bounds", "n")
 """The order in which JSON has what a row has beside its figures."""
 _NO_METRICS = {"story_category", "stories", *_BESIDE, *_BESIDE_PRINTED}
 
@@ -38,7 +38,7 @@ class ReportRow:
     """The figures of some samples by name, numbers or, where they are `printed` as official scoring has them, texts of
     six decimals; with the interval of each, or why it has none, and its bounds: [worst, best] of what is missing.
 
-    `stories` counts the samples that they are of, `unusable` those without a figure and `unusable_reasons` these by
+    `stories` counts the samples that they are of, `unreadable` those without a figure and `unreadable_reasons` these by
     reason, `undefined` those without one by definition. Intervals of printed figures rest on `n` samples. `category` is
     empty over all.
     """
@@ -48,8 +48,8 @@ class ReportRow:
     intervals: Mapping[str, Ends | None] | None = None
     bounds: Mapping[str, Ends | None] | None = None
     reasons: Mapping[str, str] = field(default_factory=dict)
-    unusable: int | None = None
-    unusable_reasons: Mapping[str, int] = field(default_factory=dict)
+    unreadable: int | None = None
+    unreadable_reasons: Mapping[str, int] = field(default_factory=dict)
     undefined: int = 0
     unjudged: Unjudged | None = None
     n: int | None = None
@@ -66,8 +66,8 @@ class ReportRow:
             intervals=kept.get("interval"),
             bounds=kept.get("bounds"),
             reasons=kept.get("reasons") or {},
-            unusable=kept.get("unusable"),
-            unusable_reasons=kept.get("unusable_reasons") or {},
+            unreadable=kept.get("unreadable"),
+            unreadable_reasons=kept.get("unreadable_reasons") or {},
             undefined=kept.get("undefined") or 0,
             unjudged=read_as(Unjudged, unjudged) if unjudged else None,
             n=kept.get("n"),
@@ -76,15 +76,15 @@ class ReportRow:
         )
 
     def as_json(self) -> Json:
-        """{[story_category,] stories, METRIC…, interval: {METRIC: [low, high] or None}, bounds, unusable (how many
-        stories)[, unusable_reasons][, undefined][, unjudged: {stories, predicted, gold}][, reasons: {METRIC: why it has
-        no interval}, reason: the first of them]}; of printed figures {[story_category,] stories, METRIC…, interval[,
-        reasons], unusable, bounds, n}."""
+        """{[story_category,] stories, METRIC…, interval: {METRIC: [low, high] or None}, bounds, unreadable (how many
+        stories)[, unreadable_reasons][, undefined][, unjudged: {stories, predicted, gold}][, reasons: {METRIC: why it
+        has no interval}, reason: the first of them]}; of printed figures {[story_category,] stories, METRIC…,
+        interval[, reasons], unreadable, bounds, n}."""
         beside = {
             "interval": self.intervals,
             "bounds": self.bounds,
-            "unusable": self.unusable,
-            "unusable_reasons": self.unusable_reasons or None,
+            "unreadable": self.unreadable,
+            "unreadable_reasons": self.unreadable_reasons or None,
             "undefined": self.undefined or None,
             "unjudged": plain(self.unjudged),
             "reasons": self.reasons or None,
@@ -107,7 +107,7 @@ class ReportRow:
     @property
     def asked(self) -> int:
         """The number of samples that count, with a figure or without."""
-        return (self.stories or 0) + (self.unusable or 0)
+        return (self.stories or 0) + (self.unreadable or 0)
 
     def value_of(self, name: str) -> float | str | None:
         return self.values.get(name)
@@ -137,14 +137,14 @@ class ReportRow:
 @dataclass(frozen=True, slots=True)
 class RowMetric:
     """A figure of a row, printed ones a text, with its interval, or the `reason` why there is none, and where it can be
-    where anything is missing. `n` is how many samples it is of and `unusable` how many have none."""
+    where anything is missing. `n` is how many samples it is of and `unreadable` how many have none."""
 
     value: float | str | None = None
     interval: Ends | None = None
     reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     bounds: Ends | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     n: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    unusable: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    unreadable: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
 NO_FIGURES = ReportRow()

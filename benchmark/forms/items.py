@@ -54,7 +54,7 @@ class ItemFilter(forms.Form):
         self._add_row_fields(data)
 
     def _add_row_fields(self, data: QueryDict) -> None:
-        if self.rows is None or self.rows.unread is None:
+        if self.rows is None or self.rows.unreadable is None:
             del self.fields["reading"]
         for row_filter in self.rows.filters if self.rows else ():
             choices = [ALL, *row_filter.offered(data)]

@@ -88,7 +88,7 @@ def parsed_by(method: Method, put: Callable[[], Put], earlier: Earlier, parsed: 
     try:
         method.answer(put(), earlier)
     except NothingToAsk as error:
-        return replace(parsed, repaired={}, repaired_score=None, unusable=str(error))
+        return replace(parsed, repaired={}, repaired_score=None, unreadable=str(error))
     return parsed
 
 

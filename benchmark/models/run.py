@@ -167,7 +167,7 @@ class RunItemQuerySet(models.QuerySet):
 class ParsedAnswer(models.Model):
     """The parsed answer of an item. `official` and `repaired` are the two parses as domain results (counts, labels),
     null before there is one; `score` and `repaired_score` the metric that tables sort by: F1 of judging, mean accuracy
-    of labelling, 0 to 1. `unusable` says why the repaired parse has no estimate; `unjudged` how many rows of either
+    of labelling, 0 to 1. `unreadable` says why the repaired parse has no estimate; `unjudged` how many rows of either
     table a judgement leaves without a count.
     """
 
@@ -179,7 +179,7 @@ class ParsedAnswer(models.Model):
     repaired = LongJSONField(null=True, blank=True)
     score = models.FloatField(null=True, blank=True)
     repaired_score = models.FloatField(null=True, blank=True)
-    unusable = SentenceField(blank=True)
+    unreadable = SentenceField(blank=True)
     unjudged = models.PositiveIntegerField(default=0, db_default=0)
 
     class Meta:

@@ -153,21 +153,21 @@ def rows_withheld(group: str, rows: str, stories: int) -> Absence:
     return Absence(group, rows, why=Sentence("withheld: you still have work to do on {some}", some=some))
 
 
-def unread(entrants: Sequence[EntrantResults], group: str, parse: str) -> list[Absent]:
+def without_metrics(entrants: Sequence[EntrantResults], group: str, parse: str) -> list[Absent]:
     """Return the models of a metric group without figures of a parse, and of the repaired one those without a usable
     sample or set."""
     noun, _ = nouns_of_group(group)
     none_usable = Sentence("no usable {noun}", noun=word(noun))
-    unread_models = []
+    models = []
     for entrant in entrants:
         overall = entrant.parses.overall(parse)
         if not entrant.parses.of(parse):
             why = entrant.parses.reason or gettext_noop("no figures")
-            unread_models.append(Absent(entrant.model, _sentence(why)))
+            models.append(Absent(entrant.model, _sentence(why)))
         elif not overall.stories:
-            counted = listed(worded(why, f"{count:,}") for why, count in overall.unusable_reasons.items())
-            unread_models.append(Absent(entrant.model, labelled(none_usable, counted) if counted else none_usable))
-    return unread_models
+            counted = listed(worded(why, f"{count:,}") for why, count in overall.unreadable_reasons.items())
+            models.append(Absent(entrant.model, labelled(none_usable, counted) if counted else none_usable))
+    return models
 
 
 def _sentence(text: str) -> str:
@@ -178,7 +178,7 @@ def is_absent(entrant: RunEntrant) -> bool:
     """Return whether every story of the entrant lacks its figure because a call failed. A refusal is an answer, and
     keeps its row."""
     overall = entrant.metrics.parses.overall("repaired")
-    reasons = set(overall.unusable_reasons)
+    reasons = set(overall.unreadable_reasons)
     return entrant.kind != "person" and overall.stories == 0 and bool(reasons) and reasons <= NO_ANSWER
 
 

@@ -35,8 +35,8 @@ from workers.services.planning import BY_RULE
 from workers.services.progress import Progress, progress_of_all
 
 KEPT_SECONDS = 30 * 24 * 3600
-DRIFT, IDENTITY, OTHERWISE, UNANSWERED, UNUSABLE, NOT_BEGUN, MISSED = (
-    "drift", "identity", "otherwise", "unanswered", "unusable", "not begun", "missed",
+DRIFT, IDENTITY, OTHERWISE, UNANSWERED, UNREADABLE, NOT_BEGUN, MISSED = (
+    "drift", "identity", "otherwise", "unanswered", "unreadable", "not begun", "missed",
 )  # fmt: skip
 """The kinds of what is noticed."""
 AnswerCounts = Counter[tuple[Any, ...]]
@@ -58,7 +58,7 @@ class Repeated:
     values: Mapping[str, float]
     asked: int
     unanswered: int
-    unusable: int
+    unreadable: int
     identities: Sequence[Identity]
     otherwise: bool = False
     is_baseline: bool = False
@@ -89,7 +89,7 @@ class Repeated:
     @property
     def useless(self) -> bool:
         """True where it has answers and none that can be used."""
-        return 0 < self.unusable == self.asked - self.unanswered
+        return 0 < self.unreadable == self.asked - self.unanswered
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class _Answers:
     asked: int = 0
 
     @property
-    def unusable(self) -> int:
+    def unreadable(self) -> int:
         return sum(counts is None for counts in self.counts.values())
 
 
@@ -208,7 +208,7 @@ def _repeated(
         values=values,
         asked=mine.asked,
         unanswered=mine.asked - len(mine.counts),
-        unusable=mine.unusable,
+        unreadable=mine.unreadable,
         identities=_identities(watch, row.run),
         otherwise=asked_as is not None and not row.is_first and _asked_as(watch, row.run) != asked_as,
         is_baseline=row.is_baseline(watch.rounds),
@@ -243,7 +243,7 @@ def _read(watch: AnchorWatch, run: Run) -> _Answers:
         answers.asked += 1
         if item.call_id is not None:
             turn = item.entrant.position, item.sample.number, item.repetition
-            answers.counts[turn] = None if item.unusable else Counter(_things(suite, run, item))
+            answers.counts[turn] = None if item.unreadable else Counter(_things(suite, run, item))
             answers.cluster[turn] = item.sample.cluster
     return answers
 
@@ -338,10 +338,10 @@ def _batches(made: Chart | None, repeats: Sequence[Repeated]) -> dict[int, Batch
 
 
 def _concerns(watch: AnchorWatch, repeats: Sequence[Repeated]) -> list[Concern]:
-    """Return everything that was noticed, in the order of the repeats. Unusable answers are told of at the start, and
+    """Return everything that was noticed, in the order of the repeats. Unreadable answers are told of at the start, and
     after it where there are more of them than ever at the start, or nothing else."""
     concerns = []
-    usual = max((repeat.unusable for repeat in repeats if repeat.row.number <= watch.rounds), default=0)
+    usual = max((repeat.unreadable for repeat in repeats if repeat.row.number <= watch.rounds), default=0)
     for repeat in repeats:
         at = repeat.row.due_at.isoformat()
         concerns += [Concern(MISSED, repeat.row.number, at, count=repeat.row.missed)] if repeat.row.missed else []
@@ -350,8 +350,8 @@ def _concerns(watch: AnchorWatch, repeats: Sequence[Repeated]) -> list[Concern]:
             continue
         if repeat.over and (repeat.unanswered or not repeat.asked):
             concerns.append(Concern(UNANSWERED, repeat.row.number, at, count=repeat.unanswered))
-        if repeat.unusable > (usual if repeat.row.number > watch.rounds else 0) or repeat.useless:
-            concerns.append(Concern(UNUSABLE, repeat.row.number, at, count=repeat.unusable))
+        if repeat.unreadable > (usual if repeat.row.number > watch.rounds else 0) or repeat.useless:
+            concerns.append(Concern(UNREADABLE, repeat.row.number, at, count=repeat.unreadable))
         concerns += [Concern(OTHERWISE, repeat.row.number, at)] if repeat.otherwise else []
         concerns += [Concern(DRIFT, repeat.row.number, at)] if repeat.alarms else []
     return sorted([*concerns, *_changed(repeats)], key=lambda concern: concern.number)

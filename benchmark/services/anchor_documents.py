@@ -59,7 +59,7 @@ class RepeatDocument:
     problem: str
     asked: int
     unanswered: int
-    unusable: int
+    unreadable: int
     agreement: float | None
     stories: int
     low: float | None
@@ -144,7 +144,7 @@ def _repeat(report: WatchReport, repeat: Repeated) -> RepeatDocument:
         problem=repeat.row.why_not,
         asked=repeat.asked,
         unanswered=repeat.unanswered,
-        unusable=repeat.unusable,
+        unreadable=repeat.unreadable,
         agreement=repeat.mean,
         stories=len(repeat.values),
         low=batch.low if batch else None,

@@ -168,18 +168,18 @@ def pair_of(project: Project, first: str, second: str) -> tuple[list[Run], dict[
     return [first_run, second_run], entrants_by_group
 
 
-def unread(entrants: Sequence[NamedEntrant], group: str, parse: str, selection: Selection | None = None) -> str:
+def why_unreadable(entrants: Sequence[NamedEntrant], group: str, parse: str, selection: Selection | None = None) -> str:
     """Return why one of the two has no figures of a parse, over the selection where there is one, in a sentence;
     empty where both have."""
     for entrant in entrants:
-        if why := _unread(entrant, group, parse, selection):
+        if why := _why_unreadable(entrant, group, parse, selection):
             return Sentence(
                 "{model} has no {parse} figures. {why}", model=entrant.model, parse=word(parse), why=why
             ).strip()
     return ""
 
 
-def _unread(entrant: NamedEntrant, group: str, parse: str, selection: Selection | None) -> str:
+def _why_unreadable(entrant: NamedEntrant, group: str, parse: str, selection: Selection | None) -> str:
     metrics = entrant.metrics
     if metrics.parses.of(parse):
         return ""
@@ -191,7 +191,7 @@ def _unread(entrant: NamedEntrant, group: str, parse: str, selection: Selection 
 
 def compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection: Selection | None = None) -> Comparison:
     """Return the comparison, cached by the scores of both entrants. Raises NotComparable."""
-    if why := unread(entrants, group, parse, selection):
+    if why := why_unreadable(entrants, group, parse, selection):
         raise NotComparable(why)
     how = method(seed=SEED, unit=units_of_group(group))
     over = [selection.key, selection.label, sorted(selection.stories)] if selection else None

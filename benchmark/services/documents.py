@@ -20,7 +20,7 @@ from benchmark.domain.inference import ComparedModel
 from benchmark.domain.provenance import EndpointSpec
 from benchmark.domain.tables import Absent, Table
 from benchmark.models import Run
-from benchmark.services.absences import Absence, unread, unscored
+from benchmark.services.absences import Absence, unscored, without_metrics
 from benchmark.services.comparisons import Comparison
 from benchmark.services.control_results import control_results
 from benchmark.services.control_tables import control_tables
@@ -288,7 +288,7 @@ def _table_of(document: Document, name: str, table: ShownTable, parse: str) -> C
     if papers & {name, f"{name}-{parse}"}:
         make = partial(_beside_a_paper, make)
     absent = absent_from(document, *table.groups)
-    if not table.keeps_unread:
+    if not table.keeps_unreadable:
         absent += [model for group in table.groups for model in _without_metrics(document, group, parse)]
     return partial(_with_absent, make, absent) if absent else make
 
@@ -309,7 +309,7 @@ def _with_absent(make: Callable[[], Table], absent: Sequence[Absent]) -> Table:
 def _without_metrics(document: Document, group: str, parse: str) -> list[Absent]:
     """Return the models without a row in a table of one parse."""
     entrants = document.groups.get(group, ())
-    return unread([entrant for entrant in entrants if not entrant.parses.of(parse)], group, parse)
+    return without_metrics([entrant for entrant in entrants if not entrant.parses.of(parse)], group, parse)
 
 
 def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:
@@ -317,10 +317,10 @@ def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:
     judged: list[EntrantResults] = []
     for group, entrants in by_group(document).items():
         if entrants:
-            yield group, ShownTable(partial(group_table, entrants, group), (group,), keeps_unread=True, whole=True)
+            yield group, ShownTable(partial(group_table, entrants, group), (group,), keeps_unreadable=True, whole=True)
             make = partial(category_table, entrants, group)
             if group_named(group).by_category:
-                yield f"categories-{group}", ShownTable(make, (group,), keeps_unread=True)
+                yield f"categories-{group}", ShownTable(make, (group,), keeps_unreadable=True)
         judged += entrants if group_named(group).judged else []
         if splits := (document.prompt_splits or {}).get(group):
             yield f"prompts-{group}", ShownTable(partial(prompt_table, splits, group))

@@ -38,13 +38,13 @@ def table_file(table: Table, suffix: str, name: str = "") -> bytes:
 
 
 SCORE_COLUMNS = (
-    "model", "step", "story_id", "story_category", "official", "repaired", "unusable", "state", "rows_not_judged",
+    "model", "step", "story_id", "story_category", "official", "repaired", "unreadable", "state", "rows_not_judged",
     "repetition", "sample",
     "cluster",
 )  # fmt: skip
 WITHHELD = gettext_noop("withheld: you still have work to do on this story")
 _SCORED = (
-    "entrant__name", "step", "sample__number", "sample__category", "score", "repaired_score", "unusable",
+    "entrant__name", "step", "sample__number", "sample__category", "score", "repaired_score", "unreadable",
     "item__state", "call_id", "unjudged",
     "repetition", "sample__key", "sample__cluster",
 )  # fmt: skip
@@ -60,16 +60,16 @@ def score_values(run: Run) -> QuerySet[RunItem, tuple[Any, ...]]:
 def score_row(values: Sequence[Any], closed: Set[int] = frozenset()) -> Cells:
     """Return one item's scores by SCORE_COLUMNS: fractions, None where there is none. A story in `closed` says that it
     is withheld, and nothing else."""
-    name, step, number, category, score, repaired, unusable, state, call, unjudged, turn, key, cluster = values
+    name, step, number, category, score, repaired, unreadable, state, call, unjudged, turn, key, cluster = values
     row = {"model": name, "step": step, "story_id": number, "story_category": category, "repetition": turn + 1}
     row |= {"sample": key, "cluster": cluster}
     if number in closed:
-        return row | dict.fromkeys(("official", "repaired", "rows_not_judged")) | {"unusable": "", "state": WITHHELD}
-    state = state or ("done" if call else "failed" if unusable else "waiting")
+        return row | dict.fromkeys(("official", "repaired", "rows_not_judged")) | {"unreadable": "", "state": WITHHELD}
+    state = state or ("done" if call else "failed" if unreadable else "waiting")
     return row | {
         "official": score,
         "repaired": repaired,
-        "unusable": unusable,
+        "unreadable": unreadable,
         "state": state,
         "rows_not_judged": unjudged,
     }

@@ -53,26 +53,26 @@ def add_run_items(
     judging = suite_named(run.suite).judging
     if run.source_id and judging and judging.key in run.steps:
         _take_over(run, judging, entrant, stories)
-    added = RunItem.objects.filter(entrant=entrant, pk__gt=before, item=None, call=None, unusable="")
+    added = RunItem.objects.filter(entrant=entrant, pk__gt=before, item=None, call=None, unreadable="")
     add_work(run=run, run_items=added, now=now)
 
 
-_NEW = ("entrant", "sample", "step", "unusable", "repetition")
+_NEW = ("entrant", "sample", "step", "unreadable", "repetition")
 
 
 def _take_over(run: Run, judging: Step, entrant: Entrant, stories: Sequence[DatasetSample]) -> None:
     """Take over the source's answers that the judge reads, call by call, and add an item to judge where all of them are
     there. An answer that was lost is lost here too, and its item says why."""
     ended = ended_answers(run.source, entrant.endpoint).values_list(
-        "step", "sample_id", "repetition", "call_id", "repaired", "unusable", "item__state"
+        "step", "sample_id", "repetition", "call_id", "repaired", "unreadable", "item__state"
     )
     answers = {
-        (step, sample, turn): (call, repaired, unusable if call else unusable or WITHOUT_CALL[state])
-        for step, sample, turn, call, repaired, unusable, state in ended
+        (step, sample, turn): (call, repaired, unreadable if call else unreadable or WITHOUT_CALL[state])
+        for step, sample, turn, call, repaired, unreadable, state in ended
     }
     positions = {story.pk: at for at, story in enumerate(stories)}
     keys = sorted((key for key in answers if key[1] in positions), key=lambda key: (key[2], positions[key[1]], key[0]))
-    fields = ("entrant", "step", "sample", "repetition", "call", "repaired", "unusable")
+    fields = ("entrant", "step", "sample", "repetition", "call", "repaired", "unreadable")
     insert_rows(RunItem, fields, [(entrant.pk, *key, *answers[key]) for key in keys])
     answered = Counter((sample, turn) for step, sample, turn in keys if answers[step, sample, turn][0])
     complete = [cell for cell, count in answered.items() if count == len(judging.needs)]

@@ -42,7 +42,7 @@ from workers.services.delivery import refresh_outcome
 from workers.services.handlers import JobHandler, Received, register
 
 GONE = gettext_noop("The run or its story is gone.")
-_PARSED_FIELDS = ["call", "official", "repaired", "score", "repaired_score", "unusable", "unjudged"]
+_PARSED_FIELDS = ["call", "official", "repaired", "score", "repaired_score", "unreadable", "unjudged"]
 
 
 class EvaluationHandler(JobHandler):
@@ -83,7 +83,7 @@ class EvaluationHandler(JobHandler):
             except SuiteFailed as error:
                 received[item.pk] = Received(ItemState.FAILED, Sentence("{error} The answer is kept.", error=error))
                 continue
-            why = _unusable_reason(call, outcome)
+            why = _unreadable_reason(call, outcome)
             rows.append((call.pk, *_parsed_values(outcome, why), run_item.pk))
             received[item.pk] = Received(_state(why), sentence_of(why))
             parsed.append(run_item)
@@ -195,20 +195,22 @@ def parse_answer(run_item: RunItem, call: Call, texts: Texts) -> Parsed:
     return suite_named(run.suite).parse(question, call.answer)
 
 
-def _unusable_reason(call: Call, parsed: Parsed) -> str:
-    """Return why an answer is unusable, empty for a usable one. A table without rows, and an answer outside a closed
+def _unreadable_reason(call: Call, parsed: Parsed) -> str:
+    """Return why an answer is unreadable, empty for a usable one. A table without rows, and an answer outside a closed
     set, count as answers only where the model meant to end there."""
-    if call.state == "unusable" and call.problem not in NO_WORD:  # an empty answer is whole, and asked about once more
+    if (
+        call.state == "unreadable" and call.problem not in NO_WORD
+    ):  # an empty answer is whole, and asked about once more
         return NOT_WHOLE
     ended = {"refused": REFUSED, "truncated": TRUNCATED}.get(call.state, "")
-    if not parsed.unusable:
+    if not parsed.unreadable:
         return ended if parsed.empty or parsed.stray else ""
-    return (ended or parsed.unusable)[:120]
+    return (ended or parsed.unreadable)[:120]
 
 
 def _state(why: str) -> ItemState:
     """Return the state of the item. A sample without gold has no figures, which is not the fault of the answer."""
-    return ItemState.UNUSABLE if why and why != NO_GOLD else ItemState.DONE
+    return ItemState.UNREADABLE if why and why != NO_GOLD else ItemState.DONE
 
 
 def _parsed_values(parsed: Parsed, why: str) -> tuple:
@@ -254,7 +256,7 @@ def _open(step: str, needed: Sequence[str], before: Sequence[RunItem]) -> None:
     taken = set(_TURNS_AT(entrants=entrants, samples=samples, step=step))
     counts = Counter(_TURNS_ANSWERED(entrants=entrants, samples=samples, steps=list(needed)) if needed else ())
     opening = [run_item for turn, run_item in turns.items() if turn not in taken and counts[turn] == len(needed)]
-    fields = ("entrant", "sample", "repetition", "step", "unusable")
+    fields = ("entrant", "sample", "repetition", "step", "unreadable")
     runs = {run_item.entrant.run_id: run_item.entrant.run for run_item in opening}
     passes = {pk: passes_of(run) if step == judged_at(run) else () for pk, run in runs.items()}
     rows = [(*_turn(run_item), key, "") for run_item in opening for key in (step, *passes[run_item.entrant.run_id])]
@@ -357,7 +359,7 @@ def _store_parsed(run_items: Sequence[RunItem], failed: list[str] | None = None)
             if failed is not None:
                 failed.append(str(error))
             continue
-        why = _unusable_reason(run_item.call, parsed)
+        why = _unreadable_reason(run_item.call, parsed)
         new = _parsed_values(parsed, why)
         if new != tuple(getattr(run_item, name) for name in _PARSED_FIELDS[1:]):
             rows.append((run_item.call_id, *new, run_item.pk))

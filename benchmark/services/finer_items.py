@@ -63,7 +63,7 @@ def finer_scores(dataset: Dataset, entrants: Sequence[RunEntrant], group: str) -
 def _read(dataset: Dataset, entrants: Sequence[int | None], group: str) -> FinerScores:
     described = group_named(group)
     assert described.finer is not None
-    of_all = RunItem.objects.filter(entrant__in=entrants, step=described.scored, call__isnull=False, unusable="")
+    of_all = RunItem.objects.filter(entrant__in=entrants, step=described.scored, call__isnull=False, unreadable="")
     asked = of_all.order_by().values("sample").distinct()
     samples = list(all_at_once(DatasetSample.objects.filter(dataset=dataset, pk__in=asked)))
     numbers, places, scores = [], [], []

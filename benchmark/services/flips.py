@@ -14,7 +14,7 @@ from benchmark.services.item_detail import lines_on_page
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import reports_of, stamps_of
 from benchmark.services.results import samples_of
-from benchmark.suites.asked import UNREAD_ANSWER
+from benchmark.suites.asked import UNREADABLE_ANSWER
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.metric_groups import Says
 from benchmark.suites.registry import group_named, keys_of, suite_named
@@ -130,16 +130,16 @@ def _answers(entrant: Entrant, closed: Set[int]) -> dict[Asked, _Answer]:
     words_by_question, worded = _statements(entrant), _worded(entrant.run)
     items = RunItem.objects.filter(entrant=entrant, step__in=_steps(entrant.run), call__isnull=False).without(closed)
     rows = items.order_by("sample__position", "repetition").values_list(
-        "step", "sample_id", "sample__number", "repetition", "pk", "repaired_score", "unusable"
+        "step", "sample_id", "sample__number", "repetition", "pk", "repaired_score", "unreadable"
     )
     answers = {}
-    for step, sample, number, turn, pk, score, unusable in rows:
+    for step, sample, number, turn, pk, score, unreadable in rows:
         if step in worded:
             words = words_by_question.get((step, number, turn))
         else:
-            words = UNREAD_ANSWER if unusable else None if score is None else f"{score:.6g}"
+            words = UNREADABLE_ANSWER if unreadable else None if score is None else f"{score:.6g}"
         if words is not None:
-            answers[step, sample, turn] = _Answer(pk, words, None if unusable else score)
+            answers[step, sample, turn] = _Answer(pk, words, None if unreadable else score)
     return answers
 
 
@@ -173,12 +173,12 @@ def _statements(entrant: Entrant) -> dict[Asked, str]:
 def _statements_in_sets(entrant: Entrant, says: Mapping[str, Says]) -> dict[Asked, str]:
     """Return what the answers at steps with figures of sets alone say one by one."""
     items = RunItem.objects.filter(entrant=entrant, step__in=says, call__isnull=False)
-    rows = list(items.values_list("step", "sample_id", "repetition", "repaired", "unusable"))
+    rows = list(items.values_list("step", "sample_id", "repetition", "repaired", "unreadable"))
     samples = samples_of(entrant.run) if rows else {}
     return {
-        (step, samples[sample].number, turn): UNREAD_ANSWER if unusable else says[step](samples[sample], repaired)
-        for step, sample, turn, repaired, unusable in rows
-        if unusable or repaired is not None
+        (step, samples[sample].number, turn): UNREADABLE_ANSWER if unreadable else says[step](samples[sample], repaired)
+        for step, sample, turn, repaired, unreadable in rows
+        if unreadable or repaired is not None
     }
 
 

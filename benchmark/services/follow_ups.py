@@ -49,7 +49,7 @@ def with_gaps(run: Run) -> QuerySet[RunItem]:
     same = {name: OuterRef(name) for name in ("entrant", "sample", "repetition")}
     follow_ups = RunItem.objects.filter(**same, step=described.step)
     judgements = RunItem.objects.filter(entrant__run=run, step=judged_at(run), call__isnull=False, unjudged__gt=0)
-    return judgements.filter(~Q(unusable__in=described.hopeless), ~Exists(follow_ups)).order_by(
+    return judgements.filter(~Q(unreadable__in=described.hopeless), ~Exists(follow_ups)).order_by(
         "entrant__position", "id"
     )
 
@@ -121,7 +121,7 @@ def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
     return len(gaps)
 
 
-_NEW = ("entrant", "sample", "repetition", "step", "unusable")
+_NEW = ("entrant", "sample", "repetition", "step", "unreadable")
 
 
 def _waiting(run: Run, step: str) -> QuerySet[RunItem]:

@@ -168,10 +168,10 @@ class _Loading:
             pk: defaultdict(list) for pk in self.names if pk is not None
         }
         items = RunItem.objects.filter(entrant__in=list(answers), step=step).order_by("repetition")
-        for entrant, sample, parsed, unusable, call in items.values_list(
-            "entrant_id", "sample_id", "repaired", "unusable", "call_id"
+        for entrant, sample, parsed, unreadable, call in items.values_list(
+            "entrant_id", "sample_id", "repaired", "unreadable", "call_id"
         ):
-            answers[entrant][sample].append(None if unusable or not call else parsed)
+            answers[entrant][sample].append(None if unreadable or not call else parsed)
         return answers
 
     def material(self) -> Material:

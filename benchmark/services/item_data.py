@@ -35,7 +35,7 @@ def item_data(item: RunItem, *, full: bool, closed_texts: Sequence[str] = ()) ->
         "split": sample.split,
         "repetition": item.repetition + 1,
         "state": state_of(item),
-        "problem": item.unusable or (item.item.problem if item.item else ""),
+        "problem": item.unreadable or (item.item.problem if item.item else ""),
         "answer": call.answer if call else None,
         "answered_by": call.answered_by if call else None,
         "official": item.official,

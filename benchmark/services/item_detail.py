@@ -172,7 +172,7 @@ def _beside(item: RunItem | SharedItem, closed: Set[int]) -> list[Beside]:
             set_item.call.answer if set_item.call else None,
             set_item.official,
             set_item.repaired,
-            set_item.unusable,
+            set_item.unreadable,
         )
         for set_item in set_items.select_related("sample", "call").order_by("sample__number")
     ]
@@ -203,7 +203,7 @@ def _view_of(item: RunItem | SharedItem, of_its_set: Sequence[Beside] = ()) -> I
         item.repetition,
     )
     answer = item.call.answer if item.call else None
-    return ItemView(question, answer, item.official, item.repaired, item.unusable, of_its_set)
+    return ItemView(question, answer, item.official, item.repaired, item.unreadable, of_its_set)
 
 
 def _plain(view: ItemView) -> Json:

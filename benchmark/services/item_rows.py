@@ -21,7 +21,7 @@ from core.messages import gettext_noop
 
 def asks_for_rows(rows: Rows | None, chosen: ChosenItems) -> bool:
     """Return whether the filters need the rows of a model's answers."""
-    return rows is not None and (bool(chosen.rows) or _asks_for_unread(rows, chosen))
+    return rows is not None and (bool(chosen.rows) or _asks_for_unreadable(rows, chosen))
 
 
 def heading_of_rows(rows: Rows | None, chosen: ChosenItems) -> str:
@@ -30,8 +30,8 @@ def heading_of_rows(rows: Rows | None, chosen: ChosenItems) -> str:
     return share or gettext_noop("Rows meant")
 
 
-def _asks_for_unread(rows: Rows, chosen: ChosenItems) -> bool:
-    return rows.unread is not None and chosen.problem == "unusable" and chosen.parse == OFFICIAL
+def _asks_for_unreadable(rows: Rows, chosen: ChosenItems) -> bool:
+    return rows.unreadable is not None and chosen.problem == "unreadable" and chosen.parse == OFFICIAL
 
 
 def rows_of_items(
@@ -48,12 +48,12 @@ def rows_of_items(
     rows = suite_named(run.suite).rows
     if rows is None:
         return {}
-    unread = _asks_for_unread(rows, chosen)
+    unreadable = _asks_for_unreadable(rows, chosen)
     listed = bool(rows.share and rows.share(chosen.rows))
     counts = {}
     for pk, parse in _parses(run, rows, chosen, RunItem.objects.all() if among is None else among, closed):
-        count = rows.unread(parse) if rows.unread and unread else 0
-        meant, total = (count, count) if unread else rows.count(parse, chosen.rows)
+        count = rows.unreadable(parse) if rows.unreadable and unreadable else 0
+        meant, total = (count, count) if unreadable else rows.count(parse, chosen.rows)
         if meant or (total and listed):
             counts[pk] = (meant, total)
     return counts
@@ -68,7 +68,7 @@ def _parses(
     if chosen.category:
         items = items.filter(sample__category=chosen.category)
     if chosen.parse == REPAIRED:
-        items = items.filter(unusable="")
+        items = items.filter(unreadable="")
     stored = list(items.values_list("pk", "sample_id", "step", chosen.parse))
     samples, resources = _samples(run, {sample for _, sample, _, _ in stored}), DatasetResources(run.dataset)
     return [

@@ -17,19 +17,19 @@ from core.messages import Sentence, gettext_noop
 from core.reads import Read
 from workers.models import IN_HAND, UNSENT, ItemState
 
-LOST = Q(item=None, call=None) & ~Q(unusable="")
+LOST = Q(item=None, call=None) & ~Q(unreadable="")
 """Judged answers that were lost in the run that they were taken over from."""
 STATES = {
     "done": Q(item__state=ItemState.DONE) | Q(item=None, call__isnull=False),
-    "unusable": Q(item__state=ItemState.UNUSABLE),
+    "unreadable": Q(item__state=ItemState.UNREADABLE),
     "failed": Q(item__state=ItemState.FAILED) | LOST,
     "flight": Q(item__state__in=IN_HAND),
-    "waiting": Q(item__state__in=UNSENT) | Q(item=None, call=None, unusable=""),
+    "waiting": Q(item__state__in=UNSENT) | Q(item=None, call=None, unreadable=""),
     "cancelled": Q(item__state=ItemState.CANCELLED),
 }
 STATE_NAMES = {
     "done": gettext_noop("Done"),
-    "unusable": gettext_noop("Unusable"),
+    "unreadable": gettext_noop("Unreadable"),
     "failed": gettext_noop("Failed"),
     "flight": gettext_noop("In flight"),
     "waiting": gettext_noop("Waiting"),
@@ -42,7 +42,7 @@ def state_of(item: RunItem | SharedItem) -> str:
     if isinstance(item, SharedItem):
         return item.state
     if item.item is None:
-        return "done" if item.call_id else "failed" if item.unusable else "waiting"
+        return "done" if item.call_id else "failed" if item.unreadable else "waiting"
     if item.item.state in UNSENT:
         return "waiting"
     return "flight" if item.item.state in IN_HAND else item.item.state
@@ -65,10 +65,10 @@ def problem_of(name: str, suite: Suite) -> Q:
     judged = [step.key for step in suite.steps if step.judged]
     completed = [step.completes for step in suite.steps if step.completes]
     return {
-        "unusable": Q(call__isnull=False) & ~Q(unusable__in=["", NO_GOLD]),
-        "missing": Q(call=None) | ~Q(unusable__in=["", NO_GOLD]),
+        "unreadable": Q(call__isnull=False) & ~Q(unreadable__in=["", NO_GOLD]),
+        "missing": Q(call=None) | ~Q(unreadable__in=["", NO_GOLD]),
         "used": Q(repaired_score__isnull=False),
-        "unstructured": Q(unusable=JUDGE_NOT_STRUCTURED) | Q(unusable=NOT_STRUCTURED) & ~Q(step__in=judged),
+        "unstructured": Q(unreadable=JUDGE_NOT_STRUCTURED) | Q(unreadable=NOT_STRUCTURED) & ~Q(step__in=judged),
         "gaps": Q(step__in=completed) & (Q(unjudged__gt=0) | Q(call=None)),
         "answered": Q(call__isnull=False),
         "unanswered": Q(call=None),
@@ -79,7 +79,7 @@ def problems_of(suite: Suite) -> dict[str, str]:
     """Return the problems that items of a suite can be filtered by, with their names."""
     judged = [suite.step(needed).label for step in _judging(suite) for needed in step.needs]
     return {
-        "unusable": gettext_noop("Unusable answer"),
+        "unreadable": gettext_noop("Unreadable answer"),
         "missing": gettext_noop("Left out as missing"),
         **({UNJUDGED: Sentence("{judged} without a judgement", judged=judged[0])} if judged else {}),
         **(
@@ -151,7 +151,7 @@ def _at_step(step: Step, problem: str) -> Q:
 def _unjudged(items: QuerySet[RunItem], all_items: QuerySet[RunItem], suite: Suite) -> QuerySet[RunItem]:
     """Judgements that are missing or cannot be used although what they are to judge can."""
     same = all_items.filter(**{name: OuterRef(name) for name in ("entrant", "sample", "repetition")}).exclude(
-        unusable=""
+        unreadable=""
     )
     judgements = Q(pk__in=[])
     for step in _judging(suite):
@@ -172,7 +172,7 @@ def with_row_fields(items: QuerySet[RunItem]) -> QuerySet[RunItem]:
         "repetition",
         "score",
         "repaired_score",
-        "unusable",
+        "unreadable",
         "call_id",
         "entrant__name",
         "sample__number",
@@ -231,7 +231,7 @@ def others_of(item: RunItem) -> dict[str, list[Any]]:
     here = item.among().filter(entrant__run=item.entrant.run_id, sample=item.sample_id)
     here = here.select_related("entrant").order_by("entrant__position")
     here = here.only(
-        "step", "score", "repaired_score", "unusable", "call_id", "entrant__name", "entrant__position", "repetition"
+        "step", "score", "repaired_score", "unreadable", "call_id", "entrant__name", "entrant__position", "repetition"
     )
     rows = list(here.filter(Q(entrant=item.entrant_id) | Q(step=item.step)))
     steps = suite_named(item.entrant.run.suite).steps

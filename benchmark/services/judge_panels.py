@@ -249,5 +249,5 @@ def _outcome(outcome: Outcome, story: StoryJudgement | None, step: str) -> Outco
         "gold": [row.count for row in story.gold],
     }
     decided = any(count is not None for side in counts.values() for count in side)
-    unusable = "" if decided else outcome.unusable or NO_JUDGEMENT
-    return Outcome(step, None, {**(outcome.repaired or {}), **counts}, unusable, "", outcome.repetition)
+    unreadable = "" if decided else outcome.unreadable or NO_JUDGEMENT
+    return Outcome(step, None, {**(outcome.repaired or {}), **counts}, unreadable, "", outcome.repetition)

@@ -40,7 +40,7 @@ class JudgeTestHandler(JobHandler):
                 continue
             rows.append((call.pk, counts, test_item.pk))
             read = any(count is not None for count in counts)
-            received[item.pk] = Received() if read else Received(ItemState.UNUSABLE, UNREADABLE)
+            received[item.pk] = Received() if read else Received(ItemState.UNREADABLE, UNREADABLE)
         update_rows(JudgeTestItem, ["call", "counts"], rows)
         return received
 

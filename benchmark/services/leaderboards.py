@@ -354,19 +354,19 @@ def _ranked(
 def _is_unheard(scores: BySample, stories: Collection[int]) -> bool:
     """Return whether the judge has a verdict on none of a model's stories: official figures, which count each as not
     matched, are then nobody's opinion of it."""
-    whys = _unusable(scores, stories)
+    whys = _unreadable(scores, stories)
     return bool(whys) and all(map(lost_by_judge, whys))
 
 
 def _is_usable(scores: BySample, stories: Collection[int]) -> bool:
     """Return whether any of a model's stories has a score by the careful parse."""
-    return "" in _unusable(scores, stories)
+    return "" in _unreadable(scores, stories)
 
 
-def _unusable(scores: BySample, stories: Collection[int]) -> list[str]:
+def _unreadable(scores: BySample, stories: Collection[int]) -> list[str]:
     """Return why the careful parse has no score of each story, empty where it has one."""
     column = scores.repaired
-    return [column.unusable.get(str(story), "") for story in stories] if column else []
+    return [column.unreadable.get(str(story), "") for story in stories] if column else []
 
 
 def ranked_entrants_of_run(run: Run, report: RunMetrics, group: str) -> list[EntrantResults]:

@@ -286,7 +286,7 @@ def _broke_the_schema(breakers: Sequence[SchemaBreaker]) -> str:
         )
         for breaker in breakers
     )
-    return f"The schema was ignored by {breaches}. These answers are unusable, whatever they say."
+    return f"The schema was ignored by {breaches}. These answers are unreadable, whatever they say."
 
 
 def _uncertainty(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> str:

@@ -15,7 +15,7 @@ from benchmark.domain.inference import ComparedModel
 from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Absent, absent_text
 from benchmark.domain.tables.estimates import metric_of
-from benchmark.services.absences import unread
+from benchmark.services.absences import without_metrics
 from benchmark.services.comparisons import Comparison
 from benchmark.services.control_tables import control_pictures
 from benchmark.services.documents import Document, absent_from, by_group, own_of, results_of, suites_of
@@ -104,7 +104,9 @@ def _of(title: str, parse: str) -> str:
 def _picture_of(document: Document, picture: ShownPicture, parse: str, references: Sequence[Reference] = ()) -> Picture:
     """Return a suite's plot with the models that have no figures of the parse."""
     absent = absent_from(document, *picture.groups)
-    absent += [model for group in picture.groups for model in unread(document.groups.get(group, ()), group, parse)]
+    absent += [
+        model for group in picture.groups for model in without_metrics(document.groups.get(group, ()), group, parse)
+    ]
     return Picture(_of(picture.title, parse), picture.plot, tuple(absent), picture.whole, references)
 
 
@@ -171,7 +173,7 @@ def score_of(entrant: EntrantResults, parse: str, group: str) -> RowMetric | Non
         return None
     overall = entrant.parses.overall(parse)
     metric = metric_of(overall, group_named(group).score)
-    return replace(metric, n=overall.samples, unusable=overall.unusable or 0)
+    return replace(metric, n=overall.samples, unreadable=overall.unreadable or 0)
 
 
 MATRIX_FROM = 3

@@ -95,7 +95,7 @@ def _group_columns(entrants: Sequence[EntrantResults], group: str) -> list[Colum
 def _missing_columns(group: MetricGroup) -> list[Column]:
     score = group.headers[group.score]
     return [
-        Column(key="unusable", header=gettext_noop("Left out"), digits=1, kind="share", group=MISSING),
+        Column(key="unreadable", header=gettext_noop("Left out"), digits=1, kind="share", group=MISSING),
         Column(
             key="low",
             header=Sentence("{score}, worst case", score=word(score)),
@@ -112,9 +112,9 @@ def _missing_columns(group: MetricGroup) -> list[Column]:
 def _count_columns(entrants: Sequence[EntrantResults], group: MetricGroup) -> list[Column]:
     """The numbers of answers that the official figures are of and leave out, where they leave out any or their suite
     says that they do."""
-    if group.unread != LEFT_OUT and not any(_official(entrant).unusable for entrant in entrants):
+    if group.unreadable_as != LEFT_OUT and not any(_official(entrant).unreadable for entrant in entrants):
         return []
-    heads = {"n": "n", "unusable": gettext_noop("Not read")}
+    heads = {"n": "n", "unreadable": gettext_noop("Unreadable")}
     return [
         Column(key=f"official_{name}", header=head, kind="count", group=GROUPS["official"])
         for name, head in heads.items()
@@ -155,13 +155,13 @@ def _group_row(entrant: EntrantResults, group: str) -> SourcedRow:
         "low_interval_reason": ranking and ranking.interval_reason,
         **corrected_values(entrant),
         **own_values(entrant, group),
-        "unusable": missing.left_out,
+        "unreadable": missing.left_out,
         "unjudged": unjudged(entrant),
         "low": missing.low,
         "high": missing.high,
         "stories": missing.stories,
         "official_n": _official(entrant).n,
-        "official_unusable": _official(entrant).unusable,
+        "official_unreadable": _official(entrant).unreadable,
     }
     return row_of(entrant, group, cells, _where(group))
 
@@ -192,13 +192,13 @@ def _where(group: str) -> dict[str, Items]:
     """The items behind each figure."""
     names = group_named(group).headers
     where = {f"{parse}_{name}": Items(measured(group, name, parse)) for parse in PARSES for name in names}
-    where |= {key: Items({"problem": "missing"}) for key in ("unusable", "low", "high")}
+    where |= {key: Items({"problem": "missing"}) for key in ("unreadable", "low", "high")}
     return where | {"unjudged": Items({"problem": "gaps"})}
 
 
 def _notes(entrants: Sequence[EntrantResults], group: str) -> list[str]:
     described = group_named(group)
-    parse = PARSE_NOTE.format(officially=OFFICIALLY[described.unread], units=units_of_group(group))
+    parse = PARSE_NOTE.format(officially=OFFICIALLY[described.unreadable_as], units=units_of_group(group))
     notes = [RANK_NOTE, GROUP_NOTE, parse]
     notes += [*described.notes, *level_notes(entrants)]
     if described.judged:

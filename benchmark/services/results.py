@@ -63,12 +63,12 @@ def _outcomes(entrant: Entrant, samples: Mapping[int, Sample]) -> dict[str, list
     """The outcomes of the questions about these samples, in the order of the dataset."""
     rows = RunItem.objects.filter(entrant=entrant).order_by("sample__position", "repetition")
     outcomes: dict[str, list[Outcome]] = {}
-    for sample, step, official, repaired, unusable, call, state, repetition in rows.values_list(
-        "sample_id", "step", "official", "repaired", "unusable", "call_id", "item__state", "repetition"
+    for sample, step, official, repaired, unreadable, call, state, repetition in rows.values_list(
+        "sample_id", "step", "official", "repaired", "unreadable", "call_id", "item__state", "repetition"
     ):
         if sample not in samples:
             continue
-        without = "" if call else unusable or WITHOUT_CALL.get(state, OPEN)
-        outcome = Outcome(step, official, repaired, unusable if call else "", without, repetition)
+        without = "" if call else unreadable or WITHOUT_CALL.get(state, OPEN)
+        outcome = Outcome(step, official, repaired, unreadable if call else "", without, repetition)
         outcomes.setdefault(samples[sample].key, []).append(outcome)
     return outcomes

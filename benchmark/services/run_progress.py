@@ -17,13 +17,13 @@ from benchmark.services.watching import StepProgress, step_progress, to_come_of
 from benchmark.suites.registry import suite_named
 from core.plain import Json
 from workers.domain.pricing import Money
-from workers.services.failures import Failures, Shortfall, Unusable, shortfalls_of
+from workers.services.failures import Failures, Shortfall, UnreadableAnswers, shortfalls_of
 from workers.services.progress import Calls, Ended, Progress, Tokens, progress_of_all
 
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A run as lists have it. `failures` and `unusable_answers` are None where there are none; `to_come` counts the
+    """A run as lists have it. `failures` and `unreadable_answers` are None where there are none; `to_come` counts the
     questions that an answer will open, `held_back` the items that wait for a person. `preparing` is None where all
     first questions are there. `cost` is in US dollars, None where some calls are of unknown price, which `known_cost`
     leaves out."""
@@ -42,7 +42,7 @@ class RunRow:
     created_by: str | None
     state: str
     failures: Failures | None
-    unusable_answers: Unusable | None
+    unreadable_answers: UnreadableAnswers | None
     note: str
     budget: Decimal | None
     held_back: int
@@ -84,7 +84,7 @@ def _row(run: Run, counts: Progress, lack: Shortfall, to_come: int, prepared: Pr
         created_by=run.created_by and run.created_by.username,
         state=run.job.standing,
         failures=lack.failures,
-        unusable_answers=lack.unusable,
+        unreadable_answers=lack.unreadable,
         note=run.job.note,
         budget=run.job.budget,
         held_back=counts.held_back,
@@ -94,7 +94,7 @@ def _row(run: Run, counts: Progress, lack: Shortfall, to_come: int, prepared: Pr
         preparing=prepared,
         calls=counts.calls,
         tokens=counts.tokens,
-        **_money(run, counts.money, counts.done + counts.unusable),
+        **_money(run, counts.money, counts.done + counts.unreadable),
     )
 
 
@@ -107,7 +107,7 @@ class StepRow:
     step: str
     total: int
     done: int
-    unusable: int
+    unreadable: int
     failed: int
     cancelled: int
     in_flight: int
@@ -138,7 +138,7 @@ def _progress(run: Run, row: StepProgress) -> StepRow:
         step=row.step,
         total=row.total,
         done=row.done,
-        unusable=row.unusable,
+        unreadable=row.unreadable,
         failed=row.failed,
         cancelled=row.cancelled,
         in_flight=row.in_flight,
@@ -148,7 +148,7 @@ def _progress(run: Run, row: StepProgress) -> StepRow:
         answers_a_minute=row.rate,
         seconds_left=row.seconds_left,
         tokens=Tokens(row.input_tokens, row.output_tokens),
-        **_money(run, row.money, row.done + row.unusable),
+        **_money(run, row.money, row.done + row.unreadable),
     )
 
 
@@ -163,7 +163,7 @@ class MissingRow:
     items: int
 
 
-_MISSING = ("unusable", "failed", "cancelled")
+_MISSING = ("unreadable", "failed", "cancelled")
 
 
 def missing_rows(run: Run, closed: Set[int] = frozenset()) -> list[MissingRow]:
@@ -175,10 +175,10 @@ def missing_rows(run: Run, closed: Set[int] = frozenset()) -> list[MissingRow]:
     rows = []
     for state in _MISSING:
         reasons = items.filter(STATES[state]).values_list(
-            "entrant__position", "entrant__name", "step", "unusable", "item__problem"
+            "entrant__position", "entrant__name", "step", "unreadable", "item__problem"
         )
-        for *_, name, step, unusable, problem, count in reasons.annotate(Count("pk")):
-            rows.append(MissingRow(name, step, state, unusable or problem or "", count))
+        for *_, name, step, unreadable, problem, count in reasons.annotate(Count("pk")):
+            rows.append(MissingRow(name, step, state, unreadable or problem or "", count))
     places = {name: at for at, name in enumerate(run.entrants.values_list("name", flat=True))}
     order = [step.key for step in suite_named(run.suite).steps]
     return sorted(rows, key=lambda row: (places[row.model], order.index(row.step), -row.items, row.reason))

@@ -71,7 +71,7 @@ def _answers(metrics: GroupMetrics | None) -> int:
     if metrics is None:
         return 0
     row = metrics.parses.overall("repaired")
-    return row.asked - sum(count for reason, count in row.unusable_reasons.items() if lost_outside(reason))
+    return row.asked - sum(count for reason, count in row.unreadable_reasons.items() if lost_outside(reason))
 
 
 def _preference(selection: Selection, covered: Sequence[_Covered]) -> tuple[bool, int, int]:

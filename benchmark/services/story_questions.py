@@ -19,7 +19,7 @@ MOST = 300
 """Questions of one story that a page shows."""
 LONGEST = 200
 """Characters of gold and of a raw answer in the table."""
-RIGHT, WRONG, UNREAD, NONE = "right", "wrong", "unread", gettext_noop("no answer")
+RIGHT, WRONG, UNREADABLE, NONE = "right", "wrong", "unreadable", gettext_noop("no answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class StoryQuestions:
     @property
     def counts(self) -> list[tuple[str, int]]:
         verdicts = [row.repaired for row in self.rows]
-        return [(word, count) for word in (RIGHT, WRONG, UNREAD, NONE) if (count := verdicts.count(word))]
+        return [(word, count) for word in (RIGHT, WRONG, UNREADABLE, NONE) if (count := verdicts.count(word))]
 
 
 def questions_of_story(item: RunItem | SharedItem, closed: Set[int] = frozenset()) -> StoryQuestions | None:
@@ -96,7 +96,7 @@ def _rows(item: RunItem | SharedItem, items: Sequence[RunItem | SharedItem], sui
             other.repetition,
         )
         answer = other.call.answer if other.call else None
-        view = ItemView(question, answer, other.official, other.repaired, other.unusable)
+        view = ItemView(question, answer, other.official, other.repaired, other.unreadable)
         lines = list(islice(suite.lines(view), 2))
         if len(lines) == 1:
             yield _row(item, other, answer, lines[0])
@@ -113,7 +113,7 @@ def _row(item: RunItem | SharedItem, other: RunItem | SharedItem, answer: str | 
         gold=_shortened(line.gold or ""),
         answer=None if answer is None else _shortened(answer),
         official=NONE if answer is None else _verdict(line.officially_right, line.official or "–"),
-        repaired=NONE if answer is None else _verdict(line.right, line.repaired or UNREAD),
+        repaired=NONE if answer is None else _verdict(line.right, line.repaired or UNREADABLE),
     )
 
 

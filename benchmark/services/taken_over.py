@@ -50,7 +50,7 @@ def ended_answers(source: Run, model: Endpoint) -> QuerySet[RunItem]:
     suite = suite_named(source.suite)
     items = RunItem.objects.filter(entrant__run=source, entrant__endpoint=model, step__in=needed_by_judge(suite))
     items = items.filter(judged_samples(suite))
-    return items.filter(Q(call__isnull=False) | Q(item__state__in=WITHOUT_CALL) | Q(item=None) & ~Q(unusable=""))
+    return items.filter(Q(call__isnull=False) | Q(item__state__in=WITHOUT_CALL) | Q(item=None) & ~Q(unreadable=""))
 
 
 def answers_by(source: Run, model: Endpoint) -> QuerySet[RunItem]:

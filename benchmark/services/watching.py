@@ -30,7 +30,7 @@ class StepCounts:
 
     total: int = 0
     done: int = 0
-    unusable: int = 0
+    unreadable: int = 0
     failed: int = 0
     cancelled: int = 0
     in_flight: int = 0
@@ -85,7 +85,7 @@ class StepProgress(StepCounts):
 
     @property
     def ended(self) -> int:
-        return self.done + self.unusable + self.failed + self.cancelled
+        return self.done + self.unreadable + self.failed + self.cancelled
 
     @property
     def waiting(self) -> int:
@@ -93,7 +93,7 @@ class StepProgress(StepCounts):
 
     @property
     def reused(self) -> int:
-        return max(0, self.done + self.unusable - self.made)
+        return max(0, self.done + self.unreadable - self.made)
 
     @property
     def rate(self) -> float:
@@ -145,7 +145,7 @@ def _counted(run: Run, now: datetime) -> dict[tuple[int, str], StepCounts]:
             total=Count("pk"),
             done=count(STATES["done"]),
             failed=count(STATES["failed"]),
-            unusable=count(STATES["unusable"]),  # from here on the name is no longer the field's
+            unreadable=count(STATES["unreadable"]),  # from here on the name is no longer the field's
             cancelled=count(STATES["cancelled"]),
             in_flight=count(STATES["flight"]),
             held_back=count(Q(item__state=ItemState.HELD)),
@@ -229,7 +229,7 @@ def total_of(rows: Sequence[StepProgress]) -> StepProgress:
 
 
 def shortfall_of_run(run: Run, rows: Sequence[StepProgress] | None = None) -> Shortfall:
-    """Return what failed of a run and what is unusable, answers lost in its source included. `rows` are its
+    """Return what failed of a run and what is unreadable, answers lost in its source included. `rows` are its
     step_progress, where the caller has them."""
     rows = step_progress(run, now=timezone.now()) if rows is None else rows
     lost = RunItem.objects.filter(LOST, entrant__run=run).count()

@@ -121,7 +121,7 @@ class Parsed:
 
     `official` and `repaired` are plain data for a database row, `official` None where the released code cannot read
     such an answer. `score` and `repaired_score`, from 0 to 1, are what tables sort by; None where there is none.
-    `unusable` says why the repaired parse has no estimate, empty where it has one; `unjudged` counts the rows that a
+    `unreadable` says why the repaired parse has no estimate, empty where it has one; `unjudged` counts the rows that a
     judgement leaves out. `empty` says that the answer was read and holds nothing, `stray` that it is none of the
     possible answers: the end of its call may explain both.
     """
@@ -130,7 +130,7 @@ class Parsed:
     repaired: SuiteData
     score: float | None
     repaired_score: float | None
-    unusable: str = ""
+    unreadable: str = ""
     unjudged: int = 0
     empty: bool = False
     stray: bool = False
@@ -139,13 +139,13 @@ class Parsed:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The outcome of one question. `official` and `repaired` are as `Parsed` has them, None without an answer;
-    `unusable` says why the repaired parse has no estimate, `without` why there is no answer, each empty where it does
+    `unreadable` says why the repaired parse has no estimate, `without` why there is no answer, each empty where it does
     not hold."""
 
     step: str
     official: SuiteData | None
     repaired: SuiteData | None
-    unusable: str = ""
+    unreadable: str = ""
     without: str = ""
     repetition: int = 0
 
@@ -174,11 +174,11 @@ class Entered:
 Parse = Literal["official", "repaired"]
 PARSES: tuple[Parse, ...] = get_args(Parse)
 Value = float | list[float] | None
-"""A kept figure of one sample: a fraction; of the repaired parse [worst, best] where the sample is unusable, [worst,
+"""A kept figure of one sample: a fraction; of the repaired parse [worst, best] where the sample is unreadable, [worst,
 estimate, best] where the judge left rows out; None where nothing is defined."""
 
 
-UNREAD_ANSWER = "unread"
+UNREADABLE_ANSWER = "unreadable"
 """What an answer says that could not be read: another thing than any answer that could."""
 
 
@@ -187,17 +187,17 @@ class Columns:
     """Figures sample by sample, of one metric group and parse: columns over the samples.
 
     `stories` are their numbers; `clusters` are None where no two samples are resampled together. `said` is what the
-    answers to each say in each repetition, `UNREAD_ANSWER` where one could not be read, None without one and where
-    nobody asks for it. Of the repaired parse `unusable` says why by number, `unjudged` how many predicted and gold rows
-    the judge left out. Of several repetitions alone, `partly` says why some are unusable, and `by_turn` has the score
-    of each sample in each repetition, None where it has none.
+    answers to each say in each repetition, `UNREADABLE_ANSWER` where one could not be read, None without one and where
+    nobody asks for it. Of the repaired parse `unreadable` says why by number, `unjudged` how many predicted and gold
+    rows the judge left out. Of several repetitions alone, `partly` says why some are unreadable, and `by_turn` has the
+    score of each sample in each repetition, None where it has none.
     """
 
     stories: Sequence[int]
     categories: Sequence[str]
     values: Mapping[str, Sequence[Value]]
     clusters: Sequence[str] | None = None
-    unusable: Mapping[str, str] = field(default_factory=dict)
+    unreadable: Mapping[str, str] = field(default_factory=dict)
     unjudged: Mapping[str, Sequence[int]] = field(default_factory=dict)
     partly: Mapping[str, str] | None = None
     said: Sequence[Sequence[str | None]] | None = None
@@ -211,7 +211,7 @@ class Columns:
             categories=kept["categories"],
             values=kept["values"],
             clusters=kept.get("clusters"),
-            unusable=kept.get("unusable", {}),
+            unreadable=kept.get("unreadable", {}),
             unjudged=kept.get("unjudged", {}),
             partly=kept.get("partly"),
             said=kept.get("said"),
@@ -224,7 +224,7 @@ class Columns:
             "stories": list(self.stories),
             "categories": list(self.categories),
             "values": dict(self.values),
-            "unusable": dict(self.unusable),
+            "unreadable": dict(self.unreadable),
             "unjudged": dict(self.unjudged),
             **({"clusters": list(self.clusters)} if self.clusters is not None else {}),
             **({"partly": dict(self.partly)} if self.partly is not None else {}),
@@ -273,7 +273,7 @@ class OfficialRow:
             intervals=self.repaired.ends,
             bounds=self.repaired.bounds,
             reasons=self.repaired.reasons,
-            unusable=sum(self.repaired.unusable.values()),
+            unreadable=sum(self.repaired.unreadable.values()),
             n=self.repaired.stories,
             category=self.printed.category,
             printed=True,
@@ -361,7 +361,7 @@ class Beside:
     answer: str | None
     official: SuiteData | None
     repaired: SuiteData | None
-    unusable: str = ""
+    unreadable: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,5 +375,5 @@ class ItemView:
     answer: str | None
     official: SuiteData | None
     repaired: SuiteData | None
-    unusable: str = ""
+    unreadable: str = ""
     beside: Sequence[Beside] = ()

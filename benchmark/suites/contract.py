@@ -33,7 +33,7 @@ from benchmark.suites.copies import BadImport, CopySource, Imported
 from benchmark.suites.item_filters import Rows
 from benchmark.suites.judged import Judge
 from benchmark.suites.lettered import Lettered
-from benchmark.suites.metric_groups import ANSWERS, GUESSED, LEFT_OUT, STRUCTURE, WRONG, MetricGroup, Unread
+from benchmark.suites.metric_groups import ANSWERS, GUESSED, LEFT_OUT, STRUCTURE, WRONG, MetricGroup, UnreadableAs
 from benchmark.suites.people import LabelsOf, Person, PersonMeasured
 from benchmark.suites.prompt_sets import PromptSets
 from benchmark.suites.published import Published, of_groups
@@ -74,7 +74,7 @@ __all__ = [
     "Sizes",
     "Step",
     "Suite",
-    "Unread",
+    "UnreadableAs",
 ]
 
 

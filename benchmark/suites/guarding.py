@@ -33,7 +33,7 @@ _TRIES = {
     "item": "show {place}",
     "lines": "set out the parses of {place}",
     "rows.count": "count the rows of {place}",
-    "rows.unread": "count the rows of {place}",
+    "rows.unreadable": "count the rows of {place}",
     "rows.share": "head the counts of its items",
     "sizes.question": "measure the question of {place}",
     "sizes.pairs": "measure an answer of its judge",

@@ -56,15 +56,15 @@ class Rows:
     `count(parse, chosen)` is (rows meant, rows they are among) of one item, where `chosen` are the values of
     `filters` by name, those that are set alone. `share(chosen)` is the heading of that pair where it is the share that
     a figure averages, so that items with rows of which none is meant are listed as well; empty where only items with a
-    row that is meant are. `unread(parse)` is how many rows were asked for where official parsing gets nothing out of
-    the answer, else 0; without it nobody is offered the official parse.
+    row that is meant are. `unreadable(parse)` is how many rows were asked for where official parsing gets nothing out
+    of the answer, else 0; without it nobody is offered the official parse.
     """
 
     steps: tuple[str, ...]
     filters: tuple[Filter, ...]
     count: Callable[[KeptParse, Mapping[str, str]], tuple[int, int]]
     share: Callable[[Mapping[str, str]], str] | None = None
-    unread: Callable[[KeptParse], int] | None = None
+    unreadable: Callable[[KeptParse], int] | None = None
 
     def steps_of(self, chosen: Mapping[str, str]) -> frozenset[str]:
         """The steps whose items can hold the rows of all chosen filters."""

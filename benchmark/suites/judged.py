@@ -95,8 +95,8 @@ class FollowUp:
     """Asking a judge once more for the rows that its answers leave out (`Parsed.unjudged`).
 
     `step` is the step that asks, and `completes` the judging one. `wording` is the digest of its question's wording,
-    `characters_a_row` about what the answer to a missing row takes, and `hopeless` are the reasons of unusable answers
-    that another question would not mend.
+    `characters_a_row` about what the answer to a missing row takes, and `hopeless` are the reasons of unreadable
+    answers that another question would not mend.
     """
 
     step: str

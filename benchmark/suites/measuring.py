@@ -18,7 +18,7 @@ from benchmark.domain.flips import flips_by_cluster
 from benchmark.suites.analyses import Analysis, Facet, Finding, Repetitions, SameAnswers, Spread
 from benchmark.suites.asked import (
     PARSES,
-    UNREAD_ANSWER,
+    UNREADABLE_ANSWER,
     Analyses,
     BySample,
     Columns,
@@ -192,7 +192,7 @@ def counted_outcomes(outcomes: Sequence[Outcome], group: MetricGroup) -> list[Ou
     return [
         at_step.get(repetition)
         or replace(
-            outcome, step=group.scored, official=None, repaired=None, unusable="", without=outcome.without or OPEN
+            outcome, step=group.scored, official=None, repaired=None, unreadable="", without=outcome.without or OPEN
         )
         for repetition, outcome in sorted({**earlier, **at_step}.items())
     ]
@@ -314,8 +314,8 @@ def _statement(group: MetricGroup, entered: Entered, sample: Sample, score: Scor
     outcomes = _at_turn(group, entered, sample, turn)
     if not outcomes or any(outcome.without for outcome in outcomes):
         return None
-    if outcomes[0].unusable and (group.says or group.counts is None):
-        return UNREAD_ANSWER
+    if outcomes[0].unreadable and (group.says or group.counts is None):
+        return UNREADABLE_ANSWER
     if group.says and outcomes[0].repaired is not None:
         return group.says(sample, outcomes[0].repaired)
     estimate = score(sample, outcomes).repaired.estimate

@@ -11,10 +11,10 @@ from benchmark.suites.asked import Resources, Sample, SuiteData
 from benchmark.suites.by_part import Parts
 from benchmark.suites.finer import FinerItems
 
-Unread = Literal["wrong", "left out", "guessed"]
-WRONG: Unread = "wrong"
-LEFT_OUT: Unread = "left out"
-GUESSED: Unread = "guessed"
+UnreadableAs = Literal["wrong", "left out", "guessed"]
+WRONG: UnreadableAs = "wrong"
+LEFT_OUT: UnreadableAs = "left out"
+GUESSED: UnreadableAs = "guessed"
 """The official parse's treatment of answers that it cannot read: a wrong answer, none that counts, or, as it
 reads an answer in any text, one by chance."""
 STRUCTURE, ANSWERS = "structure", "answers"
@@ -37,7 +37,7 @@ class MetricGroup:
     `Sample.content` by which the score is told too, with their headings, `facet_values` what pages and files call
     values that are codes. `measured_in` has, of shares that count some cells of an answer, the filters of the items
     page that show these. `judged` says whether a judge stands between answer and figure; `notes` explain metrics under
-    a table. `unread` is what its official parse makes of what it cannot read: `WRONG`, `LEFT_OUT` or `GUESSED`.
+    a table. `unreadable_as` is what its official parse makes of what it cannot read: `WRONG`, `LEFT_OUT` or `GUESSED`.
     `by_category` is False where the categories of samples say nothing of what is counted, as of sets of samples of all
     categories: there are then no figures by category. `unit` is what figures count once, one and many, where that is
     not a sample but a set of them; `counts`, a function of a module, says which samples of a set count. `chance` is how
@@ -74,7 +74,7 @@ class MetricGroup:
     by_category: bool = True
     unit: tuple[str, str] | None = None
     counts: Callable[[Sample], bool] | None = None
-    unread: Unread = WRONG
+    unreadable_as: UnreadableAs = WRONG
     chance: Callable[[Sample], float | None] | None = None
     majority: Callable[[Sample, Resources], float | None] | None = None
     parts: Parts | None = None

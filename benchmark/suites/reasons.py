@@ -5,9 +5,9 @@ from __future__ import annotations
 from core.messages import Sentence, gettext_noop
 
 NO_GOLD = gettext_noop("no gold propositions")
-"""Reason why a sample without gold has no estimate: not the answer's fault, so it is not counted as unusable."""
+"""Reason why a sample without gold has no estimate: not the answer's fault, so it is not counted as unreadable."""
 NO_ANSWER = gettext_noop("no answer")
-UNREADABLE = gettext_noop("no usable row")
+UNREADABLE = gettext_noop("no readable row")
 NO_JUDGEMENT = gettext_noop("no judgement")
 NOT_STRUCTURED = gettext_noop("not structured: the endpoint ignored the schema")
 """A table in a run of structured output: there the endpoint has to hold its answers to the schema."""
@@ -27,7 +27,7 @@ JUDGE_S = {
     TRUNCATED: gettext_noop("the judge's answer was cut off"),
     NOT_WHOLE: gettext_noop("the judge's answer is not whole"),
 }
-"""An unusable judgement for reasons that are told of any model in the same words."""
+"""An unreadable judgement for reasons that are told of any model in the same words."""
 OF_JUDGE = "judgement: "
 _OF_JUDGES = {*JUDGE_S.values(), NO_JUDGEMENT, JUDGE_NOT_STRUCTURED}
 LOST_OUTSIDE = {OPEN, CALL_FAILED, CANCELLED, NOT_IN_FILE, *_OF_JUDGES}
@@ -41,27 +41,31 @@ _ENDS = {
 """Reasons that are clauses of their own, as sentences."""
 
 
-def sentence_of(unusable: str) -> str:
-    """Return why an answer is unusable as it can stand alone."""
-    return Sentence("The answer {unusable}.", unusable=unusable) if unusable.startswith(_OF_ANSWERS) else unusable
+def sentence_of(unreadable: str) -> str:
+    """Return why an answer is unreadable as it can stand alone."""
+    return (
+        Sentence("The answer {unreadable}.", unreadable=unreadable)
+        if unreadable.startswith(_OF_ANSWERS)
+        else unreadable
+    )
 
 
-def note_of(unusable: str) -> str:
-    """Return why an answer is unusable as a sentence beside what was read of it; empty of a usable one."""
-    if not unusable:
+def note_of(unreadable: str) -> str:
+    """Return why an answer is unreadable as a sentence beside what was read of it; empty of a usable one."""
+    if not unreadable:
         return ""
-    if unusable.startswith(_OF_ANSWERS):
-        return sentence_of(unusable)
-    return _ENDS.get(unusable) or Sentence("Unusable: {unusable}.", unusable=unusable)
+    if unreadable.startswith(_OF_ANSWERS):
+        return sentence_of(unreadable)
+    return _ENDS.get(unreadable) or Sentence("Unreadable: {unreadable}.", unreadable=unreadable)
 
 
 def lost_by_judge(reason: str) -> bool:
-    """Return whether a sample is unusable since its judge has no verdict."""
+    """Return whether a sample is unreadable since its judge has no verdict."""
     return reason in _OF_JUDGES or reason.startswith(OF_JUDGE)
 
 
 def lost_outside(reason: str) -> bool:
-    """Return whether a sample is unusable for something that the model did not do: its call or the judge's."""
+    """Return whether a sample is unreadable for something that the model did not do: its call or the judge's."""
     return reason in LOST_OUTSIDE or reason.startswith(OF_JUDGE)
 
 

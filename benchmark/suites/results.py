@@ -159,13 +159,13 @@ class ShownTable:
     """A table, which `make` makes when it is asked for.
 
     `groups` are the metric groups whose models have a row each; it names those that have none, with the reason.
-    `keeps_unread` says that models without figures of the parse have a row too. `whole` says that it is over all
+    `keeps_unreadable` says that models without figures of the parse have a row too. `whole` says that it is over all
     samples and counts no gold, so that whoever still has work to do on some of them may see it.
     """
 
     make: Callable[[], Table]
     groups: tuple[str, ...] = ()
-    keeps_unread: bool = False
+    keeps_unreadable: bool = False
     whole: bool = False
 
 

@@ -9,7 +9,7 @@ from statistics import fmean
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Outcome, Parse, Resources, Sample
 from benchmark.suites.by_part import Parts
-from benchmark.suites.contract import WRONG, MetricGroup, Unread
+from benchmark.suites.contract import WRONG, MetricGroup, UnreadableAs
 from benchmark.suites.measuring import SampleResult
 from benchmark.suites.metric_groups import Says
 from benchmark.suites.reasons import questions_unanswered
@@ -32,14 +32,14 @@ def accuracy_group(
     noun: str = gettext_noop("answering"),
     score_title: str = gettext_noop("Accuracy"),
     mean_of: str = "types",
-    unread: Unread = WRONG,
+    unreadable_as: UnreadableAs = WRONG,
     chance: Callable[[Sample], float | None] | None = None,
     majority: Callable[[Sample, Resources], float | None] | None = None,
     parts: Parts | None = None,
     says: Says | None = None,
 ) -> MetricGroup:
     """Return the metric group of the questions of a step by accuracy, with the mean over categories, which `mean_of`
-    names in the plural; `unread`, `facet_values`, `chance`, `majority`, `parts` and `says` as
+    names in the plural; `unreadable_as`, `facet_values`, `chance`, `majority`, `parts` and `says` as
     `MetricGroup` has them."""
     return MetricGroup(
         key=key,
@@ -59,7 +59,7 @@ def accuracy_group(
         facets=facets,
         facet_values=facet_values or {},
         notes=notes,
-        unread=unread,
+        unreadable_as=unreadable_as,
         chance=chance,
         majority=majority,
         parts=parts,
@@ -88,7 +88,7 @@ def scored_by(verdict: Verdict, share: str = ACCURACY) -> Callable[[Sample, Sequ
         official = [right for outcome in answered if (right := verdict(sample, outcome, "official")) is not None]
         reason = questions_unanswered(missing, len(outcomes))
         of_official = None if missing else {share: fmean(official) if official else None}
-        read = [outcome for outcome in answered if not outcome.unusable]
+        read = [outcome for outcome in answered if not outcome.unreadable]
         repaired = [right for outcome in read if (right := verdict(sample, outcome, "repaired")) is not None]
         return SampleResult(of_official, _score(sample, share, repaired, outcomes), reason)
 
@@ -102,7 +102,7 @@ def _score(sample: Sample, share: str, rights: Sequence[bool], outcomes: Sequenc
         why = next(
             why
             for outcome in outcomes
-            if (why := outcome.without or outcome.unusable or gettext_noop("it is left out"))
+            if (why := outcome.without or outcome.unreadable or gettext_noop("it is left out"))
         )
         return StoryScore(sample.category, worst, best, None, why)
     return StoryScore(sample.category, worst, best, {share: right / len(rights)})

@@ -142,14 +142,14 @@ def _least(results: Sequence[SampleResult]) -> SampleResult:
     worst, best = _smallest([score.worst for score in scores]), _smallest([score.best for score in scores])
     estimates = [score.estimate for score in scores if score.estimate is not None]
     is_complete = len(estimates) == len(scores) or worst == best
-    unusable = "" if is_complete else next(score.unusable for score in scores if score.estimate is None)
+    unreadable = "" if is_complete else next(score.unreadable for score in scores if score.estimate is None)
     estimate = (_smallest(estimates) if len(estimates) == len(scores) else worst) if is_complete else None
     reason = next((result.reason for result in results if result.official is None), "")
     official = None if reason else _smallest([result.official or {} for result in results])
     if not any(value is not None for value in best.values()):
-        estimate, unusable = None, ""
+        estimate, unreadable = None, ""
     values = None if official is None else {name: value for name, value in official.items() if value is not None}
-    return SampleResult(values, StoryScore(scores[0].category, worst, best, estimate, unusable), reason)
+    return SampleResult(values, StoryScore(scores[0].category, worst, best, estimate, unreadable), reason)
 
 
 def _smallest(shares: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:

@@ -33,7 +33,7 @@ def scored_shares(
         missing = len(outcomes) - len(answered)
         reason = questions_unanswered(missing, len(outcomes))
         official = [shares for outcome in answered if (shares := shares_of(outcome, "official")) is not None]
-        read = [outcome for outcome in answered if not outcome.unusable]
+        read = [outcome for outcome in answered if not outcome.unreadable]
         repaired = [shares for outcome in read if (shares := shares_of(outcome, "repaired")) is not None]
         return SampleResult(
             None if missing else {name: _mean(official, name) for name in names},
@@ -50,7 +50,7 @@ def _score(sample: Sample, names: Sequence[str], repaired: Sequence[Shares], out
     best = {name: _mean([*repaired, *[{name: 1.0}] * lacking], name) for name in names}
     if repaired:
         return StoryScore(sample.category, worst, best, {name: _mean(repaired, name) for name in names})
-    why = next(outcome.without or outcome.unusable or gettext_noop("it is left out") for outcome in outcomes)
+    why = next(outcome.without or outcome.unreadable or gettext_noop("it is left out") for outcome in outcomes)
     return StoryScore(sample.category, worst, best, None, why)
 
 

@@ -50,7 +50,7 @@ def official_columns(
             name: [_number(story.row[name], story.number in out) for story in stories]
             for name in group_named(group).shares
         },
-        unusable={str(story.number): LEFT_OUT for story in stories if story.number in out},
+        unreadable={str(story.number): LEFT_OUT for story in stories if story.number in out},
     )
 
 
@@ -64,7 +64,7 @@ def repaired_columns(stories: Sequence[ReportedStory], group: str) -> Columns:
         stories=[story.number for story in stories],
         categories=[story.score.category for story in stories],
         values={name: [_value(story.score, name) for story in stories] for name in group_named(group).shares},
-        unusable={str(story.number): story.score.unusable for story in stories if story.score.unusable},
+        unreadable={str(story.number): story.score.unreadable for story in stories if story.score.unreadable},
         unjudged={str(story.number): list(story.score.unjudged) for story in stories if any(story.score.unjudged)},
     )
 
@@ -123,7 +123,7 @@ def _most(turns: Sequence[str | None]) -> str | None:
 def cases_by_story(columns: Columns, name: str) -> dict[int, Case | None]:
     """Return {story: case}; None where the figure is not defined, whatever was answered."""
     stories_and_values = zip(columns.stories, columns.values[name], strict=True)
-    whys = {int(story): why for story, why in {**(columns.partly or {}), **columns.unusable}.items()}
+    whys = {int(story): why for story, why in {**(columns.partly or {}), **columns.unreadable}.items()}
     cases = {value: Case.scored(value) for value in set(filter(_is_number, columns.values[name]))}
     return {
         story: cases[value] if story not in whys and _is_number(value) else _case(value, whys.get(story, ""))
@@ -137,7 +137,7 @@ def _is_number(value: Value) -> TypeGuard[float]:
 
 def _case(value: Value, why: str) -> Case | None:
     """Rows that a judge left out are lost outside; the story has its estimate all the same, and a `why` where a
-    repetition is unusable."""
+    repetition is unreadable."""
     worst, estimate, best = _cases(value)
     if worst is None or best is None:
         return None
@@ -180,7 +180,7 @@ def with_intervals(
     metrics: Averages, columns: Columns, stories: Set[int], group: str, *, seed: int, resamples: int
 ) -> Official:
     """Return official figures with intervals from the bootstrap that the repaired parse has; what official scoring
-    leaves out is unusable there, and bounds take it at 0 and at 1."""
+    leaves out is unreadable there, and bounds take it at 0 and at 1."""
     repaired = repaired_metrics(columns, stories, group, seed=seed, resamples=resamples)
     # both are in the order of the verbatim categories, of which two can read alike
     by_category = zip(metrics.by_category, repaired.by_category.values(), strict=True)
@@ -204,10 +204,10 @@ def _score(columns: Columns, at: int, shares: Sequence[str]) -> StoryScore:
     cases = [_cases(columns.values[name][at]) for name in shares]
     worst, estimate, best = (dict(zip(shares, case, strict=True)) for case in zip(*cases, strict=True))
     story = str(columns.stories[at])
-    unusable, (predicted, left) = columns.unusable.get(story, ""), columns.unjudged.get(story, COMPLETE)
+    unreadable, (predicted, left) = columns.unreadable.get(story, ""), columns.unjudged.get(story, COMPLETE)
     cluster = "" if columns.clusters is None else columns.clusters[at]
-    values = None if unusable or all(value is None for value in estimate.values()) else estimate
-    return StoryScore(columns.categories[at], worst, best, values, unusable, (predicted, left), cluster)
+    values = None if unreadable or all(value is None for value in estimate.values()) else estimate
+    return StoryScore(columns.categories[at], worst, best, values, unreadable, (predicted, left), cluster)
 
 
 def mean_columns(each: Sequence[Columns | None]) -> Columns | None:
@@ -220,16 +220,16 @@ def mean_columns(each: Sequence[Columns | None]) -> Columns | None:
         name: [_mean_value(turns) for turns in zip(*(columns.values[name] for columns in present), strict=True)]
         for name in present[0].values
     }
-    unusable = {
+    unreadable = {
         story: why
-        for story, why in present[0].unusable.items()
-        if all(story in columns.unusable for columns in present)
+        for story, why in present[0].unreadable.items()
+        if all(story in columns.unreadable for columns in present)
     }
     partly, unjudged = (
-        _partly([columns.unusable for columns in present]),
+        _partly([columns.unreadable for columns in present]),
         _sums([columns.unjudged for columns in present]),
     )
-    return replace(present[0], values=values, unusable=unusable, unjudged=unjudged, partly=partly)
+    return replace(present[0], values=values, unreadable=unreadable, unjudged=unjudged, partly=partly)
 
 
 def _sums(each: Sequence[Mapping[str, Sequence[int]]]) -> dict[str, list[int]]:
@@ -242,7 +242,7 @@ def _sums(each: Sequence[Mapping[str, Sequence[int]]]) -> dict[str, list[int]]:
 
 
 def _partly(each: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Return why some repetitions of a story are unusable; what the model itself did counts before what was lost
+    """Return why some repetitions of a story are unreadable; what the model itself did counts before what was lost
     outside."""
     stories = dict.fromkeys(story for reasons in each for story in reasons)
     whys = {story: [reasons[story] for reasons in each if story in reasons] for story in stories}

@@ -54,5 +54,5 @@ def with_bounds(estimate: Estimate, bounds: list[float] | None = None) -> Bounde
 
 def _score(unit: Unit) -> StoryScore:
     low, high = unit.bounds or ((0.0, 1.0) if unit.value is None else (unit.value, unit.value))
-    values, why = (None, gettext_noop("not read")) if unit.value is None else ({_SHARE: unit.value}, "")
+    values, why = (None, gettext_noop("unreadable")) if unit.value is None else ({_SHARE: unit.value}, "")
     return StoryScore("", {_SHARE: low}, {_SHARE: high}, values, why, cluster=unit.cluster)

@@ -331,7 +331,7 @@ def _without_score(entrant: NamedEntrant, number: int, group: str) -> str:
         return gettext_noop("not labelled")
     if number not in entrant.numbers:
         return gettext_noop("not asked")
-    return gettext_noop("not known") if group_named(group).unit else "unusable"
+    return gettext_noop("not known") if group_named(group).unit else "unreadable"
 
 
 def _item_url(access: ProjectAccess, entrant: NamedEntrant, pk: int | None) -> str:

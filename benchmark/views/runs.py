@@ -227,9 +227,9 @@ def _live(access: RunAccess) -> Context:
         "breakers": schema_breakers(access.run),
         "gaps": gaps,
         "left": time_left(total.seconds_left),
-        "shortfall": shortfall_of_run(access.run, rows) if total.failed or total.unusable else None,
+        "shortfall": shortfall_of_run(access.run, rows) if total.failed or total.unreadable else None,
         "failed_href": f"{items_url}?state=failed",
-        "unusable_href": f"{items_url}?state=unusable",
+        "unreadable_href": f"{items_url}?state=unreadable",
         "every": pause if moves else 0,
         "along": along,
         "of_launch": _of_launch(access.run, together),
@@ -241,7 +241,7 @@ def _live(access: RunAccess) -> Context:
             ]
         ),
         **(budget_field(job) if job.state == JobState.PAUSED else {}),
-        "shows_results": not moves and bool(total.done + total.unusable),
+        "shows_results": not moves and bool(total.done + total.unreadable),
     }
 
 

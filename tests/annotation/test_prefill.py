@@ -115,7 +115,7 @@ class TestRound:
         assert (row.pk, "order") not in labels and (other.pk, "context") not in labels
         assert Suggestion.objects.get(proposition=row, dimension="context").source == "before"
 
-    def test_a_refusal_and_nonsense_are_unusable_and_cost_that_story_alone(self, cast, endpoint, make_story):
+    def test_a_refusal_and_nonsense_are_unreadable_and_cost_that_story_alone(self, cast, endpoint, make_story):
         stories = [make_story(1, text="Say NO"), make_story(2, text="Say NONSENSE"), make_story(3, text="plain")]
         endpoint.options = {
             "script": [

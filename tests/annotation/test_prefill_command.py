@@ -30,7 +30,7 @@ def prefill(*arguments: str, name: str = "tiny") -> tuple[dict, str]:
 def test_it_sees_a_round_through(endpoint, make_story):
     make_story(1), make_story(2)
     result, _ = prefill("--wait")
-    assert result["items"] == {"done": 2, "failed": 0, "unusable": 0}
+    assert result["items"] == {"done": 2, "failed": 0, "unreadable": 0}
     assert result["calls"] == {"made": 2, "reused": 0}
     assert result["left_out"] == 0
     with pytest.raises(CommandError, match="There is no endpoint 'none'; there are: tiny"):
@@ -115,7 +115,7 @@ def test_an_interrupt_lets_what_is_in_flight_come_to_its_end(endpoint, make_stor
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_a_round_with_unusable_answers_says_so_on_its_page_in_the_list_and_in_the_command(
+def test_a_round_with_unreadable_answers_says_so_on_its_page_in_the_list_and_in_the_command(
     endpoint, make_story, cast, client
 ):
     make_story(1, text="Say NONSENSE"), make_story(2)
@@ -123,16 +123,18 @@ def test_a_round_with_unusable_answers_says_so_on_its_page_in_the_list_and_in_th
     endpoint.save()
     result, told = prefill("--wait")
     reason = "The answer holds no JSON object with rows."
-    assert result["state"] == "finished, some unusable" and result["failures"] is None
-    assert result["unusable_answers"] == {"count": 1, "of": 2, "commonest": reason, "times": 1}
-    assert f"The round is finished, some unusable: 1 of 2 answers is unusable. The commonest reason: {reason}" in told
+    assert result["state"] == "finished, some unreadable" and result["failures"] is None
+    assert result["unreadable_answers"] == {"count": 1, "of": 2, "commonest": reason, "times": 1}
+    assert (
+        f"The round is finished, some unreadable: 1 of 2 answers is unreadable. The commonest reason: {reason}" in told
+    )
     client.force_login(cast.alice)
     listed = " ".join(client.get("/p/minds/prefill/").content.decode().split())
     page = " ".join(client.get(f"/p/minds/prefill/{result['round']}/").content.decode().split())
     for text in (listed, page):
-        assert ">finished, some unusable</span>" in text and "badge-partly" in text
-        assert "1 done, 1 unusable" in text and reason in text
-    assert f"1 of 2 answers is unusable: {reason}" in listed and "1 of 2 answers is unusable." in page
+        assert ">finished, some unreadable</span>" in text and "badge-partly" in text
+        assert "1 done, 1 unreadable" in text and reason in text
+    assert f"1 of 2 answers is unreadable: {reason}" in listed and "1 of 2 answers is unreadable." in page
 
 
 def test_a_round_without_a_usable_answer_ends_with_one(endpoint, make_story):
@@ -140,6 +142,6 @@ def test_a_round_without_a_usable_answer_ends_with_one(endpoint, make_story):
     endpoint.options = {"default": "blah"}
     endpoint.save()
     with pytest.raises(
-        CommandError, match=r"^The round came to nothing, no answer is usable: 2 of 2 answers are unusable\."
+        CommandError, match=r"^The round came to nothing, no answer is readable: 2 of 2 answers are unreadable\."
     ):
         prefill("--wait")

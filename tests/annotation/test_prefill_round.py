@@ -84,7 +84,7 @@ def test_the_command_pauses_resumes_with_a_budget_and_cancels(held):
 
 def test_the_command_sees_a_resumed_round_through(held):
     told = prefill_round("resume", held.uid, "--wait")
-    assert (told["state"], told["items"]) == ("finished", {"done": 2, "failed": 0, "unusable": 0})
+    assert (told["state"], told["items"]) == ("finished", {"done": 2, "failed": 0, "unreadable": 0})
     assert (told["cost"], told["known_cost"], told["unpriced_calls"]) == (0.0, 0.0, 0)
 
 

@@ -73,7 +73,7 @@ def test_an_answer_for_closed_cells_says_so(cast, endpoint, make_story, assign, 
     # every cell has its suggestion by now
     (received,) = taken.values()
     assert (received.state, received.problem) == (
-        ItemState.UNUSABLE,
+        ItemState.UNREADABLE,
         "0 of 14 cells were still open; the others keep the vote or suggestion that they have.",
     )
     # one cell of 14 was voted on after the question
@@ -88,7 +88,7 @@ def test_an_answer_for_closed_cells_says_so(cast, endpoint, make_story, assign, 
     item, call = answered(made, stories[0])
     again = Item(pk=item.pk + 1000, job=item.job, endpoint=item.endpoint, key=item.key)
     received = handler.receive([(item, call), (again, call)])
-    assert [one.state for one in received.values()] == [ItemState.DONE, ItemState.UNUSABLE]
+    assert [one.state for one in received.values()] == [ItemState.DONE, ItemState.UNREADABLE]
 
 
 def test_a_batch_is_estimated_at_its_price(cast, endpoint, make_story, client):

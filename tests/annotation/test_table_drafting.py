@@ -93,7 +93,7 @@ def change(story, expert, uid, state, base=None, **fields):
 def test_a_round_drafts_stories_without_a_table_and_lists_what_it_could_not_read(
     cast, drafter, bare, make_story, client
 ):
-    first, unread, begun, with_table = bare(1), bare(2), bare(3), make_story(4)
+    first, unreadable, begun, with_table = bare(1), bare(2), bare(3), make_story(4)
     change(begun, cast.esi, "r" * 12, drafts.RowState("Ines", "It rains"))
     client.force_login(cast.alice)
     page = reverse("annotation:prefills", args=["minds"])
@@ -106,7 +106,7 @@ def test_a_round_drafts_stories_without_a_table_and_lists_what_it_could_not_read
     items = {item.key: (item.state, item.problem) for item in Item.objects.filter(job=made.job)}
     assert items == {
         first.uid: (ItemState.DONE, ""),
-        unread.uid: (ItemState.UNUSABLE, "The answer holds no JSON object with rows."),
+        unreadable.uid: (ItemState.UNREADABLE, "The answer holds no JSON object with rows."),
     }
     kept = SuggestedRow.objects.values_list("story", "actor", "belief", "order_text", "source", "call__model")
     assert list(kept) == [(first.pk, *row, "drafter (drafter)", "drafter") for row in ROWS]
@@ -116,7 +116,7 @@ def test_a_round_drafts_stories_without_a_table_and_lists_what_it_could_not_read
         in client.get(reverse("annotation:prefill", args=["minds", uid])).content.decode()
     )
     (row,) = client.get("/api/v1/projects/minds/prefills/").json()["results"]
-    assert (row["kind"], row["level"], row["items"]["unusable"]) == ("tables", None, 1)
+    assert (row["kind"], row["level"], row["items"]["unreadable"]) == ("tables", None, 1)
     with pytest.raises(PrefillRefused, match="Every one of these stories has a table already"):
         begin(cast, drafter, [first, begun, with_table], kind="tables", level=None)
 

@@ -73,7 +73,7 @@ def model(db, monkeypatch):
     ("text", "state"),
     [
         (f"<think>\n{labels(0)}\nNo.\n</think>\n{labels(1)}", ItemState.DONE),
-        (f"<think>\n{labels(0)}", ItemState.UNUSABLE),
+        (f"<think>\n{labels(0)}", ItemState.UNREADABLE),
     ],
 )
 def test_a_round_suggests_what_was_answered(cast, make_story, model, text, state):

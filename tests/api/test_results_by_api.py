@@ -51,7 +51,7 @@ def test_its_blocks_run_one_after_another(tmp_path, monkeypatch, live_server, ca
     names: dict = {}
     for at, block in enumerate(blocks, 1):
         exec(compile(block, f"{PAGE.name}, block {at}", "exec"), names)
-    assert len(blocks) == 8 and names["told"]["state"] == "finished, some unusable"
+    assert len(blocks) == 8 and names["told"]["state"] == "finished, some unreadable"
     assert set(names["missing"]["model"]) == {HOSTILE}
     groups = document_of(world.run).groups["stage2"]
     kept = {
@@ -63,4 +63,4 @@ def test_its_blocks_run_one_after_another(tmp_path, monkeypatch, live_server, ca
     assert names["means"].loc["majority", "All"] == pytest.approx(official.number_of("overall_accuracy"), abs=1e-6)
     assert len(names["scores"]["story_id"].unique()) == STORIES
     assert (tmp_path / "ranking.pdf").read_bytes().startswith(b"%PDF")
-    assert "no usable row" in capsys.readouterr().out
+    assert "no readable row" in capsys.readouterr().out

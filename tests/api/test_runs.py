@@ -99,9 +99,9 @@ def test_a_run_says_how_each_model_stands_and_why_answers_are_missing(world, rea
     progress = {(each["model"], each["step"]): each for each in run["progress"]}
     assert progress["omniscient", "extract"]["done"] == STORIES
     mute = progress[HOSTILE, "extract"]
-    assert (mute["total"], mute["unusable"], mute["done"]) == (STORIES, STORIES, 0)
+    assert (mute["total"], mute["unreadable"], mute["done"]) == (STORIES, STORIES, 0)
     reasons = [each for each in run["missing"] if (each["model"], each["step"]) == (HOSTILE, "extract")]
-    assert [(each["state"], each["items"]) for each in reasons] == [("unusable", STORIES)] and reasons[0]["reason"]
+    assert [(each["state"], each["items"]) for each in reasons] == [("unreadable", STORIES)] and reasons[0]["reason"]
     assert run["entrants"][0]["key"] == world.entrant("majority")
     assert run["entrants"][0]["asked_as"]["provider"] == "baseline" and "base_url" not in run["entrants"][0]["asked_as"]
     assert (
@@ -115,7 +115,7 @@ def test_reasons_leave_out_stories_with_open_work(world, read):
     world.show_to(Audience.EVERYONE)
     assign(world, world.bob, 8)
     whole, part = (read(person, f"runs/{world.run.uid}/") for person in (world.alice, world.bob))
-    items = RunItem.objects.filter(entrant__run=world.run, sample__number=8, item__state="unusable").count()
+    items = RunItem.objects.filter(entrant__run=world.run, sample__number=8, item__state="unreadable").count()
     assert items and part["withheld"] == 1
     assert sum(each["items"] for each in whole["missing"]) - sum(each["items"] for each in part["missing"]) == items
 
@@ -144,9 +144,9 @@ def test_items_come_with_their_answers_and_both_readings(world, read):
     assert len(rows) == STORIES and {row["state"] for row in rows} == {"done"}
     first = RunItem.objects.get(pk=rows[0]["item"])
     assert (rows[0]["answer"], rows[0]["official"]) == (first.call.answer, first.official) and "prompt" not in rows[0]
-    mute = read(world.alice, path, model=HOSTILE, step="label", state="unusable", full="true")["results"]
+    mute = read(world.alice, path, model=HOSTILE, step="label", state="unreadable", full="true")["results"]
     assert len(mute) == STORIES
-    assert mute[0]["problem"] == "no usable row" and mute[0]["official_score"] == 0.0
+    assert mute[0]["problem"] == "no readable row" and mute[0]["official_score"] == 0.0
     assert mute[0]["prompt"][0]["role"] == "system" and mute[0]["content"] and mute[0]["gold"]
 
 

@@ -155,10 +155,10 @@ def test_a_comparison_says_who_was_asked_about_a_part_of_the_stories(world, smal
     assert told in " ".join(page.split())
     cells = {row.number: row.cells[1] for row in _stories(client, world, one, other)}
     assert {number for number, cell in cells.items() if cell.text == "not asked"} == {4, 5, 6, 7, 8, 9}
-    assert {cells[number].text for number in (1, 2, 3)} == {"unusable"} and not cells[9].href
+    assert {cells[number].text for number in (1, 2, 3)} == {"unreadable"} and not cells[9].href
     alone = {"a": one, "b": other, "split": f"run:{small.uid}"}
     assert "was not asked about" not in client.get(f"{world.base}/results/compare/", alone).content.decode()
-    asked = (world.run.uid, small.uid, "--model", "majority", "--other-model", "small", "--step", "label")
+    asked = (world.run.uid, small.uid, "--model", "majority", "--other-model", "small", "--group", "stage2")
     call_command("compare_models", *asked)
     assert told in capsys.readouterr().out.splitlines()
     call_command("compare_models", *asked, "--json")
@@ -178,7 +178,7 @@ def test_a_ranking_is_chosen_by_the_name_of_its_judge(world, capsys):
 def test_who_has_no_usable_story_is_named_in_pictures_without_a_mark(world):
     document = document_of(world.run)
     for name in ("dimensions-repaired", "orders-dimensions-repaired"):
-        assert "(no usable story: no usable row 9)" in words(plots_of(document)[name].draw(format="svg")), name
+        assert "(no usable story: no readable row 9)" in words(plots_of(document)[name].draw(format="svg")), name
     # in the matrix it stands with its worst case
     assert "no usable story" not in words(plots_of(document)["pairs-stage2-repaired"].draw(format="svg"))
 
@@ -242,7 +242,7 @@ def test_nothing_is_said_of_missing_answers_where_they_do_not_differ(world, clie
 def test_pictures_by_category_and_volume_have_bounds(world):
     """A refusal in a category leaves its score open; rows a story have no bound, and the caption says why."""
     item = RunItem.objects.filter(entrant__run=world.run, step="judge", entrant__name="omniscient").first()
-    RunItem.objects.filter(entrant=item.entrant, sample=item.sample).update(unusable="the model refused")
+    RunItem.objects.filter(entrant=item.entrant, sample=item.sample).update(unreadable="the model refused")
     forget_report(world.run)
     found = plots_of(document_of(world.run))
     drawn = found["f1-by-category-repaired"].draw(format="svg")

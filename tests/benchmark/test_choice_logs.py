@@ -163,7 +163,7 @@ def test_a_sample_without_an_answer_is_told_and_not_part_of_the_run(dataset, tmp
         assert scores(run)["repaired"] == round(accuracy_of(path), 6)
     whole, _ = brought(dataset, path, whole=True)
     lost = RunItem.objects.filter(entrant__run=whole, call=None)
-    assert lost.count() == 15 and set(lost.values_list("unusable", flat=True)) == {NOT_IN_FILE}
+    assert lost.count() == 15 and set(lost.values_list("unreadable", flat=True)) == {NOT_IN_FILE}
     assert sorted(set(lost.values_list("item__problem", flat=True))) == sorted({why, NOT_IN_FILE})
 
 

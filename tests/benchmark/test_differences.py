@@ -53,9 +53,9 @@ def test_a_difference_is_the_mean_of_the_stories_differences(world):
     [row] = [row for row in rows if {row.first, row.second} == {"majority", "random"} and not row.category]
     assert abs(row.value) == pytest.approx(abs(sum(gaps) / STORIES)) and row.n == STORIES
     # nobody could read the third model: it counts at its worst, and no story was answered by both
-    unread = [row for row in rows if row.second == HOSTILE]
-    assert len(unread) == 16 and all(row.answered == Answered(None, 0) for row in unread)
-    assert all(row.value >= 0 for row in unread)
+    unreadable = [row for row in rows if row.second == HOSTILE]
+    assert len(unreadable) == 16 and all(row.answered == Answered(None, 0) for row in unreadable)
+    assert all(row.value >= 0 for row in unreadable)
 
 
 def test_they_are_computed_once(world, monkeypatch):

@@ -85,7 +85,7 @@ def test_every_table_in_every_format(world, client, base):
                 "roles-dimensions",
                 "match-counts",
                 "volume",
-                "unusable",
+                "unreadable",
                 "main",
                 "labels-truth-status",
                 "confusion-1-context",
@@ -190,7 +190,7 @@ def test_scores_of_every_item(world, client, base):
         assert float(mine[story]["official"]) == pytest.approx(float(value), abs=5e-7)
     mute = [row for row in rows if row["model"].endswith(HOSTILE) and row["step"] == "label"]
     assert all(
-        row["unusable"] == "no usable row" and row["repaired"] == "" and row["official"] == "0.0" for row in mute
+        row["unreadable"] == "no readable row" and row["repaired"] == "" and row["official"] == "0.0" for row in mute
     )
 
 

@@ -85,7 +85,7 @@ def test_a_difference_is_entered_in_points_with_its_sign(typed, kept):
             checked(suite_named("opentom"), replace(entry, metrics={"gap.Loc c (S)": wrong}))
         assert caught.value.field == "gap.Loc c (S)"
     with pytest.raises(EntryRefused, match="expected per cent, from 0 to 100"):
-        checked(suite_named("opentom"), replace(entry, metrics={"unread.Loc c (S)": "-3.5"}))
+        checked(suite_named("opentom"), replace(entry, metrics={"unreadable.Loc c (S)": "-3.5"}))
 
 
 def _table() -> Table:
@@ -229,7 +229,7 @@ def test_tables_of_opentom_have_what_the_paper_prints_of_gap_and_of_unread_and_u
     cast, run = controlled_world(tmp_path)
     figures = {
         "gap.Loc c (S)": ("-3.5", "gap", "Coarse location, second order", "-0.035"),
-        "unread.MHop (F)": ("58.2", "unread", "Multi-hop, first order", "0.582"),
+        "unreadable.MHop (F)": ("58.2", "unreadable", "Multi-hop, first order", "0.582"),
         "unfaithful.first": ("80.2", "unfaithful", "first of_all", "0.802"),
     }
     entry = replace(HUMAN, kind="published", metrics={key: typed for key, (typed, *_) in figures.items()})

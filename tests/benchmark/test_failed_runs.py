@@ -70,11 +70,11 @@ def test_of_a_run_with_failures_only_the_model_without_an_answer_is_left_out(dat
     assert shown(dataset) == ["odd"] and [one.model for one in found.absent] == ["dead"]
 
 
-UNREAD = "no table at all"
+UNREADABLE = "no table at all"
 
 
-def test_a_run_whose_every_answer_is_unusable_did_not_simply_finish(dataset, admin, capsys):
-    endpoint("odd", options={"default": UNREAD})
+def test_a_run_whose_every_answer_is_unreadable_did_not_simply_finish(dataset, admin, capsys):
+    endpoint("odd", options={"default": UNREADABLE})
     run = run_of(dataset, "odd")
     run.job.refresh_from_db()
     assert run.job.outcome == JobOutcome.USELESS
@@ -83,22 +83,24 @@ def test_a_run_whose_every_answer_is_unusable_did_not_simply_finish(dataset, adm
     page, listed = (" ".join(admin.get(one).content.decode().split()) for one in (f"{address}{run.uid}/", address))
     reason = Item.objects.filter(job=run.job).first().problem
     for text in (page, listed):
-        assert ">finished, none usable</span>" in text and reason in text
-        assert ">finished</span>" not in text and "state-done" not in text and "state-unusable" in text
-    assert f"{STORIES} of {STORIES} answers are unusable." in page and f"/runs/{run.uid}/items/?state=unusable" in page
+        assert ">finished, none readable</span>" in text and reason in text
+        assert ">finished</span>" not in text and "state-done" not in text and "state-unreadable" in text
+    assert (
+        f"{STORIES} of {STORIES} answers are unreadable." in page and f"/runs/{run.uid}/items/?state=unreadable" in page
+    )
     with pytest.raises(
-        CommandError, match=r"^The job came to nothing, no answer is usable: 5 of 5 answers are unusable\."
+        CommandError, match=r"^The job came to nothing, no answer is readable: 5 of 5 answers are unreadable\."
     ):
         call_command("work", f"--job={run.job.uid}", "--json")
-    assert json.loads(capsys.readouterr().out)["unusable_answers"]["count"] == STORIES
+    assert json.loads(capsys.readouterr().out)["unreadable_answers"]["count"] == STORIES
 
 
 def test_answers_that_are_read_anew_change_how_the_run_came_out(dataset):
-    endpoint("odd", options={"default": UNREAD})
+    endpoint("odd", options={"default": UNREADABLE})
     run = run_of(dataset, "odd")
     Item.objects.filter(job=run.job).update(state="done", problem="")  # as an earlier parser read them
     Job.objects.filter(pk=run.job_id).update(outcome=JobOutcome.FINISHED)
-    RunItem.objects.filter(entrant__run=run).update(unusable="")
+    RunItem.objects.filter(entrant__run=run).update(unreadable="")
     assert read_again(by=None, run=run, now=timezone.now()) == STORIES
     run.job.refresh_from_db()
     assert run.job.outcome == JobOutcome.USELESS
@@ -108,7 +110,7 @@ def test_a_newer_run_that_failed_does_not_hide_an_earlier_one(dataset):
     endpoint("tiny", options={"default": "no table at all"})
     good, bad = run_of(dataset, "tiny"), run_of(dataset, "tiny")  # with the same settings: only the newest is shown
     places = RunItem.objects.filter(entrant__run=bad)
-    places.update(call=None, official=None, repaired=None, score=None, repaired_score=None, unusable="")
+    places.update(call=None, official=None, repaired=None, score=None, repaired_score=None, unreadable="")
     Item.objects.filter(job=bad.job).update(state="failed", problem=REASON)
     Job.objects.filter(pk=bad.job_id).update(outcome=JobOutcome.FAILED)
     found = leaderboard_of(dataset, "text", None)

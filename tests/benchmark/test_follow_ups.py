@@ -106,7 +106,7 @@ def followed_up(run):
 def test_the_missing_rows_are_asked_for_and_fill_the_judgement(cast, gold, form):
     run = run_of(cast, gold, form)
     before, official = overall(run), report_of(run).entrants[0].groups["stage1"].parses.official
-    assert before.stories == 4 and before.unusable == 0
+    assert before.stories == 4 and before.unreadable == 0
     assert before.unjudged.rows == gaps_of(run)["rows"] == gaps_of(run)["all_rows"] >= 4
     low, high = before.bounds_of("f1")
     assert low < before.value_of("f1") <= high
@@ -154,14 +154,14 @@ def test_nobody_asks_unless_somebody_says_so_and_never_twice(cast, gold):
         ask_missing(by=None, run=run, now=timezone.now())
 
 
-def test_a_follow_up_that_says_nothing_is_unusable_and_leaves_the_gaps(cast, gold):
+def test_a_follow_up_that_says_nothing_is_unreadable_and_leaves_the_gaps(cast, gold):
     script = [{"when": "no judgement yet", "text": "I have said all."}]
     run = run_of(cast, gold, options={"script": script})
     before = overall(run)
     run = followed_up(run)
     assert overall(run) == before
     places = RunItem.objects.filter(entrant__run=run, step=FOLLOW_UP)
-    assert set(places.values_list("unusable", "item__state")) == {("no judgement", ItemState.UNUSABLE)}
+    assert set(places.values_list("unreadable", "item__state")) == {("no judgement", ItemState.UNREADABLE)}
     assert gaps_of(run)["judgements"] == 0 and gaps_of(run)["all_rows"] > 0
     with pytest.raises(RunRefused):
         ask_missing(by=None, run=run, now=timezone.now())
@@ -169,12 +169,12 @@ def test_a_follow_up_that_says_nothing_is_unusable_and_leaves_the_gaps(cast, gol
 
 def test_a_judgement_without_any_row_is_asked_for_all_and_becomes_one(cast, gold):
     run = run_of(cast, gold, options={"function": "mute"})
-    assert overall(run).unusable_reasons == {"no judgement": 4}
+    assert overall(run).unreadable_reasons == {"no judgement": 4}
     run = followed_up(run)
     after = overall(run)
-    assert after.stories == 4 and after.unusable == 0
+    assert after.stories == 4 and after.unreadable == 0
     judgements = RunItem.objects.filter(entrant__run=run, step=JUDGE)
-    assert set(judgements.values_list("item__state", "unusable")) == {(ItemState.DONE, "")}
+    assert set(judgements.values_list("item__state", "unreadable")) == {(ItemState.DONE, "")}
 
 
 def test_failed_follow_ups_are_retried(cast, gold):

@@ -83,18 +83,24 @@ def test_answers_that_are_read_again_leave_the_frozen_ones(world, report, get):
     page = f"{world.base}/results/reports/{report.uid}/items/{kept.pk}/"
     before, listed = get(page), get(f"{world.base}/results/reports/{report.uid}/items/?model={entrant.pk}&step=label")
     RunItem.objects.filter(entrant__run=world.run).update(
-        official=None, repaired=None, score=0, repaired_score=None, unusable="the answer is empty", call=None, item=None
+        official=None,
+        repaired=None,
+        score=0,
+        repaired_score=None,
+        unreadable="the answer is empty",
+        call=None,
+        item=None,
     )
     assert (
         steady(get(page)) == steady(before)
-        and "Unusable" not in before
+        and "Unreadable" not in before
         and kept.call.answer[:20] in html.unescape(before)
     )
     assert steady(get(f"{world.base}/results/reports/{report.uid}/items/?model={entrant.pk}&step=label")) == steady(
         listed
     )
     live = RunItem.objects.get(entrant=entrant, step=LABEL, sample__number=1)
-    assert "Unusable: the answer is empty" in get(f"{world.base}/runs/{world.run.uid}/items/{live.pk}/")
+    assert "Unreadable: the answer is empty" in get(f"{world.base}/runs/{world.run.uid}/items/{live.pk}/")
     judged = SharedItem.objects.get(report=report, entrant__name="omniscient", step=JUDGE, sample__number=1)
     assert "Predicted" in get(f"{world.base}/results/reports/{report.uid}/items/{judged.pk}/")
 

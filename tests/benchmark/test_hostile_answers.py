@@ -51,8 +51,8 @@ def labelled(change: Callable[[str], str] = str, *, rows=ROWS) -> str:
 
 
 LABELLINGS = {
-    # name: (text, official accuracy or None where there is none, repaired one or None where it is unusable), of 4 rows
-    # × 7 labels
+    # name: (text, official accuracy or None where there is none, repaired one or None where it is unreadable), of 4
+    # rows × 7 labels
     "html": (labelled(lambda _: SCRIPT), 6 / 7, 6 / 7),
     "nul": (labelled(lambda value: f"{value}\x00"), 1.0, 1.0),  # the store's picture of it is punctuation
     "half a pair": (labelled(lambda value: f"\ud800{value}"), 1.0, 1.0),
@@ -128,13 +128,13 @@ def test_hostile_labellings(world):
         assert held.call.answer == storable(text), name
         assert held.score == (None if official is None else pytest.approx(official)), name
         assert held.repaired_score == (None if repaired is None else pytest.approx(repaired)), name
-        assert held.unusable == ("no usable row" if repaired is None else ""), name
-        assert held.item.state == (ItemState.UNUSABLE if repaired is None else ItemState.DONE), name
+        assert held.unreadable == ("no readable row" if repaired is None else ""), name
+        assert held.item.state == (ItemState.UNREADABLE if repaired is None else ItemState.DONE), name
     held = place(run, LABEL, refused)
-    assert (held.score, held.repaired_score, held.unusable) == (0.0, None, "the model refused")
+    assert (held.score, held.repaired_score, held.unreadable) == (0.0, None, "the model refused")
     assert held.call.answer == "I will not answer that."
     held = place(run, LABEL, cut)  # half of 4 rows and a header longer than a row: 1 whole row, the rest is wrong
-    assert (held.score, held.repaired_score, held.unusable) == (0.25, 0.25, "")
+    assert (held.score, held.repaired_score, held.unreadable) == (0.25, 0.25, "")
     assert place(run, LABEL, fine).score == 1.0
     scores = scores_of(run)
     assert scores["repaired"]["stage2"]["overall"]["stories"] == len(numbers) + 4 - 5
@@ -216,7 +216,7 @@ def test_an_injection_aimed_at_the_judge_stays_data(world):
     held = place(run, JUDGE, 3)  # rows that it made up count nowhere; what it forgot is 0 officially, missing repaired
     assert (held.official["pred"], held.official["gold"]) == ([0, 0, 0], [1, 0, 0, 0])
     assert (held.repaired["pred"], held.repaired["gold"]) == ([None] * 3, [1, None, None, None])
-    assert (held.score, held.unusable, held.unjudged) == (0.0, "", 6)
+    assert (held.score, held.unreadable, held.unjudged) == (0.0, "", 6)
 
 
 def judgement(predicted: list[tuple], gold: list[tuple]) -> str:
@@ -262,7 +262,7 @@ def test_hostile_judgements(world):
         assert held.score == (None if official is None else pytest.approx(official)), name
         assert held.repaired_score == (None if repaired is None else pytest.approx(repaired)), name
     assert place(run, JUDGE, 4).official["aborted"].keys() == {"judge"}
-    assert place(run, JUDGE, refused).unusable == "the model refused"
+    assert place(run, JUDGE, refused).unreadable == "the model refused"
     assert place(run, JUDGE, refused + 1).score == 1.0
     assert Call.objects.filter(state="failed").count() == 0
     official = scores_of(run)["official"]

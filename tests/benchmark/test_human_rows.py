@@ -71,7 +71,7 @@ def test_an_annotator_is_scored_on_the_cells_with_a_vote(cast, stories, label):
     # story 2: order 0 of 1, truth status 1 of 1, no vote on the other five: mean 1/2
     assert overall.value_of("overall_accuracy") == pytest.approx((6 / 7 + 1 / 2) / 2)
     assert overall.value_of("acc_order") == pytest.approx((1 + 0) / 2) and overall.value_of("acc_context") == 0
-    assert (overall.stories, overall.unusable) == (2, 0)
+    assert (overall.stories, overall.unreadable) == (2, 0)
     counted = {"votes": 0, "expert": 0, "record": 15, "open": 0}
     assert plain(bob.metrics.labelled) == {"stories": 2, "of_stories": 3, "cells": 7 + 6 + 2, "of_cells": 42} | counted
     assert bob.parses.official is None

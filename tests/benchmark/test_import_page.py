@@ -252,7 +252,7 @@ def test_a_worker_takes_in_many_answers_also_after_it_was_killed(admin, page, ca
 def _answers(run: Run) -> list[tuple]:
     rows = RunItem.objects.filter(entrant__run=run)
     return sorted(
-        rows.values_list("sample", "repetition", "repaired_score", "unusable", "item__state", "item__problem")
+        rows.values_list("sample", "repetition", "repaired_score", "unreadable", "item__state", "item__problem")
     )
 
 

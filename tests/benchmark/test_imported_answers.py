@@ -78,7 +78,7 @@ def test_they_are_read_and_scored_as_the_answers_of_a_model(bring, cast):
     run = Run.objects.select_related("job").get()
     assert (told["run"], told["state"], told["answers"], told["missing"]) == (
         run.uid,
-        "finished, some unusable",
+        "finished, some unreadable",
         12,
         [],
     ) or (told["state"], told["answers"]) == ("finished", 12)
@@ -119,7 +119,7 @@ def test_of_a_whole_what_the_file_lacks_is_missing_and_bounds_allow_for_it(bring
     run = Run.objects.select_related("job").get()
     assert (told["missing_answers"], len(told["missing"]), told["state"]) == (10, 10, "finished with failures")
     lost = RunItem.objects.filter(entrant__run=run, call=None)
-    assert set(lost.values_list("unusable", "item__state", "item__problem")) == {(NOT_IN_FILE, "failed", NOT_IN_FILE)}
+    assert set(lost.values_list("unreadable", "item__state", "item__problem")) == {(NOT_IN_FILE, "failed", NOT_IN_FILE)}
     row = report_of(run).entrants[0].groups["tiny"].parses.overall("repaired")
     assert row.bounds_of("right") == pytest.approx([2 / 12, 1.0])
 

@@ -38,7 +38,7 @@ from tests.servers.oracle import Oracle, Skill
 POOL, REPETITIONS, STORIES, SIZES = 1400, 200, 70, (4, 8, 16, 24)
 ACCURACY = dict(zip(DIMENSIONS, (0.9, 0.6, 0.7, 0.85, 0.5, 0.8, 0.75), strict=True))
 of_one_process = pytest.mark.xdist_group("coverage")  # the pool is read once, not in each process
-SKILL = {"recall": 0.65, "invented": 0.25, "accuracy": ACCURACY, "spread": 0.1, "unusable": 0.06}
+SKILL = {"recall": 0.65, "invented": 0.25, "accuracy": ACCURACY, "spread": 0.1, "unreadable": 0.06}
 
 
 def drawn(rng: Random, stories: int) -> list[dict]:
@@ -163,7 +163,7 @@ def test_over_http_the_intervals_are_the_same(tmp_path):
 
 
 @of_one_process
-def test_what_is_unusable_pulls_the_official_figure_down_and_not_the_repaired_one(pool):
+def test_what_is_unreadable_pulls_the_official_figure_down_and_not_the_repaired_one(pool):
     official = float(score_official(pool.records[:700], pool.texts).as_json()["stage2"]["overall"]["overall_accuracy"])
     # officially six in a hundred stories count 0, so the mean is 0.94 · truth; that of 700 stories scatters by about
     # sqrt(0.1² + 0.94 · 0.06 · 0.73²) / sqrt(700) = 0.0076, and truth itself lies 6 of these away
@@ -172,7 +172,7 @@ def test_what_is_unusable_pulls_the_official_figure_down_and_not_the_repaired_on
 
 
 def test_the_truth_by_hand():
-    # one gold row, recall 0.5, invented 0.5, nothing else: (h, f) is each of four with 1/4; (0, 0) is unusable; of the
-    # other three precision is 1, 0, 1/2, recall 1, 0, 1, F1 1, 0, 2/3; their means are 1/2, 2/3, 5/9
+    # one gold row, recall 0.5, invented 0.5, nothing else: (h, f) is each of four with 1/4; (0, 0) is unreadable; of
+    # the other three precision is 1, 0, 1/2, recall 1, 0, 1, F1 1, 0, 2/3; their means are 1/2, 2/3, 5/9
     found = truth(Skill(recall=0.5, invented=0.5), sizes=(1,))
     assert [found[name] for name in ("precision", "recall", "f1")] == pytest.approx([1 / 2, 2 / 3, 5 / 9])

@@ -195,7 +195,7 @@ def test_labels_are_marked_where_they_differ_from_gold(alice, cast, gold):
     assert told.count("cell-wrong") == 2 + 7 and "not answered" in told and "gold: True" in told
 
 
-def test_labels_of_an_unusable_answer_are_missing_and_not_wrong(alice, cast, gold):
+def test_labels_of_an_unreadable_answer_are_missing_and_not_wrong(alice, cast, gold):
     run, place = answering(cast, gold, "I cannot help with that.", "label")
     told = page(alice, at(run, f"{place.pk}/"))
     assert "counts it as missing" in told and "all labels are missing" in told
@@ -252,7 +252,7 @@ def test_a_structured_judgement_names_the_rows_that_match(alice, cast, gold, mod
 def test_the_prompt_and_the_answer_are_those_of_the_call(alice, cast, gold):
     run, place = answering(cast, gold, "Nothing to say.", "label")
     told = page(alice, at(run, f"{place.pk}/"))
-    assert "Nothing to say." in told and "Unusable: no usable row" in told
+    assert "Nothing to say." in told and "Unreadable: no readable row" in told
     assert place.sample.text in told and "call in the ledger" not in told
     system = place.call.request["messages"][0]["content"]
     assert system.splitlines()[0] in told

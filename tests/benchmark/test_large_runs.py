@@ -156,7 +156,7 @@ def test_the_spread_of_earlier_runs_is_kept_until_an_answer_changes(tmp_path, mo
     stories = check(asked)
     first = detectable.can_show(asked, stories)
     assert detectable.can_show(asked, stories) == first and len(reads) == 1
-    run.entrants.get(name=READS).items.filter(step="answer").update(unusable="it cannot be read")
+    run.entrants.get(name=READS).items.filter(step="answer").update(unreadable="it cannot be read")
     forget_report(run)
     assert detectable.can_show(asked, stories) != first and len(reads) == 2
 

@@ -41,7 +41,7 @@ def test_the_figures_are_those_of_score_outputs(world):
             for parse in ("official", "repaired"):
                 theirs = expected[name][parse][group]
                 ours = shown[name].parses.of(parse)
-                beside = {"interval", "n", "unusable", "bounds"}
+                beside = {"interval", "n", "unreadable", "bounds"}
                 assert {key: value for key, value in ours.as_json()["overall"].items() if key not in beside} == {
                     key: value for key, value in theirs["overall"].items() if key not in beside
                 }
@@ -54,7 +54,7 @@ def test_an_unreadable_model_is_0_officially_and_missing_when_repaired(world):
     row = next(row for row in group_table([shown], "stage2").rows)
     assert row["official_overall_accuracy"] == "0.000000"
     assert row["repaired_overall_accuracy"] is None
-    assert (row["low"], row["high"], row["unusable"], row["stories"]) == (0.0, 1.0, 1.0, STORIES)
+    assert (row["low"], row["high"], row["unreadable"], row["stories"]) == (0.0, 1.0, 1.0, STORIES)
     assert shown.group["repaired"] is None
 
 
@@ -70,7 +70,7 @@ def test_a_split_is_scored_as_if_it_alone_had_been_asked_for(world, tmp_path):
         assert one.parses.overall("repaired").as_json() == expected["repaired"]["stage2"]["overall"]
         official = one.parses.overall("official").as_json()
         assert official.pop("interval")["overall_accuracy"]
-        counts = [official.pop(name) for name in ("n", "unusable")]
+        counts = [official.pop(name) for name in ("n", "unreadable")]
         assert counts == [5, 0] and official.pop("bounds")
         assert official == expected["official"]["stage2"]["overall"]
 

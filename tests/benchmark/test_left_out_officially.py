@@ -22,7 +22,7 @@ from benchmark.suites.right_or_wrong import ACCURACY, scored_by
 from benchmark.suites.settings import Settings
 from benchmark.suites.story_scores import cases_by_story, mean_columns, official_metrics, with_intervals
 
-UNREAD: dict[str, Any] = {"label": -1}
+UNREADABLE: dict[str, Any] = {"label": -1}
 RESOURCES = SimpleNamespace(derived=lambda name, compute: {"a/coarse": 1})  # the labels of the majority
 
 
@@ -81,18 +81,18 @@ FAIR, SHY, HOSTILE = [1, 1, 1, 1, 0, 0], [1, -1, -1, -1, -1, -1], [-1] * 6
 def test_official_figures_say_of_how_many_they_are():
     metrics, columns = measured(SHY).metrics.reported().as_json(), measured(SHY).by_sample
     official = metrics["official"]["overall"]
-    assert official[ACCURACY] == "1.000000" and (official["n"], official["unusable"]) == (1, 5)
+    assert official[ACCURACY] == "1.000000" and (official["n"], official["unreadable"]) == (1, 5)
     assert official["bounds"][ACCURACY] == pytest.approx([1 / 6, 1]) and official["stories"] == "1"
     assert metrics["analyses"]["official"]["facets"]["kind"]["coarse"]["bounds"] == pytest.approx([1 / 6, 1])
     # of a selection, and over repetitions of which each reads another part
     kept = columns.official
     averages = official_metrics(kept, {1, 2, 7}, GROUP.key)
     some = with_intervals(averages, kept, {1, 2, 7}, GROUP.key, seed=1, resamples=9).reported().as_json()
-    assert some["overall"][ACCURACY] == "1.000000" and (some["overall"]["n"], some["overall"]["unusable"]) == (1, 1)
+    assert some["overall"][ACCURACY] == "1.000000" and (some["overall"]["n"], some["overall"]["unreadable"]) == (1, 1)
     both = mean_columns([kept, measured(HOSTILE).by_sample.official, measured(FAIR).by_sample.official])
-    assert both.values[ACCURACY][:1] == [pytest.approx([2 / 3, 1, 1])] and both.unusable == {}
+    assert both.values[ACCURACY][:1] == [pytest.approx([2 / 3, 1, 1])] and both.unreadable == {}
     complete = measured(FAIR).metrics.reported().as_json()["official"]["overall"]
-    assert (complete["n"], complete["unusable"]) == (6, 0) and complete["bounds"][ACCURACY] == [
+    assert (complete["n"], complete["unreadable"]) == (6, 0) and complete["bounds"][ACCURACY] == [
         pytest.approx(4 / 6)
     ] * 2
 
@@ -112,24 +112,24 @@ def test_who_is_not_read_is_ranked_officially_and_takes_nobody_elses_rank():
 def test_the_table_has_official_n_beside_the_figure_and_marks_by_the_worst():
     entrants = [entrant("fair", FAIR), entrant("shy", SHY), entrant("hostile", HOSTILE)]
     table = group_table(entrants, GROUP.key)
-    assert [(row["official_n"], row["official_unusable"]) for row in table.rows] == [(6, 0), (1, 5), (0, 6)]
+    assert [(row["official_n"], row["official_unreadable"]) for row in table.rows] == [(6, 0), (1, 5), (0, 6)]
     marks = {
         table.rows[at]["model"]: mark for (at, key), mark in table.marks().items() if key == f"official_{ACCURACY}"
     }
     assert marks == {"fair": "best", "shy": "second"}
     assert any(OFFICIALLY[LEFT_OUT] in note for note in table.notes) and not any("as 0" in note for note in table.notes)
     score = score_of(entrants[1], "official", GROUP.key)
-    assert (score.n, score.unusable) == (1, 5) and score_of(entrants[1], "repaired", GROUP.key).n == 1
+    assert (score.n, score.unreadable) == (1, 5) and score_of(entrants[1], "repaired", GROUP.key).n == 1
 
 
 def test_each_suite_says_what_becomes_officially_of_what_cannot_be_read():
     declared = {
-        group.key: group.unread
+        group.key: group.unreadable_as
         for name in ("omnitom", "tombench", "fantom", "opentom", "percept-tomi", "percept-fantom")
         for group in suite_named(name).groups
     }
     out = {"opentom", "percept-tomi-perception", "percept-fantom-perception"}
-    assert {key for key, unread in declared.items() if unread == LEFT_OUT} == out
-    assert {key for key, unread in declared.items() if unread == GUESSED} == {"tombench"} and set(
+    assert {key for key, unreadable in declared.items() if unreadable == LEFT_OUT} == out
+    assert {key for key, unreadable in declared.items() if unreadable == GUESSED} == {"tombench"} and set(
         declared.values()
     ) <= {WRONG, LEFT_OUT, GUESSED}

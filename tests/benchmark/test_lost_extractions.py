@@ -61,9 +61,9 @@ def test_a_lost_extraction_is_missing_when_it_is_judged_anew(source, models, nam
     assert after["official"]["reason"]["stage1"].startswith(f"Story {number} has no answer for extract")
     assert after["official"]["stage1"] is None is before["official"]["stage1"]
     assert after["repaired"]["stage1"]["overall"] == before["repaired"]["stage1"]["overall"]
-    # one of five: 1 unusable, the bounds a fifth of the scale apart
+    # one of five: 1 unreadable, the bounds a fifth of the scale apart
     overall = after["repaired"]["stage1"]["overall"]
-    assert overall["unusable"] == 1 and overall["stories"] == STORIES - 1
+    assert overall["unreadable"] == 1 and overall["stories"] == STORIES - 1
     low, high = overall["bounds"]["f1"]
     assert high - low == pytest.approx(1 / STORIES)
     assert report_of(run).stories == STORIES
@@ -74,13 +74,13 @@ def test_a_lost_extraction_is_missing_when_it_is_judged_anew(source, models, nam
 def test_its_place_says_so_and_is_not_asked_again(source, models):
     run = judged(source, models, "flaky")
     place = lost(run).select_related("item").get()
-    assert (place.item, place.unusable, state_of(place)) == (None, "the call failed", "failed")
+    assert (place.item, place.unreadable, state_of(place)) == (None, "the call failed", "failed")
     assert list(RunItem.objects.filter(STATES["failed"], entrant__run=run)) == [place]
     assert not RunItem.objects.filter(STATES["waiting"], entrant__run=run).exists()
     extracted = next(row for row in step_progress(run, now=timezone.now()) if row.step == EXTRACT)
     assert (extracted.total, extracted.done, extracted.failed) == (STORIES, STORIES - 1, 1)
     again = judged(run, models, "flaky")  # a second time over
-    assert lost(again).get().unusable == "the call failed" and scores_of(again) == scores_of(run)
+    assert lost(again).get().unreadable == "the call failed" and scores_of(again) == scores_of(run)
 
 
 def test_a_run_that_took_over_a_lost_extraction_finished_with_failures(source, models):

@@ -50,7 +50,7 @@ def _refused(folder) -> ResultsWorld:
             said = [[*row[:-1], "" if wrong else row[-1]] for row in gold]
             RunItem.objects.filter(pk=item.pk).update(repaired=item.repaired | {"predicted": said})
         elif item.entrant.name == "random":
-            RunItem.objects.filter(pk=item.pk).update(unusable=REFUSED)
+            RunItem.objects.filter(pk=item.pk).update(unreadable=REFUSED)
     forget_report(held.run)
     report_of(held.run)
     return held
@@ -126,7 +126,7 @@ def test_what_is_missing_is_said_at_the_table_in_the_picture_and_in_every_file(w
     assert "chart-band" in page and re.search(r"random: repaired [^\"]*left out 78 %, worst to best case ", page)
     held = json.loads(client.get(f"{world.base}/results/tables/stage2.json").content)
     row = next(row for row in held["rows"] if row["model"] == "random")
-    assert row["unusable"] == pytest.approx((STORIES - KEPT) / STORIES) and row["low"] < row["high"]
+    assert row["unreadable"] == pytest.approx((STORIES - KEPT) / STORIES) and row["low"] < row["high"]
     assert any("Missing answers differ" in one for one in held["lead"])
     lines = csv.DictReader(
         io.StringIO(client.get(f"{world.base}/results/tables/stage2.csv").content.decode(), newline="")
@@ -154,7 +154,7 @@ def test_the_command_tells_rank_share_and_bounds(world, capsys):
     rows = {row["model"]: row for row in held["groups"]["stage2"]}
     assert [rows[name]["rank"] for name in ("majority", "random")] == [1, 2]
     told = rows["random"]
-    assert told["unusable"] == STORIES - KEPT and told["left_out"] == pytest.approx((STORIES - KEPT) / STORIES)
+    assert told["unreadable"] == STORIES - KEPT and told["left_out"] == pytest.approx((STORIES - KEPT) / STORIES)
     assert told["worst_case"] < told["repaired"]["value"] < told["best_case"]
     assert any("Missing answers differ" in one for one in held["notes"]["stage2"])
     call_command("leaderboard", project=world.dataset.project.slug)
@@ -179,8 +179,8 @@ def test_tables_of_pooled_rows_mark_nothing_where_models_answered_different_stor
 
 
 def test_what_the_model_did_not_do():
-    assert all(map(lost_outside, (OPEN, NO_JUDGEMENT, *WITHOUT_CALL.values(), "judgement: no usable row")))
-    assert not lost_outside(REFUSED) and not lost_outside("no usable row")
+    assert all(map(lost_outside, (OPEN, NO_JUDGEMENT, *WITHOUT_CALL.values(), "judgement: no readable row")))
+    assert not lost_outside(REFUSED) and not lost_outside("no readable row")
 
 
 def test_what_judges_lost_of_several_models_is_one_sentence(world):
@@ -207,4 +207,4 @@ def _with_lost(models, counts):
 def test_a_number_of_rows_stands_under_no_per_cent(world):
     found = leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants["stage1"]
     groups = {column.key: column.group for column in group_table(found, "stage1").columns}
-    assert groups["unusable"] == "Missing answers (%)" and groups["unjudged"] == ""
+    assert groups["unreadable"] == "Missing answers (%)" and groups["unjudged"] == ""

@@ -43,32 +43,32 @@ def run_of(cast, gold, text: str, *, form: str = "structured", judge=None, steps
     )
 
 
-def test_a_table_is_unusable_in_a_structured_run_and_an_answer_in_a_free_one(cast, gold):
+def test_a_table_is_unreadable_in_a_structured_run_and_an_answer_in_a_free_one(cast, gold):
     run = run_of(cast, gold, TABLE, steps=("extract", "judge"))
     overall = overall_of(run, "stage1")
-    assert (overall.stories, overall.value_of("f1"), overall.unusable_reasons) == (0, None, {NOT_STRUCTURED: 4})
+    assert (overall.stories, overall.value_of("f1"), overall.unreadable_reasons) == (0, None, {NOT_STRUCTURED: 4})
     extracted = RunItem.objects.filter(entrant__run=run, step="extract").select_related("item")
-    assert {(one.unusable, one.item.state) for one in extracted} == {(NOT_STRUCTURED, "unusable")}
-    row = tables_of(document_of(run))["unusable-repaired"]().rows[0]
-    assert (row["stage1_unusable"], row["stage1_answers"]) == (4, 4)
+    assert {(one.unreadable, one.item.state) for one in extracted} == {(NOT_STRUCTURED, "unreadable")}
+    row = tables_of(document_of(run))["unreadable-repaired"]().rows[0]
+    assert (row["stage1_unreadable"], row["stage1_answers"]) == (4, 4)
 
 
 def test_free_text_takes_the_same_table(cast, gold):
     run = run_of(cast, gold, TABLE, form="text", steps=("extract", "judge"))
-    assert overall_of(run, "stage1").unusable == 0 and schema_breakers(run) == []
+    assert overall_of(run, "stage1").unreadable == 0 and schema_breakers(run) == []
 
 
-def test_labels_in_a_table_are_unusable_too(cast, gold):
+def test_labels_in_a_table_are_unreadable_too(cast, gold):
     labels = "world | The key is in the drawer | 0 | True | Shared | Explicit | Location | Narration | Neutral"
     run = run_of(cast, gold, labels, steps=("label",))
-    assert overall_of(run, "stage2").unusable_reasons == {NOT_STRUCTURED: 4}
+    assert overall_of(run, "stage2").unreadable_reasons == {NOT_STRUCTURED: 4}
 
 
 def test_a_judge_that_answers_tables_judges_nothing(cast, gold):
     judge = make_endpoint("judge", options={"default": COUNTS})
     run = run_of(cast, gold, ROWS, judge=judge, steps=("extract", "judge"))
     overall = overall_of(run, "stage1")
-    assert list(overall.unusable_reasons) == ["the judge's answer is not structured: its endpoint ignored the schema"]
+    assert list(overall.unreadable_reasons) == ["the judge's answer is not structured: its endpoint ignored the schema"]
     [broken] = schema_breakers(run)
     assert (broken.endpoint, broken.step, broken.broken, broken.answers, broken.entrant) == (
         "judge",
@@ -84,15 +84,15 @@ def test_a_judge_that_answers_tables_judges_nothing(cast, gold):
     [
         ("I would rather not.", NOT_STRUCTURED),
         ('{"labels": []}', NOT_STRUCTURED),
-        ('{"rows": [{}]}', "no usable row"),
-        ("", "no usable row"),
+        ('{"rows": [{}]}', "no readable row"),
+        ("", "no readable row"),
         (f"```json\n{ROWS}\n```", ""),
         ('{"rows": []}', ""),
     ],
 )
 def test_what_counts_as_structured(cast, gold, text, why):
     run = run_of(cast, gold, text, steps=("extract", "judge"))
-    assert set(RunItem.objects.filter(entrant__run=run, step="extract").values_list("unusable", flat=True)) == {why}
+    assert set(RunItem.objects.filter(entrant__run=run, step="extract").values_list("unreadable", flat=True)) == {why}
 
 
 def test_the_run_page_names_the_endpoint_and_opens_the_answers(cast, gold, client):
@@ -137,8 +137,8 @@ def test_the_methods_text_says_where_nobody_ignored_the_schema(cast, gold, text,
 
 def test_reading_again_finds_an_ignored_schema(cast, gold):
     run = run_of(cast, gold, TABLE, steps=("extract", "judge"))
-    RunItem.objects.filter(entrant__run=run, step="extract").update(unusable="", repaired={"rows": 1})
+    RunItem.objects.filter(entrant__run=run, step="extract").update(unreadable="", repaired={"rows": 1})
     calls = Call.objects.count()
     assert read_again(by=None, run=run, now=timezone.now()) == 4
-    assert overall_of(run, "stage1").unusable_reasons == {NOT_STRUCTURED: 4}
+    assert overall_of(run, "stage1").unreadable_reasons == {NOT_STRUCTURED: 4}
     assert Call.objects.count() == calls

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from benchmark.models import AnswerFormat, Run, RunItem
-from benchmark.services.comparisons import NotComparable, compare, pair_of, unread
+from benchmark.services.comparisons import NotComparable, compare, pair_of, why_unreadable
 from benchmark.services.downloads import output_files, zipped
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.reports import report_of, scores_of
@@ -60,7 +60,7 @@ def everywhere(run: Run, group: str) -> dict:
 
 
 def _without_interval(overall: dict) -> dict:
-    beside = ("interval", "reasons", "n", "unusable", "bounds")
+    beside = ("interval", "reasons", "n", "unreadable", "bounds")
     return {name: value for name, value in overall.items() if name not in beside}
 
 
@@ -89,9 +89,9 @@ def test_one_answer_that_lacks_or_aborts_leaves_no_official_figure_anywhere(worl
     [entry] = leaderboard_of(run.dataset, run.answer_format, None).entrants["stage2"]
     assert report_of(run).entrants[0].groups["stage2"].reason == entry.parses.reason == sentence
     assert sentence in group_table([entry], "stage2").notes
-    # a missing answer is missing when repaired, a long one is read: 7 − 1 of 7 labels, nothing unusable
+    # a missing answer is missing when repaired, a long one is read: 7 − 1 of 7 labels, nothing unreadable
     overall = scores_of(run)["repaired"]["stage2"]["overall"]
-    assert (overall["stories"], overall["unusable"]) == ((6, 1) if rule["mode"] == "error-400" else (7, 0))
+    assert (overall["stories"], overall["unreadable"]) == ((6, 1) if rule["mode"] == "error-400" else (7, 0))
 
 
 def test_where_every_answer_is_there_the_figures_are_equal_everywhere(world):
@@ -142,7 +142,7 @@ def test_a_model_without_official_figures_is_not_compared_by_them(world, client)
     other = world.run("second", steps=("label",))
     keys = [f"{one.uid}.{one.entrants.get().pk}" for one in (run, other)]
     _, entries = pair_of(run.project, *keys)
-    assert "Story 5, label" in unread(entries["stage2"], "stage2", "official")
+    assert "Story 5, label" in why_unreadable(entries["stage2"], "stage2", "official")
     with pytest.raises(NotComparable, match="Story 5, label"):
         compare(entries["stage2"], "stage2", "official")
     assert compare(entries["stage2"], "stage2", "repaired").n == STORIES

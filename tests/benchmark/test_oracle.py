@@ -32,7 +32,7 @@ STORIES = 16
 CALLS = 3 * STORIES
 """Of one model: each story is extracted, judged and labelled."""
 SKILLS = {
-    "model": {"recall": 0.8, "invented": 0.15, "accuracy": ACCURACY, "spread": 0.04, "unusable": 0.15},
+    "model": {"recall": 0.8, "invented": 0.15, "accuracy": ACCURACY, "spread": 0.04, "unreadable": 0.15},
     "weak": {"recall": 0.35, "invented": 0.5, "accuracy": dict.fromkeys(DIMENSIONS, 0.4), "seed": 5},
     "judge": {"misjudged": 0.02},
 }
@@ -85,13 +85,13 @@ def test_official_scores_are_what_was_served_to_the_last_digit(world):
     equals_what_was_served(world, run, stories=STORIES)
     # 16 stories at three steps of one model: 48 calls, each made once and paid once
     done = progress_of(run.job)
-    assert (done.made, done.reused, done.done + done.unusable) == (48, 0, 48)
+    assert (done.made, done.reused, done.done + done.unreadable) == (48, 0, 48)
     assert world.paid == 48
     assert run.job.state == "finished"
 
 
 @pytest.mark.once
-def test_unusable_answers_are_zeros_officially_and_missing_when_repaired(world):
+def test_unreadable_answers_are_zeros_officially_and_missing_when_repaired(world):
     run = world.run()
     scores, served = scores_of(run), world.served("model")
     silent = {
@@ -101,7 +101,7 @@ def test_unusable_answers_are_zeros_officially_and_missing_when_repaired(world):
     for group, name in (("stage1", "extract"), ("stage2", "label")):
         repaired = scores["repaired"][group]
         assert repaired["overall"]["stories"] == STORIES - len(silent[name])
-        assert {row["story_id"] for row in repaired["stories"] if row["unusable"]} == silent[name]
+        assert {row["story_id"] for row in repaired["stories"] if row["unreadable"]} == silent[name]
     # the repaired mean is that of the stories with an answer, from the oracle's own counts
     rest = [one["counts"] for story, one in served["label"].items() if story not in silent["label"]]
     expected = mean(one["order"] / one["rows"] for one in rest)
@@ -207,7 +207,7 @@ def test_a_run_killed_in_the_middle_and_worked_on_ends_the_same(world, tmp_path)
     worked_off(run)
     equals_what_was_served(world, run, stories=STORIES)
     done = progress_of(run.job)
-    assert (done.done + done.unusable, done.failed) == (CALLS, 0)
+    assert (done.done + done.unreadable, done.failed) == (CALLS, 0)
     # what it had sent and not written down when it died may have been paid, and is paid once more: at most 16 calls at
     # each of two endpoints on their way, and as many whose answers had just come
     unknown = Attempt.objects.filter(outcome="unknown").count()

@@ -94,7 +94,7 @@ def test_a_judge_that_says_nothing_has_no_skill_to_show(world, study):  # noqa: 
     silenced(world)
     lexical, silent = panel_report(study, calibrated(study)[0]).judges
     assert (lexical.compared_rows > 0, silent.compared_rows) == (True, 0)
-    preference = silent.preference  # unread answers are scores of nought, and no opinion of a family
+    preference = silent.preference  # unreadable answers are scores of nought, and no opinion of a family
     assert {one.value for one in (preference.own, preference.others, preference.preference)} == {None}
     assert preference.preference.reason == NOTHING and lexical.preference.others.value is not None
     client = Client()
@@ -192,7 +192,7 @@ def silenced(world):  # noqa: F811
     run = second_judge(world)
     for item in RunItem.objects.filter(entrant__run=run, step=judged_at(run)):
         item.repaired |= {side: [None] * len(item.repaired.get(side) or ()) for side in ("pred", "gold")}
-        item.unusable = NO_JUDGEMENT
+        item.unreadable = NO_JUDGEMENT
         item.save()
     return run
 
@@ -245,7 +245,7 @@ def test_a_ranking_is_of_the_chosen_judge_else_of_one_with_verdicts(world, study
     assert "the judge has no verdict" in entrants[0].no_letters["official"]
     for item in RunItem.objects.filter(entrant__run=silent, step=judged_at(silent)):
         item.repaired |= {side: [0] * len(item.repaired.get(side) or ()) for side in ("pred", "gold")}
-        item.unusable = ""
+        item.unreadable = ""
         item.save()
     cache.clear()
     strict = next(one.brief for one in calibrated(study)[0] if one.name == "strict")

@@ -146,7 +146,7 @@ def test_another_judge_judges_every_repetition(run, cast):
 def test_what_a_model_refused_in_one_repetition_is_not_lost_outside(why, outside):
     """Or refusing now and then would be told as the provider's loss, and spare the model its worst case."""
     whole = Columns([1, 2], ["c", "c"], {"right": [1.0, 0.5]})
-    lacking = replace(whole, values={"right": [[0.0, 1.0], 0.5]}, unusable={"1": why})
+    lacking = replace(whole, values={"right": [[0.0, 1.0], 0.5]}, unreadable={"1": why})
     cases = cases_by_story(mean_columns([whole, lacking]), "right")
     assert cases[1] == Case(0.5, 1.0, 1.0, outside) and cases[2] == Case.scored(0.5)
     assert cases_by_story(mean_columns([lacking, lacking]), "right")[1] == Case(0.0, 1.0, None, outside)
@@ -180,7 +180,7 @@ def assert_shown(run: Run, other: Run, expected: dict) -> None:
     assert prompt_splits(run, {"stage2": [model]}) == {}
     Run.objects.filter(pk=other.pk).update(params=other.params)
     RunItem.objects.filter(entrant__run=other, step="label", repetition=0, sample__position=0).update(
-        unusable="it cannot be read"
+        unreadable="it cannot be read"
     )
     forget_report(other)
     assert prompt_splits(run, {"stage2": [model]})["stage2"][0].split.samples == 5

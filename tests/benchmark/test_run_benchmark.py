@@ -58,7 +58,7 @@ def test_the_answer_is_what_scripts_rely_on(dataset):
     held = Run.objects.get()
     assert (told["run"], told["state"]) == (held.uid, "finished")
     # 14 stories, extraction and judging of each
-    assert told["items"] == {"done": 28, "failed": 0, "unusable": 0}
+    assert told["items"] == {"done": 28, "failed": 0, "unreadable": 0}
     assert told["calls"] == {"made": 28, "reused": 0}
     assert told["tokens"] == {"input": 0, "output": 0} and told["cost"] == 0.0
     assert told["scores"].keys() == {"official", "repaired"}
@@ -71,7 +71,7 @@ def test_the_answer_is_what_scripts_rely_on(dataset):
     )
     repaired = told["scores"]["repaired"]["stage1"]["overall"]
     assert repaired["interval"].keys() == repaired["bounds"].keys() == {*SHARES1, "f1_category_mean"}
-    assert isinstance(repaired["f1"], float) and repaired["unusable"] == 0
+    assert isinstance(repaired["f1"], float) and repaired["unreadable"] == 0
     assert told["scores"] == json.loads(json.dumps(scores_of(held)))
     assert told["scores"]["official"]["stage2"] is None
     assert RunReport.objects.filter(run=held).exists()
@@ -92,7 +92,7 @@ def test_without_json_people_read_a_table(dataset):
     arguments = ("--step", "label", "--endpoint", "majority", "--endpoint", "random", "--wait")
     call_command(*CALL[:-1], *arguments, stdout=out, stderr=err)
     lines = out.getvalue().splitlines()
-    assert "items: 28 done, 0 failed, 0 unusable" in lines and "calls: 28 made, 0 reused" in lines
+    assert "items: 28 done, 0 failed, 0 unreadable" in lines and "calls: 28 made, 0 reused" in lines
     assert {"majority", "random"} < set(lines)
     held = (
         report_of(Run.objects.get())
@@ -227,7 +227,7 @@ def test_labelling_beside_a_judge_asks_the_present_gold_and_never_an_older_one(d
     both = ("--step", "label", "--step", "judge", "--endpoint", "omni-label", "--judge", "lexical-judge")
     endpoint("omni-label")
     with pytest.raises(
-        CommandError, match="no answer is usable"
+        CommandError, match="no answer is readable"
     ):  # which are extractions that can be judged all the same
         run("--step", "extract", "--endpoint", "omni-label", "--limit", "2", "--wait")
     changed_gold(dataset)

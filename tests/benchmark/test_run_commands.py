@@ -133,9 +133,9 @@ def test_kept_answers_are_read_by_the_present_parser_without_a_call(labelled, mo
     monkeypatch.setattr(steps, "parse_stage2", lambda record, answer, **how: read(record, "", **how))
     assert told("runs", "reread", labelled.uid) == {"run": labelled.uid, "changed": 3}
     assert Call.objects.count() == calls
-    assert scores_of(labelled)["repaired"]["stage2"]["overall"]["unusable"] == 3
+    assert scores_of(labelled)["repaired"]["stage2"]["overall"]["unreadable"] == 3
     # what the run's page counts follows the parses
-    assert Item.objects.filter(job=labelled.job, state=ItemState.UNUSABLE).count() == 3
+    assert Item.objects.filter(job=labelled.job, state=ItemState.UNREADABLE).count() == 3
     labelled.refresh_from_db()
     (noted,) = labelled.spec["later"]
     assert (noted["did"], noted["changed"]) == ("read again", 3) and noted["code"] and noted["packages"]

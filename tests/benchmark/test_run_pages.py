@@ -86,12 +86,12 @@ def test_a_failed_extraction_is_not_awaited_by_the_judge(cast, gold, models):
 
 def test_half_way_every_state_is_counted(run):
     extract = list(Item.objects.filter(step="extract").order_by("id"))
-    for item, state in zip(extract, ("claimed", "done", "unusable", "failed"), strict=True):
+    for item, state in zip(extract, ("claimed", "done", "unreadable", "failed"), strict=True):
         Item.objects.filter(pk=item.pk).update(
             state=state, finished_at=timezone.now(), made=state != "failed", cost=Decimal("0.5")
         )
     row = rows(run)["omniscient", "extract"]
-    assert (row.in_flight, row.done, row.unusable, row.failed, row.waiting) == (1, 1, 1, 1, 0)
+    assert (row.in_flight, row.done, row.unreadable, row.failed, row.waiting) == (1, 1, 1, 1, 0)
     assert (row.made, row.reused, row.cost) == (3, 0, 2)
     assert rows(run)["omniscient", "judge"].waiting == 3  # of the failed one none is to come
     # Four items ended within the last 30 seconds; the run is younger than that, so the span is its age, at least a

@@ -86,9 +86,9 @@ def test_every_table_holds_what_the_domain_counts(world):
                 for category, found in by_category.items():
                     assert row[f"in {category}"] == found["acc_truth-status"]
                     assert row[f"in {category} n"] == int(found["stories"])
-    assert rows["unusable-repaired"][HOSTILE]["stage2"] == 1.0
-    assert rows["unusable-repaired"]["majority"]["stage2_unusable"] == 0
-    assert rows["unusable-official"][HOSTILE]["stage1_unusable"] == STORIES
+    assert rows["unreadable-repaired"][HOSTILE]["stage2"] == 1.0
+    assert rows["unreadable-repaired"]["majority"]["stage2_unreadable"] == 0
+    assert rows["unreadable-official"][HOSTILE]["stage1_unreadable"] == STORIES
 
 
 @pytest.mark.once
@@ -97,7 +97,7 @@ def test_every_cell_of_the_analyses_has_an_interval_or_none_to_have(world):
     tables = {name: make() for name, make in tables_of(document_of(world.run)).items()}
     seen = 0
     for name, table in tables.items():
-        if not name.startswith(("orders", "roles", "match-counts", "volume", "unusable", "labels", "confusion")):
+        if not name.startswith(("orders", "roles", "match-counts", "volume", "unreadable", "labels", "confusion")):
             continue
         for row in table.rows:
             for column in table.columns:
@@ -221,15 +221,15 @@ def test_confusion_cells_and_label_counts_open_their_items(world, client, addres
                 assert _meant(client, link)[1] == int(text)
 
 
-def test_unusable_cells_and_table_3_open_their_items(world, client, address):
+def test_unreadable_cells_and_table_3_open_their_items(world, client, address):
     client.force_login(world.alice)
     tables = _tables(client.get(address))
-    for column, step in (("stage1_unusable", "extract"), ("stage2_unusable", "label")):
-        for model, text, link in _links(tables["unusable-repaired"], column):
+    for column, step in (("stage1_unreadable", "extract"), ("stage2_unreadable", "label")):
+        for model, text, link in _links(tables["unreadable-repaired"], column):
             if text != "–":
                 assert f"step={step}" in link and _meant(client, link)[0] == int(text), model
     for model, text, link in _links(
-        _tables(client.get(address, {"reading": "official"}))["unusable-official"], "stage1_unusable"
+        _tables(client.get(address, {"reading": "official"}))["unreadable-official"], "stage1_unreadable"
     ):
         if text not in ("–", "0"):
             assert _meant(client, link)[0] == int(text), model

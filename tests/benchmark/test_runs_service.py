@@ -142,7 +142,7 @@ def test_judging_anew_takes_extractions_over_and_calls_the_judge_alone(dataset, 
         assert RunItem.objects.filter(entrant__run=anew, step=step).count() == 8
     taken = RunItem.objects.filter(entrant__run=anew, step=EXTRACT)
     held = RunItem.objects.filter(entrant__run=extracted, step=EXTRACT)
-    fields = ("sample", "call", "repaired", "unusable")
+    fields = ("sample", "call", "repaired", "unreadable")
     assert list(taken.order_by("sample").values_list(*fields)) == list(held.order_by("sample").values_list(*fields))
     assert read_again(by=None, run=anew, now=NOW()) == 0
     # a threshold of 1 finds fewer pairs than 0.55
@@ -259,7 +259,7 @@ def test_the_report_is_kept_until_an_item_changes(dataset, majority, django_asse
     part = report_of(run)  # five stories have no answer yet
     assert part.stories == 8
     row = part.entrants[0].groups["stage2"]
-    assert (row.answered, row.asked, row.parses.overall("repaired").unusable) == (3, 8, 5)
+    assert (row.answered, row.asked, row.parses.overall("repaired").unreadable) == (3, 8, 5)
     worked_off(run)
     assert report_of(run).entrants[0].groups["stage2"].answered == 8
 

@@ -94,7 +94,7 @@ def test_official_figures_of_whole_runs(omnitom, shared, write, name):
             "overall": expected["overall"] if isinstance(expected["overall"], dict) else expected["overall"][0],
         }
         repaired = found["repaired"][group]
-        assert repaired["overall"].keys() >= {*told["overall"], "interval", "bounds", "unusable"}
+        assert repaired["overall"].keys() >= {*told["overall"], "interval", "bounds", "unreadable"}
         assert [row["story_id"] for row in repaired["stories"]] == [int(row["story_id"]) for row in told["stories"]]
 
 

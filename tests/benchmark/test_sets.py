@@ -117,7 +117,7 @@ def test_a_wrong_answer_settles_a_set_and_a_missing_one_leaves_it_open():
     # and 2/3
     metrics, _ = sets_of({"a": [MISSING, 0.0], "b": [MISSING, 1.0], "c": [1.0, 1.0]})
     overall = metrics["repaired"]["overall"]
-    assert (overall["stories"], overall["right"], overall["unusable"]) == (2, 0.5, 1)
+    assert (overall["stories"], overall["right"], overall["unreadable"]) == (2, 0.5, 1)
     assert overall["bounds"]["right"] == pytest.approx([1 / 3, 2 / 3])
     assert metrics["official"] is None and metrics["reason"] == "Sample 10: it is lost."
 

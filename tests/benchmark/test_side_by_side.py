@@ -122,12 +122,12 @@ def test_a_suite_says_in_words_what_was_said_and_marks_it_as_it_is_scored(name, 
         right = suite.expected(question)[2]
         answer = answer.format(right=right, wrong="BA"["AB".index(right)])
     parsed = suite.parse(question, answer)
-    [line] = suite.lines(ItemView(question, answer, parsed.official, parsed.repaired, parsed.unusable))
+    [line] = suite.lines(ItemView(question, answer, parsed.official, parsed.repaired, parsed.unreadable))
     assert (line.gold, line.repaired, line.right) == expected
     for verdict, score in ((line.right, parsed.repaired_score), (line.officially_right, parsed.score)):
         assert verdict is (None if score is None else bool(score))
     assert line.right is None or line.official == line.repaired
-    assert ("The answer" in line.note) == bool(parsed.unusable)
+    assert ("The answer" in line.note) == bool(parsed.unreadable)
 
 
 def test_of_perceivers_every_sentence_that_is_scored_has_its_mark():

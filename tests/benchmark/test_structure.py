@@ -92,13 +92,13 @@ def scores_are(world, *, f1: list[float], accuracy: list[float]) -> None:
     answered = StoryScores.objects.get(run=world.answers, entrant__name=HOSTILE)
     columns = answered.metrics["tombench"]["repaired"]
     columns["values"]["accuracy"] = [float(at % 2 == 0) for at in range(len(columns["stories"]))]
-    columns["unusable"] = {}
+    columns["unreadable"] = {}
     answered.save()
     kept = StoryScores.objects.get(run=world.run, entrant__name=HOSTILE)
     for group, share, values in (("stage1", "f1", f1), ("stage2", "overall_accuracy", accuracy)):
         columns = kept.metrics[group]["repaired"]
         columns["values"][share] = [*values, *[0.0] * (len(columns["stories"]) - len(values))]
-        columns |= {"unusable": {}, "unjudged": {}}
+        columns |= {"unreadable": {}, "unjudged": {}}
     kept.save()
 
 

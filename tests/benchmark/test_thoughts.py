@@ -69,7 +69,7 @@ def test_every_step_reads_the_answer_behind_a_thought(name, tmp_path, monkeypatc
             completion = completed(form.format(thought=answer))
             parsed = suite.parse(question, completion.text)
             assert parsed.repaired_score is None and completion.problem == WITHIN_REASONING, (mark, question.step)
-            assert parsed.unusable or right.repaired_score is None, (mark, question.step)
+            assert parsed.unreadable or right.repaired_score is None, (mark, question.step)
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def test_imported_answers_leave_their_thoughts_at_the_door(bring):  # noqa: F811
     assert [item.call.problem for item in unclosed] == [WITHIN_REASONING] * (len(SUMS) - len(thoughts))
     for item in items.values():
         expected = (None, True) if item in unclosed else (1.0, False)
-        assert (item.repaired_score, bool(item.unusable)) == expected, item.sample.key
+        assert (item.repaired_score, bool(item.unreadable)) == expected, item.sample.key
 
 
 def _scored(suite: str, data, answers, tmp_path, **options) -> dict:
@@ -196,7 +196,7 @@ def test_score_outputs_of_omnitom_does_the_same(tmp_path):
     )
     assert thinking["repaired"] == plain["repaired"]
     assert thinking["official"] != plain["official"]
-    assert unclosed["repaired"]["stage2"]["stories"][0]["unusable"]
+    assert unclosed["repaired"]["stage2"]["stories"][0]["unreadable"]
 
 
 def test_parse_outputs_reads_the_text_as_it_stands(tmp_path, capsys):

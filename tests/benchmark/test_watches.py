@@ -25,7 +25,7 @@ from benchmark.services.anchor_charts import (
     NOT_BEGUN,
     OTHERWISE,
     UNANSWERED,
-    UNUSABLE,
+    UNREADABLE,
     read_watch,
 )
 from benchmark.services.anchor_plans import WatchPlan, estimate_of_repeat, watchable_of
@@ -141,9 +141,9 @@ def test_anchors_are_asked_again_by_schedule_and_what_changed_is_noticed(watched
     # the provider answers by another system, and otherwise
     write_script([{"fingerprint": "fp2", "text": "I would rather not."}])
     repeated(watch)
-    assert kinds(watch) == [(UNUSABLE, 19), (DRIFT, 19), (IDENTITY, 19)]
+    assert kinds(watch) == [(UNREADABLE, 19), (DRIFT, 19), (IDENTITY, 19)]
     watch.refresh_from_db()
-    assert {one["kind"] for one in watch.concerns} == {UNUSABLE, DRIFT, IDENTITY}
+    assert {one["kind"] for one in watch.concerns} == {UNREADABLE, DRIFT, IDENTITY}
     client = Client()
     client.force_login(world.alice)
     page = client.get(f"{world.base}/watches/{watch.uid}/").content.decode()
@@ -193,10 +193,10 @@ def test_answers_that_were_never_usable_agree_with_nothing(labelled):
     watch = started(world, run)
     repeated(watch)
     # at the start, and each time that nothing else came
-    assert kinds(watch) == [(UNUSABLE, number) for number in range(19)]
+    assert kinds(watch) == [(UNREADABLE, number) for number in range(19)]
     report = read_watch(watch, now=timezone.now())
     assert report.answers == 0 and report.chart is None and not report.is_quiet
-    assert [one.mean for one in report.repeats] == [None] * 19 and report.repeats[-1].unusable == 6
+    assert [one.mean for one in report.repeats] == [None] * 19 and report.repeats[-1].unreadable == 6
     client = Client()
     client.force_login(world.alice)
     page = client.get(f"{world.base}/watches/{watch.uid}/").content.decode()
@@ -207,11 +207,11 @@ def test_answers_that_were_never_usable_agree_with_nothing(labelled):
 def test_a_story_whose_first_answer_cannot_be_used_has_no_agreement(watched):
     _, _, watch = watched
     items = RunItem.objects.filter(entrant__run=watch.repeats.first().run, sample__number=watch.anchors[0])
-    assert items.update(repaired=None, unusable=True) == 1
+    assert items.update(repaired=None, unreadable=True) == 1
     cache.clear()
-    assert kinds(watch) == [(UNUSABLE, 0)]
+    assert kinds(watch) == [(UNREADABLE, 0)]
     repeated(watch)
-    assert kinds(watch) == [(UNUSABLE, 0)]  # fewer than at the start are no news
+    assert kinds(watch) == [(UNREADABLE, 0)]  # fewer than at the start are no news
     assert len(read_watch(watch, now=timezone.now()).repeats[-1].values) == 5
 
 

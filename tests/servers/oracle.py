@@ -37,14 +37,14 @@ _FENCED = re.compile(r"^(=====[^\n]*)\n(.*?)\n?^\1$", re.DOTALL | re.MULTILINE)
 class Skill:
     """Chances, 0 to 1. Each gold row is extracted with `recall`, and with `invented` a row that is not in the gold
     follows it; each label of a dimension is right with its `accuracy`. `spread` moves a whole story's recall and
-    accuracies up or down, with even chances. `unusable` is the chance of an answer without a row, `misjudged` that of a
-    wrong count for a row."""
+    accuracies up or down, with even chances. `unreadable` is the chance of an answer without a row, `misjudged` that of
+    a wrong count for a row."""
 
     recall: float = 0.7
     invented: float = 0.2
     accuracy: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(DIMENSIONS, 0.8))
     spread: float = 0.0
-    unusable: float = 0.0
+    unreadable: float = 0.0
     misjudged: float = 0.0
     seed: int = 1
 
@@ -104,7 +104,7 @@ class Oracle:
         skill, rng, shift = self._drawn(model, "extract", record)
         rows: list[tuple[str, str, str]] = []
         found = 0
-        usable = rng.random() >= skill.unusable
+        usable = rng.random() >= skill.unreadable
         for at, row in enumerate(record.shown_rows if usable else ()):
             if rng.random() < skill.recall + shift:
                 rows.append((row.actor, REWORDED + row.belief, row.order))
@@ -117,7 +117,7 @@ class Oracle:
     def labelling(self, record: Record, model: str, *, structured: bool = False) -> Served:
         skill, rng, shift = self._drawn(model, "label", record)
         right: Counter[str] = Counter(dict.fromkeys(DIMENSIONS, 0))
-        usable = rng.random() >= skill.unusable
+        usable = rng.random() >= skill.unreadable
         rows = []
         for row in record.shown_rows if usable else ():
             labels = [

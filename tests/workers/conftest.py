@@ -42,8 +42,8 @@ class Trial(JobHandler):
                 raise ValueError("a mistake in the handler")
             self.received[item.key] += 1
             self.answers[item.key] = call.answer
-            unusable = call.state != "answered"
-            outcomes[item.pk] = Received(ItemState.UNUSABLE, f"It was {call.state}.") if unusable else Received()
+            unreadable = call.state != "answered"
+            outcomes[item.pk] = Received(ItemState.UNREADABLE, f"It was {call.state}.") if unreadable else Received()
         return outcomes
 
     def finished(self, job):

@@ -140,7 +140,7 @@ def test_cut_answers_are_kept(garage, endpoint, start):
     garage.engine.finish_reason = "length"
     job = start(endpoint, ["a"])
     run(endpoint)
-    assert (states(job), Call.objects.get().state) == ({"unusable": 1}, "truncated")
+    assert (states(job), Call.objects.get().state) == ({"unreadable": 1}, "truncated")
 
 
 def test_what_the_ledger_has_is_not_asked_again(garage, endpoint, start):

@@ -133,11 +133,11 @@ EMPTY, ONLY_REASONING = (
 )
 TOOL_BLOCK = {"type": "tool_use", "id": "t-1", "name": "search", "input": {}}
 OPENAI_ENDS = [
-    (openai_answer(content=""), "unusable", EMPTY),
-    (openai_answer(content=" \n"), "unusable", EMPTY),
-    (openai_answer(content=None), "unusable", EMPTY),
-    (openai_answer(content=[]), "unusable", EMPTY),
-    (openai_answer(content="", reasoning_content="Let me see."), "unusable", ONLY_REASONING),
+    (openai_answer(content=""), "unreadable", EMPTY),
+    (openai_answer(content=" \n"), "unreadable", EMPTY),
+    (openai_answer(content=None), "unreadable", EMPTY),
+    (openai_answer(content=[]), "unreadable", EMPTY),
+    (openai_answer(content="", reasoning_content="Let me see."), "unreadable", ONLY_REASONING),
     (openai_answer("length", content=""), "truncated", TOKENS),
     (openai_answer("length"), "truncated", TOKENS),
     (openai_answer("content_filter"), "refused", FILTER),
@@ -154,26 +154,26 @@ OPENAI_ENDS = [
     ),
     (openai_answer("guardrail_intervened"), "refused", FILTER),
     (openai_answer(content=None, refusal="I won't."), "refused", DECLINED),
-    (openai_answer("tool_calls", content=None), "unusable", TOOL),
-    (openai_answer(content=None, tool_calls=[{"id": "t-1"}]), "unusable", TOOL),
-    (openai_answer("function_call", content=None), "unusable", TOOL),
-    (openai_answer(tool_calls=[{"id": "t-1"}]), "unusable", TOOL),
+    (openai_answer("tool_calls", content=None), "unreadable", TOOL),
+    (openai_answer(content=None, tool_calls=[{"id": "t-1"}]), "unreadable", TOOL),
+    (openai_answer("function_call", content=None), "unreadable", TOOL),
+    (openai_answer(tool_calls=[{"id": "t-1"}]), "unreadable", TOOL),
     (openai_answer("length", tool_calls=[{"id": "t-1"}]), "truncated", TOKENS),
-    (openai_answer("overheated"), "unusable", STRANGE + "overheated."),
-    (openai_answer(None), "unusable", NOTHING),
+    (openai_answer("overheated"), "unreadable", STRANGE + "overheated."),
+    (openai_answer(None), "unreadable", NOTHING),
 ]
 ANTHROPIC_ENDS = [
-    (anthropic_answer(content=[]), "unusable", EMPTY),
-    (anthropic_answer(content=[{"type": "text", "text": ""}]), "unusable", EMPTY),
-    (anthropic_answer(content=[{"type": "thinking", "thinking": "Let me see."}]), "unusable", ONLY_REASONING),
-    (anthropic_answer(content=[TOOL_BLOCK]), "unusable", TOOL),
-    (anthropic_answer(content=[{"type": "text", "text": "yes"}, TOOL_BLOCK]), "unusable", TOOL),
+    (anthropic_answer(content=[]), "unreadable", EMPTY),
+    (anthropic_answer(content=[{"type": "text", "text": ""}]), "unreadable", EMPTY),
+    (anthropic_answer(content=[{"type": "thinking", "thinking": "Let me see."}]), "unreadable", ONLY_REASONING),
+    (anthropic_answer(content=[TOOL_BLOCK]), "unreadable", TOOL),
+    (anthropic_answer(content=[{"type": "text", "text": "yes"}, TOOL_BLOCK]), "unreadable", TOOL),
     (anthropic_answer("max_tokens", []), "truncated", TOKENS),
     (anthropic_answer("max_tokens"), "truncated", TOKENS),
     (anthropic_answer("refusal", []), "refused", DECLINED),
-    (anthropic_answer("tool_use", []), "unusable", TOOL),
-    (anthropic_answer("pause_turn"), "unusable", STRANGE + "pause_turn."),
-    (anthropic_answer(None), "unusable", NOTHING),
+    (anthropic_answer("tool_use", []), "unreadable", TOOL),
+    (anthropic_answer("pause_turn"), "unreadable", STRANGE + "pause_turn."),
+    (anthropic_answer(None), "unreadable", NOTHING),
 ]
 ENDS = {"openai": OPENAI_ENDS, "vllm": OPENAI_ENDS, "anthropic": ANTHROPIC_ENDS}
 
@@ -186,9 +186,9 @@ def test_only_what_ended_by_itself_is_answered(ask, admin, provider):
         assert call.output_tokens == 2  # it was paid
         attempt = call.attempts.get()
         assert (attempt.outcome, attempt.status, attempt.problem) == (state, 200, call.problem)
-        assert bool(attempt.body) == (state == "unusable")  # what else came stands nowhere else
+        assert bool(attempt.body) == (state == "unreadable")  # what else came stands nowhere else
         assert sentence in admin.get(reverse("workers:call", args=[call.uid])).content.decode()
-    assert {item.state for item in Item.objects.all()} == {"unusable"}
+    assert {item.state for item in Item.objects.all()} == {"unreadable"}
 
 
 def test_a_choice_that_broke_off_is_no_answer(ask):
@@ -255,7 +255,7 @@ def test_a_filter_that_answers_with_an_error_has_refused(ask, provider):
         assert call.problem.startswith("Refused by the provider: ") and message in call.problem
         attempt = call.attempts.get()
         assert (attempt.outcome, attempt.status) == ("refused", status) and message in attempt.body
-    assert {(item.state, item.problem) for item in Item.objects.all()} == {("unusable", "It was refused.")}
+    assert {(item.state, item.problem) for item in Item.objects.all()} == {("unreadable", "It was refused.")}
 
 
 OWN = b'{"error": {"message": "It broke.", "type": "server_error"}}'

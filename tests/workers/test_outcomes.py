@@ -44,13 +44,13 @@ def test_a_job_ends_with_its_outcome(worked, failing, outcome, standing):
 @pytest.mark.parametrize(
     ("failing", "refused", "outcome", "standing"),
     [
-        ("", "a", "unusable", "finished, some unusable"),
+        ("", "a", "unreadable", "finished, some unreadable"),
         ("b", "a", "partly", "finished with failures"),
-        ("", "abc", "useless", "finished, none usable"),
-        ("c", "ab", "useless", "finished, none usable"),
+        ("", "abc", "useless", "finished, none readable"),
+        ("c", "ab", "useless", "finished, none readable"),
     ],
 )
-def test_a_job_with_unusable_answers_did_not_simply_finish(worked, failing, refused, outcome, standing):
+def test_a_job_with_unreadable_answers_did_not_simply_finish(worked, failing, refused, outcome, standing):
     job = worked("a", "b", "c", failing=failing, refused=refused)
     assert (job.outcome, job.standing, job.has_failed) == (outcome, standing, False)
 
@@ -61,7 +61,7 @@ def test_answers_read_anew_change_the_outcome_of_a_finished_job_only(worked):
     with transaction.atomic():
         refresh_outcome(job.pk)
     job.refresh_from_db()
-    assert (job.state, job.outcome) == ("finished", "unusable")
+    assert (job.state, job.outcome) == ("finished", "unreadable")
     Job.objects.filter(pk=job.pk).update(state="cancelled", outcome="")
     with transaction.atomic():
         refresh_outcome(job.pk)
@@ -118,34 +118,34 @@ def test_failures_of_a_running_job_are_said_while_it_runs(make_endpoint, start, 
     assert "1 of 2 items failed so far." in text and "No such model." in text and "1 failed, 1 waiting" in text
 
 
-UNUSABLE_SENTENCE = "It was refused."
+UNREADABLE_SENTENCE = "It was refused."
 
 
-def test_the_pages_say_how_many_answers_are_unusable_why_and_where_they_are(worked, page):
+def test_the_pages_say_how_many_answers_are_unreadable_why_and_where_they_are(worked, page):
     job = worked("a", "b", "c", refused="ab")
     text = page("workers:job", job.uid)
-    assert "2 of 3 answers are unusable." in text and f'<q dir="auto">{UNUSABLE_SENTENCE}</q>' in text
-    assert f"/{job.uid}/?state=unusable#job-items" in text and 'id="job-failures"' not in text
-    assert 'aria-label="3 of 3 ended: 1 done, 2 unusable"' in text
+    assert "2 of 3 answers are unreadable." in text and f'<q dir="auto">{UNREADABLE_SENTENCE}</q>' in text
+    assert f"/{job.uid}/?state=unreadable#job-items" in text and 'id="job-failures"' not in text
+    assert 'aria-label="3 of 3 ended: 1 done, 2 unreadable"' in text
     listed = page("workers:work")
-    assert f"2 of 3 answers are unusable: {UNUSABLE_SENTENCE}" in listed
+    assert f"2 of 3 answers are unreadable: {UNREADABLE_SENTENCE}" in listed
     for rendered in (text, listed):
-        assert "badge-partly" in rendered and ">finished, some unusable</span>" in rendered
+        assert "badge-partly" in rendered and ">finished, some unreadable</span>" in rendered
 
 
 def test_a_job_without_a_usable_answer_is_nowhere_green(worked, page):
     job = worked("a", "b", refused="ab")
     for text in (page("workers:job", job.uid), page("workers:work")):
-        assert "badge-failed" in text and ">finished, none usable</span>" in text
+        assert "badge-failed" in text and ">finished, none readable</span>" in text
         assert ">finished<" not in text and "state-done" not in text and 'badge-partly">finished' not in text
     assert "callout-error" in page("workers:job", job.uid)
 
 
-def test_unusable_answers_of_a_running_job_are_said_while_it_runs(make_endpoint, start, page):
+def test_unreadable_answers_of_a_running_job_are_said_while_it_runs(make_endpoint, start, page):
     job = start(make_endpoint(), ["a", "b"])
-    Item.objects.filter(key="a").update(state="unusable", problem="No table.", finished_at=timezone.now())
+    Item.objects.filter(key="a").update(state="unreadable", problem="No table.", finished_at=timezone.now())
     text = page("workers:job", job.uid)
-    assert "1 of 1 answers is unusable so far." in text and "No table." in text
+    assert "1 of 1 answers is unreadable so far." in text and "No table." in text
 
 
 # --- the command ------------------------------------------------------------------------------------------------------
@@ -174,16 +174,16 @@ def test_the_command_says_what_failed_of_a_job_that_finished(worked, capsys):
     assert json.loads(captured.out)["failures"] is None and "failed" not in captured.err.replace("failed=0", "")
 
 
-def test_the_command_says_what_answers_are_unusable(worked, capsys):
+def test_the_command_says_what_answers_are_unreadable(worked, capsys):
     job = worked("a", "b", "c", refused="a")
     call_command("work", f"--job={job.uid}", "--json")
     captured = capsys.readouterr()
     result = json.loads(captured.out)
-    assert result["state"] == "finished, some unusable" and result["failures"] is None
-    assert result["unusable_answers"] == {"count": 1, "of": 3, "commonest": UNUSABLE_SENTENCE, "times": 1}
+    assert result["state"] == "finished, some unreadable" and result["failures"] is None
+    assert result["unreadable_answers"] == {"count": 1, "of": 3, "commonest": UNREADABLE_SENTENCE, "times": 1}
     assert (
-        f"The job is finished, some unusable: 1 of 3 answers is unusable. The commonest reason: {UNUSABLE_SENTENCE}"
-        in captured.err
+        "The job is finished, some unreadable: 1 of 3 answers is unreadable. "
+        f"The commonest reason: {UNREADABLE_SENTENCE}" in captured.err
     )
 
 
@@ -191,7 +191,8 @@ def test_the_command_ends_with_one_where_no_answer_is_usable(worked, capsys):
     job = worked("a", "b", "c", refused="ab", failing="c")
     with pytest.raises(
         CommandError,
-        match=r"^The job came to nothing, no answer is usable: 1 of 3 items failed\. .* 2 of 2 answers are unusable\.",
+        match=r"^The job came to nothing, no answer is readable: 1 of 3 items failed\. .* 2 of 2 "
+        r"answers are unreadable\.",
     ):
         call_command("work", f"--job={job.uid}", "--json")
-    assert json.loads(capsys.readouterr().out)["state"] == "finished, none usable"
+    assert json.loads(capsys.readouterr().out)["state"] == "finished, none readable"

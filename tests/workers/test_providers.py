@@ -69,7 +69,7 @@ def test_each_trouble_has_its_own_end_and_the_others_go_on(
     items = {item.key: item for item in Item.objects.select_related("call")}
     assert items["first"].state == items["second"].state == "done"
     trouble = items["TROUBLE"]
-    assert trouble.state == ("unusable" if call_state in ("refused", "truncated") else "failed")
+    assert trouble.state == ("unreadable" if call_state in ("refused", "truncated") else "failed")
     assert trouble.problem.startswith(sentence)
     assert (trouble.call.state, trouble.call.attempts_made) == (call_state, attempts)
     job.refresh_from_db()

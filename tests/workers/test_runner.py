@@ -133,7 +133,7 @@ def test_refusals_and_cut_answers_are_kept_and_reach_the_handler(make_endpoint, 
     ]
     job = start(make_endpoint(options={"script": script}), ["no", "long", "plain"])
     run_worker()
-    assert states(job) == {"no": "unusable", "long": "unusable", "plain": "done"}
+    assert states(job) == {"no": "unreadable", "long": "unreadable", "plain": "done"}
     assert set(Call.objects.values_list("state", flat=True)) == {"refused", "truncated", "answered"}
 
 

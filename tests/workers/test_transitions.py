@@ -104,9 +104,9 @@ ITEMS = [
     ("fail_unasked", lambda item: Item.objects.fail_unasked({item.pk: "No."}, now=NOW), [ItemState.WAITING],
      ItemState.FAILED),
     *[("deliver", deliver_as(state), (*OPEN, ItemState.CANCELLED), state)
-      for state in (ItemState.DONE, ItemState.UNUSABLE, ItemState.FAILED)],
-    *[("reparse", reparse_as(state), [ItemState.DONE, ItemState.UNUSABLE], state)
-      for state in (ItemState.DONE, ItemState.UNUSABLE)],
+      for state in (ItemState.DONE, ItemState.UNREADABLE, ItemState.FAILED)],
+    *[("reparse", reparse_as(state), [ItemState.DONE, ItemState.UNREADABLE], state)
+      for state in (ItemState.DONE, ItemState.UNREADABLE)],
     ("attach", lambda item: Item.objects.attach({item.pk: another_call(item)}), [ItemState.WAITING], None),
     ("detach", lambda item: without_answer(item).detach(), (*UNSENT, ItemState.FAILED), None),
     ("hold", lambda item: rows_of(item).hold(), [ItemState.WAITING], ItemState.HELD),

@@ -70,7 +70,7 @@ def test_the_schema_is_tried_where_it_is_claimed(tried, page, provider):
         assert (result.schema.holds, result.schema.sentence) == (held, sentence)
         assert result.supported.json_schema is held
         text = page("workers:tried", "small")
-        assert sentence in text and ("structured runs are unusable" in text) != held
+        assert sentence in text and ("structured runs are unreadable" in text) != held
     assert result.supported.reasons is (provider != "anthropic")
 
 

@@ -106,9 +106,9 @@ def test_one_job_is_seen_through_with_a_bar(make_endpoint, start, trial, capsys)
     call_command("work", "--job", job.uid, "--json")
     out, err = capsys.readouterr()
     result = json.loads(out)
-    assert result.pop("failures")["count"] == 1 and result.pop("unusable_answers") is None
+    assert result.pop("failures")["count"] == 1 and result.pop("unreadable_answers") is None
     assert result == {
-        "job": job.uid, "state": "finished with failures", "done": 1, "failed": 1, "unusable": 0,
+        "job": job.uid, "state": "finished with failures", "done": 1, "failed": 1, "unreadable": 0,
         "cost": 0.0, "known_cost": 0.0, "unpriced_calls": 0,
     }  # fmt: skip
     assert "2/2" in err and "failed=1" in err

@@ -64,14 +64,14 @@ def test_a_button_of_an_ended_job_changes_nothing(press, make_endpoint, start, a
 
 def test_failed_items_are_asked_again_and_no_others(page, press, make_endpoint, start):
     job = start(make_endpoint(), ["good", "bad", "odd"])
-    _set(job, good="done", bad="failed", odd="unusable")
+    _set(job, good="done", bad="failed", odd="unreadable")
     Item.objects.filter(key="bad").update(problem="Busy. Given up after 6 attempts.")
     end_jobs([job.pk], now=timezone.now())
     text = page("workers:job", job.uid)
     assert _buttons(text) == {"retry"} and "Given up after 6 attempts." in text
     press(job, "retry")
     assert job.state == JobState.RUNNING
-    assert dict(Item.objects.values_list("key", "state")) == {"good": "done", "bad": "waiting", "odd": "unusable"}
+    assert dict(Item.objects.values_list("key", "state")) == {"good": "done", "bad": "waiting", "odd": "unreadable"}
     assert Item.objects.get(key="bad").problem == ""
 
 

@@ -50,7 +50,7 @@ class LackOut(serializers.Serializer):
 class EndedOut(serializers.Serializer):
     done = serializers.IntegerField()
     failed = serializers.IntegerField()
-    unusable = serializers.IntegerField()
+    unreadable = serializers.IntegerField()
 
 
 class CallsOut(serializers.Serializer):

@@ -13,7 +13,7 @@ class Outcome(StrEnum):
     """Outcome of a finished job. Open and cancelled jobs have none."""
 
     FINISHED = "finished"
-    UNUSABLE = "unusable"
+    UNREADABLE = "unreadable"
     PARTLY = "partly"
     USELESS = "useless"
     FAILED = "failed"
@@ -21,21 +21,21 @@ class Outcome(StrEnum):
 
 OUTCOME_NAMES = {
     Outcome.FINISHED: "finished",
-    Outcome.UNUSABLE: gettext_noop("finished, some unusable"),
+    Outcome.UNREADABLE: gettext_noop("finished, some unreadable"),
     Outcome.PARTLY: gettext_noop("finished with failures"),
-    Outcome.USELESS: gettext_noop("finished, none usable"),
+    Outcome.USELESS: gettext_noop("finished, none readable"),
     Outcome.FAILED: "failed",
 }
 
 
-def outcome_of(*, done: int, unusable: int, failed: int) -> Outcome:
+def outcome_of(*, done: int, unreadable: int, failed: int) -> Outcome:
     """Return the outcome of a job whose items have all ended.
 
-    An unusable answer is not a failed call, but a job that has one did not simply finish; a failure weighs more.
+    An unreadable answer is not a failed call, but a job that has one did not simply finish; a failure weighs more.
     """
     if done:
-        return Outcome.PARTLY if failed else Outcome.UNUSABLE if unusable else Outcome.FINISHED
-    if unusable:
+        return Outcome.PARTLY if failed else Outcome.UNREADABLE if unreadable else Outcome.FINISHED
+    if unreadable:
         return Outcome.USELESS
     return Outcome.FAILED if failed else Outcome.FINISHED
 

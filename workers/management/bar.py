@@ -27,7 +27,12 @@ class JobBar:
         now = progress_of(self.job)
         self.bar.total = now.total
         self.bar.n = now.ended
-        counts = {"in flight": now.in_flight, "failed": now.failed, "unusable": now.unusable, "cost": str(now.money)}
+        counts = {
+            "in flight": now.in_flight,
+            "failed": now.failed,
+            "unreadable": now.unreadable,
+            "cost": str(now.money),
+        }
         self.bar.set_postfix(counts, refresh=True)
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from workers.services.failures import Shortfall
 
 _NOTHING = {
     OUTCOME_NAMES[Outcome.FAILED]: "failed, no item got an answer",
-    OUTCOME_NAMES[Outcome.USELESS]: "came to nothing, no answer is usable",
+    OUTCOME_NAMES[Outcome.USELESS]: "came to nothing, no answer is readable",
 }
 """The states with which a command exits with 1, in words."""
 _OF_MONEY = ("known_cost", "unpriced_calls")
@@ -22,7 +22,7 @@ _OF_MONEY = ("known_cost", "unpriced_calls")
 def printed_of(result: Mapping[str, Any]) -> Json:
     """Return what a person reads of a result that is ready for JSON: money in words, and no failures, which have a
     sentence of their own; of results within it the same."""
-    left_out = ("failures", "unusable_answers", *_OF_MONEY)
+    left_out = ("failures", "unreadable_answers", *_OF_MONEY)
     printed = {name: _printed(value) for name, value in result.items() if name not in left_out}
     if "cost" in printed:
         printed["cost"] = str(Money.of_json(result))

@@ -45,7 +45,7 @@ class Migration(migrations.Migration):
                 ('body', models.TextField(help_text='Canonical JSON, as it was hashed.')),
                 ('sample', models.PositiveIntegerField(default=0)),
                 ('handler', models.CharField(blank=True, max_length=30)),
-                ('state', models.CharField(choices=[('planned', 'Planned'), ('reserved', 'Reserved'), ('sent', 'Sent'), ('answered', 'Answered'), ('truncated', 'Truncated'), ('refused', 'Refused'), ('unusable', 'Unusable'), ('failed', 'Failed'), ('unknown', 'Unknown')], default='planned', max_length=10)),
+                ('state', models.CharField(choices=[('planned', 'Planned'), ('reserved', 'Reserved'), ('sent', 'Sent'), ('answered', 'Answered'), ('truncated', 'Truncated'), ('refused', 'Refused'), ('unreadable', 'Unreadable'), ('failed', 'Failed'), ('unknown', 'Unknown')], default='planned', max_length=10)),
                 ('attempts_made', models.PositiveIntegerField(default=0)),
                 ('tries', models.PositiveIntegerField(default=0, help_text='Attempts since somebody last asked for it.')),
                 ('unknowns', models.PositiveIntegerField(default=0, help_text='Those of them whose outcome is unknown.')),
@@ -115,7 +115,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('step', models.CharField(blank=True, max_length=20)),
                 ('key', models.CharField(max_length=80)),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('held', 'Held back'), ('claimed', 'In flight'), ('batched', 'In a batch'), ('done', 'Done'), ('unusable', 'Unusable'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='waiting', max_length=10)),
+                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('held', 'Held back'), ('claimed', 'In flight'), ('batched', 'In a batch'), ('done', 'Done'), ('unreadable', 'Unreadable'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='waiting', max_length=10)),
                 ('not_before', models.DateTimeField()),
                 ('made', models.BooleanField(default=False)),
                 ('cost', models.DecimalField(decimal_places=8, default=Decimal('0'), max_digits=14)),
@@ -132,7 +132,7 @@ class Migration(migrations.Migration):
                 ('handler', models.CharField(max_length=30)),
                 ('title', models.CharField(max_length=200)),
                 ('state', models.CharField(choices=[('preparing', 'Preparing'), ('running', 'Running'), ('paused', 'Paused'), ('finished', 'Finished'), ('cancelled', 'Cancelled')], default='running', max_length=10)),
-                ('outcome', models.CharField(blank=True, choices=[('finished', 'finished'), ('unusable', 'finished, some unusable'), ('partly', 'finished with failures'), ('useless', 'finished, none usable'), ('failed', 'failed')], max_length=8)),
+                ('outcome', models.CharField(blank=True, choices=[('finished', 'finished'), ('unreadable', 'finished, some unreadable'), ('partly', 'finished with failures'), ('useless', 'finished, none readable'), ('failed', 'failed')], max_length=10)),
                 ('note', models.TextField(blank=True, help_text='Why it is paused, or was not prepared.')),
                 ('params', models.JSONField(blank=True, default=dict)),
                 ('budget', models.DecimalField(blank=True, decimal_places=4, help_text='US dollars, a hard cap.', max_digits=12, null=True)),
@@ -250,7 +250,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('outcome__in', ['finished', 'unusable', 'partly', 'useless', 'failed']), ('state', 'finished')), models.Q(models.Q(('state', 'finished'), _negated=True), ('outcome', '')), _connector='OR'), name='finished_job_has_outcome'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('outcome__in', ['finished', 'unreadable', 'partly', 'useless', 'failed']), ('state', 'finished')), models.Q(models.Q(('state', 'finished'), _negated=True), ('outcome', '')), _connector='OR'), name='finished_job_has_outcome'),
         ),
         migrations.AddField(
             model_name='item',
@@ -312,7 +312,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='item',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'held', 'claimed', 'batched', 'done', 'unusable', 'failed', 'cancelled'])), name='item_state_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'held', 'claimed', 'batched', 'done', 'unreadable', 'failed', 'cancelled'])), name='item_state_known'),
         ),
         migrations.AddIndex(
             model_name='call',
@@ -332,7 +332,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='call',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['planned', 'reserved', 'sent', 'answered', 'truncated', 'refused', 'unusable', 'failed', 'unknown'])), name='call_state_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['planned', 'reserved', 'sent', 'answered', 'truncated', 'refused', 'unreadable', 'failed', 'unknown'])), name='call_state_known'),
         ),
         migrations.AddIndex(
             model_name='attempt',

@@ -1,5 +1,5 @@
 from workers.models.batch import Batch, BatchEntry, BatchState
-from workers.models.call import COMPLETED, GIVEN_UP, IN_FLIGHT, NOT_READ, Attempt, Call, CallState, Closed, Unanswered
+from workers.models.call import COMPLETED, GIVEN_UP, IN_FLIGHT, NOT_PARSED, Attempt, Call, CallState, Closed, Unanswered
 from workers.models.endpoint import Endpoint, EndpointRateLimit
 from workers.models.item import (
     CAME_BACK,
@@ -28,7 +28,7 @@ __all__ = [
     "GIVEN_UP",
     "IN_FLIGHT",
     "IN_HAND",
-    "NOT_READ",
+    "NOT_PARSED",
     "OPEN",
     "PARSED",
     "PAUSABLE",

@@ -18,9 +18,9 @@ from workers.models.worker import Worker
 
 
 class CallState(models.TextChoices):
-    """planned → reserved → sent → answered, truncated, refused, unusable, failed or unknown.
+    """planned → reserved → sent → answered, truncated, refused, unreadable, failed or unknown.
 
-    A call that may be sent again goes back to planned. Unusable: what came is not an answer, such as a tool call.
+    A call that may be sent again goes back to planned. Unreadable: what came is not an answer, such as a tool call.
     Unknown: sent, and the answer was lost; it may have been paid.
     """
 
@@ -30,14 +30,14 @@ class CallState(models.TextChoices):
     ANSWERED = "answered", gettext_noop("Answered")
     TRUNCATED = "truncated", gettext_noop("Truncated")
     REFUSED = "refused", gettext_noop("Refused")
-    UNUSABLE = "unusable", gettext_noop("Unusable")
+    UNREADABLE = "unreadable", gettext_noop("Unreadable")
     FAILED = "failed", gettext_noop("Failed")
     UNKNOWN = "unknown", gettext_noop("Unknown")
 
 
-NOT_READ = (CallState.REFUSED, CallState.UNUSABLE)
+NOT_PARSED = (CallState.REFUSED, CallState.UNREADABLE)
 """States with an answer of which nothing is read."""
-COMPLETED = (CallState.ANSWERED, CallState.TRUNCATED, *NOT_READ)
+COMPLETED = (CallState.ANSWERED, CallState.TRUNCATED, *NOT_PARSED)
 """States with an answer: the call is never made again, nor paid again."""
 IN_FLIGHT = (CallState.RESERVED, CallState.SENT)
 GIVEN_UP = (CallState.FAILED, CallState.UNKNOWN)
@@ -104,8 +104,8 @@ class CallQuerySet(models.QuerySet):
         return self.update(attempts_made=F("attempts_made") + 1)
 
     def answer(self, calls: Iterable[Call]) -> None:
-        """in flight, idle → answered, truncated, refused, unusable: write what `Call.take_answer` set. A second answer
-        changes nothing."""
+        """in flight, idle → answered, truncated, refused, unreadable: write what `Call.take_answer` set. A second
+        answer changes nothing."""
         rows = [(*(getattr(call, name) for name in _ANSWER), call.pk) for call in calls]
         update_rows(self.model, _ANSWER, rows, only=("state", (*_IDLE, *IN_FLIGHT)))
 

@@ -22,7 +22,7 @@ class ItemState(models.TextChoices):
     """The states of an item.
 
     Held items wait for a person, because their endpoint cannot be asked; batched items wait for the provider's batch;
-    unusable items have an answer that cannot be used.
+    unreadable items have an answer that cannot be used.
     """
 
     WAITING = "waiting", gettext_noop("Waiting")
@@ -30,7 +30,7 @@ class ItemState(models.TextChoices):
     CLAIMED = "claimed", gettext_noop("In flight")
     BATCHED = "batched", gettext_noop("In a batch")
     DONE = "done", gettext_noop("Done")
-    UNUSABLE = "unusable", gettext_noop("Unusable")
+    UNREADABLE = "unreadable", gettext_noop("Unreadable")
     FAILED = "failed", gettext_noop("Failed")
     CANCELLED = "cancelled", gettext_noop("Cancelled")
 
@@ -39,9 +39,9 @@ IN_HAND = (ItemState.CLAIMED, ItemState.BATCHED)
 """The states of an item while an endpoint is asked about it."""
 UNSENT = (ItemState.WAITING, ItemState.HELD)
 OPEN = (*UNSENT, *IN_HAND)
-PARSED = (ItemState.DONE, ItemState.UNUSABLE)
+PARSED = (ItemState.DONE, ItemState.UNREADABLE)
 """The states of an item whose answer was parsed."""
-TROUBLED = (ItemState.UNUSABLE, ItemState.FAILED)
+TROUBLED = (ItemState.UNREADABLE, ItemState.FAILED)
 CAME_BACK = (ItemState.DONE, *TROUBLED)
 WITHOUT_ANSWER = (ItemState.FAILED, ItemState.CANCELLED)
 """The states of an item that ended and has no answer."""
@@ -71,7 +71,7 @@ class Failed(NamedTuple):
 
 
 class Delivered(NamedTuple):
-    """An item whose answer the job handler took, and what became of it there: done, unusable or failed."""
+    """An item whose answer the job handler took, and what became of it there: done, unreadable or failed."""
 
     state: ItemState
     problem: str
@@ -162,7 +162,7 @@ class ItemQuerySet(models.QuerySet):
         return unsent.exclude(Exists(answered)).update(call=None)
 
     def deliver(self, rows: Iterable[Delivered], *, now: datetime) -> None:
-        """open, cancelled → done, unusable, failed: their answers were delivered.
+        """open, cancelled → done, unreadable, failed: their answers were delivered.
 
         A job may be cancelled while an answer is delivered; the job handler has it then, so the item counts.
         """
@@ -171,7 +171,7 @@ class ItemQuerySet(models.QuerySet):
         update_rows(self.model, fields, [(None, now, *row) for row in rows], only=("state", sources))
 
     def reparse(self, rows: Iterable[tuple[ItemState, str, int]]) -> None:
-        """done, unusable → done, unusable, by (state, problem, id) of items whose answers were parsed again."""
+        """done, unreadable → done, unreadable, by (state, problem, id) of items whose answers were parsed again."""
         update_rows(self.model, ("state", "problem"), rows, only=("state", PARSED))
 
     def hold(self) -> int:

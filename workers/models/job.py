@@ -123,7 +123,7 @@ class Job(OpaqueModel):
     handler = models.CharField(max_length=30)
     title = models.CharField(max_length=200)
     state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.RUNNING)
-    outcome = models.CharField(max_length=8, choices=JobOutcome.choices, blank=True)
+    outcome = models.CharField(max_length=10, choices=JobOutcome.choices, blank=True)
     note = SentenceField(blank=True, help_text="Why it is paused, or was not prepared.")
     params = LongJSONField(default=dict, blank=True)
     budget = models.DecimalField(
@@ -167,5 +167,5 @@ class Job(OpaqueModel):
 
     @property
     def has_failed(self) -> bool:
-        """True where no item got an answer. Unusable answers are answers."""
+        """True where no item got an answer. Unreadable answers are answers."""
         return self.outcome == Outcome.FAILED

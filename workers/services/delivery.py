@@ -82,7 +82,7 @@ def _outcome(job: Job, failed_before: int) -> Outcome:
     counts = Item.objects.filter(job=job).counts()
     return outcome_of(
         done=counts[ItemState.DONE],
-        unusable=counts[ItemState.UNUSABLE],
+        unreadable=counts[ItemState.UNREADABLE],
         failed=counts[ItemState.FAILED] + failed_before,
     )
 

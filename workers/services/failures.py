@@ -1,4 +1,4 @@
-"""Failures of jobs: items that failed and answers that are unusable, how many of how many, and the commonest sentence
+"""Failures of jobs: items that failed and answers that are unreadable, how many of how many, and the commonest sentence
 of each."""
 
 from __future__ import annotations
@@ -65,32 +65,34 @@ class Failures(Lack):
     what = (gettext_noop("items failed"), gettext_noop("items failed"))
 
 
-class Unusable(Lack):
-    what = (gettext_noop("answers is unusable"), gettext_noop("answers are unusable"))
+class UnreadableAnswers(Lack):
+    what = (gettext_noop("answers is unreadable"), gettext_noop("answers are unreadable"))
 
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """Results that a job lacks: failed items, and unusable answers; None where there are none."""
+    """Results that a job lacks: failed items, and unreadable answers; None where there are none."""
 
     failures: Failures | None = None
-    unusable: Unusable | None = None
+    unreadable: UnreadableAnswers | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.failures or self.unusable)
+        return bool(self.failures or self.unreadable)
 
     def __str__(self) -> str:
-        return sentences(*(str(lack) for lack in (self.failures, self.unusable) if lack))
+        return sentences(*(str(lack) for lack in (self.failures, self.unreadable) if lack))
 
     @property
     def reason(self) -> str:
         """The sentence for a list, where the number of failures has a column of its own."""
         if self.failures:
             return self.failures.sentence
-        if self.unusable is None:
+        if self.unreadable is None:
             return ""
         return (
-            labelled(self.unusable.summary, self.unusable.sentence) if self.unusable.sentence else self.unusable.summary
+            labelled(self.unreadable.summary, self.unreadable.sentence)
+            if self.unreadable.sentence
+            else self.unreadable.summary
         )
 
 
@@ -113,10 +115,10 @@ def reasons_of(jobs: Sequence[Job]) -> dict[int, str]:
 
 
 def _shortfall(problems: Mapping[str, Problems], total: int, more: Problems) -> Shortfall:
-    unusable = problems.get(ItemState.UNUSABLE, ())
-    answers = _sum(unusable) + _sum(problems.get(ItemState.DONE, ()))
+    unreadable = problems.get(ItemState.UNREADABLE, ())
+    answers = _sum(unreadable) + _sum(problems.get(ItemState.DONE, ()))
     failed = [*problems.get(ItemState.FAILED, ()), *more]
-    return Shortfall(Failures.of(failed, total), Unusable.of(unusable, answers))
+    return Shortfall(Failures.of(failed, total), UnreadableAnswers.of(unreadable, answers))
 
 
 def _sum(problems: Iterable[tuple[str, int]]) -> int:

@@ -13,7 +13,7 @@ from workers.providers.contract import Request
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """The result of an item: DONE, UNUSABLE or FAILED, with a sentence where it is not done."""
+    """The result of an item: DONE, UNREADABLE or FAILED, with a sentence where it is not done."""
 
     state: ItemState = ItemState.DONE
     problem: str = ""

@@ -179,8 +179,8 @@ def retry_failed(*, job: Job, now: datetime) -> int:
     """Let failed items wait again, and give their failed or unknown calls a new count of attempts. Returns how many
     items.
 
-    Unusable answers are answers, and stay. A finished job runs again, a paused one stays paused, a cancelled one stays
-    as it is (0). One whose items could not be made is prepared again (0).
+    Unreadable answers are answers, and stay. A finished job runs again, a paused one stays paused, a cancelled one
+    stays as it is (0). One whose items could not be made is prepared again (0).
     """
     if Job.objects.filter(pk=job.pk).prepare_again():
         WORKERS.notify()

@@ -21,7 +21,7 @@ class Ended:
 
     done: int
     failed: int
-    unusable: int
+    unreadable: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Progress:
 
     total: int
     done: int
-    unusable: int
+    unreadable: int
     failed: int
     cancelled: int
     in_flight: int
@@ -75,7 +75,7 @@ class Progress:
 
     @property
     def ended_items(self) -> Ended:
-        return Ended(self.done, self.failed, self.unusable)
+        return Ended(self.done, self.failed, self.unreadable)
 
     @property
     def calls(self) -> Calls:
@@ -87,7 +87,7 @@ class Progress:
 
     @property
     def ended(self) -> int:
-        return self.done + self.unusable + self.failed + self.cancelled
+        return self.done + self.unreadable + self.failed + self.cancelled
 
 
 RECENT = timedelta(seconds=30)
@@ -141,7 +141,7 @@ class _Sums(NamedTuple):
 
 
 def _progress(job: Job, counts: Mapping[str, int], sums: _Sums, now: datetime) -> Progress:
-    done, unusable = counts[ItemState.DONE], counts[ItemState.UNUSABLE]
+    done, unreadable = counts[ItemState.DONE], counts[ItemState.UNREADABLE]
     unfinished = counts[ItemState.WAITING] + counts[ItemState.CLAIMED] + counts[ItemState.BATCHED]
     span = min(RECENT.total_seconds(), max(1.0, (now - job.created_at).total_seconds()))
     rate = sums.recent / span
@@ -150,14 +150,14 @@ def _progress(job: Job, counts: Mapping[str, int], sums: _Sums, now: datetime) -
     return Progress(
         total=sum(counts.values()),
         done=done,
-        unusable=unusable,
+        unreadable=unreadable,
         failed=counts[ItemState.FAILED],
         cancelled=counts[ItemState.CANCELLED],
         in_flight=counts[ItemState.CLAIMED] + counts[ItemState.BATCHED],
         waiting=counts[ItemState.WAITING] + counts[ItemState.HELD],
         held_back=counts[ItemState.HELD],
         made=sums.calls,
-        reused=max(0, done + unusable - sums.calls),
+        reused=max(0, done + unreadable - sums.calls),
         cost=cost,
         input_tokens=sums.input or 0,
         output_tokens=sums.output or 0,

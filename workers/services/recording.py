@@ -42,7 +42,7 @@ STATES = {
     Stop.LENGTH: CallState.TRUNCATED,
     Stop.REFUSAL: CallState.REFUSED,
     Stop.FILTER: CallState.REFUSED,
-    Stop.OTHER: CallState.UNUSABLE,
+    Stop.OTHER: CallState.UNREADABLE,
 }
 """States of a call that was answered, by the way in which the model stopped."""
 

@@ -12,7 +12,7 @@ from workers.domain.segments import segments_of
 
 register = template.Library()
 NAMES = {
-    "done": "done", "unusable": "unusable", "failed": "failed", "cancelled": "cancelled",
+    "done": "done", "unreadable": "unreadable", "failed": "failed", "cancelled": "cancelled",
     "flight": gettext_noop("in flight"),
     "waiting": "waiting",
 }  # fmt: skip
@@ -26,7 +26,7 @@ class Counted(Protocol):
     @property
     def done(self) -> int: ...
     @property
-    def unusable(self) -> int: ...
+    def unreadable(self) -> int: ...
     @property
     def failed(self) -> int: ...
     @property
@@ -47,7 +47,7 @@ def states_bar(progress: Counted, total: int | None = None, *, legend: bool = Fa
     total = progress.total if total is None else total
     counts = {
         "done": progress.done,
-        "unusable": progress.unusable,
+        "unreadable": progress.unreadable,
         "failed": progress.failed,
         "cancelled": progress.cancelled,
         "flight": progress.in_flight,

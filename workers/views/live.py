@@ -31,12 +31,12 @@ def progress_context(job: Job, job_url: str) -> Context:
         "closed": closed(job),
         "actions": {name: f"{job_url}{name}/" for name in ACTIONS},
         "progress": progress,
-        "shortfall": shortfall_of(job, total=progress.total) if progress.failed or progress.unusable else None,
+        "shortfall": shortfall_of(job, total=progress.total) if progress.failed or progress.unreadable else None,
         "failed_href": f"{job_url}?state={ItemState.FAILED}#job-items",
-        "unusable_href": f"{job_url}?state={ItemState.UNUSABLE}#job-items",
+        "unreadable_href": f"{job_url}?state={ItemState.UNREADABLE}#job-items",
         "every": _every(job, progress),
         "left": time_left(progress.seconds_left),
-        "seen": f"{job.state}-{progress.failed}-{progress.unusable}-{_step(progress)}-{_waits(progress)}",
+        "seen": f"{job.state}-{progress.failed}-{progress.unreadable}-{_step(progress)}-{_waits(progress)}",
         **(budget_field(job) if job.state == JobState.PAUSED else {}),
     }
 

@@ -15,7 +15,7 @@ STATES = (
     gettext_noop("in flight"),
     gettext_noop("in a batch"),
     gettext_noop("done"),
-    gettext_noop("unusable"),
+    gettext_noop("unreadable"),
     gettext_noop("failed"),
     gettext_noop("planned"),
     gettext_noop("reserved"),

@@ -28,7 +28,7 @@ class RoundOut(serializers.Serializer):
     held_back = serializers.IntegerField(help_text="Items that wait for a person; resume asks for them again.")
     items = EndedOut(help_text="Those that ended.")
     failures = LackOut(allow_null=True)
-    unusable_answers = LackOut(allow_null=True)
+    unreadable_answers = LackOut(allow_null=True)
     calls = CallsOut()
     tokens = TokensOut()
     cost = serializers.FloatField(allow_null=True, help_text="US dollars. Null where some calls have no price.")

@@ -53,7 +53,7 @@ class ScoreOut(serializers.Serializer):
     story_category = serializers.CharField(allow_blank=True)
     official = serializers.FloatField(allow_null=True)
     repaired = serializers.FloatField(allow_null=True)
-    unusable = serializers.CharField(allow_blank=True)
+    unreadable = serializers.CharField(allow_blank=True)
     state = serializers.CharField()
     rows_not_judged = serializers.IntegerField(allow_null=True)
     repetition = serializers.IntegerField()

@@ -18,7 +18,7 @@ class MetricOut(serializers.Serializer):
     reason = serializers.CharField(required=False, help_text="Why there is no interval.")
     bounds = Ends(required=False, help_text="With what is missing at its worst and at its best.")
     n = serializers.IntegerField(required=False, help_text="How many samples it is of.")
-    unusable = serializers.IntegerField(required=False, help_text="How many samples the parse leaves out.")
+    unreadable = serializers.IntegerField(required=False, help_text="How many samples the parse leaves out.")
 
 
 class CorrectionOut(serializers.Serializer):

@@ -69,7 +69,7 @@ class RunOut(serializers.Serializer):
     to_come = serializers.IntegerField(help_text="Questions that an answer will open.")
     preparing = PreparedOut(allow_null=True, help_text="How far its questions are made; null where all are there.")
     failures = LackOut(allow_null=True)
-    unusable_answers = LackOut(allow_null=True)
+    unreadable_answers = LackOut(allow_null=True)
     calls = CallsOut()
     tokens = TokensOut()
     cost = serializers.FloatField(allow_null=True, help_text=COST)
@@ -84,7 +84,7 @@ class ProgressOut(serializers.Serializer):
     step = serializers.CharField()
     total = serializers.IntegerField()
     done = serializers.IntegerField()
-    unusable = serializers.IntegerField()
+    unreadable = serializers.IntegerField()
     failed = serializers.IntegerField()
     cancelled = serializers.IntegerField()
     in_flight = serializers.IntegerField()
@@ -104,7 +104,7 @@ class MissingOut(serializers.Serializer):
 
     model = serializers.CharField()
     step = serializers.CharField()
-    state = serializers.ChoiceField(["unusable", "failed", "cancelled"])
+    state = serializers.ChoiceField(["unreadable", "failed", "cancelled"])
     reason = serializers.CharField(allow_blank=True)
     items = serializers.IntegerField()
 

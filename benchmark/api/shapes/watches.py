@@ -8,7 +8,7 @@ from rest_framework import serializers
 class NoticedOut(serializers.Serializer):
     kind = serializers.CharField(
         help_text="drift, identity (another model or system answered), otherwise (other settings), unanswered, "
-        "unusable (answers that cannot be used), not begun, or missed."
+        "unreadable (answers that cannot be used), not begun, or missed."
     )
     number = serializers.IntegerField(help_text="The repeat at which it was noticed.")
     at = serializers.DateTimeField()
@@ -53,7 +53,7 @@ class RepeatOut(serializers.Serializer):
     problem = serializers.CharField(allow_blank=True, help_text="Why it could not begin.")
     asked = serializers.IntegerField()
     unanswered = serializers.IntegerField()
-    unusable = serializers.IntegerField(help_text="Answers that cannot be used.")
+    unreadable = serializers.IntegerField(help_text="Answers that cannot be used.")
     agreement = serializers.FloatField(
         allow_null=True, help_text="Mean over stories, with the first answers; null where there is nothing to compare."
     )

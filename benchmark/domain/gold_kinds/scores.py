@@ -17,7 +17,7 @@ NO_CELLS = gettext_noop("no cells of this kind")
 @dataclass(frozen=True, slots=True)
 class KindScore:
     """The accuracy of a model on one kind of gold: the mean over stories of the share of right cells. `cells` are those
-    of the kind, `bounds` where the score lies whatever unusable answers would have said."""
+    of the kind, `bounds` where the score lies whatever unreadable answers would have said."""
 
     estimate: Estimate
     cells: int

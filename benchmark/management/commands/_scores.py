@@ -43,7 +43,12 @@ def say_scores(command: JsonCommand, scores: Mapping[str, Any], model: str = "")
 
 def _called(group: str, name: str) -> str:
     """The name of a number of a metric group: its samples by the suite's noun, a metric by its heading."""
-    counts = {"stories": nouns_of_group(group)[1], "n": "n", "unusable": "not read", "undefined": "without a figure"}
+    counts = {
+        "stories": nouns_of_group(group)[1],
+        "n": "n",
+        "unreadable": "unreadable",
+        "undefined": "without a figure",
+    }
     return counts.get(name) or group_named(group).headers.get(name, name)
 
 

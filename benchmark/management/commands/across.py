@@ -30,7 +30,7 @@ class PrintedPlace:
         return cls(metric=metric, bounds=place.bounds, rank=place.rank, ranks=place.ranks, run=place.run)
 
     def as_json(self) -> Json:
-        """{value, interval[, reason][, n][, unusable], bounds, rank, rank_interval, run}."""
+        """{value, interval[, reason][, n][, unreadable], bounds, rank, rank_interval, run}."""
         beside = {"bounds": self.bounds, "rank": self.rank, "rank_interval": self.ranks, "run": self.run}
         return {**plain(self.metric), **beside}
 

@@ -225,7 +225,7 @@ class PrintedRow:
     group: str | None
     reason: str | None = field(metadata=WHERE_THERE_IS_ONE)
     stories: int
-    unusable: int
+    unreadable: int
     lost: int
     left_out: float | None
     worst_case: float | None
@@ -247,7 +247,7 @@ class PrintedRow:
             group=entrant.group["repaired"],
             reason=(ranking.reason or None) if ranking and ranking.rank is None else None,
             stories=missing.stories,
-            unusable=missing.unusable,
+            unreadable=missing.unreadable,
             lost=missing.lost,
             left_out=missing.left_out,
             worst_case=missing.low,

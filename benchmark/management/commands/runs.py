@@ -243,7 +243,7 @@ def _listed(row: RunRow) -> Json:
 
 def _line_of(row: RunRow) -> str:
     """Return a run of the list as one line: how far it is, and what of which suite."""
-    ended, asked = row.items.done + row.items.failed + row.items.unusable, f"{row.suite}, version {row.dataset}"
+    ended, asked = row.items.done + row.items.failed + row.items.unreadable, f"{row.suite}, version {row.dataset}"
     items = f"{ended:,} of {ended + row.open + row.to_come:,} items"
     return f"{row.run}  {row.state:<10}  {items}  {row.title} ({asked}; {', '.join(row.models)})"
 

@@ -20,7 +20,7 @@ from benchmark.services.anchor_charts import (
     NOT_BEGUN,
     OTHERWISE,
     UNANSWERED,
-    UNUSABLE,
+    UNREADABLE,
     Concern,
     read_ended,
     read_watch,
@@ -151,7 +151,18 @@ def _lines(document: WatchDocument) -> Iterator[str]:
         )
     if document.without_level:
         yield f"Not in the chart, as they have no answer at the start: {counted(document.without_level, 'anchor')}."
-    heads = ("repeat", "due", "state", "anchors", "agreement", "limits", "sum", "unanswered", "unusable", "answered by")
+    heads = (
+        "repeat",
+        "due",
+        "state",
+        "anchors",
+        "agreement",
+        "limits",
+        "sum",
+        "unanswered",
+        "unreadable",
+        "answered by",
+    )
     yield from _aligned(heads, [_cells(repeat) for repeat in document.repeats])
     for concern in document.noticed:
         yield f"Repeat {concern.number}: {_noticed(concern)}"
@@ -172,7 +183,7 @@ def _cells(repeat: RepeatDocument) -> tuple[str, ...]:
     total = "–" if repeat.sum is None else f"{repeat.sum:.2f}{' alarm' if repeat.alarm else ''}"
     counts = (str(repeat.stories), percent(repeat.agreement), limits, total, str(repeat.unanswered))
     return (
-        number, repeat.due_at[:10], repeat.state, *counts, str(repeat.unusable),
+        number, repeat.due_at[:10], repeat.state, *counts, str(repeat.unreadable),
         ", ".join(repeat.answered_by) or "–",
     )  # fmt: skip
 
@@ -183,7 +194,7 @@ def _noticed(concern: Concern) -> str:
         IDENTITY: f"{concern.after} answers, before it was {concern.before}.",
         OTHERWISE: "the endpoint's settings are not those of the start, so it is not in the chart.",
         UNANSWERED: f"{counted(concern.count, 'question')} without an answer.",
-        UNUSABLE: f"{counted(concern.count, 'answer')} that cannot be used.",
+        UNREADABLE: f"{counted(concern.count, 'answer')} that cannot be used.",
         NOT_BEGUN: f"it could not begin. {concern.after}",
         MISSED: f"{counted(concern.count, 'repeat')} before it missed: no worker was there.",
     }[concern.kind]

@@ -94,7 +94,7 @@ def take_rows(run: Run, rows: Sequence[AnswerRow], now: datetime) -> None:
     """Make an item for each question, and give it its answer, or the reason why there is none."""
     entrant = Entrant.objects.select_related("endpoint").get(run=run)
     before = RunItem.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    fields = ("entrant", "sample", "step", "unusable", "repetition")
+    fields = ("entrant", "sample", "step", "unreadable", "repetition")
     values = [(entrant.pk, row.sample, row.step, NOT_IN_FILE if row.text is None else "", row.turn) for row in rows]
     insert_rows(RunItem, fields, values)
     added = entrant.items.filter(pk__gt=before)

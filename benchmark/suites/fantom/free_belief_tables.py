@@ -7,7 +7,7 @@ from functools import partial
 
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.table import Cells
-from benchmark.suites.fantom.free_beliefs import FREE_BELIEFS, UNREAD, FreeBeliefs
+from benchmark.suites.fantom.free_beliefs import FREE_BELIEFS, UNREADABLE, FreeBeliefs
 from benchmark.suites.fantom.verdicts import CANNOT_TELL, NEITHER, RIGHT, WRONG
 from benchmark.suites.fantom_questions.question_types import SCENARIOS
 from benchmark.suites.fantom_questions.tables import table_of
@@ -20,7 +20,7 @@ _HEADERS: Mapping[str, str] = {
     WRONG: gettext_noop("Wrong belief"),
     NEITHER: gettext_noop("Neither"),
     CANNOT_TELL: gettext_noop("Cannot tell"),
-    UNREAD: gettext_noop("No verdict"),
+    UNREADABLE: gettext_noop("No verdict"),
 }
 _NOTE = gettext_noop(
     "Answers by what the judge says that they state. Of a false belief the wrong text is the view of one who heard "

@@ -21,8 +21,8 @@ from core.messages import gettext_noop
 from core.plain import Json, plain, read_as
 
 NO_OFFICIAL = gettext_noop("The released code has no judge.")
-UNREAD = "unread"
-VERDICTS = (RIGHT, WRONG, NEITHER, CANNOT_TELL, UNREAD)
+UNREADABLE = "unreadable"
+VERDICTS = (RIGHT, WRONG, NEITHER, CANNOT_TELL, UNREADABLE)
 FREE_BELIEFS = MetricGroup(
     key="fantom-told",
     title=gettext_noop("Beliefs told freely, by a judge"),
@@ -70,7 +70,7 @@ def _sample_result(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
 
 
 def _of_judge(outcome: Outcome) -> Outcome:
-    return replace(outcome, unusable=JUDGE_S.get(outcome.unusable, outcome.unusable))
+    return replace(outcome, unreadable=JUDGE_S.get(outcome.unreadable, outcome.unreadable))
 
 
 def _matched(sample: Sample, outcome: Outcome, parse: Parse) -> bool | None:
@@ -126,9 +126,9 @@ def _in_scenario(entered: Entered, scenario: str) -> StatedBeliefs:
             if _is_nearness(judgement)
         }
         for outcome in counted_outcomes(outcomes, FREE_BELIEFS):
-            verdict = (outcome.repaired or {}).get("verdict") or UNREAD
+            verdict = (outcome.repaired or {}).get("verdict") or UNREADABLE
             verdicts[verdict] += 1
-            if verdict not in (CANNOT_TELL, UNREAD) and outcome.repetition in near:
+            if verdict not in (CANNOT_TELL, UNREADABLE) and outcome.repetition in near:
                 pairs.append((verdict == RIGHT, near[outcome.repetition]))
     return StatedBeliefs(
         {verdict: verdicts[verdict] for verdict in VERDICTS},
@@ -139,4 +139,4 @@ def _in_scenario(entered: Entered, scenario: str) -> StatedBeliefs:
 
 
 def _is_nearness(outcome: Outcome) -> bool:
-    return outcome.step == ANSWER and not outcome.unusable and "right" in (outcome.repaired or {})
+    return outcome.step == ANSWER and not outcome.unreadable and "right" in (outcome.repaired or {})

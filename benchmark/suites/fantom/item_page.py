@@ -34,7 +34,7 @@ def _judged(view: ItemView) -> ItemContext:
     return {
         "said": answer,
         "states": _states(view.repaired),
-        "unread": view.unusable,
+        "unreadable": view.unreadable,
         "right_is": (view.repaired or {}).get("right_is", ""),
         "passes": [STATES.get(verdict or "", "") for verdict in (view.repaired or {}).get("passes", ())],
     }
@@ -56,8 +56,8 @@ def lines_of(view: ItemView) -> list[ReadLine]:
             gold=item_page.right_of(sample),
             official=None,
             repaired=_states(view.repaired) or None,
-            right=None if view.unusable or verdict is None else verdict == RIGHT,
+            right=None if view.unreadable or verdict is None else verdict == RIGHT,
             officially_right=None,
-            note=note_of(view.unusable) if view.unusable in (EMPTY, SAYS_NOTHING) else "",
+            note=note_of(view.unreadable) if view.unreadable in (EMPTY, SAYS_NOTHING) else "",
         )
     ]

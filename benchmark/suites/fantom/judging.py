@@ -111,10 +111,10 @@ def judge_parse(question: Question, answer: str) -> Parsed:
     if question.step == JUDGE and SECOND in passes_of(question.settings):
         passes.append(_verdict(question, question.answers.get(SECOND, ""), options.swapped))
     verdict, count = decided(passes)
-    unusable = "" if count is not None else _why(question, passes)
+    unreadable = "" if count is not None else _why(question, passes)
     kept: Json = {"verdict": verdict, "right_is": A if options.right_is_a else B, "pred": [count], "gold": [count]}
     kept |= {"passes": passes} if len(passes) > 1 else {}
-    return Parsed(None, kept, None, None if count is None else float(count), unusable)
+    return Parsed(None, kept, None, None if count is None else float(count), unreadable)
 
 
 def _verdict(question: Question, answer: str, options: Options) -> str | None:

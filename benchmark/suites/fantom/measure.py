@@ -196,12 +196,12 @@ def _fact(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
     answered = [outcome for outcome in outcomes if not outcome.without]
     missing = len(outcomes) - len(answered)
     official = {F1: fmean([(outcome.official or {}).get(F1, 0.0) for outcome in answered])} if not missing else None
-    read = [float((outcome.repaired or {})[F1]) for outcome in answered if not outcome.unusable]
+    read = [float((outcome.repaired or {})[F1]) for outcome in answered if not outcome.unreadable]
     unknown = (len(outcomes) - len(read)) / len(outcomes)
     worst = {F1: sum(read) / len(outcomes)}
     best = {F1: worst[F1] + unknown}
     if not read:
-        why = next(outcome.without or outcome.unusable for outcome in outcomes)
+        why = next(outcome.without or outcome.unreadable for outcome in outcomes)
         score = StoryScore(sample.category, worst, best, None, why)
     else:
         score = StoryScore(sample.category, worst, best, {F1: fmean(read)})

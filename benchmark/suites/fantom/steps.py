@@ -23,7 +23,7 @@ from benchmark.suites.fantom_questions.asking import answer_in, put_of, right_an
 from benchmark.suites.fantom_questions.baselines import task_of
 from benchmark.suites.fantom_questions.controls import named_in
 from benchmark.suites.fantom_questions.official import after_marker
-from benchmark.suites.fantom_questions.parses import is_stray, unread
+from benchmark.suites.fantom_questions.parses import is_stray, why_unreadable
 from workers.providers.contract import Request
 
 __all__ = ["ANSWER", "EMBEDDER", "JUDGE", "METHODS", "PROGRAM", "STEPS", "expected", "parse", "request"]
@@ -61,7 +61,7 @@ def parse(question: Question, answer: str) -> Parsed:
         repaired=repaired or {},
         score=score_of(official),
         repaired_score=None if repaired is None else score_of(repaired),
-        unusable="" if repaired is not None else unread(question.sample, text),
+        unreadable="" if repaired is not None else why_unreadable(question.sample, text),
         stray=is_stray(question.sample, repaired),
     )
     return parsed_by(method, partial(put_of, question.sample), question.answers, parsed)

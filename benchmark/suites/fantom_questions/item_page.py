@@ -22,7 +22,7 @@ def item_of(view: ItemView, *steps: str, scenarios: Mapping[str, str] = SCENARIO
     sample = view.question.sample
     content = sample.content
     answered = view.answer is not None and view.question.step in steps
-    parses = {"Official": view.official, "Repaired": None if view.unusable else view.repaired}
+    parses = {"Official": view.official, "Repaired": None if view.unreadable else view.repaired}
     return {
         "conversation": content["conversation"],
         "question": content["question"],
@@ -34,7 +34,7 @@ def item_of(view: ItemView, *steps: str, scenarios: Mapping[str, str] = SCENARIO
         "right": right_of(sample),
         "wrong": _wrong(sample),
         "parses": [_parse(name, sample, parse) for name, parse in parses.items()] if answered else [],
-        "unread": note_of(view.unusable) if answered else "",
+        "unreadable": note_of(view.unreadable) if answered else "",
         "outside": _outside(sample, parses["Repaired"]) if answered else "",
         "fact": f"{content['fact_question']} {content['fact_answer']}",
         "questions": _questions(view, scenarios) if view.question.step in steps else [],
@@ -60,7 +60,9 @@ def _questions(view: ItemView, scenarios: Mapping[str, str]) -> Sequence[ItemCon
 def _row(beside: Beside, here: bool, scenarios: Mapping[str, str]) -> ItemContext:
     sample, answer = beside.sample, beside.answer
     official = _parse("official", sample, beside.official) if answer is not None else None
-    repaired = _parse("repaired", sample, None if beside.unusable else beside.repaired) if answer is not None else None
+    repaired = (
+        _parse("repaired", sample, None if beside.unreadable else beside.repaired) if answer is not None else None
+    )
     return {
         "item": beside.item,
         "here": here,
@@ -70,7 +72,7 @@ def _row(beside: Beside, here: bool, scenarios: Mapping[str, str]) -> ItemContex
         "right": _shortened(right_of(sample), _LONGEST_IN_A_SET),
         "answer": answer if answer is None else _shortened(answer, _LONGEST_ANSWER),
         "official": official,
-        "repaired": replace(repaired, verdict="unread") if repaired and beside.unusable else repaired,
+        "repaired": replace(repaired, verdict="unreadable") if repaired and beside.unreadable else repaired,
     }
 
 

@@ -28,7 +28,7 @@ from benchmark.suites.refusals import OwnWords, own_words
 from core.messages import gettext_noop
 
 Parse = Mapping[str, Any]
-UNREAD: Mapping[str, str] = {
+UNREADABLE: Mapping[str, str] = {
     FACT: gettext_noop("is empty"),
     DISTANCE: gettext_noop("is empty, or as near to one text as to the other"),
     CHOICE: gettext_noop("names none of the options, or both"),
@@ -37,9 +37,9 @@ UNREAD: Mapping[str, str] = {
 NEITHER = gettext_noop("says neither yes nor no, or both")
 
 
-def unread(sample: Sample, answer: str) -> str:
+def why_unreadable(sample: Sample, answer: str) -> str:
     """Return why an answer to a question cannot be read."""
-    return own_words(answer).why(UNREAD.get(sample.content["kind"], NEITHER))
+    return own_words(answer).why(UNREADABLE.get(sample.content["kind"], NEITHER))
 
 
 def says_nothing(answer: str) -> bool:

@@ -20,7 +20,7 @@ def answer_lines(view: ItemView, *steps: str) -> list[ReadLine]:
     """Return the one line of an answer given at one of `steps`; none of what is written at another."""
     if view.question.step not in steps:
         return []
-    sample, repaired = view.question.sample, None if view.unusable else view.repaired
+    sample, repaired = view.question.sample, None if view.unreadable else view.repaired
     right, officially_right = _right(repaired), _right(view.official)
     answer = _parse_text(sample, repaired)
     return [
@@ -32,7 +32,7 @@ def answer_lines(view: ItemView, *steps: str) -> list[ReadLine]:
             repaired=answer,
             right=right,
             officially_right=officially_right,
-            note=note_of(view.unusable) if view.unusable and view.answer is not None else _near(repaired),
+            note=note_of(view.unreadable) if view.unreadable and view.answer is not None else _near(repaired),
         )
     ]
 

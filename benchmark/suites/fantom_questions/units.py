@@ -39,7 +39,7 @@ def reads_of(entered: Entered, group: MetricGroup, parse: Parse) -> list[Read]:
     reads = []
     for sample in entered.samples:
         for outcome in counted_outcomes(entered.outcomes.get(sample.key, ()), group):
-            readable = not outcome.without and not (parse == "repaired" and outcome.unusable)
+            readable = not outcome.without and not (parse == "repaired" and outcome.unreadable)
             reads.append(Read(sample, outcome.repetition, outcome.read(parse) if readable else None))
     return reads
 

@@ -1,6 +1,6 @@
 """The paper's analyses besides its main table, with n and intervals over stories, in either parse.
 
-Each function takes the results of one metric group. Unusable stories are left out, but
+Each function takes the results of one metric group. Unreadable stories are left out, but
 for gold's own distribution. Rows are pooled over stories: every ratio is one of sums, and an interval comes from
 resampling stories. Estimates are fractions.
 """
@@ -83,7 +83,7 @@ class Outputs:
     what is not an answer of the model."""
 
     share: BoundedEstimate
-    unusable: int
+    unreadable: int
     reasons: Mapping[str, int]
     without: Mapping[str, Mapping[str, int]]
 
@@ -194,7 +194,7 @@ class Stage2Analyses:
 
 
 def _usable(results: Sequence[Result]) -> list[Result]:
-    return [result for result in results if not result.unusable]
+    return [result for result in results if not result.unreadable]
 
 
 def match_bucket(count: int) -> str:
@@ -248,9 +248,9 @@ def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples
 def _rows_of(results: Sequence[Stage1Result]) -> tuple[list[Stage1Result], _Rows, _Rows]:
     """Return the results that count, their gold rows and their predicted rows."""
     usable = [
-        _without_counts(result) if result.unusable else result
+        _without_counts(result) if result.unreadable else result
         for result in results
-        if not result.unusable or any(result.unjudged)
+        if not result.unreadable or any(result.unjudged)
     ]
     gold = _Rows(
         usable,
@@ -327,7 +327,7 @@ def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples
     usable = _usable(results)
     scheme = results[0].scheme if results else OMNITOM_SCHEME
     kinds, confusion, predicted = _of_usable(Cells(usable, scheme), rules)
-    gold = _gold_labels(tuple(result.gold for result in results if result.unusable != NO_GOLD), scheme, **rules)
+    gold = _gold_labels(tuple(result.gold for result in results if result.unreadable != NO_GOLD), scheme, **rules)
     labels = {name: CountedLabels(list(read_labels(name, scheme)), gold[name], predicted[name]) for name in scheme.keys}
     return Stage2Analyses(kinds, confusion, labels)
 
@@ -403,16 +403,16 @@ def outputs_analysis(
     by what failed and why.
     """
     columns = Columns(len(outputs))
-    unusable, answered = (
+    unreadable, answered = (
         np.array(flags, dtype=bool)
         for flags in ([bool(reason) for reason in outputs], [reason is not None for reason in outputs])
     )
-    parts = columns.add(unusable), columns.add(answered)
+    parts = columns.add(unreadable), columns.add(answered)
     [share] = columns.pooled(seed=seed, resamples=resamples).ratios(*parts).estimates()
     reasons = Counter(reason for reason in outputs if reason)
     return Outputs(
         share=share if share.n else replace(share, reason=NO_OUTPUT),
-        unusable=reasons.total(),
+        unreadable=reasons.total(),
         reasons=dict(sorted(reasons.items())),
         without={name: dict(reasons) for name, reasons in without.items()},
     )

@@ -64,7 +64,7 @@ def _records_by_key(schema: Schema, samples: Sequence[Sample]) -> dict[str, Reco
     return {sample.key: record_of_sample(sample, schema) for sample in samples}
 
 
-def not_read(scheme: Scheme) -> str:
+def no_official_parse(scheme: Scheme) -> str:
     """Return why official scoring has nothing on gold of this scheme, empty for OmniToM's own."""
     if scheme.official:
         return ""
@@ -108,7 +108,7 @@ class _Collecting:
         ]
 
     def _extraction(self, key: str, outcome: Outcome) -> None:
-        self.extractions[key] = why = outcome.unusable or outcome.without
+        self.extractions[key] = why = outcome.unreadable or outcome.without
         if not outcome.without:
             self.extracted[key] = ExtractedRows.from_json(outcome.repaired or {})
         _count(self.results, self.records[key], EXTRACT, why, answered=not outcome.without)
@@ -118,7 +118,7 @@ class _Collecting:
         if none := self._why_none(key, outcome):
             self.lacking[METRICS[outcome.step]][key], official = none, None
         answered = repaired is not None
-        why = outcome.unusable if answered else outcome.without or OPEN
+        why = outcome.unreadable if answered else outcome.without or OPEN
         if outcome.step == LABEL:
             if self.judging and key not in self.extractions:  # the judged run was about fewer stories
                 self.lacking[STAGE1][key] = self._why_none(key)
@@ -126,13 +126,13 @@ class _Collecting:
             labels = [None] * len(record.shown_rows) if repaired is None else repaired["predicted"]
             if official is not None:
                 self.results.official2.append(stage2_of(record, official["predicted"], mended=False))
-            self.results.repaired2.append(stage2_of(record, labels, mended=True, unusable=why))
+            self.results.repaired2.append(stage2_of(record, labels, mended=True, unreadable=why))
         else:
             self.judged.add(key)
             if official is not None:
                 self.results.official1.append(stage1_of(record, JudgedRows.from_json(official), mended=False))
             rows, why = self._judgement(key, JudgedRows.from_json(repaired) if repaired else None, why, answered)
-            self.results.repaired1.append(stage1_of(record, rows, mended=True, unusable=why))
+            self.results.repaired1.append(stage1_of(record, rows, mended=True, unreadable=why))
 
     def _judgement(self, key: str, judged: JudgedRows | None, why: str, answered: bool) -> tuple[JudgedRows, str]:
         record, lost, extracted = self.records[key], self.extractions.get(key), self.extracted.get(key, NOTHING)
@@ -146,13 +146,13 @@ class _Collecting:
     def _nothing_to_judge(self, key: str) -> None:
         record, lost = self.records[key], self.extractions[key]
         rows = _unjudged(record, NOTHING if lost else self.extracted.get(key, NOTHING))
-        self.results.repaired1.append(stage1_of(record, rows, mended=True, unusable=lost or OPEN))
+        self.results.repaired1.append(stage1_of(record, rows, mended=True, unreadable=lost or OPEN))
         self.lacking[STAGE1][key] = self._why_none(key)
 
     def _why_none(self, key: str, outcome: Outcome | None = None) -> str:
         """Return why the answer has no part in official figures, empty where it has; without an outcome, why a story
         that was never judged has none."""
-        if none := not_read(self.records[key].scheme):
+        if none := no_official_parse(self.records[key].scheme):
             return none
         if self.entered.settings.answer_format == "structured":
             return STRUCTURED

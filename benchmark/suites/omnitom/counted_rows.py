@@ -10,7 +10,7 @@ from benchmark.suites.omnitom.kinds import order_bucket
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 
 
-def unread(result: Stage1Result | Stage2Result) -> str:
+def why_uncounted(result: Stage1Result | Stage2Result) -> str:
     """Return why official scoring gets nothing out of an answer, "" where it does; its own parses say no more than
     that."""
     rows = len(result.pred_counts) if isinstance(result, Stage1Result) else result.paired

@@ -9,7 +9,7 @@ from benchmark.suites.item_filters import Choice, Filter, KeptParse, Rows
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.cells import read_labels
 from benchmark.suites.omnitom.collecting import records_of
-from benchmark.suites.omnitom.counted_rows import stage1_rows, stage2_rows, unread
+from benchmark.suites.omnitom.counted_rows import stage1_rows, stage2_rows, why_uncounted
 from benchmark.suites.omnitom.item_parses import JudgedRows, stage1_of, stage2_of
 from benchmark.suites.omnitom.kinds import ACTORS, KINDS
 from benchmark.suites.omnitom.labels import Scheme
@@ -61,10 +61,10 @@ def _share(chosen: Mapping[str, str]) -> str:
     return "Right" if "dimension" in chosen and not {"gold", "said"} & chosen.keys() else ""
 
 
-def _unread(parse: KeptParse) -> int:
+def _unreadable(parse: KeptParse) -> int:
     result = _result(parse)
     rows = len(result.gold_counts if isinstance(result, Stage1Result) else result.gold)
-    return rows if unread(result) else 0
+    return rows if why_uncounted(result) else 0
 
 
 def _result(parse: KeptParse) -> Stage1Result | Stage2Result:
@@ -76,5 +76,5 @@ def _result(parse: KeptParse) -> Stage1Result | Stage2Result:
 
 def rows_by(scheme: Scheme) -> Rows:
     """Return the rows of answers about gold of a scheme; official parses are of OmniToM's own alone."""
-    unread = _unread if scheme.official else None
-    return Rows(steps=(JUDGE, LABEL), filters=_filters(scheme), count=_count, share=_share, unread=unread)
+    unreadable = _unreadable if scheme.official else None
+    return Rows(steps=(JUDGE, LABEL), filters=_filters(scheme), count=_count, share=_share, unreadable=unreadable)

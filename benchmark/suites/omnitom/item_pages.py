@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from benchmark.suites.asked import PARSES, ItemContext
 from benchmark.suites.contract import ItemView
-from benchmark.suites.omnitom.collecting import not_read
+from benchmark.suites.omnitom.collecting import no_official_parse
 from benchmark.suites.omnitom.item_parses import judged_rows
 from benchmark.suites.omnitom.judgements import PASSES, Judging
 from benchmark.suites.omnitom.labels import Scheme
@@ -112,10 +112,10 @@ class LabelledRow:
 
 
 def item(view: ItemView) -> ItemContext:
-    """Return what `omnitom/item.html` takes for the item's step; `unread` says why there is no official parse of any
-    such answer."""
+    """Return what `omnitom/item.html` takes for the item's step; `unreadable` says why there is no official parse of
+    any such answer."""
     record = record_of_sample(view.question.sample, view.question.resources.schema)
-    return {"unread": not_read(record.scheme), **_of_step(view, record)}
+    return {"unreadable": no_official_parse(record.scheme), **_of_step(view, record)}
 
 
 def _of_step(view: ItemView, record: Record) -> ItemContext:
@@ -306,7 +306,7 @@ def _labelling(view: ItemView, record: Record, scheme: Scheme) -> ItemContext:
         "rows": rows,
         "right": right,
         "answered": view.repaired is not None,
-        "missing": view.repaired is not None and bool(view.unusable),
+        "missing": view.repaired is not None and bool(view.unreadable),
         "aborted": (view.official or {}).get("aborted", {}).get(LABEL, ""),
         "official": view.official is not None,
     }

@@ -32,7 +32,7 @@ def parse_stage1(record: Record, texts: Mapping[str, str], how: Judging) -> Pars
     stored = _stage1(mended) | detail_of(rows, how)
     undecided = sum(row.cannot_tell for side in rows for row in side) if any(mended.unjudged) else 0
     mended_score = repaired.stage1_score(mended).of("estimate", "f1")
-    repaired_fields = (mended_score, mended.unusable, sum(mended.unjudged) - undecided)
+    repaired_fields = (mended_score, mended.unreadable, sum(mended.unjudged) - undecided)
     if how.structured or not record.scheme.official:
         return Parsed(None, stored, None, *repaired_fields)
     published = {name: texts[name] for name in (EXTRACT, FIRST) if name in texts}
@@ -57,8 +57,8 @@ def parse_follow_up(record: Record, texts: Mapping[str, str], how: Judging) -> P
         for given in ({name: text for name, text in texts.items() if name != "follow_up"}, texts)
     )
     ignored = how.by_id and ignores_schema(texts.get("follow_up", ""), "predictions", "gold")
-    unusable = "" if after < before else JUDGE_NOT_STRUCTURED if ignored else NO_JUDGEMENT
-    return Parsed(None, {"asked": before, "judged": before - after}, None, None, unusable, after)
+    unreadable = "" if after < before else JUDGE_NOT_STRUCTURED if ignored else NO_JUDGEMENT
+    return Parsed(None, {"asked": before, "judged": before - after}, None, None, unreadable, after)
 
 
 def parse_pass(record: Record, extraction: str, answer: str, how: Judging, turn: int) -> Parsed:
@@ -68,19 +68,19 @@ def parse_pass(record: Record, extraction: str, answer: str, how: Judging, turn:
     counts = [[None if of_pass is None else of_pass.count for of_pass in side] for side in sides]
     ignored = how.by_id and ignores_schema(answer, "predictions", "gold")
     has_judgement = any(of_pass is not None for side in sides for of_pass in side)
-    unusable = "" if has_judgement or not predicted else JUDGE_NOT_STRUCTURED if ignored else NO_JUDGEMENT
+    unreadable = "" if has_judgement or not predicted else JUDGE_NOT_STRUCTURED if ignored else NO_JUDGEMENT
     orders = {name: how.order(turn, side, len(counts[side])) for side, name in enumerate(("pred", "gold"))}
-    return Parsed(None, {"pred": counts[0], "gold": counts[1], "order": orders}, None, None, unusable)
+    return Parsed(None, {"pred": counts[0], "gold": counts[1], "order": orders}, None, None, unreadable)
 
 
 def parse_stage1_rows(extraction: str, *, structured: bool = False, scheme: Scheme = OMNITOM_SCHEME) -> Parsed:
-    """An extraction alone has no score: `unusable` says whether it can be read, the repaired parse how many rows of
+    """An extraction alone has no score: `unreadable` says whether it can be read, the repaired parse how many rows of
     which kinds."""
     rows = parse_extraction(extraction, structured=structured, scheme=scheme)
     orders, roles = [order_bucket(row.order) for row in rows], [role_of(row.actor) for row in rows]
     kept = plain(ExtractedRows(rows=len(rows), orders=orders, roles=roles))
-    unusable = "" if rows else repaired.why_unreadable(extraction, structured=structured, scheme=scheme)
-    return Parsed(None, kept, None, None, unusable, empty=not rows)
+    unreadable = "" if rows else repaired.why_unreadable(extraction, structured=structured, scheme=scheme)
+    return Parsed(None, kept, None, None, unreadable, empty=not rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,12 +126,12 @@ def parse_stage2(record: Record, answer: str, *, structured: bool = False) -> Pa
     mended_score = repaired.stage2_score(mended).of("estimate", "overall_accuracy")
     empty = not any(mended.predicted)
     if structured or not record.scheme.official:
-        return Parsed(None, stored, None, mended_score, mended.unusable, empty=empty)
+        return Parsed(None, stored, None, mended_score, mended.unreadable, empty=empty)
     tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
     result = official.stage2_result(record, tables)
     parsed = {"predicted": [row and list(row) for row in result.predicted]} | _aborted(tables)
     score = None if tables.aborted else _accuracy(result)
-    return Parsed(parsed, stored, score, mended_score, mended.unusable, empty=empty)
+    return Parsed(parsed, stored, score, mended_score, mended.unreadable, empty=empty)
 
 
 def _aborted(tables: official.StoredTables) -> Json:
@@ -154,7 +154,7 @@ def _accuracy(result: Stage2Result) -> float:
     return share(right, len(result.gold) * len(DIMENSIONS))
 
 
-def stage1_of(record: Record, judged_rows: JudgedRows, *, mended: bool, unusable: str = "") -> Stage1Result:
+def stage1_of(record: Record, judged_rows: JudgedRows, *, mended: bool, unreadable: str = "") -> Stage1Result:
     """The result again that `parse_stage1` put down as its `repaired` (`mended`) or `official` part."""
     gold, roles = _gold(record.rows, mended, record.scheme)
     return Stage1Result(
@@ -163,7 +163,7 @@ def stage1_of(record: Record, judged_rows: JudgedRows, *, mended: bool, unusable
         tuple(judged_rows.pred),
         tuple(judged_rows.gold),
         tuple(map(record.scheme.order_of, gold)),
-        unusable if mended else "",
+        unreadable if mended else "",
         tuple(judged_rows.orders),
         roles,
         tuple(judged_rows.roles),
@@ -171,13 +171,13 @@ def stage1_of(record: Record, judged_rows: JudgedRows, *, mended: bool, unusable
 
 
 def stage2_of(
-    record: Record, labels: Sequence[Sequence[str] | None], *, mended: bool, unusable: str = ""
+    record: Record, labels: Sequence[Sequence[str] | None], *, mended: bool, unreadable: str = ""
 ) -> Stage2Result:
     """Return the result again whose labels `parse_stage2` put down as `predicted`."""
     gold, roles = _gold(record.rows, mended, record.scheme)
     predicted = tuple(None if row is None else tuple(row) for row in labels)
     return Stage2Result(
-        record.story_id, record.category, gold, predicted, unusable if mended else "", roles, record.scheme
+        record.story_id, record.category, gold, predicted, unreadable if mended else "", roles, record.scheme
     )
 
 

@@ -23,7 +23,7 @@ from benchmark.suites.omnitom.analyses import (
     stage2_analyses,
 )
 from benchmark.suites.omnitom.collecting import METRICS, Results, results_of
-from benchmark.suites.omnitom.counted_rows import unread
+from benchmark.suites.omnitom.counted_rows import why_uncounted
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, scheme_of
 from benchmark.suites.omnitom.levels import by_chance, by_majority
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
@@ -154,7 +154,7 @@ def _seen(
     analysed: dict[str, Analysis | None] = {"repaired": analysis(repaired, outputs), "official": None}
     if official and len(official) == len(repaired):  # as the figures, only where no story lacks one
         pairs = zip(official, repaired, strict=True)
-        nothing = [unread(result) for result, other in pairs if other.unusable != NO_GOLD]
+        nothing = [why_uncounted(result) for result, other in pairs if other.unreadable != NO_GOLD]
         analysed["official"] = analysis(official, nothing)
     return analysed
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmark.suites.omnitom.collecting import not_read
+from benchmark.suites.omnitom.collecting import no_official_parse
 from benchmark.suites.omnitom.judgements import EXACT, NOTHING, Judging
 from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
@@ -43,7 +43,7 @@ def judge_sees(settings: Settings) -> tuple[str, str]:
 def _prompts(reported: Reported) -> str:
     settings = reported.settings
     answers = (
-        "Answers were asked for under a JSON schema with the closed label sets; one in another form is unusable."
+        "Answers were asked for under a JSON schema with the closed label sets; one in another form is unreadable."
         if settings.answer_format == STRUCTURED
         else "Answers were free text with a table, as published."
     )
@@ -110,7 +110,7 @@ def _scoring(scheme: Scheme, reported: Reported) -> str:
             "averaged over stories; overall is the mean of the dimensions."
         )
     structured = reported.settings.answer_format == STRUCTURED
-    if none := not_read(scheme):
+    if none := no_official_parse(scheme):
         parts.append(f"{none} All figures are of the repaired one.")
     elif structured:
         parts.append("Structured output has no official parse; all figures are of the repaired one.")

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 
 from annotation.domain.leave_one_out import By
 from benchmark.suites.group_metrics import LabelledCounts
-from benchmark.suites.omnitom.collecting import Results, not_read, records_of
+from benchmark.suites.omnitom.collecting import Results, no_official_parse, records_of
 from benchmark.suites.omnitom.item_parses import stage2_of
 from benchmark.suites.omnitom.labels import scheme_of
 from benchmark.suites.omnitom.measure import measured, own_metrics
-from benchmark.suites.omnitom.official import STRUCTURED as NOT_READ
+from benchmark.suites.omnitom.official import STRUCTURED as NO_OFFICIAL_PARSE
 from benchmark.suites.omnitom.records import Record
 from benchmark.suites.omnitom.results import Stage2Result
 from benchmark.suites.omnitom.step_keys import STAGE2
@@ -46,22 +46,22 @@ def people_measured(person: Person) -> PersonMeasured | None:
         _take_labels(results, labelled, records[labelled.sample.key])
     if not results.own_repaired:
         return None
-    unread = not_read(scheme) or (NOT_READ if person.settings.answer_format == STRUCTURED else "")
-    _lack(results, len(person.samples), unread)
+    unreadable = no_official_parse(scheme) or (NO_OFFICIAL_PARSE if person.settings.answer_format == STRUCTURED else "")
+    _lack(results, len(person.samples), unreadable)
     seed = person.settings.seed
     metrics = own_metrics(results.own_official, results.own_repaired, seed)
     return PersonMeasured(measured(results.results, seed), metrics, _counts(person, results, records, len(scheme.keys)))
 
 
-def _lack(of_person: PersonResults, samples_asked: int, unread: str) -> None:
-    """Official scoring needs all of the `asked` stories, and has none where `unread` says why."""
+def _lack(of_person: PersonResults, samples_asked: int, unreadable: str) -> None:
+    """Official scoring needs all of the `asked` stories, and has none where `unreadable` says why."""
     results = of_person.results
-    if unread or len(of_person.own_official) < samples_asked:
-        results.lacking = {STAGE2: unread or GAPS}
+    if unreadable or len(of_person.own_official) < samples_asked:
+        results.lacking = {STAGE2: unreadable or GAPS}
         of_person.own_official = []
     elif len(results.official2) < samples_asked:
         results.lacking = {STAGE2: UNSETTLED}
-    if unread:
+    if unreadable:
         results.official2 = []
 
 
@@ -104,7 +104,7 @@ def _take_labels(results: PersonResults, labelled: Labelled, record: Record) -> 
         gold = _replaced(complete.gold, [frozen[at] for at in offered], [settled[at] for at in offered])
         without = _labelled_part(complete, gold)
         results.own_repaired.append(own_part)
-        results.results.repaired2.append(replace(without, unusable="" if any(map(any, without.gold)) else OPEN_STORY))
+        results.results.repaired2.append(replace(without, unreadable="" if any(map(any, without.gold)) else OPEN_STORY))
 
 
 def _replaced(gold: Labels, frozen: Labels, settled: Settled) -> tuple[tuple[str, ...], ...]:

@@ -6,7 +6,7 @@ propositions of one story are not independent. A figure that is not defined is N
 Every estimate lies between its bounds.
 
 - Gold: propositions without an actor or a belief, which nobody was shown, do not count; a gold label outside its closed
-  set makes its cell undefined. A story without gold propositions has no figures and is not unusable either.
+  set makes its cell undefined. A story without gold propositions has no figures and is not unreadable either.
 - Stage 1: a story counts where its answer holds a proposition and the judge gave a row of either table a count. Shares
   are of the rows with a count; bounds take the others as unmatched, and as matched. Of a side without any count as many
   rows are taken to be matched as on the other side, at most all of them.
@@ -45,24 +45,24 @@ def stage1_result(record: Record, texts: Mapping[str, str], how: Judging = AS_PU
     predicted = parse_extraction(texts.get(EXTRACT, ""), structured=structured, scheme=record.scheme)
     counts = judged_counts(texts, predicted, gold, how)
     if not gold:
-        unusable = NO_GOLD
+        unreadable = NO_GOLD
     elif EXTRACT not in texts:
-        unusable = NO_ANSWER
+        unreadable = NO_ANSWER
     elif not predicted:
-        unusable = why_unreadable(texts[EXTRACT], structured=structured, scheme=record.scheme)
-        counts = counts if unusable else ([], [0] * len(gold))
+        unreadable = why_unreadable(texts[EXTRACT], structured=structured, scheme=record.scheme)
+        counts = counts if unreadable else ([], [0] * len(gold))
     elif set(counts[0] + counts[1]) == {None}:
         ignored = how.by_id and ignores_schema(texts.get(JUDGE, ""), "predictions", "gold")
-        unusable = JUDGE_NOT_STRUCTURED if ignored else NO_JUDGEMENT
+        unreadable = JUDGE_NOT_STRUCTURED if ignored else NO_JUDGEMENT
     else:
-        unusable = ""
+        unreadable = ""
     return Stage1Result(
         record.story_id,
         record.category,
         pred_counts=tuple(counts[0]),
         gold_counts=tuple(counts[1]),
         gold_orders=tuple(gold_order(row, record.scheme) for row in gold),
-        unusable=unusable,
+        unreadable=unreadable,
         pred_orders=tuple(order_bucket(row.order) for row in predicted),
         gold_roles=tuple(role_of(row.actor) for row in gold),
         pred_roles=tuple(role_of(row.actor) for row in predicted),
@@ -83,7 +83,7 @@ def judged_counts(
 
 
 def why_unreadable(text: str, *, structured: bool, scheme: Scheme = OMNITOM_SCHEME) -> str:
-    """Return why an extraction or a labelling without a row is unusable, "" where it is a table that says nothing."""
+    """Return why an extraction or a labelling without a row is unreadable, "" where it is a table that says nothing."""
     if structured and ignores_schema(text, "rows"):
         return NOT_STRUCTURED
     return "" if says_nothing(text, scheme) else UNREADABLE
@@ -94,16 +94,16 @@ def stage2_result(record: Record, texts: Mapping[str, str], *, structured: bool 
     gold, scheme = record.shown_rows, record.scheme
     predicted = parse_labels(texts.get(LABEL, ""), gold, structured=structured, scheme=scheme)
     if not gold:
-        unusable = NO_GOLD
+        unreadable = NO_GOLD
     elif LABEL not in texts:
-        unusable = NO_ANSWER
+        unreadable = NO_ANSWER
     elif any(row is not None for row in predicted):
-        unusable = ""
+        unreadable = ""
     else:
-        unusable = why_unreadable(texts[LABEL], structured=structured, scheme=scheme)
+        unreadable = why_unreadable(texts[LABEL], structured=structured, scheme=scheme)
     labels = tuple(repaired_labels(row.labels, scheme) for row in gold)
     roles = tuple(role_of(row.actor) for row in gold)
-    return Stage2Result(record.story_id, record.category, labels, tuple(predicted), unusable, roles, scheme)
+    return Stage2Result(record.story_id, record.category, labels, tuple(predicted), unreadable, roles, scheme)
 
 
 def repaired_labels(labels: Labels, scheme: Scheme) -> Labels:
@@ -115,11 +115,11 @@ def stage1_score(result: Stage1Result) -> StoryScore:
     (best). An extraction that could not be read can have been anything, whatever was judged of it."""
     if not result.gold_counts:
         undefined = dict.fromkeys(STAGE1_SHARES)
-        return StoryScore(result.category, undefined, undefined, None, result.unusable)
+        return StoryScore(result.category, undefined, undefined, None, result.unreadable)
     sides = (result.pred_counts, result.gold_counts)
-    if result.unusable:
+    if result.unreadable:
         worst, best = (dict.fromkeys(STAGE1_SHARES, share) for share in (0.0, 1.0))
-        return StoryScore(result.category, worst, best, None, result.unusable, result.unjudged)
+        return StoryScore(result.category, worst, best, None, result.unreadable, result.unjudged)
     worst, best = (_stage1(*(_matched(side, unjudged) / max(1, len(side)) for side in sides)) for unjudged in (0, 1))
     return StoryScore(result.category, worst, best, _stage1(*_judged_shares(*sides)), "", result.unjudged)
 
@@ -154,11 +154,11 @@ def _as_many(matched: float, rows: int) -> float:
 def stage2_score(result: Stage2Result) -> StoryScore:
     """Accuracy of each dimension over the cells whose gold label is legal, and their mean."""
     cells, shares = result.right().values(), result.scheme.shares
-    if not result.unusable:
+    if not result.unreadable:
         metrics = _stage2([sum(cell) / len(cell) if cell else None for cell in cells], shares)
         return StoryScore(result.category, metrics, metrics, metrics)
     worst, best = (_stage2([value if cell else None for cell in cells], shares) for value in (0.0, 1.0))
-    return StoryScore(result.category, worst, best, None, result.unusable)
+    return StoryScore(result.category, worst, best, None, result.unreadable)
 
 
 def _stage2(accuracies: Sequence[float | None], shares: Sequence[str]) -> dict[str, float | None]:

@@ -16,8 +16,8 @@ S = TypeVar("S", bound=HasJson)
 class Stage1Result:
     """Match counts of the predicted rows and of the gold rows, in table order; None where nobody judged the row.
 
-    `gold_orders` are the gold rows' orders. `unusable` says why the story has no estimate, empty where it has one; the
-    official parse never sets it and counts such a story 0. Order buckets of the predicted rows, and roles of both
+    `gold_orders` are the gold rows' orders. `unreadable` says why the story has no estimate, empty where it has one;
+    the official parse never sets it and counts such a story 0. Order buckets of the predicted rows, and roles of both
     (see `kinds`), are empty where they are not known.
     """
 
@@ -26,7 +26,7 @@ class Stage1Result:
     pred_counts: tuple[int | None, ...]
     gold_counts: tuple[int | None, ...]
     gold_orders: tuple[str, ...]
-    unusable: str = ""
+    unreadable: str = ""
     pred_orders: tuple[str, ...] = ()
     gold_roles: tuple[str, ...] = ()
     pred_roles: tuple[str, ...] = ()
@@ -36,11 +36,11 @@ class Stage1Result:
         """The numbers of predicted and gold rows of a usable extraction that the judge left without a judgement.
 
         An extraction without a row is not a matter of the judge: it says nothing, or it cannot be read. Of a judgement
-        that is unusable no row counts.
+        that is unreadable no row counts.
         """
         if not self.pred_counts or not self.gold_counts:
             return 0, 0
-        if self.unusable:
+        if self.unreadable:
             return len(self.pred_counts), len(self.gold_counts)
         return self.pred_counts.count(None), self.gold_counts.count(None)
 
@@ -69,7 +69,7 @@ class Stage2Result:
     category: str
     gold: tuple[Labels, ...]
     predicted: tuple[Labels | None, ...]
-    unusable: str = ""
+    unreadable: str = ""
     roles: tuple[str, ...] = ()
     scheme: Scheme = OMNITOM_SCHEME
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from benchmark.suites.asked import UNREAD_ANSWER, Entered, Outcome, Sample, SuiteData
+from benchmark.suites.asked import UNREADABLE_ANSWER, Entered, Outcome, Sample, SuiteData
 from benchmark.suites.measuring import statement_digest
 from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1
 
@@ -28,12 +28,12 @@ def statement_of(entered: Entered, group: str, sample: Sample, turn: int) -> str
     outcomes = {outcome.step: outcome for outcome in entered.outcomes.get(sample.key, ()) if outcome.repetition == turn}
     if group == STAGE1:
         extraction, judgement = outcomes.get(EXTRACT), outcomes.get(JUDGE)
-        if extraction and extraction.unusable:
-            return UNREAD_ANSWER
-        return _statement(judgement, matches_stated, sample) if judgement and not judgement.unusable else None
+        if extraction and extraction.unreadable:
+            return UNREADABLE_ANSWER
+        return _statement(judgement, matches_stated, sample) if judgement and not judgement.unreadable else None
     labelling = outcomes.get(LABEL)
-    if labelling and labelling.unusable:
-        return UNREAD_ANSWER
+    if labelling and labelling.unreadable:
+        return UNREADABLE_ANSWER
     return _statement(labelling, labels_stated, sample) if labelling else None
 
 

@@ -216,29 +216,33 @@ _PARTS = {
 }
 
 
-def unusable_outputs(outputs: Mapping[str, Mapping[str, Outputs | None]], *, parse: str) -> Table:
+def unreadable_outputs(outputs: Mapping[str, Mapping[str, Outputs | None]], *, parse: str) -> Table:
     """The paper's table 12 from {model: {"stage1": outputs or None, "stage2": …}}: the model's own answers
     that cannot be used, of how many, and apart from them what is not the model's doing."""
     columns = [_MODEL]
     for group, parts in GROUP_PARTS.items():
         heading = Sentence("Stage {group}", group=group[-1])
         columns += [
-            estimated(group, gettext_noop("Unusable"), unit="%", group=heading, best="", n=""),
+            estimated(group, gettext_noop("Unreadable"), unit="%", group=heading, best="", n=""),
             Column(
-                key=f"{group}_unusable", header=gettext_noop("Unusable"), unit="answers", kind="count", group=heading
+                key=f"{group}_unreadable",
+                header=gettext_noop("Unreadable"),
+                unit="answers",
+                kind="count",
+                group=heading,
             ),
             Column(key=f"{group}_answers", header=gettext_noop("Answers"), kind="count", group=heading),
             *(Column(key=f"{group}_{part}", header=_PARTS[part], kind="count", group=heading) for part in parts),
         ]
-    rows = [_unusable(*arguments) for arguments in outputs.items()]
-    return Table(title=Sentence("Unusable outputs, {parse} parse", parse=word(parse)), columns=columns, rows=rows)
+    rows = [_unreadable(*arguments) for arguments in outputs.items()]
+    return Table(title=Sentence("Unreadable outputs, {parse} parse", parse=word(parse)), columns=columns, rows=rows)
 
 
-def _unusable(model: str, groups: Mapping[str, Outputs | None]) -> Row:
+def _unreadable(model: str, groups: Mapping[str, Outputs | None]) -> Row:
     row: Cells = {"model": model}
     for group, outputs in groups.items():
         if outputs:
             row |= estimate(group, outputs.share)
-            row |= {f"{group}_unusable": outputs.unusable, f"{group}_answers": outputs.share.n}
+            row |= {f"{group}_unreadable": outputs.unreadable, f"{group}_answers": outputs.share.n}
             row |= {f"{group}_{part}": sum(reasons.values()) for part, reasons in outputs.without.items()}
     return row

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
 from benchmark.suites.contract import Sample
-from benchmark.suites.opentom.kinds import COARSE, FINE, NEITHER, OUTSIDE, UNREAD
+from benchmark.suites.opentom.kinds import COARSE, FINE, NEITHER, OUTSIDE, UNREADABLE
 from benchmark.suites.unit_estimates import Unit, unit_estimate
 from core.plain import read_as
 
@@ -21,7 +21,7 @@ Key = tuple[str, str, tuple[str, ...]]
 
 
 class Answer(NamedTuple):
-    """The parse of the answer to a question: its label, None or UNREAD for none; `missing` where there is no
+    """The parse of the answer to a question: its label, None or UNREADABLE for none; `missing` where there is no
     answer."""
 
     sample: Sample
@@ -39,7 +39,7 @@ class Unfaithful:
     over all and over read pairs."""
 
     pairs: int
-    unread: int
+    unreadable: int
     unfaithful: int
     missing: int
     of_all: BoundedEstimate
@@ -84,7 +84,7 @@ def _rates(pairs: Mapping[Key, Pair], seed: int) -> Unfaithful:
     values = [value for _, value in asked if value is not None]
     return Unfaithful(
         pairs=len(asked),
-        unread=len(asked) - len(values),
+        unreadable=len(asked) - len(values),
         unfaithful=int(sum(values)),
         missing=len(lost),
         of_all=unit_estimate([*of_all, *lost], seed, "narratives"),
@@ -100,6 +100,6 @@ def _unfaithful(coarse: Answer, fine: Answer) -> float | None:
     """1 where the two say different things, 0 where they say the same, None where one of them says nothing.
 
     A place that the story does not have is another one than the original."""
-    if coarse.label in (None, UNREAD, OUTSIDE) or fine.label in (None, UNREAD, NEITHER):
+    if coarse.label in (None, UNREADABLE, OUTSIDE) or fine.label in (None, UNREADABLE, NEITHER):
         return None
     return float((coarse.label == 1) != (fine.label == 1))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 COARSE, FINE, FULLNESS, ACCESSIBILITY, ATTITUDE = "coarse", "fine", "fullness", "accessibility", "attitude"
-UNREAD = -1
+UNREADABLE = -1
 """The label of an answer that cannot be read."""
 NEITHER = 3
 """The label of a place that is as much the one as the other."""

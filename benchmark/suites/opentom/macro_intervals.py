@@ -12,14 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.suites.opentom.kinds import OUTSIDE, UNREAD
+from benchmark.suites.opentom.kinds import OUTSIDE, UNREADABLE
 from benchmark.suites.unit_estimates import with_bounds
 from core.statistics import DIFFERENCE, RESAMPLES, SHARE, Estimate, Floats, Scale, estimate_of, label_f1s, ratios
 
 
 class MacroAnswer(NamedTuple):
     """One answer: its narrative, the label that is right, None where official scoring has none, and the label that was
-    read, None or UNREAD for none. OUTSIDE is a miss, and no label over which F1 is averaged."""
+    read, None or UNREADABLE for none. OUTSIDE is a miss, and no label over which F1 is averaged."""
 
     narrative: str
     gold: int | None
@@ -32,7 +32,7 @@ class MacroAnswer(NamedTuple):
 
     @property
     def counts(self) -> bool:
-        return self.gold is not None and self.predicted not in (None, UNREAD)
+        return self.gold is not None and self.predicted not in (None, UNREADABLE)
 
 
 def macro_estimate(answers: Sequence[MacroAnswer], *, seed: int, resamples: int = RESAMPLES) -> BoundedEstimate:
@@ -89,13 +89,13 @@ def macro_bounds(answers: Sequence[MacroAnswer]) -> tuple[float, float] | None:
             predicted[answer.predicted] = predicted.get(answer.predicted, 0) + 1
             hits[answer.gold] += answer.gold == answer.predicted
     labels = {*gold, *predicted}
-    unread = Counter(answer.gold for answer in asked if answer.is_open)
+    unreadable = Counter(answer.gold for answer in asked if answer.is_open)
     pairs = [(2 * hits.get(label, 0), gold.get(label, 0) + predicted.get(label, 0)) for label in labels]
     filled = [
-        (2 * (hits.get(label, 0) + unread[label]), gold.get(label, 0) + predicted.get(label, 0) + unread[label])
+        (2 * (hits.get(label, 0) + unreadable[label]), gold.get(label, 0) + predicted.get(label, 0) + unreadable[label])
         for label in labels
     ]
-    return _lowest(pairs, sum(unread.values())), fmean(above / among for above, among in filled)
+    return _lowest(pairs, sum(unreadable.values())), fmean(above / among for above, among in filled)
 
 
 def _lowest(pairs: Sequence[tuple[int, int]], wrong: int) -> float:

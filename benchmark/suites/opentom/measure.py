@@ -15,7 +15,7 @@ from benchmark.suites.contract import LEFT_OUT, Entered, Measured, Outcome, Reso
 from benchmark.suites.measuring import counted_outcomes, measured_samples, once, with_findings
 from benchmark.suites.opentom.faithfulness import Answer, Unfaithful, unfaithful_rates
 from benchmark.suites.opentom.genres import GENRES
-from benchmark.suites.opentom.kinds import ACCESSIBILITY, FINE, FULLNESS, LABELS, PARTS, UNREAD
+from benchmark.suites.opentom.kinds import ACCESSIBILITY, FINE, FULLNESS, LABELS, PARTS, UNREADABLE
 from benchmark.suites.opentom.macro_intervals import (
     MacroAnswer,
     macro_bounds,
@@ -77,7 +77,7 @@ GROUP = accuracy_group(
         ),
         gettext_noop("A narrative’s questions are resampled together."),
     ),
-    unread=LEFT_OUT,
+    unreadable_as=LEFT_OUT,
     chance=by_chance,
     majority=by_majority,
     parts=Parts(
@@ -132,21 +132,22 @@ class Batches:
 @dataclass(frozen=True, slots=True)
 class Gap(BoundedEstimate):
     """The mover's macro F1 less the observer's; `n` counts each question once, the narrator's too, which both sides
-    share. `unread` has the shares of questions without a readable answer, of the mover's side and the observer's."""
+    share. `unreadable` has the shares of questions without a readable answer, of the mover's side and the
+    observer's."""
 
-    unread: Sequence[float | None] = (None, None)
+    unreadable: Sequence[float | None] = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Analyses:
-    """The metrics of the paper's tables by genre; `kinds` of multi-hop questions by kind and their `mean`, `unread` the
-    share of answers that were not read, `unfaithful` is by order."""
+    """The metrics of the paper's tables by genre; `kinds` of multi-hop questions by kind and their `mean`, `unreadable`
+    the share of answers that were not read, `unfaithful` is by order."""
 
     kept_as: ClassVar[str] = "opentom"
     f1: Mapping[str, BoundedEstimate]
     kinds: Mapping[str, Mapping[str, BoundedEstimate]]
     gap: Mapping[str, Gap]
-    unread: Mapping[str, BoundedEstimate]
+    unreadable: Mapping[str, BoundedEstimate]
     batches: Mapping[str, Batches]
     unfaithful: Mapping[str, Unfaithful]
 
@@ -156,7 +157,7 @@ class Analyses:
             f1=kept_estimates(kept["f1"]),
             kinds={genre: kept_estimates(kinds) for genre, kinds in kept["kinds"].items()},
             gap={genre: Gap.from_json(gap) for genre, gap in kept["gap"].items()},
-            unread=kept_estimates(kept["unread"]),
+            unreadable=kept_estimates(kept["unreadable"]),
             batches={genre: read_as(Batches, batches) for genre, batches in kept["batches"].items()},
             unfaithful={order: Unfaithful.from_json(rates) for order, rates in kept["unfaithful"].items()},
         )
@@ -173,8 +174,8 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
 def _right(sample: Sample, outcome: Outcome, parse: Parse) -> bool | None:
     if parse == "repaired":
         return bool((outcome.repaired or {}).get("label") == right_label(sample))
-    label, gold = (outcome.official or {}).get("label", UNREAD), sample.gold["label"]
-    return None if label == UNREAD or gold is None else bool(label == gold)
+    label, gold = (outcome.official or {}).get("label", UNREADABLE), sample.gold["label"]
+    return None if label == UNREADABLE or gold is None else bool(label == gold)
 
 
 def _labelled(entered: Entered, parse: Parse) -> list[Labelled]:
@@ -183,7 +184,7 @@ def _labelled(entered: Entered, parse: Parse) -> list[Labelled]:
     for sample in entered.samples:
         gold = sample.gold["label"] if parse == "official" else right_label(sample)
         for outcome in counted_outcomes(entered.outcomes.get(sample.key, ()), GROUP):
-            nothing = outcome.without or (parse == "repaired" and outcome.unusable)
+            nothing = outcome.without or (parse == "repaired" and outcome.unreadable)
             label = None if nothing else (outcome.read(parse) or {}).get("label")
             rows.append(Labelled(sample, gold, label, bool(outcome.without)))
     return rows
@@ -196,7 +197,7 @@ def _analyses(rows: Sequence[Labelled], seed: int) -> Analyses:
         f1={genre: _macro(answers, seed) for genre, answers in of_genre.items()},
         kinds={genre: _by_kind(answers, seed) for genre, answers in of_genre.items() if genre.startswith("Multi")},
         gap={genre: _gap(answers, seed) for genre, answers in of_genre.items() if genre != "Attitude"},
-        unread={genre: _unread(answers, seed) for genre, answers in of_genre.items()},
+        unreadable={genre: _unreadable(answers, seed) for genre, answers in of_genre.items()},
         batches=_batches(rows),
         unfaithful=unfaithful_rates([Answer(row.sample, row.predicted, row.missing) for row in rows], seed),
     )
@@ -220,13 +221,19 @@ def _gap(rows: Sequence[Labelled], seed: int) -> Gap:
     sides = [[row.prediction for row in rows if _of(row, who)] for who in ("mover", "observer")]
     estimate = macro_difference(sides[0], sides[1], seed=seed)
     read = {row.sample.key for row in rows if row.prediction.counts and (_of(row, "mover") or _of(row, "observer"))}
-    unread = [_unread_share(answers) for answers in sides]
+    unreadable = [_unreadable_share(answers) for answers in sides]
     return Gap(
-        estimate.value, len(read), estimate.interval, estimate.clusters, estimate.reason, estimate.bounds, unread=unread
+        estimate.value,
+        len(read),
+        estimate.interval,
+        estimate.clusters,
+        estimate.reason,
+        estimate.bounds,
+        unreadable=unreadable,
     )
 
 
-def _unread_share(answers: Sequence[MacroAnswer]) -> float | None:
+def _unreadable_share(answers: Sequence[MacroAnswer]) -> float | None:
     """Return the share of questions with a right label whose answer was not read; None without such a question."""
     asked = [answer for answer in answers if answer.gold is not None]
     return sum(answer.is_open for answer in asked) / len(asked) if asked else None
@@ -237,7 +244,7 @@ def _of(row: Labelled, who: str) -> bool:
     return row.sample.content["perspective"] in (who, "narrator")
 
 
-def _unread(rows: Sequence[Labelled], seed: int) -> BoundedEstimate:
+def _unreadable(rows: Sequence[Labelled], seed: int) -> BoundedEstimate:
     """The share of answers that were not read; bounds take missing ones for either."""
     units = [Unit(row.sample.cluster, None if row.missing else float(not row.prediction.counts)) for row in rows]
     return unit_estimate(units, seed, "narratives")
@@ -307,5 +314,5 @@ def _released(row: Labelled, batch: int) -> LabelledAnswer:
         mover=sample.gold["mover"],
         observer=sample.gold["observer"],
         gold=row.gold,
-        predicted=UNREAD if row.predicted is None else row.predicted,
+        predicted=UNREADABLE if row.predicted is None else row.predicted,
     )

@@ -13,7 +13,7 @@ from benchmark.suites.opentom.kinds import (
     FULLNESS,
     LABELS,
     NEITHER,
-    UNREAD,
+    UNREADABLE,
 )
 
 _FULLNESS = ((1, ("less full", "emptier", "more empty")), (2, ("more full", "fuller")), (3, ("equally full",)))
@@ -58,8 +58,8 @@ def after_reasoning(answer: str) -> str:
 
 
 def predicted_label(kind: str, answer: str, places: tuple[str, str]) -> int:
-    """Return the number of an answer, UNREAD where it cannot be read; a place that both are equally like is NEITHER.
-    `answer` has no outer space."""
+    """Return the number of an answer, UNREADABLE where it cannot be read; a place that both are equally like is
+    NEITHER. `answer` has no outer space."""
     if kind == FINE:
         return _fine(answer, places)
     return _READ[kind](answer)
@@ -68,7 +68,7 @@ def predicted_label(kind: str, answer: str, places: tuple[str, str]) -> int:
 def _coarse(answer: str) -> int:
     text = answer.lower()
     yes, no = "yes" in text, "no" in text
-    return UNREAD if yes == no else int(yes)
+    return UNREADABLE if yes == no else int(yes)
 
 
 def _fine(answer: str, places: tuple[str, str]) -> int:
@@ -78,19 +78,19 @@ def _fine(answer: str, places: tuple[str, str]) -> int:
 
 def _fullness(answer: str) -> int:
     text = answer.replace(".", "").lower()
-    return next((label for label, phrases in _FULLNESS if any(phrase in text for phrase in phrases)), UNREAD)
+    return next((label for label, phrases in _FULLNESS if any(phrase in text for phrase in phrases)), UNREADABLE)
 
 
 def _accessibility(answer: str) -> int:
     text = answer.lower()
-    return next((label for phrase, label in LABELS[ACCESSIBILITY].items() if phrase in text), UNREAD)
+    return next((label for phrase, label in LABELS[ACCESSIBILITY].items() if phrase in text), UNREADABLE)
 
 
 def _attitude(answer: str) -> int:
     text = answer.lower().split("\n\n")[-1].split(":")[-1].split(".")[0].strip()
     text = _LETTERS.get(text, text)
     named = [label for word, label in LABELS[ATTITUDE].items() if word in text]
-    return named[0] if len(named) == 1 else UNREAD
+    return named[0] if len(named) == 1 else UNREADABLE
 
 
 _READ = {COARSE: _coarse, FULLNESS: _fullness, ACCESSIBILITY: _accessibility, ATTITUDE: _attitude}

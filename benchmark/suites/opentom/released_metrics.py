@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, pstdev
 
-from benchmark.suites.opentom.kinds import ACCESSIBILITY, FULLNESS, UNREAD
+from benchmark.suites.opentom.kinds import ACCESSIBILITY, FULLNESS, UNREADABLE
 from benchmark.suites.opentom.macro import Agreement, agreement
 
 MOVER, OBSERVER = "mover", "observer"
@@ -72,7 +72,7 @@ def genre_metrics(answers: Sequence[LabelledAnswer], batches: Sequence[int]) -> 
     each, corrupted = [], []
     for batch in batches:
         rows = [answer for answer in answers if answer.batch == batch]
-        pairs = [(row.gold, row.predicted) for row in rows if row.gold is not None and row.predicted != UNREAD]
+        pairs = [(row.gold, row.predicted) for row in rows if row.gold is not None and row.predicted != UNREADABLE]
         each.append(agreement(pairs))
         corrupted.append(1 - len(pairs) / len(rows) if rows else None)
     return GenreMetrics(tuple(each), _mean(corrupted))

@@ -39,13 +39,13 @@ class Ends:
 
 @dataclass(frozen=True, slots=True)
 class GenreMetrics:
-    """Metrics of the answers of a genre that were read, the numbers of all and of unread ones; `f1_mean_of_kinds` of
-    genres with two kinds."""
+    """Metrics of the answers of a genre that were read, the numbers of all and of unreadable ones; `f1_mean_of_kinds`
+    of genres with two kinds."""
 
     accuracy: Ends
     f1: Ends
     answers: int
-    unread: int
+    unreadable: int
     f1_mean_of_kinds: Ends | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
@@ -58,10 +58,10 @@ def repaired_metrics(answers: Sequence[RepairedAnswer]) -> dict[str, GenreMetric
 def _of_genre(answers: Sequence[RepairedAnswer]) -> GenreMetrics:
     labelled = [answer.read_as for answer in answers]
     accuracy, f1 = _accuracy(labelled), _bare(macro_estimate(labelled, seed=SEED))
-    unread = sum(not answer.counts for answer in labelled)
+    unreadable = sum(not answer.counts for answer in labelled)
     kinds = [[answer.read_as for answer in answers if answer.kind == kind] for kind in (FULLNESS, ACCESSIBILITY)]
     mean = _bare(macro_mean(kinds, seed=SEED)) if all(kinds) else None
-    return GenreMetrics(accuracy, f1, len(labelled), unread, mean)
+    return GenreMetrics(accuracy, f1, len(labelled), unreadable, mean)
 
 
 def _accuracy(answers: Sequence[MacroAnswer]) -> Ends:

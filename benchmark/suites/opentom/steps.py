@@ -15,7 +15,7 @@ from benchmark.methods.program import method_named, parsed_by, program_of, reque
 from benchmark.methods.registry import methods_for
 from benchmark.suites.contract import BadQuestion, Parsed, Question, Sample, Step
 from benchmark.suites.opentom.genres import genre_of
-from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, LABELS, OUTSIDE, UNREAD
+from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, LABELS, OUTSIDE, UNREADABLE
 from benchmark.suites.opentom.official import after_reasoning, predicted_label
 from benchmark.suites.opentom.repaired import after_thinking, label_of, read_answer
 from core.messages import gettext_noop
@@ -143,13 +143,13 @@ def _parsed_label(sample: Sample, official_text: str, text: str) -> Parsed:
     kind, places = sample.content["kind"], (sample.gold["places"][0], sample.gold["places"][1])
     official, read = predicted_label(kind, official_text, places), read_answer(kind, text, places)
     gold, right = sample.gold["label"], right_label(sample)
-    counted = official != UNREAD and gold is not None
+    counted = official != UNREADABLE and gold is not None
     return Parsed(
         official={"label": official},
         repaired={"label": read.label} | ({"outside": read.outside} if read.outside else {}),
         score=float(official == gold) if counted else None,
         repaired_score=None if read.label is None else float(read.label == right),
-        unusable=read.why,
+        unreadable=read.why,
         stray=read.label == OUTSIDE,
     )
 

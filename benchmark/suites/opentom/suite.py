@@ -12,7 +12,7 @@ from benchmark.suites.asked import PARSES, ItemContext
 from benchmark.suites.contract import AnswerIds, ItemView, Option, Setting, Suite
 from benchmark.suites.opentom.data import SOURCE
 from benchmark.suites.opentom.genres import GENRES
-from benchmark.suites.opentom.kinds import COARSE, FINE, LABELS, NEITHER, OUTSIDE, PARTS, UNREAD
+from benchmark.suites.opentom.kinds import COARSE, FINE, LABELS, NEITHER, OUTSIDE, PARTS, UNREADABLE
 from benchmark.suites.opentom.measure import GROUP, measure
 from benchmark.suites.opentom.samples import ALL, LONG, ids_of, load
 from benchmark.suites.opentom.scoring import score_answers
@@ -63,8 +63,8 @@ def _item(view: ItemView) -> ItemContext:
     ]
     fields = {name: sample.content[name] for name in ("story", "question", "perspective")}
     answered = bool(view.answer) and view.question.step == ANSWER
-    unread = note_of(view.unusable) if answered else ""
-    return fields | {"genre": sample.category, "answers": answers, "unread": unread, "outside": _outside(view)}
+    unreadable = note_of(view.unreadable) if answered else ""
+    return fields | {"genre": sample.category, "answers": answers, "unreadable": unreadable, "outside": _outside(view)}
 
 
 def _outside(view: ItemView) -> str:
@@ -90,9 +90,9 @@ def _lines(view: ItemView) -> list[ReadLine]:
     sample = view.question.sample
     if view.question.step != ANSWER:
         return []
-    words = {number: text for text, number in _labels(view).items()} | {UNREAD: gettext_noop("none of the answers")}
+    words = {number: text for text, number in _labels(view).items()} | {UNREADABLE: gettext_noop("none of the answers")}
     gold, official, repaired = right_label(sample), *(_read(view)[name] for name in PARSES)
-    counted = official not in (None, UNREAD) and sample.gold["label"] is not None
+    counted = official not in (None, UNREADABLE) and sample.gold["label"] is not None
     return [
         ReadLine(
             about=sample.content["question"],
@@ -101,7 +101,7 @@ def _lines(view: ItemView) -> list[ReadLine]:
             repaired=None if repaired is None else words[repaired],
             right=None if repaired is None else repaired == gold,
             officially_right=official == sample.gold["label"] if counted else None,
-            note=note_of(view.unusable) if view.answer else "",
+            note=note_of(view.unreadable) if view.answer else "",
         )
     ]
 

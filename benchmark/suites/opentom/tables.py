@@ -25,7 +25,7 @@ SECTIONS = (
     Section(gettext_noop("Macro F1 by genre"), ("genres",), ("batches", "genres"), paper=True),
     Section(gettext_noop("Whose view"), (), ("gap",), paper=True),
     Section(gettext_noop("Multi-hop by kind"), (), ("kinds",), paper=True),
-    Section(gettext_noop("Unread and unfaithful answers"), (), ("unread", "unfaithful"), paper=True),
+    Section(gettext_noop("Unreadable and unfaithful answers"), (), ("unreadable", "unfaithful"), paper=True),
 )
 _WORST = gettext_noop("Marks take an answer that could not be read or is missing for a wrong one.")
 _F1 = Sentence(
@@ -53,8 +53,8 @@ _ATTITUDE = "Attitude"
 _GAP = gettext_noop(
     "Macro F1 on the mover’s view less that on the observer’s, each with the narrator’s questions, as the released "
     "code counts, of the answers that could be read; below zero the observer’s view is the easier one. n: questions, "
-    "each once. Unread: the mover’s side / the observer’s. Bounds take what could not be read at its worst on one "
-    "side and at its best on the other; a gap inside such bounds may come of unread answers."
+    "each once. Unreadable: the mover’s side / the observer’s. Bounds take what could not be read at its worst on one "
+    "side and at its best on the other; a gap inside such bounds may come of unreadable answers."
 )
 _POOLED = (
     gettext_noop(
@@ -64,16 +64,16 @@ _POOLED = (
     )
     + _WORST
 )
-_UNREAD = gettext_noop(
+_UNREADABLE = gettext_noop(
     "Share of answers that the parse could not take for any label; F1 leaves them out. Brackets: 95 % "
     "intervals over narratives; n: answers."
 )
 _UNFAITHFUL = gettext_noop(
     "Pairs of a coarse and a fine answer on the same view: unfaithful are a yes with another place and a no with the "
-    "original one. Pairs with an answer that cannot be read are unread; they stay in the denominator of the first "
-    "rate. Brackets: 95 % intervals over narratives; marks take unread and missing pairs for unfaithful. The paper’s "
-    "separate rate is of questions that are asked each by itself, its joint one of the method joint, which asks the "
-    "fine question after the coarse one and its answer."
+    "original one. Pairs with an answer that cannot be read are unreadable; they stay in the denominator of the first "
+    "rate. Brackets: 95 % intervals over narratives; marks take unreadable and missing pairs for unfaithful. The "
+    "paper’s separate rate is of questions that are asked each by itself, its joint one of the method joint, which "
+    "asks the fine question after the coarse one and its answer."
 )
 
 
@@ -107,10 +107,10 @@ def _published() -> tuple[Published, ...]:
     ]
     corrupted = [
         Published(
-            f"unread.{short}",
+            f"unreadable.{short}",
             genre,
-            gettext_noop("Unread answers, the paper’s corruption rate (table A8)"),
-            {"batches": f"{genre} corrupted", "unread": genre},
+            gettext_noop("Unreadable answers, the paper’s corruption rate (table A8)"),
+            {"batches": f"{genre} corrupted", "unreadable": genre},
         )
         for genre, short in GENRES.items()
     ]
@@ -138,7 +138,7 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
     if not analysed:
         return {}
     makers: dict[str, Callable[[Analysed, str], Table]] = {
-        "genres": _genres, "batches": _batches, "gap": _gap, "kinds": _kinds, "unread": _unread,
+        "genres": _genres, "batches": _batches, "gap": _gap, "kinds": _kinds, "unreadable": _unreadable,
         "unfaithful": _unfaithful,
     }  # fmt: skip
     lacking = {
@@ -226,25 +226,25 @@ def _genres(analysed: Analysed, parse: str) -> Table:
 def _gap(analysed: Analysed, parse: str) -> Table:
     title = Sentence("Mover’s view less observer’s, {parse} parse (percentage points of macro F1)", parse=word(parse))
     table = _by_genre(analysed, lambda analyses: analyses.gap, title, _GAP, best="")
-    unread = [
-        Column(key=f"{genre} unread", header=GENRES[genre], group=gettext_noop("Unread (%)"))
+    unreadable = [
+        Column(key=f"{genre} unreadable", header=GENRES[genre], group=gettext_noop("Unreadable (%)"))
         for genre in _there(analyses.gap for _, analyses in analysed)
     ]
     rows = list(table.rows)
     for at, (_, analyses) in enumerate(analysed):
         for genre, gap in analyses.gap.items():
-            rows[at] = with_cell(rows[at], f"{genre} unread", _both_sides(gap))
+            rows[at] = with_cell(rows[at], f"{genre} unreadable", _both_sides(gap))
             rows[at] = with_cell(rows[at], f"{genre} within", bounds_text(gap.bounds))
     bounded = dict.fromkeys(genre for _, analyses in analysed for genre, gap in analyses.gap.items() if gap.bounds)
     within = [
         Column(key=f"{genre} within", header=GENRES[genre], group=gettext_noop("Bounds (points)")) for genre in bounded
     ]
-    return replace(table, columns=[*table.columns, *unread, *within], rows=rows)
+    return replace(table, columns=[*table.columns, *unreadable, *within], rows=rows)
 
 
 def _both_sides(gap: Gap) -> str:
-    """Return the unread shares of both sides in per cent."""
-    return " / ".join("–" if share is None else f"{100 * share:.1f}" for share in gap.unread)
+    """Return the unreadable shares of both sides in per cent."""
+    return " / ".join("–" if share is None else f"{100 * share:.1f}" for share in gap.unreadable)
 
 
 def _batches(analysed: Analysed, parse: str) -> Table:
@@ -254,7 +254,7 @@ def _batches(analysed: Analysed, parse: str) -> Table:
         columns += [
             share_column(f"{genre} f1", "Mean", group=GENRES[genre], digits=1, worst=f"{genre} worst"),
             share_column(f"{genre} deviation", "SD", group=GENRES[genre], digits=1, best=""),
-            share_column(f"{genre} corrupted", "Unread", group=GENRES[genre], digits=1, best=""),
+            share_column(f"{genre} corrupted", "Unreadable", group=GENRES[genre], digits=1, best=""),
         ]
     rows = []
     for entrant, analyses in analysed:
@@ -319,9 +319,9 @@ def _kinds(analysed: Analysed, parse: str) -> Table:
     return _table(title, columns, rows, _entrants(analysed), _POOLED)
 
 
-def _unread(analysed: Analysed, parse: str) -> Table:
-    title = Sentence("Unread answers, {parse} parse (%)", parse=word(parse))
-    return _by_genre(analysed, lambda analyses: analyses.unread, title, _UNREAD, best="")
+def _unreadable(analysed: Analysed, parse: str) -> Table:
+    title = Sentence("Unreadable answers, {parse} parse (%)", parse=word(parse))
+    return _by_genre(analysed, lambda analyses: analyses.unreadable, title, _UNREADABLE, best="")
 
 
 def _unfaithful(analysed: Analysed, parse: str) -> Table:
@@ -330,7 +330,7 @@ def _unfaithful(analysed: Analysed, parse: str) -> Table:
         group = Sentence("{order} order", order=order.capitalize())
         columns += [
             Column(key=f"{order} pairs", header=gettext_noop("Pairs"), group=group, kind="count"),
-            Column(key=f"{order} unread", header=gettext_noop("Unread"), group=group, kind="count"),
+            Column(key=f"{order} unreadable", header=gettext_noop("Unreadable"), group=group, kind="count"),
             Column(key=f"{order} missing", header=gettext_noop("Missing"), group=group, kind="count"),
             estimated(f"{order} of_all", gettext_noop("Of all pairs"), group=group, digits=1, best="low", n=""),
             estimated(f"{order} of_valid", gettext_noop("Of read pairs"), group=group, digits=1, best="low"),
@@ -339,7 +339,11 @@ def _unfaithful(analysed: Analysed, parse: str) -> Table:
     for entrant, analyses in analysed:
         cells: Cells = {}
         for order, rates in analyses.unfaithful.items():
-            cells |= {f"{order} pairs": rates.pairs, f"{order} unread": rates.unread, f"{order} missing": rates.missing}
+            cells |= {
+                f"{order} pairs": rates.pairs,
+                f"{order} unreadable": rates.unreadable,
+                f"{order} missing": rates.missing,
+            }
             cells |= estimate(f"{order} of_all", rates.of_all) | estimate(f"{order} of_valid", rates.of_valid)
         rows.append(row_of(entrant, GROUP.key, cells))
     title = Sentence("Unfaithful answers, {parse} parse (%)", parse=word(parse))

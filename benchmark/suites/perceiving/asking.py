@@ -108,6 +108,6 @@ def parsed_perceptions(
         repaired=dict(repaired or {}) | {"scenes": scenes},
         score=official[RECALL] if official else None,
         repaired_score=repaired[RECALL] if repaired else None,
-        unusable="" if repaired else UNREADABLE.format(kind=kind),
+        unreadable="" if repaired else UNREADABLE.format(kind=kind),
         empty=scenes == [],
     )

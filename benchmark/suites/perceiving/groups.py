@@ -54,7 +54,7 @@ def perceiving_group(
         scored=PERCEPTIONS,
         facets=facets or {},
         notes=notes,
-        unread=LEFT_OUT,
+        unreadable_as=LEFT_OUT,
         chance=levels.chance,
         majority=levels.majority,
         says=says,

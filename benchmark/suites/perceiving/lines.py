@@ -45,7 +45,7 @@ def perceiver_lines(
 ) -> list[ReadLine]:
     """Return what `read_lines` yields as lines to be held against another model's, those alone that `counts` says are
     scored; only the repaired parse is kept line by line."""
-    read = bool(view.answer) and not view.unusable
+    read = bool(view.answer) and not view.unreadable
     return [
         ReadLine(
             about=line.text,

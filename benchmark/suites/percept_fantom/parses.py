@@ -6,7 +6,7 @@ from benchmark.suites.contract import Parsed, Sample
 from benchmark.suites.fantom_questions.asking import score_of
 from benchmark.suites.fantom_questions.official import after_marker
 from benchmark.suites.fantom_questions.outcomes import Scored, scored_choice_list_or_yes_no
-from benchmark.suites.fantom_questions.parses import Parse, is_stray, official_parse, repaired_parse, unread
+from benchmark.suites.fantom_questions.parses import Parse, is_stray, official_parse, repaired_parse, why_unreadable
 from benchmark.suites.fantom_questions.rows import LIST, Row
 from benchmark.suites.fantom_questions.samples import row_of
 
@@ -42,6 +42,6 @@ def parsed_answer(sample: Sample, answer: str) -> Parsed:
         repaired=repaired or {},
         score=score_of(official),
         repaired_score=None if repaired is None else score_of(repaired),
-        unusable="" if repaired is not None else unread(sample, answer),
+        unreadable="" if repaired is not None else why_unreadable(sample, answer),
         stray=is_stray(sample, repaired),
     )

@@ -171,14 +171,14 @@ def _released(shares: Mapping[str, Shares], members: Sequence[str]) -> dict[str,
 
 @dataclass(frozen=True, slots=True)
 class MeanShares:
-    """Means over the sets that were read, by share; of `n` sets `unread` were not."""
+    """Means over the sets that were read, by share; of `n` sets `unreadable` were not."""
 
     means: Mapping[str, float | None]
     n: int
-    unread: int
+    unreadable: int
 
     def as_json(self) -> Json:
-        return {**self.means, "n": self.n, "unread": self.unread}
+        return {**self.means, "n": self.n, "unreadable": self.unreadable}
 
 
 def _means(shares: Mapping[str, Shares | None], members: Sequence[str]) -> MeanShares:

@@ -55,7 +55,7 @@ def _item(view: ItemView) -> ItemContext:
     return item_of(view, ANSWER, BELIEF, scenarios=SCENARIO_NAMES) | {
         "perceiving": step in (PERCEPTIONS, PERCEIVE),
         "scored": step == PERCEPTIONS and bool(view.answer),
-        "unusable": note_of(view.unusable),
+        "unreadable": note_of(view.unreadable),
         "lines": lines,
     }
 

@@ -32,11 +32,11 @@ Part = TypeVar("Part")
 @dataclass(frozen=True, slots=True)
 class Accuracy:
     """The share of right answers among `n`; in the repaired parse among those that were read, None where none was.
-    `unread` of the `n` answers could not be read; `bounds` take them as wrong and as right."""
+    `unreadable` of the `n` answers could not be read; `bounds` take them as wrong and as right."""
 
     accuracy: float | None
     n: int
-    unread: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    unreadable: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     bounds: tuple[float, float] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
@@ -77,7 +77,7 @@ class OfficialPerceptions:
 
 @dataclass(frozen=True, slots=True)
 class RepairedPerceptions:
-    """The shares of each answer, and their means by part with the numbers of answers and of unread ones."""
+    """The shares of each answer, and their means by part with the numbers of answers and of unreadable ones."""
 
     answers: dict[str, Shares | None]
     metrics: dict[str, dict[str, float | None]]
@@ -135,7 +135,7 @@ def _accuracies(asked: Sequence[tuple[Sample, bool]], name: str, types: Sequence
 
 
 def _repaired_questions(rows: Answers) -> RepairedQuestions:
-    """The place that an answer names; unread answers are left out, counted, and between the bounds."""
+    """The place that an answer names; unreadable answers are left out, counted, and between the bounds."""
     places = {
         sample.key: named_place(without_thoughts(text), sample.content["containers"], sample.gold["candidates"])[0]
         for sample, text in rows
@@ -143,9 +143,9 @@ def _repaired_questions(rows: Answers) -> RepairedQuestions:
 
     def metrics(part: Sequence[Sample]) -> Accuracy:
         right = sum(places[sample.key] == sample.gold["answer"] for sample in part)
-        unread = sum(places[sample.key] is None for sample in part)
-        read, bounds = len(part) - unread, (right / len(part), (right + unread) / len(part))
-        return Accuracy(right / read if read else None, len(part), unread, bounds if unread else None)
+        unreadable = sum(places[sample.key] is None for sample in part)
+        read, bounds = len(part) - unreadable, (right / len(part), (right + unreadable) / len(part))
+        return Accuracy(right / read if read else None, len(part), unreadable, bounds if unreadable else None)
 
     return RepairedQuestions(places, _by_part([sample for sample, _ in rows], metrics))
 
@@ -218,7 +218,7 @@ def _repaired_perceptions(rows: Answers) -> RepairedPerceptions:
     def metrics(part: Sequence[Sample]) -> dict[str, float | None]:
         read = [share for sample in part if (share := shares[sample.key])]
         means = {name: _mean_share(read, name) for name in SHARES}
-        return {**means, "n": len(part), "unread": len(part) - len(read)}
+        return {**means, "n": len(part), "unreadable": len(part) - len(read)}
 
     return RepairedPerceptions(shares, _by_part([sample for sample, _ in rows], metrics))
 

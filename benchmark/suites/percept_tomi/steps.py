@@ -135,7 +135,7 @@ def _parsed_place(sample: Sample, text: str) -> Parsed:
         repaired={"place": place},
         score=None if right is None else float(right),
         repaired_score=None if place is None else float(place == gold),
-        unusable=why,
+        unreadable=why,
         stray=place is not None and place not in (*containers, *candidates),
     )
 

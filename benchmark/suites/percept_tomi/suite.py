@@ -68,7 +68,7 @@ def _item(view: ItemView) -> ItemContext:
         ],
         "official": official.get("right"),
         "answered": bool(view.answer),
-        "unread": note_of(view.unusable) if view.answer else "",
+        "unreadable": note_of(view.unreadable) if view.answer else "",
         "outside": taken if taken and taken not in (*sample.content["containers"], *sample.gold["candidates"]) else "",
     }
 
@@ -102,7 +102,7 @@ def _lines(view: ItemView) -> list[ReadLine]:
             repaired=place,
             right=right,
             officially_right=officially,
-            note=note_of(view.unusable) if view.answer else "",
+            note=note_of(view.unreadable) if view.answer else "",
         )
     ]
 

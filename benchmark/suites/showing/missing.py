@@ -21,11 +21,11 @@ LEFT_OUT = gettext_noop("Rows pooled over stories leave them out.")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
     """What is missing of an entrant's figures: of so many `stories` that were asked for, those without a score are
-    `unusable`, of which judges or providers `lost` some; the score with all of them at their worst and at their best is
-    `low` and `high`, None without a story."""
+    `unreadable`, of which judges or providers `lost` some; the score with all of them at their worst and at their best
+    is `low` and `high`, None without a story."""
 
     stories: int
-    unusable: int
+    unreadable: int
     lost: int
     low: float | None
     high: float | None
@@ -33,17 +33,17 @@ class Missing:
     @property
     def left_out(self) -> float | None:
         """The share of the stories that have no score."""
-        return self.unusable / self.stories if self.stories else None
+        return self.unreadable / self.stories if self.stories else None
 
 
 def missing_of(entrant: EntrantResults, group: str) -> Missing:
     if ranking := entrant.ranking.get("repaired"):
         return Missing(
-            stories=ranking.n, unusable=ranking.missing, lost=ranking.lost, low=ranking.value, high=ranking.best
+            stories=ranking.n, unreadable=ranking.missing, lost=ranking.lost, low=ranking.value, high=ranking.best
         )
     overall = entrant.parses.overall("repaired")
     low, high = overall.bounds_of(group_named(group).score) or (None, None)
-    return Missing(stories=overall.asked, unusable=overall.unusable or 0, lost=0, low=low, high=high)
+    return Missing(stories=overall.asked, unreadable=overall.unreadable or 0, lost=0, low=low, high=high)
 
 
 def leads(entrants: Sequence[EntrantResults], group: str) -> list[str]:
@@ -231,7 +231,7 @@ def incomplete(entrants: Sequence[EntrantResults], parse: str) -> str:
     models = models_of(entrants) if parse == "repaired" else []
     whys = {
         gettext_noop("the models answered different stories"): any(
-            entrant.parses.overall("repaired").unusable for entrant in models
+            entrant.parses.overall("repaired").unreadable for entrant in models
         ),
         gettext_noop("judges left out rows"): any(map(unjudged, models)),
     }

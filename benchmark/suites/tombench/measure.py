@@ -64,7 +64,7 @@ GROUP = MetricGroup(
         ),
     ),
     tells=ANSWERS,
-    unread=GUESSED,
+    unreadable_as=GUESSED,
     right_or_wrong=True,
     chance=by_chance,
     majority=by_majority,
@@ -96,7 +96,7 @@ def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
 
 
 def _choice(outcome: Outcome, parse: Parse) -> str | None:
-    return None if parse == "repaired" and outcome.unusable else (outcome.read(parse) or {}).get("choice")
+    return None if parse == "repaired" and outcome.unreadable else (outcome.read(parse) or {}).get("choice")
 
 
 def _voted(sample: Sample, votes: tuple[str | None, ...]) -> Voted:
@@ -108,7 +108,7 @@ def _score(sample: Sample, outcomes: Sequence[Outcome], votes: tuple[str | None,
     others = max((count for letter, count in counts.items() if letter != right), default=0)
     if majority_vote(votes) is None:
         why = next((outcome.without for outcome in outcomes if outcome.without), "") or next(
-            (outcome.unusable for outcome in outcomes if outcome.unusable), NO_OPTION
+            (outcome.unreadable for outcome in outcomes if outcome.unreadable), NO_OPTION
         )
         return StoryScore(sample.category, {ACCURACY: 0.0}, {ACCURACY: 1.0}, None, why)
     estimate = float(is_correct(_voted(sample, votes)))

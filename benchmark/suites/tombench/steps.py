@@ -88,7 +88,7 @@ def parse(question: Question, answer: str) -> Parsed:
         repaired={"choice": repaired},
         score=float(official == item.answer),
         repaired_score=None if repaired is None else float(repaired == item.gold),
-        unusable=why,
+        unreadable=why,
         stray=repaired is not None and repaired not in displayed.originals,
     )
 

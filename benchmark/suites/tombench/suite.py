@@ -82,8 +82,8 @@ def _item(view: ItemView) -> ItemContext:
     fields = {"story": item.story, "question": item.question, "ability": item.trimmed_ability, "options": options}
     answered = bool(view.answer) and view.question.step == ANSWER
     stray = taken["repaired"] if answered and taken["repaired"] not in (None, *displayed.originals) else ""
-    unread = note_of(view.unusable) if answered else ""
-    return fields | {"try": view.question.repetition + 1, "unread": unread, "outside": stray}
+    unreadable = note_of(view.unreadable) if answered else ""
+    return fields | {"try": view.question.repetition + 1, "unreadable": unreadable, "outside": stray}
 
 
 def _lines(view: ItemView) -> list[ReadLine]:
@@ -109,7 +109,7 @@ def _lines(view: ItemView) -> list[ReadLine]:
             repaired=None if repaired is None else texts.get(repaired, repaired),
             right=None if repaired is None else repaired == item.gold,
             officially_right=None if official is None else official == item.answer,
-            note=note_of(view.unusable) if view.unusable and view.answer is not None else as_displayed,
+            note=note_of(view.unreadable) if view.unreadable and view.answer is not None else as_displayed,
         )
     ]
 

@@ -185,7 +185,7 @@ def test_repetitions_can_be_held_against_the_first_one(run):
     counts = counts_of(run, ["renamed", REPETITIONS], set())
     assert counts[entrant.endpoint_id, REPETITIONS] == (2, 3)
     flips = flips_of(run, entrant, REPETITIONS, set())
-    assert [(flip.first, flip.apart) for flip in flips] == [(first.pk, 1.0), (third.pk, 1.0)], "unread is a flip"
+    assert [(flip.first, flip.apart) for flip in flips] == [(first.pk, 1.0), (third.pk, 1.0)], "unreadable is a flip"
     assert [flip.first for flip in flips_of(run, entrant, REPETITIONS, {first.sample.number})] == [third.pk]
     assert counts[entrant.endpoint_id, "renamed"] == (len(flips_of(run, entrant, "renamed", set())), QUESTIONS)
     assert counts_of(run, [REPETITIONS], {first.sample.number})[entrant.endpoint_id, REPETITIONS] == (1, 2)
@@ -196,7 +196,7 @@ def again(item: RunItem, *, label, score: float | None) -> None:
     read = {"official": {"label": label}, "repaired": {"label": label}, "repaired_score": score}
     RunItem.objects.create(
         entrant=item.entrant, sample=item.sample, step=item.step, repetition=1, call=item.call, **read,
-        unusable="" if score is not None else "says none of the answers",
+        unreadable="" if score is not None else "says none of the answers",
     )  # fmt: skip
 
 

@@ -35,14 +35,14 @@ STAGE1 = [
         2, "A", (2,), (1, 0), ("1", "first"),
         pred_orders=("0",), gold_roles=("actors", "actors"), pred_roles=("actors",),
     ),
-    Stage1Result(3, "B", (), (None,), ("1",), "no usable row", gold_roles=("actors",)),
+    Stage1Result(3, "B", (), (None,), ("1",), "no readable row", gold_roles=("actors",)),
     Stage1Result(4, "B", (), (), (), NO_GOLD),
 ]  # fmt: skip
 STAGE2 = [
     Stage2Result(1, "A", (GOLD, FALSE, FACT), (GOLD, GOLD, None), roles=("actors", "actors", "world")),
     Stage2Result(2, "A", (GOLD, ODD), (("1", "so", *GOLD[2:]), ODD), roles=("actors", "actors")),
     Stage2Result(3, "B", (GOLD,), (GOLD,), roles=("actors",)),
-    Stage2Result(4, "B", (FALSE,), (None,), "no usable row", roles=("actors",)),
+    Stage2Result(4, "B", (FALSE,), (None,), "no readable row", roles=("actors",)),
 ]
 
 
@@ -121,13 +121,13 @@ def test_confusion_and_labels_by_hand():
     table = found["confusion"]["truth_status"]
     assert table["gold"] == ["True", "False", "Unknown"]
     assert table["said"] == ["True", "False", "Unknown", "missing", "illegal"] == list(read_labels("truth_status"))
-    # gold True: said True twice, missing once, "so" once; gold False: said True once; the fourth story is unusable
+    # gold True: said True twice, missing once, "so" once; gold False: said True once; the fourth story is unreadable
     assert table["rows"] == [[2, 0, 0, 1, 1], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]]
     # four stories are too few for an interval
     assert {end for ends in table["ends"] for end in ends} == {None}
     labels = found["labels"]["truth_status"]
     assert labels["predicted"] == [3, 0, 0, 1, 1]
-    # gold counts the unusable story too: four True, two False
+    # gold counts the unreadable story too: four True, two False
     assert labels["gold"] == [4, 2, 0, 0, 0] and labels["gold_ends"][3] is None
     assert labels["gold_ends"][2] is labels["ends"][1] is None
     # of 20 such stories, 15 usable with a row of gold True: False was never said, which can be so in 18 % of stories
@@ -144,10 +144,10 @@ def test_nothing_usable_has_no_figures():
 
 
 def test_outputs_by_hand():
-    # four answers, one of them unusable; of a fifth story there is none
-    found = plain(outputs_analysis(["", "", "no usable row", "", None], {"calls": {"the call failed": 1}}))
+    # four answers, one of them unreadable; of a fifth story there is none
+    found = plain(outputs_analysis(["", "", "no readable row", "", None], {"calls": {"the call failed": 1}}))
     assert found["share"]["value"] == 0.25 and found["share"]["n"] == 4
-    assert found["unusable"] == 1 and found["reasons"] == {"no usable row": 1}
+    assert found["unreadable"] == 1 and found["reasons"] == {"no readable row": 1}
     assert found["without"] == {"calls": {"the call failed": 1}}
     assert outputs_analysis([None], {}).share == BoundedEstimate(None, 0, None, reason="no answer")
 
@@ -175,7 +175,7 @@ def test_rows_meant_are_the_rows_counted():
 
 
 def test_each_parse_has_the_analyses_of_its_own_results():
-    read = [replace(result, unusable="") for result in STAGE2]
+    read = [replace(result, unreadable="") for result in STAGE2]
     for official, repaired in ((read, STAGE2), (STAGE2[:3], STAGE2[:3])):
         results = Results("m", "model", OMNITOM_SCHEME, official2=official, repaired2=repaired)
         analyses = measured(results, seed=1)["stage2"].metrics.analyses
@@ -253,7 +253,7 @@ def test_table_12_from_its_counts(paper):
             if percent is None:
                 continue
             failed = row[f"{group}_implied_stories"]
-            outputs = ["no usable row" if at < failed else "" for at in range(895)]
+            outputs = ["no readable row" if at < failed else "" for at in range(895)]
             assert round(100 * plain(outputs_analysis(outputs, {}, resamples=2))["share"]["value"], 2) == percent
 
 

@@ -57,7 +57,7 @@ def test_scores_by_kind_count_by_hand():
     assert list(golds[Kind.BLIND]) == [1, 0, -1, -1] * 2
     assert list(golds[Kind.BESIDE]) == [1, 1, -1, -1] * 2
     assert list(golds[Kind.ADJUDICATED]) == [-1, -1, 2, -1] * 2
-    # "a" says 1 everywhere; "b" is unusable in story 1 and leaves the first cell of story 0 without a label.
+    # "a" says 1 everywhere; "b" is unreadable in story 1 and leaves the first cell of story 0 without a label.
     models = {"a": np.ones((1, 8), dtype=int), "b": np.array([[UNLABELLED, 0, 2, 1, *[NOTHING] * 4]])}
     scores = kind_scores(cells, models, golds, None, seed=1)
     by_kind = {model: {kind: of.estimate.value for kind, of in each.items()} for model, each in scores.items()}

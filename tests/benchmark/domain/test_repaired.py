@@ -35,7 +35,7 @@ def test_a_perfect_model_is_perfect_on_the_nastiest_records(omnitom_run):
     json.dumps(found, allow_nan=False)
     for group, shares in (("stage1", ("precision", "recall", "f1")), ("stage2", ("overall_accuracy", "acc_order"))):
         overall = found[group]["overall"]
-        assert (overall["stories"], overall["unusable"], overall["undefined"]) == (46, 0, 1)
+        assert (overall["stories"], overall["unreadable"], overall["undefined"]) == (46, 0, 1)
         for name in shares:
             assert overall[name] == 1
             assert overall["bounds"][name] == [1, 1]
@@ -76,8 +76,8 @@ def test_a_story_that_cannot_be_read_is_left_out_and_bounded():
     ]
     found = stage1_report(results, seed=3, resamples=100).as_json()
     overall = found["overall"]
-    assert (overall["stories"], overall["unusable"]) == (2, 1)
-    assert overall["unusable_reasons"] == {UNREADABLE: 1}
+    assert (overall["stories"], overall["unreadable"]) == (2, 1)
+    assert overall["unreadable_reasons"] == {UNREADABLE: 1}
     assert overall["unjudged"] == {"stories": 1, "predicted": 1, "gold": 0}
     assert overall["f1"] == pytest.approx(5 / 6)
     assert overall["bounds"]["f1"] == pytest.approx([4 / 9, 8 / 9])
@@ -109,7 +109,7 @@ def test_labels_outside_the_set_are_wrong_and_gold_outside_it_is_undefined():
     assert nowhere["bounds"]["acc_context"] is None
 
 
-def test_why_a_story_is_unusable(make_record):
+def test_why_a_story_is_unreadable(make_record):
     records = [make_record(number, ("Ines", "It rains"), ("Bo", "It snows")) for number in range(1, 6)]
     records.append(make_record(6, ("", "nobody")))
     texts = {record.story_id: perfect(record) for record in records}
@@ -123,7 +123,7 @@ def test_why_a_story_is_unusable(make_record):
     assert found["stage1"]["stories"][4]["unjudged"] == {"predicted": 1, "gold": 0}
     assert [row.get("reason") for row in found["stage2"]["stories"]] == [None, UNREADABLE, None, None, None, NO_GOLD]
     assert found["stage1"]["overall"]["f1"] == 1
-    assert found["stage1"]["overall"]["unusable"] == 3
+    assert found["stage1"]["overall"]["unreadable"] == 3
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_an_empty_table_says_nothing_and_is_not_missing(make_record, extract, la
     found = score_repaired([record], texts, resamples=50).as_json()
     for group, name in (("stage1", "f1"), ("stage1", "recall"), ("stage2", "overall_accuracy")):
         overall = found[group]["overall"]
-        assert (overall["stories"], overall["unusable"], overall[name]) == (1, 0, 0)
+        assert (overall["stories"], overall["unreadable"], overall[name]) == (1, 0, 0)
 
 
 @pytest.mark.parametrize("text", ["", "No beliefs.", '{"rows": [{}]}', "{}", '{"rows": null}', "a | b | c"])

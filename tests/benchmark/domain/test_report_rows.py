@@ -11,12 +11,12 @@ from benchmark.suites.group_metrics import GroupMetrics, Level
 
 READ = {
     "story_category": "A", "stories": 3, "f1": 0.5, "recall": None, "interval": {"f1": [0.4, 0.6], "recall": None},
-    "bounds": {"f1": [0.25, 0.75], "recall": None}, "unusable": 2, "unusable_reasons": {"refused": 2}, "undefined": 1,
-    "unjudged": {"stories": 1, "predicted": 2, "gold": 3}, "reasons": {"recall": "no usable story"},
+    "bounds": {"f1": [0.25, 0.75], "recall": None}, "unreadable": 2, "unreadable_reasons": {"refused": 2},
+    "undefined": 1, "unjudged": {"stories": 1, "predicted": 2, "gold": 3}, "reasons": {"recall": "no usable story"},
     "reason": "no usable story",
 }  # fmt: skip
 PRINTED = {
-    "stories": "3", "f1": "0.500000", "interval": {"f1": None}, "reasons": {"f1": "all alike"}, "unusable": 0,
+    "stories": "3", "f1": "0.500000", "interval": {"f1": None}, "reasons": {"f1": "all alike"}, "unreadable": 0,
     "bounds": {"f1": [0.5, 0.5]}, "n": 4,
 }  # fmt: skip
 PLAIN = {"stories": 4, "f1": 0.5, "interval": {"f1": [0.4, 0.6]}}

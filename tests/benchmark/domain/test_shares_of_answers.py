@@ -17,9 +17,9 @@ def answer(a, b, official=True) -> Outcome:
 
 
 def test_shares_are_means_over_repetitions_and_bounds_take_in_what_is_missing():
-    # read: a = 1 and 0.5, b = 0 and undefined; unread: 0 to 1
-    unread = Outcome("step", None, None, unusable="unread")
-    result = SCORED(SAMPLE, [answer(1.0, 0.0), answer(0.5, None, official=False), unread])
+    # read: a = 1 and 0.5, b = 0 and undefined; unreadable: 0 to 1
+    unreadable = Outcome("step", None, None, unreadable="unreadable")
+    result = SCORED(SAMPLE, [answer(1.0, 0.0), answer(0.5, None, official=False), unreadable])
     assert result.official == {"a": 1.0, "b": 0.0} and not result.reason
     assert result.repaired.estimate == {"a": 0.75, "b": 0.0}
     assert result.repaired.worst == {"a": 0.5, "b": 0.0} and result.repaired.best == {"a": 2.5 / 3, "b": 0.5}
@@ -30,9 +30,9 @@ def test_a_missing_answer_leaves_no_official_shares_and_a_whole_range():
     result = SCORED(SAMPLE, [missing])
     assert result.official is None and result.reason == "its only question has no answer"
     assert (result.repaired.worst, result.repaired.best) == ({"a": 0.0, "b": 0.0}, {"a": 1.0, "b": 1.0})
-    assert result.repaired.estimate is None and result.repaired.unusable == "the call failed"
-    left_out = SCORED(SAMPLE, [Outcome("step", None, None, unusable="unread")])
-    assert left_out.official == {"a": None, "b": None} and left_out.repaired.unusable == "unread"
+    assert result.repaired.estimate is None and result.repaired.unreadable == "the call failed"
+    left_out = SCORED(SAMPLE, [Outcome("step", None, None, unreadable="unreadable")])
+    assert left_out.official == {"a": None, "b": None} and left_out.repaired.unreadable == "unreadable"
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_the_reported_failure():
     assert overall["f1"] == pytest.approx((0.625 + 20 / 39) / 2)
     assert not low <= 0.625 <= high, "the mean of the stories that are judged to the last row lies outside"
     assert low < overall["f1"] < high
-    assert (overall["stories"], overall["unusable"]) == (20, 0)
+    assert (overall["stories"], overall["unreadable"]) == (20, 0)
     assert overall["unjudged"] == {"stories": 10, "predicted": 10, "gold": 0}
     assert overall["interval"]["f1"][0] < low and overall["interval"]["f1"][1] > high
 
@@ -54,9 +54,11 @@ def test_a_side_without_a_count_has_as_many_matches_as_the_other():
 def test_a_story_that_nobody_judged_widens_the_interval_and_an_unreadable_one_does_not():
     judged = [complete(at, (1, 0), (1, at % 2)) for at in range(12)]
     alone = stage1_report(judged, resamples=200).as_json()["overall"]
-    unread = complete(20, (), (None, None), unusable="no usable row")
-    unjudged = complete(20, (None, None), (None, None), unusable=NO_JUDGEMENT)
-    first, second = (stage1_report([*judged, one], resamples=200).as_json()["overall"] for one in (unread, unjudged))
+    unreadable = complete(20, (), (None, None), unreadable="no readable row")
+    unjudged = complete(20, (None, None), (None, None), unreadable=NO_JUDGEMENT)
+    first, second = (
+        stage1_report([*judged, one], resamples=200).as_json()["overall"] for one in (unreadable, unjudged)
+    )
     assert first["interval"] == alone["interval"] and "unjudged" not in first
     assert first["bounds"] == second["bounds"] and first["f1"] == second["f1"] == alone["f1"]
     low, high = second["interval"]["f1"]

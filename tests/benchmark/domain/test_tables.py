@@ -24,7 +24,7 @@ from benchmark.suites.omnitom.tables import (
     by_dimension_and_category,
     main_results,
     match_count_distribution,
-    unusable_outputs,
+    unreadable_outputs,
 )
 from benchmark.suites.tombench_tasks import TASKS
 from core.plain import plain
@@ -310,9 +310,9 @@ def test_table_11_of_the_paper_adds_up(paper):
 
 def test_table_12_by_hand():
     # 62 of 895 = 6.927 %, 129 of 895 = 14.413 %
-    def held(unusable: int, parts: dict) -> Outputs:
-        share = BoundedEstimate(unusable / 895, 895, [0.05, 0.09])
-        return Outputs(share, unusable, {"no usable row": unusable}, parts)
+    def held(unreadable: int, parts: dict) -> Outputs:
+        share = BoundedEstimate(unreadable / 895, 895, [0.05, 0.09])
+        return Outputs(share, unreadable, {"no readable row": unreadable}, parts)
 
     shares = {
         "Qwen3 8B": {
@@ -323,9 +323,9 @@ def test_table_12_by_hand():
         },
         "GPT-5": {"stage1": None, "stage2": held(16, {"calls": {}})},
     }
-    found = unusable_outputs(shares, parse="repaired")
+    found = unreadable_outputs(shares, parse="repaired")
     shown = [[column.text(row.get(column.key)) for column in found.columns] for row in found.rows]
-    # a group: share, unusable, answers, calls without an answer, and of stage 1 extractions and rows without a
+    # a group: share, unreadable, answers, calls without an answer, and of stage 1 extractions and rows without a
     # judgement
     assert shown == [
         ["Qwen3 8B", "6.93", "62", "895", "0", "3", "5", "14.41", "129", "895", "4"],

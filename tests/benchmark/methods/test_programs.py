@@ -75,7 +75,7 @@ def test_a_lost_earlier_answer_is_a_missing_one(plan, cast):
     RunItem.objects.filter(pk=lost.pk).update(call=None)
     forget_report(run)
     metrics = report_of(Run.objects.get(pk=run.pk)).entrants[0].groups["tiny"]
-    assert (metrics.asked, metrics.parses.overall("repaired").unusable) == (len(SUMS), 1)
+    assert (metrics.asked, metrics.parses.overall("repaired").unreadable) == (len(SUMS), 1)
     assert metrics.parses.official is None and "the call failed" in metrics.reason
 
 

@@ -27,7 +27,7 @@ def test_nothing_is_sent_and_the_repaired_parse_says_why(name, tmp_path, monkeyp
         assert request.preset_answer == (NO_OUTPUT if name == "percept-tomi" else INVALID)
         assert sample.content["question"] not in request.messages[-1].content  # no other question has these words
         parsed = suite.parse(question, request.preset_answer)
-        assert (parsed.unusable, parsed.repaired_score, parsed.repaired) == (UNASKED, None, {})
+        assert (parsed.unreadable, parsed.repaired_score, parsed.repaired) == (UNASKED, None, {})
         readable = Question(sample, "answer", settings, Dataset(samples), {PERCEIVE: "[]"})
         assert suite.request(readable).preset_answer is None
-        assert suite.parse(readable, suite.expected(readable)).unusable == ""
+        assert suite.parse(readable, suite.expected(readable)).unreadable == ""

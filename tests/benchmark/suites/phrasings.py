@@ -51,7 +51,7 @@ class Counts:
 
     right: int = 0
     wrong: int = 0
-    unread: int = 0
+    unreadable: int = 0
 
 
 class Resources:
@@ -76,9 +76,9 @@ def read(suite: Any, samples: Sequence[Sample], answers: Sequence[str], **option
 
 
 def counted(parsed: Sequence[Any]) -> Counts:
-    unread = sum(bool(each.unusable) for each in parsed)
-    right = sum(not each.unusable and each.repaired_score == 1 for each in parsed)
-    return Counts(right, len(parsed) - unread - right, unread)
+    unreadable = sum(bool(each.unreadable) for each in parsed)
+    right = sum(not each.unreadable and each.repaired_score == 1 for each in parsed)
+    return Counts(right, len(parsed) - unreadable - right, unreadable)
 
 
 def in_turn(texts: Sequence[str], count: int) -> list[str]:

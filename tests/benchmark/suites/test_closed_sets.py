@@ -145,9 +145,9 @@ def check_models(suite: Any, samples: Sequence[Sample]) -> None:
     for texts in ((*REFUSALS, *CHINESE_REFUSALS), ABSTENTIONS, SILENCE):
         answers = in_turn(texts, total)
         parsed = read(suite, samples, answers, **({"embedder": "toy"} if suite is FANTOM else {}))
-        assert counted(parsed) == Counts(unread=total), (suite.name, texts[0])
+        assert counted(parsed) == Counts(unreadable=total), (suite.name, texts[0])
         if texts[0] in REFUSALS:
-            assert {each.unusable for each in parsed} == {REFUSED}
+            assert {each.unreadable for each in parsed} == {REFUSED}
     assert counts_of(suite, samples, other_answer) == Counts(wrong=total), suite.name
     assert counts_of(suite, samples, right_answer) == Counts(right=total), suite.name
 
@@ -176,8 +176,8 @@ def test_models_are_read_as_what_they_are_on_all_conversations(suite, shared):
     free = [each for each in samples if each.content["kind"] in FREE]
     if free:
         parsed = read(suite, free, in_turn((*REFUSALS, *ABSTENTIONS), len(free)), embedder="toy")
-        assert {each.unusable for each in parsed} == {REFUSED, UNKNOWING, ""}
-        kept = [each for each in parsed if not each.unusable]
+        assert {each.unreadable for each in parsed} == {REFUSED, UNKNOWING, ""}
+        kept = [each for each in parsed if not each.unreadable]
         assert kept and all(each.repaired == {"f1": 0.0} for each in kept), "a fact that a model does not know"
 
 

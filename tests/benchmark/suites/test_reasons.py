@@ -1,4 +1,4 @@
-"""Why an answer is unusable, as a sentence beside what was read of it, and why a model has no figures."""
+"""Why an answer is unreadable, as a sentence beside what was read of it, and why a model has no figures."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from django.utils import translation
 from benchmark.domain.report_rows import ParseRows, ReportRow
 from benchmark.methods.contract import NothingToAsk
 from benchmark.methods.perceptom import perceptions_in
-from benchmark.services.absences import unread
+from benchmark.services.absences import without_metrics
 from benchmark.suites import reasons
 from benchmark.suites.fantom.measure import FALSE_BELIEF
-from benchmark.suites.fantom_questions.parses import NEITHER, UNREAD
+from benchmark.suites.fantom_questions.parses import NEITHER
+from benchmark.suites.fantom_questions.parses import UNREADABLE as UNREADABLE_BY_KIND
 from benchmark.suites.group_metrics import GroupMetrics
 from benchmark.suites.omnitom.step_keys import STAGE1
 from benchmark.suites.opentom.measure import GROUP
@@ -29,7 +30,8 @@ from benchmark.suites.tombench.options import SEVERAL as SEVERAL_OPTIONS
 from core.catalogues.sentences import translated
 
 OF_ANSWERS = (
-    *UNREAD.values(), NEITHER, SEVERAL, NONE, NOTHING_READ, NO_OPTION, UNKNOWING, SEVERAL_ANSWERS, SEVERAL_OPTIONS,
+    *UNREADABLE_BY_KIND.values(), NEITHER, SEVERAL, NONE, NOTHING_READ, NO_OPTION, UNKNOWING, SEVERAL_ANSWERS,
+    SEVERAL_OPTIONS,
     *(UNREADABLE.format(kind=kind) for kind in ("sentence", "utterance")),
 )  # fmt: skip
 
@@ -47,7 +49,7 @@ def test_what_is_said_of_an_answer_is_a_sentence_in_both_languages(reason):
         (REFUSED, "The model refused.", "模型拒绝回答。"),
         (TRUNCATED, "The answer was cut off.", "回答被截断。"),
         (NOT_WHOLE, "The answer is not whole.", "回答不完整。"),
-        ("another reason", "Unusable: another reason.", "不可用：another reason。"),
+        ("another reason", "Unreadable: another reason.", "无法解析：another reason。"),
         ("", "", ""),
     ],
 )
@@ -76,19 +78,19 @@ def test_every_reason_is_chinese_alone_counted_and_in_a_sentence(reason):
 @pytest.mark.parametrize(
     ("group", "why", "chinese"),
     [
-        (STAGE1, "no usable story: no usable row 2", "没有可用的故事：无可用行 2"),
-        (GROUP.key, "no usable question: no usable row 2", "没有可用的问题：无可用行 2"),
-        (FALSE_BELIEF.key, "no usable set: no usable row 2", "没有可用的组：无可用行 2"),
+        (STAGE1, "no usable story: no readable row 2", "没有可用的故事：没有可解析的行 2"),
+        (GROUP.key, "no usable question: no readable row 2", "没有可用的问题：没有可解析的行 2"),
+        (FALSE_BELIEF.key, "no usable set: no readable row 2", "没有可用的组：没有可解析的行 2"),
     ],
 )
 def test_who_has_no_figures_lacks_what_these_count(group, why, chinese):
-    row = ReportRow(stories=0, unusable=2, unusable_reasons={"no usable row": 2})
+    row = ReportRow(stories=0, unreadable=2, unreadable_reasons={"no readable row": 2})
     parses = EntrantParses(repaired=ParseRows(overall=row))
     mute = EntrantResults(
         key="1", name="m", model="m", kind="model", run="r", run_title="R", at=datetime.now(UTC), entrant=1, own="",
         parses=parses, metrics=GroupMetrics(),
     )  # fmt: skip
-    [absent] = unread([mute], group, "repaired")
+    [absent] = without_metrics([mute], group, "repaired")
     assert absent.why == why
     with translation.override("zh-hans"):
         assert translated(absent.why) == chinese

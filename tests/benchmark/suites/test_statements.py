@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmark.suites.asked import UNREAD_ANSWER, Entered, Outcome
+from benchmark.suites.asked import UNREADABLE_ANSWER, Entered, Outcome
 from benchmark.suites.fantom_questions import parses as fantom_parses
 from benchmark.suites.omnitom.statements import statement_of
 from benchmark.suites.opentom.repaired import NOTHING_READ
@@ -59,7 +59,7 @@ def test_of_a_table_the_labels_and_of_extracted_rows_those_of_gold_that_they_mat
 
 def test_what_cannot_be_read_is_another_answer_and_what_nobody_judged_is_none():
     assert told(extract=(None, "holds no table"), label=({}, "holds no table")) == dict.fromkeys(
-        ("stage1", "stage2"), UNREAD_ANSWER
+        ("stage1", "stage2"), UNREADABLE_ANSWER
     )
     assert told(extract=({},), judge=({}, "no judgement"), label=(None, "", "failed")) == dict.fromkeys(
         ("stage1", "stage2")
@@ -68,6 +68,6 @@ def test_what_cannot_be_read_is_another_answer_and_what_nobody_judged_is_none():
 
 
 def test_why_an_answer_cannot_be_read_is_a_sentence_in_the_list_of_runs():
-    of_answers = [*fantom_parses.UNREAD.values(), fantom_parses.NEITHER, NO_OPTION, NOTHING_READ, asking.UNREADABLE]
+    of_answers = [*fantom_parses.UNREADABLE.values(), fantom_parses.NEITHER, NO_OPTION, NOTHING_READ, asking.UNREADABLE]
     assert [sentence_of(why) for why in of_answers] == [f"The answer {why}." for why in of_answers]
     assert sentence_of("the model refused") == "the model refused" and sentence_of("") == ""

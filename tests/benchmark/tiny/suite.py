@@ -29,9 +29,9 @@ GROUP = MetricGroup(
 
 
 def _score(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
-    held = [one for one in outcomes if not one.without and not one.unusable]
+    held = [one for one in outcomes if not one.without and not one.unreadable]
     if len(held) < len(outcomes):
-        why = next(one.without or one.unusable for one in outcomes if one.without or one.unusable)
+        why = next(one.without or one.unreadable for one in outcomes if one.without or one.unreadable)
         return SampleResult(None, StoryScore(sample.category, {"right": 0.0}, {"right": 1.0}, None, why), why)
     value = sum((one.repaired or {}).get("said") == sample.gold["sum"] for one in held) / len(held)
     return SampleResult(

@@ -7,11 +7,11 @@ from workers.domain.segments import LEAST, segments_of
 
 
 @pytest.mark.parametrize(
-    ("done", "unusable", "failed", "outcome"),
+    ("done", "unreadable", "failed", "outcome"),
     [
         (3, 0, 0, Outcome.FINISHED),
         (0, 0, 0, Outcome.FINISHED),
-        (1, 2, 0, Outcome.UNUSABLE),
+        (1, 2, 0, Outcome.UNREADABLE),
         (1, 0, 2, Outcome.PARTLY),
         (1, 2, 1, Outcome.PARTLY),
         (0, 2, 0, Outcome.USELESS),
@@ -19,8 +19,8 @@ from workers.domain.segments import LEAST, segments_of
         (0, 0, 2, Outcome.FAILED),
     ],
 )
-def test_the_outcome_of_a_job(done, unusable, failed, outcome):
-    assert outcome_of(done=done, unusable=unusable, failed=failed) == outcome
+def test_the_outcome_of_a_job(done, unreadable, failed, outcome):
+    assert outcome_of(done=done, unreadable=unreadable, failed=failed) == outcome
 
 
 def test_the_commonest_problem_counts_sentences_that_differ_in_numbers_and_ids_as_one():
@@ -36,7 +36,7 @@ def test_the_commonest_problem_counts_sentences_that_differ_in_numbers_and_ids_a
 
 
 def test_the_parts_of_a_bar_fill_it_and_a_single_failure_is_seen():
-    parts = segments_of({"done": 9_990, "unusable": 0, "failed": 1, "waiting": 9})
+    parts = segments_of({"done": 9_990, "unreadable": 0, "failed": 1, "waiting": 9})
     assert [part.state for part in parts] == ["done", "failed", "waiting"]
     assert parts[1].width == LEAST and parts[0].width == pytest.approx(100 - 2 * LEAST)
     assert parts[0].start == 0 and parts[-1].end == pytest.approx(100)

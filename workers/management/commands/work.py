@@ -69,12 +69,12 @@ class JobResult:
     money: Money
 
     def as_json(self) -> Json:
-        """{job, state, failures, unusable_answers, done, failed, unusable, cost, known_cost, unpriced_calls}."""
+        """{job, state, failures, unreadable_answers, done, failed, unreadable, cost, known_cost, unpriced_calls}."""
         return {
             "job": self.job,
             "state": self.state,
             "failures": plain(self.shortfall.failures),
-            "unusable_answers": plain(self.shortfall.unusable),
+            "unreadable_answers": plain(self.shortfall.unreadable),
             **plain(self.items),
             **self.money.as_json,
         }

@@ -13,21 +13,21 @@ from benchmark.domain.tables.table import Cells
 from benchmark.suites.omnitom.analyses import BUCKETS, Outputs, Stage1Analyses, Stage2Analyses
 from benchmark.suites.omnitom.report.pooled import CASES_NOTE, of_bounds, pooled_lead
 from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
-from benchmark.suites.omnitom.tables import match_count_distribution, unusable_outputs
+from benchmark.suites.omnitom.tables import match_count_distribution, unreadable_outputs
 from benchmark.suites.results import EntrantResults, EntrantsByGroup
 from benchmark.suites.showing.entrants import finding_of, findings_of, row_of
 from core.messages import Sentence, clauses, gettext_noop, labelled, listed, word, worded
 
-UNUSABLE_NOTES = {
+UNREADABLE_NOTES = {
     "official": (
         gettext_noop(
-            "Unusable: answers in which official parsing finds no row, of labelling no row of a gold proposition. "
+            "Unreadable: answers in which official parsing finds no row, of labelling no row of a gold proposition. "
             "Official scoring counts them 0."
         )
     ),
     "repaired": (
         gettext_noop(
-            "Unusable: answers of the model itself that nobody could read. Calls that failed, judgements that cannot "
+            "Unreadable: answers of the model itself that nobody could read. Calls that failed, judgements that cannot "
             "be used and rows that the judge left out are no answer of the model and are counted apart."
         )
     ),
@@ -57,7 +57,7 @@ def match_count_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
     return replace(table, rows=rows, lead=pooled_lead(STAGE1, entrants), notes=notes)
 
 
-def unusable_table(groups: EntrantsByGroup, parse: str) -> Table:
+def unreadable_table(groups: EntrantsByGroup, parse: str) -> Table:
     """The paper's table 12, with the reasons below."""
     outputs: dict[str, dict[str, Outputs | None]] = {}
     by_model: dict[str, EntrantResults] = {}
@@ -67,10 +67,10 @@ def unusable_table(groups: EntrantsByGroup, parse: str) -> Table:
             if entrant.kind != "person" and of_group:
                 by_model.setdefault(entrant.model, entrant)
                 outputs.setdefault(entrant.model, {STAGE1: None, STAGE2: None})[group] = of_group
-    table = unusable_outputs(outputs, parse=parse)
+    table = unreadable_outputs(outputs, parse=parse)
     rows = [row_of(by_model[row["model"]], STAGE1, row, _outputs_where(parse)) for row in table.rows]
     notes = [labelled(model, reasons) for model, of_model in outputs.items() if (reasons := _reasons(of_model))]
-    return replace(table, rows=rows, notes=[*table.notes, UNUSABLE_NOTES[parse], *notes])
+    return replace(table, rows=rows, notes=[*table.notes, UNREADABLE_NOTES[parse], *notes])
 
 
 def _outputs_of(entrant: EntrantResults, group: str, parse: str) -> Outputs | None:
@@ -86,8 +86,8 @@ def _outputs_where(parse: str) -> dict[str, Items]:
     first = JUDGE if parse == "official" else EXTRACT
     filters_by_column: dict[str, dict[str, str]] = {}
     for group, step in ((STAGE1, first), (STAGE2, LABEL)):
-        unusable = {"step": step, "problem": "unusable"} | ({"reading": parse} if parse == "official" else {})
-        filters_by_column |= {group: unusable, f"{group}_unusable": unusable}
+        unreadable = {"step": step, "problem": "unreadable"} | ({"reading": parse} if parse == "official" else {})
+        filters_by_column |= {group: unreadable, f"{group}_unreadable": unreadable}
     steps = {STAGE1: EXTRACT, STAGE2: LABEL}
     filters_by_column |= {f"{group}_answers": {"step": step, "problem": "answered"} for group, step in steps.items()}
     filters_by_column |= {f"{group}_calls": {"step": step, "problem": "unanswered"} for group, step in steps.items()}

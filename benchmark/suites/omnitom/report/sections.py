@@ -24,7 +24,7 @@ SECTIONS = (
     Section(gettext_noop("Accuracy by dimension"), ("dimensions",)),
     Section(gettext_noop("Accuracy by story category"), (), ("categories-stage2",)),
     Section(gettext_noop("Dimension × story category"), (), ("dimensions",)),
-    Section(gettext_noop("Unusable outputs"), (), ("unusable",)),
+    Section(gettext_noop("Unreadable outputs"), (), ("unreadable",)),
     Section(gettext_noop("Self-test of judges"), (), ("judge-tests",)),
 )
 

@@ -10,7 +10,7 @@ from benchmark.suites.omnitom.report.dimensions import dimension_table
 from benchmark.suites.omnitom.report.kinds import kind_dimension_table, kind_table
 from benchmark.suites.omnitom.report.labels import confusion_table, distribution_table, slug_of
 from benchmark.suites.omnitom.report.main import main_table
-from benchmark.suites.omnitom.report.outputs import match_count_table, unusable_table, volume_table
+from benchmark.suites.omnitom.report.outputs import match_count_table, unreadable_table, volume_table
 from benchmark.suites.omnitom.step_keys import STAGE1, STAGE2
 from benchmark.suites.results import ParseResults, ShownTable
 
@@ -32,7 +32,7 @@ def _tables(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownT
     parse, first, second = results.parse, results.analysed[STAGE1], results.analysed[STAGE2]
     if any(results.read.values()):
         main = partial(main_table, results.entrants, parse, scheme)
-        yield "main", ShownTable(main, (STAGE1, STAGE2), keeps_unread=True)
+        yield "main", ShownTable(main, (STAGE1, STAGE2), keeps_unreadable=True)
     if labelled := results.read[STAGE2]:
         yield "dimensions", ShownTable(partial(dimension_table, labelled, parse, scheme), (STAGE2,))
     for by, name in names_by_kind(scheme).items():
@@ -45,7 +45,7 @@ def _tables(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownT
         yield "match-counts", ShownTable(partial(match_count_table, first, parse), (STAGE1,))
         yield "volume", ShownTable(partial(volume_table, first, parse), (STAGE1,))
     if first or second:
-        yield "unusable", ShownTable(partial(unusable_table, results.analysed, parse))
+        yield "unreadable", ShownTable(partial(unreadable_table, results.analysed, parse))
     if second:
         yield from _of_labels(scheme, results)
 

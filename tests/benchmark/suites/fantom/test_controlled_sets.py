@@ -95,4 +95,4 @@ def test_figures_of_a_control_follow_the_run_as_published(run):
     lists.update(
         call=None, official=None, repaired=None, repaired_score=None
     )  # an answer less makes them out of date by itself
-    assert overall().unusable > 0
+    assert overall().unreadable > 0

@@ -167,7 +167,7 @@ def test_a_judge_reads_free_beliefs_alone_and_its_verdicts_are_scored_beside_the
     # careful: of every six things one is told as by one who heard all, one answer states neither
     told = tables_of(document_of(run))["told-repaired"]()
     row = cells_of(told)["careful"]
-    cells = [row[f"inaccessible {verdict}"] for verdict in ("right", "wrong", "neither", "cannot tell", "unread")]
+    cells = [row[f"inaccessible {verdict}"] for verdict in ("right", "wrong", "neither", "cannot tell", "unreadable")]
     assert cells == [8, 2, 2, 0, 0]
 
 
@@ -200,11 +200,11 @@ def test_a_judge_that_leans_to_a_place_flips_where_the_texts_are_swapped(world, 
     shown = [[item.repaired["right_is"] for item in items] for items in (first, second)]
     assert all({*pair} == {"A", "B"} for pair in zip(*shown, strict=True))
     # of every third thing it says A twice: once the right text, once the wrong one
-    turned = [at for at, one in enumerate(first) if one.unusable.endswith("where the texts are swapped")]
+    turned = [at for at, one in enumerate(first) if one.unreadable.endswith("where the texts are swapped")]
     assert turned == [2, 5, 8, 11] and all(sorted(first[at].repaired["passes"]) == ["right", "wrong"] for at in turned)
     kept = [RIGHT["careful"][at] for at in range(len(THINGS)) if at not in turned]
     overall = figures(run, "careful")["repaired"]["overall"]
-    assert overall["accuracy"] == sum(kept) / len(kept) and overall["unusable"] == len(turned)
+    assert overall["accuracy"] == sum(kept) / len(kept) and overall["unreadable"] == len(turned)
     study = world.study(run, 2 * len(THINGS))
     align(study)
     [judge], _settled = calibrated(study, only=version_of(run))
@@ -222,21 +222,21 @@ def test_a_judge_that_leans_to_a_place_flips_where_the_texts_are_swapped(world, 
 def test_what_the_judge_says_nothing_of_is_missing_with_bounds(world):
     run = world.run("unsure-judge")
     item = RunItem.objects.filter(entrant__run=run, step="judge", entrant__name="careful").order_by("sample__position")
-    assert [one.unusable for one in item[:4]] == [
+    assert [one.unreadable for one in item[:4]] == [
         "judgement: it gives no verdict", "judgement: it cannot tell", "judgement: it gives no verdict", "",
     ]  # fmt: skip
     overall = figures(run, "careful")["repaired"]
     # careful is right of things 0, 1, 3, 4, 6, 7, 9, 10; without 0, 1 and 2 that is 6 of 9; three may be right or not
     assert overall["overall"]["accuracy"] == 6 / 9
     assert overall["overall"]["bounds"]["accuracy"] == [6 / 12, 9 / 12]
-    assert overall["overall"]["unusable"] == 3
+    assert overall["overall"]["unreadable"] == 3
     judged = {one.number: one for one in judgements_of(run) if one.model == "careful"}
     rows = [judged[number].predicted[0] for number in sorted(judged)][:3]
     assert [(row.count, row.missing, row.cannot_tell) for row in rows] == [
         (None, True, False), (None, False, True), (None, True, False),
     ]  # fmt: skip
     told = cells_of(tables_of(document_of(run))["told-repaired"]())["careful"]
-    assert (told["inaccessible unread"], told["inaccessible cannot tell"]) == (2, 1)
+    assert (told["inaccessible unreadable"], told["inaccessible cannot tell"]) == (2, 1)
 
 
 def test_wrong_and_neither_are_two_answers_between_repetitions_and_to_read(world, client):
@@ -261,7 +261,7 @@ def test_an_empty_answer_is_missing_and_the_judge_is_not_asked(world, monkeypatc
     monkeypatch.setitem(FUNCTIONS, "careful", lambda body: " ")
     run = world.run("oracle-judge")
     judged = RunItem.objects.filter(entrant__run=run, step="judge", entrant__name="careful")
-    assert {one.unusable for one in judged} == {"is empty"}
+    assert {one.unreadable for one in judged} == {"is empty"}
     assert figures(run, "careful")["repaired"]["overall"]["bounds"]["accuracy"] == [0.0, 1.0]
 
 

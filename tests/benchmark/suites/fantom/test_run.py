@@ -167,7 +167,7 @@ def test_what_a_launch_can_show_goes_by_the_spread_of_each_score_over_conversati
     models = [entrant.endpoint for entrant in run.entrants.order_by("position")]
     spreads = detectable._spreads(planned(dataset, models, ["answer"], suite="fantom"))
     right: dict[str, dict[str, dict[str, list[float]]]] = {}
-    read = RunItem.objects.filter(entrant__run=run, unusable="").exclude(sample__content__kind="fact")
+    read = RunItem.objects.filter(entrant__run=run, unreadable="").exclude(sample__content__kind="fact")
     for item in read.select_related("entrant", "sample"):
         conversations = right.setdefault(item.entrant.name, {})
         conversations.setdefault(item.sample.cluster, []).append(float(item.repaired["right"]))
@@ -297,9 +297,9 @@ def test_an_answer_that_was_not_read_and_a_closed_question_are_told_in_the_table
     )
     whole = questions_of_story(item)
     other = next(row for row in whole.rows if not row.here)
-    RunItem.objects.filter(pk=other.item).update(unusable="names no option", repaired={"said": None, "right": False})
-    unread = next(row for row in questions_of_story(item).rows if row.item == other.item)
-    assert unread.repaired == "unread"
+    RunItem.objects.filter(pk=other.item).update(unreadable="names no option", repaired={"said": None, "right": False})
+    unreadable = next(row for row in questions_of_story(item).rows if row.item == other.item)
+    assert unreadable.repaired == "unreadable"
     number = RunItem.objects.get(pk=other.item).sample.number
     closed = questions_of_story(item, frozenset({number}))
     assert {row.item for row in whole.rows} - {row.item for row in closed.rows} == {other.item}
@@ -317,7 +317,7 @@ def test_two_models_are_compared_by_sets_and_a_set_leads_to_its_questions(run, c
     assert {row.number for row in sets} == {numbers["1-0-0/belief0/choice"], numbers["1-1-0/belief0/choice"]}
     assert page.context["comparison"].tests == len(page.context["comparison"].rows) == 1
     text = written(page)
-    assert "unusable" not in text and "Set, by its first question" in text and "over the 1 test of" in text
+    assert "unreadable" not in text and "Set, by its first question" in text and "over the 1 test of" in text
     asked = client.get(reverse("benchmark:compare_story", args=[cast.project.slug, numbers["1-0-0/fact"]]), query)
     beside = {row.number: row for row in asked.context["questions"]}
     assert asked.context["counting"] == 1 and len(beside) == 11

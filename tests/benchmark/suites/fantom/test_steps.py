@@ -81,7 +81,7 @@ def test_what_cannot_be_read_is_wrong_officially_and_missing_otherwise(question)
         )),
     ):  # fmt: skip
         read = parse(question(key), answer)
-        assert (read.score, read.repaired_score, read.repaired) == (0.0, None, {}) and read.unusable, key
+        assert (read.score, read.repaired_score, read.repaired) == (0.0, None, {}) and read.unreadable, key
     both = parse(question("1-0-0/belief0/choice"), "Both (a) and (b)")
     assert (both.score, both.repaired_score) == (1.0, None)  # the released code takes it for right, whichever is
 
@@ -95,10 +95,10 @@ def test_an_answer_outside_the_set_is_wrong_and_says_what_it_gives(question):
         ("1-0-0/answerability/list", "Ida, Ole, Zebulon", {"named": ["Ole", "Ida", "Zebulon"], "excluded": False}),
     ):
         read = parse(question(key), answer)
-        assert (read.repaired_score, read.unusable, read.stray) == (0.0, "", True), answer
+        assert (read.repaired_score, read.unreadable, read.stray) == (0.0, "", True), answer
         assert told.items() <= read.repaired.items(), answer
     refused = parse(question("1-0-0/answerability/list"), "I'm sorry, I can't say whether Ida or Ole knows.")
-    assert refused.repaired == {} and refused.unusable
+    assert refused.repaired == {} and refused.unreadable
 
 
 def test_a_right_answer_is_right_in_both_readings(question):

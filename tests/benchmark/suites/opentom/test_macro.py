@@ -9,7 +9,7 @@ import pytest
 
 from benchmark.suites.asked import Sample
 from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
-from benchmark.suites.opentom.kinds import COARSE, FINE, UNREAD
+from benchmark.suites.opentom.kinds import COARSE, FINE, UNREADABLE
 from benchmark.suites.opentom.macro import agreement
 from benchmark.suites.opentom.macro_intervals import (
     MacroAnswer,
@@ -40,22 +40,22 @@ def test_a_label_that_is_answered_alone_is_a_class_of_its_own():
 
 
 def test_what_is_not_read_or_has_no_gold_is_left_out():
-    estimate = macro_estimate(told(*PAIRS, (1, UNREAD), (2, None), (None, 1)), seed=1)
+    estimate = macro_estimate(told(*PAIRS, (1, UNREADABLE), (2, None), (None, 1)), seed=1)
     assert estimate.value == pytest.approx(F1) and estimate.n == 6 and estimate.clusters == 6
     low, high = estimate.interval
     assert low < F1 < high
-    assert macro_estimate(told((1, UNREAD)), seed=1).value is None
+    assert macro_estimate(told((1, UNREADABLE)), seed=1).value is None
 
 
 def test_bounds_take_what_is_not_read_as_wrong_where_it_costs_most_and_as_right():
-    # label 1: 1 hit, 2 in gold, 1 answered; label 2: 1 hit, 1 in gold, 1 answered. The unread one is of label 1: as an
-    # answer 2 it leaves 2/3 and 2/3
-    found = macro_estimate(told((1, 1), (2, 2), (1, UNREAD)), seed=1)
+    # label 1: 1 hit, 2 in gold, 1 answered; label 2: 1 hit, 1 in gold, 1 answered. The unreadable one is of label 1: as
+    # an answer 2 it leaves 2/3 and 2/3
+    found = macro_estimate(told((1, 1), (2, 2), (1, UNREADABLE)), seed=1)
     assert found.value == 1 and found.n == 2 and found.bounds == pytest.approx([2 / 3, 1])
     assert macro_estimate(told(*PAIRS), seed=1).bounds is None and macro_bounds(told((None, 1))) is None
-    nothing = macro_estimate(told((1, None), (2, UNREAD)), seed=1)
+    nothing = macro_estimate(told((1, None), (2, UNREADABLE)), seed=1)
     assert nothing.value is None and nothing.bounds == [0, 1]
-    both = macro_mean([told((1, 1)), told((1, UNREAD), (1, 1))], seed=1)
+    both = macro_mean([told((1, 1)), told((1, UNREADABLE), (1, 1))], seed=1)
     assert both.value == 1 and both.bounds == pytest.approx([(1 + 2 / 4) / 2, 1])
 
 
@@ -95,10 +95,10 @@ def test_pairs_that_are_not_read_or_missing_are_bounds_of_the_unfaithful_rate():
 
     # a yes and the original place, a yes and the other one, one half that is not read, one half without an answer
     rates = unfaithful_rates(
-        [*pairs(0, 6, 1, 1), *pairs(6, 2, 1, 2), *pairs(8, 1, UNREAD, 1), *pairs(9, 1, 1, None, True)], 1
+        [*pairs(0, 6, 1, 1), *pairs(6, 2, 1, 2), *pairs(8, 1, UNREADABLE, 1), *pairs(9, 1, 1, None, True)], 1
     )
     first = rates["first"]
-    assert [first.pairs, first.unread, first.unfaithful, first.missing] == [9, 1, 2, 1]
+    assert [first.pairs, first.unreadable, first.unfaithful, first.missing] == [9, 1, 2, 1]
     assert first.of_all.value == pytest.approx(2 / 9) and first.of_all.bounds == [0.2, 0.4]
     assert first.of_valid.value == 0.25 and first.of_valid.bounds == [0.2, 0.4]
     low, high = first.of_all.interval
@@ -108,7 +108,7 @@ def test_pairs_that_are_not_read_or_missing_are_bounds_of_the_unfaithful_rate():
 def test_a_sample_of_narratives_without_an_answer_leaves_no_share_of_what_was_left_out():
     """As a run of the first narratives makes it: no question of the genre is asked of some sample."""
     asked = {"type": "attitude", "kind": "attitude", "question": "?", "mover": "Ines", "observer": "Tomas", "gold": 1}
-    answers = [LabelledAnswer(batch=0, predicted=1, **asked), LabelledAnswer(batch=0, predicted=UNREAD, **asked)]
+    answers = [LabelledAnswer(batch=0, predicted=1, **asked), LabelledAnswer(batch=0, predicted=UNREADABLE, **asked)]
     elsewhere = LabelledAnswer(batch=1, predicted=1, **asked | {"type": "location-fo", "kind": COARSE})
     by_genre = metrics([*answers, elsewhere])
     assert by_genre["attitude"].corrupted is None and by_genre["attitude"].mean_and_deviation("f1") == (None, None)
@@ -125,4 +125,4 @@ def test_the_gap_counts_each_question_once_whoever_it_is_of_and_however_often_it
     ]
     rows = [Labelled(sample, at % 2, turn) for at, sample in enumerate(asked) for turn in range(2)]
     assert _gap(rows, seed=1).n == 18
-    assert _gap([*rows, Labelled(SimpleNamespace(**vars(asked[0]) | {"key": "unread"}), 1, None)], seed=1).n == 18
+    assert _gap([*rows, Labelled(SimpleNamespace(**vars(asked[0]) | {"key": "unreadable"}), 1, None)], seed=1).n == 18

@@ -31,13 +31,15 @@ def entrant(name: str, labels: list[int | None]) -> EntrantResults:
         gap={GENRE: macro_difference(told, told, seed=1)},
         kinds={},
         batches={},
-        unread={GENRE: unit_estimate([Unit(one.narrative, float(not one.counts)) for one in told], 1, "narratives")},
+        unreadable={
+            GENRE: unit_estimate([Unit(one.narrative, float(not one.counts)) for one in told], 1, "narratives")
+        },
         unfaithful=unfaithful_rates(
             [Answer(asked(at, kind), label) for kind in (COARSE, FINE) for at, label in enumerate(labels)], 1
         ),
     )
     left = labels.count(None)
-    overall = ReportRow(stories=len(labels) - left, unusable=left, bounds={"accuracy": [0.0, 1.0]})
+    overall = ReportRow(stories=len(labels) - left, unreadable=left, bounds={"accuracy": [0.0, 1.0]})
     return EntrantResults(
         key=name, name=name, model=name, kind="model", run="r", run_title="R", at=datetime.now(UTC), entrant=1, own="",
         parses=EntrantParses(repaired=ParseRows(overall=overall)),
@@ -65,13 +67,13 @@ def test_who_cannot_be_read_has_no_mark_in_any_table():
         entrant("hostile", [None] * 6),
     ]
     shown = tables.tables(ParseResults("repaired", {}, {}, {"opentom": entrants}))
-    made = {name: shown[name].make() for name in ("genres", "gap", "unread", "unfaithful")}
+    made = {name: shown[name].make() for name in ("genres", "gap", "unreadable", "unfaithful")}
     # one right answer of six has an F1 of 100 % of what was read: it is the second
     assert marked(made["genres"]) == marked(made["unfaithful"]) == {("fair", "best"), ("one", "second")}
-    assert not made["unread"].marks() and not made["gap"].marks()
+    assert not made["unreadable"].marks() and not made["gap"].marks()
     assert "count them at their worst" in made["genres"].lead[0] and "bold" in made["genres"].lead[0]
-    assert "bold" not in made["unread"].lead[0] and made["unread"].rows[2][GENRE] == 1
-    assert made["unread"].rows[0][f"{GENRE} interval"] and made["unfaithful"].rows[0]["first of_all interval"]
+    assert "bold" not in made["unreadable"].lead[0] and made["unreadable"].rows[2][GENRE] == 1
+    assert made["unreadable"].rows[0][f"{GENRE} interval"] and made["unfaithful"].rows[0]["first of_all interval"]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from benchmark.models import Dataset, Run, RunItem
 from benchmark.services.documents import document_of, tables_of
-from benchmark.services.evaluating import _unusable_reason
+from benchmark.services.evaluating import _unreadable_reason
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
 from benchmark.services.result_tables import group_table
@@ -121,9 +121,9 @@ def _figures_follow(run):
     # first order: the mover's ten are right ("No"), of the observer's ten the five unseen are "Yes": No 15 hits of 15
     # in gold and 20 answered
     assert told["f1"]["Coarse location, first order"]["value"] == pytest.approx((30 / 35 + 0) / 2)
-    assert told["unread"]["Coarse location, first order"]["value"] == 0
+    assert told["unreadable"]["Coarse location, first order"]["value"] == 0
     unfaithful = told["unfaithful"]["first"]
-    assert (unfaithful["pairs"], unfaithful["unread"], unfaithful["unfaithful"]) == (20, 0, 0)
+    assert (unfaithful["pairs"], unfaithful["unreadable"], unfaithful["unfaithful"]) == (20, 0, 0)
     kinds = told["kinds"]["Multi-hop, first order"]
     assert kinds["mean"]["value"] == pytest.approx((kinds["fullness"]["value"] + kinds["accessibility"]["value"]) / 2)
 
@@ -154,12 +154,12 @@ def _pages_show_them(run, cast, client):
     assert "230 questions" in pages["run"] and "simtom" in pages["run_made"]
     assert "Taking the perspective" in pages["run_items"] and "00000001" not in pages["leaderboard"]
     assert "Questions were asked by the method SimToM" in pages["run_report"]
-    for title in ("Macro F1 by genre", "Whose view", "Multi-hop by kind", "Unread and unfaithful answers"):
+    for title in ("Macro F1 by genre", "Whose view", "Multi-hop by kind", "Unreadable and unfaithful answers"):
         assert title in pages["run_report"], title
 
 
 def _tables_and_pictures_are_downloaded(run, cast, client):
-    own = ("genres", "gap", "kinds", "unread", "unfaithful")
+    own = ("genres", "gap", "kinds", "unreadable", "unfaithful")
     document = document_of(run)
     tables, pictures = tables_of(document), plots_of(document)
     for parse in ("official", "repaired"):
@@ -266,18 +266,18 @@ def test_a_model_that_refuses_is_missing_and_one_that_answers_otherwise_is_wrong
     call_command("run_benchmark", *flags, "--endpoint", "refuses", "--endpoint", "elsewhere", stdout=io.StringIO())
     run = Run.objects.get()
     repaired = {row.name: row.groups["opentom"].parses.overall("repaired") for row in report_of(run).entrants}
-    assert repaired["refuses"].value_of("accuracy") is None and repaired["refuses"].unusable_reasons == {REFUSED: 230}
-    assert repaired["elsewhere"].value_of("accuracy") == 0.0 and not repaired["elsewhere"].unusable_reasons
+    assert repaired["refuses"].value_of("accuracy") is None and repaired["refuses"].unreadable_reasons == {REFUSED: 230}
+    assert repaired["elsewhere"].value_of("accuracy") == 0.0 and not repaired["elsewhere"].unreadable_reasons
     pages = {}
     for name in repaired:
         item = RunItem.objects.filter(entrant__run=run, entrant__name=name, sample__content__kind="fine").first()
         pages[name] = written(client.get(reverse("benchmark:run_item", args=[slug, run.uid, item.pk])))
-    assert "The model refused. It is unread in the repaired parse." in " ".join(pages["refuses"].split())
+    assert "The model refused. It is unreadable in the repaired parse." in " ".join(pages["refuses"].split())
     assert "The answer gives “aquarium”, which is none of the possible answers" in pages["elsewhere"]
-    assert "none of the possible answers" not in pages["refuses"] and "unread in" not in pages["elsewhere"]
+    assert "none of the possible answers" not in pages["refuses"] and "unreadable in" not in pages["elsewhere"]
 
 
 @pytest.mark.parametrize(("state", "why"), [("truncated", TRUNCATED), ("succeeded", "")])
 def test_a_cut_answer_outside_the_set_is_missing(state, why):
     parsed = Parsed({"label": 3}, {"label": -2, "outside": "cupb"}, 0.0, 0.0, stray=True)
-    assert _unusable_reason(SimpleNamespace(state=state, problem=""), parsed) == why
+    assert _unreadable_reason(SimpleNamespace(state=state, problem=""), parsed) == why

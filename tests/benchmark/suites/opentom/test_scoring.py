@@ -33,7 +33,7 @@ def test_gold_answers_are_all_right_in_the_repaired_reading(copy_of):
         genres = {name: metrics for name, metrics in repaired.items() if not name.startswith(("Multi", "Att"))}
         assert [metrics["answers"] for metrics in genres.values()] == [places, 20]
         for name, metrics in repaired.items():
-            assert metrics["accuracy"]["value"] == metrics["f1"]["value"] == 1.0 and metrics["unread"] == 0
+            assert metrics["accuracy"]["value"] == metrics["f1"]["value"] == 1.0 and metrics["unreadable"] == 0
             assert ("f1_mean_of_kinds" in metrics) == name.startswith("Multi-hop")
 
 
@@ -47,8 +47,8 @@ def test_repaired_figures_leave_out_what_cannot_be_read_and_say_how_much(copy_of
         answers[name] = "He knows."
     scored = json.loads(command(folder, answers, json=True))["repaired"]
     found = scored["metrics"]["Coarse location, first order"]
-    # ten of the mover's questions are wrong or unread, all ten of the observer's are right
-    assert (found["answers"], found["unread"], found["accuracy"]["n"], found["f1"]["n"]) == (20, 5, 15, 15)
+    # ten of the mover's questions are wrong or unreadable, all ten of the observer's are right
+    assert (found["answers"], found["unreadable"], found["accuracy"]["n"], found["f1"]["n"]) == (20, 5, 15, 15)
     assert found["accuracy"]["value"] == pytest.approx(10 / 15)
     assert found["accuracy"]["low"] < 10 / 15 < found["accuracy"]["high"]
     assert [scored["answers"][name] for name in first[5:]] == [None] * 5
@@ -64,12 +64,12 @@ def test_answers_by_chain_of_thought_are_read_after_their_reasoning(copy_of):
     answers = {name: REASONED.format(text) for name, text in gold(folder, "coarse").items()}
     scored = json.loads(command(folder, answers, cot=True, json=True))
     for metrics in scored["repaired"]["metrics"].values():
-        assert (metrics["accuracy"]["value"], metrics["unread"]) == (1.0, 0)
+        assert (metrics["accuracy"]["value"], metrics["unreadable"]) == (1.0, 0)
     printed = scored["official"]["metrics"]["fixed/all"]["printed"]
     assert {metrics["f1_mean"] for metrics in printed.values()} == {1.0}
     whole = json.loads(command(folder, answers, json=True))
     assert whole["official"]["answers"] != scored["official"]["answers"]
-    assert whole["repaired"]["metrics"]["Coarse location, first order"]["unread"] == 20
+    assert whole["repaired"]["metrics"]["Coarse location, first order"]["unreadable"] == 20
 
 
 def test_the_flag_is_of_opentom_alone(copy_of, tmp_path):
@@ -81,13 +81,13 @@ def test_the_flag_is_of_opentom_alone(copy_of, tmp_path):
 def test_refusals_have_no_accuracy_and_other_answers_are_wrong(copy_of, part):
     folder = copy_of()
     names = list(gold(folder, part))
-    for texts, accuracy, unread in ((REFUSALS, None, True), (OTHER_WORDS, 0.0, False)):
+    for texts, accuracy, unreadable in ((REFUSALS, None, True), (OTHER_WORDS, 0.0, False)):
         answers = dict(zip(names, in_turn(texts, len(names)), strict=True))
         repaired = json.loads(command(folder, answers, part=part, json=True))["repaired"]
         for metrics in repaired["metrics"].values():
             assert (metrics["accuracy"]["value"], metrics["f1"]["value"]) == (accuracy, accuracy), metrics
-            assert metrics["unread"] == (metrics["answers"] if unread else 0)
-        assert {*repaired["answers"].values()} == {None if unread else OUTSIDE}
+            assert metrics["unreadable"] == (metrics["answers"] if unreadable else 0)
+        assert {*repaired["answers"].values()} == {None if unreadable else OUTSIDE}
 
 
 def test_people_read_both_readings(copy_of):

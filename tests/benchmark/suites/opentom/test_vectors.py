@@ -116,14 +116,14 @@ def test_unfaithful_pairs_are_those_of_the_reference(vectors, shared, copy, mode
                 answers.append(Answer(sample, label))
     for order, rates in unfaithful_rates(answers, 1).items():
         expected = vectors["unfaithful_reference_not_official"][model][order]
-        assert (rates.pairs, rates.unread, rates.unfaithful) == (
+        assert (rates.pairs, rates.unreadable, rates.unfaithful) == (
             expected["pairs"], expected["corrupted_pairs"], expected["unfaithful_pairs"],
         )  # fmt: skip
         assert rates.of_valid.value == expected["unfaithful_rate_over_valid_pairs"]
         assert rates.of_all.value == expected["unfaithful_rate_over_all_pairs"]
-        if rates.unread:
+        if rates.unreadable:
             unfaithful, pairs = rates.unfaithful, rates.pairs
-            assert rates.of_all.bounds == [unfaithful / pairs, (unfaithful + rates.unread) / pairs]
+            assert rates.of_all.bounds == [unfaithful / pairs, (unfaithful + rates.unreadable) / pairs]
 
 
 def test_a_place_that_the_data_misspell_is_the_one_that_it_is_like(shared):

@@ -87,7 +87,7 @@ def test_an_answer_has_both_readings(question):
     ):
         for step in ("answer", "belief"):
             parsed = parse(question(key, step), answer)
-            assert (parsed.score, parsed.repaired_score, bool(parsed.unusable)) == (
+            assert (parsed.score, parsed.repaired_score, bool(parsed.unreadable)) == (
                 official,
                 repaired,
                 repaired is None,
@@ -95,7 +95,7 @@ def test_an_answer_has_both_readings(question):
     told = parse(question("1-0-0/belief0/choice", method="cot"), "It is (a), no, wait.\nFinal answer: (b)")
     assert told.repaired["said"] == 1
     told = parse(question("1-0-0/belief0/choice", "perceptions"), "nobody")
-    assert told.official is None and told.unusable == "holds no array of utterances and perceivers"
+    assert told.official is None and told.unreadable == "holds no array of utterances and perceivers"
 
 
 def test_what_a_perfect_model_answers_is_right(question):

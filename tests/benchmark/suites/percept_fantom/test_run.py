@@ -250,16 +250,16 @@ def test_beliefs_from_perceptions_flip_where_they_say_another_thing(cast, copy, 
     run = worked_off(cast, copy, [make_endpoint("oracle", model="oracle", options={"function": "oracle"})])
     run.params["repetitions"] = 2
     lists = RunItem.objects.filter(entrant__run=run, step="belief", sample__category="Answerability, list")
-    alike, other, unread = [item.pk for item in lists.order_by("pk")]
-    for pk, again, unusable in ((alike, ["Una"], ""), (other, ["Vic"], ""), (unread, ["Una"], "holds no list")):
+    alike, other, mute = [item.pk for item in lists.order_by("pk")]
+    for pk, again, unreadable in ((alike, ["Una"], ""), (other, ["Vic"], ""), (mute, ["Una"], "holds no list")):
         item = RunItem.objects.get(pk=pk)
         item.repaired, item.repaired_score = {**item.repaired, "named": ["Una"], "right": False}, 0.0
         item.save()
-        item.pk, item.item_id, item.repetition, item.unusable = None, None, 1, unusable
+        item.pk, item.item_id, item.repetition, item.unreadable = None, None, 1, unreadable
         item.repaired = {**item.repaired, "named": again}
         item.save()
     flips = flips_of(run, run.entrants.get(), REPETITIONS, set())
-    assert [flip.first for flip in flips] == [unread, other], "two wrong answers that say the same are none"
+    assert [flip.first for flip in flips] == [mute, other], "two wrong answers that say the same are none"
 
 
 def rules(samples, answer) -> list[dict[str, str]]:
@@ -300,7 +300,7 @@ def test_perceptions_that_cannot_be_read_leave_questions_unasked_which_are_offic
     monkeypatch.setitem(FUNCTIONS, "seeing", lambda body: "Tom did." if "Tom" in str(body["messages"]) else say(body))
     seeing = make_endpoint("seeing", model="seeing", options={"function": "seeing"})
     run = worked_off(cast, copy, [seeing], method="perceptom", precursors=False)
-    unasked = RunItem.objects.filter(unusable="was not asked for, as who perceives what cannot be read")
+    unasked = RunItem.objects.filter(unreadable="was not asked for, as who perceives what cannot be read")
     assert {item.sample.group for item in unasked} == {"2-0-0"}
     assert {item.call.answer for item in unasked} == {"invalid perception inference response"}
     # the released code finds nobody in a list whose right answer is nobody, and takes every other answer for wrong
@@ -309,4 +309,4 @@ def test_perceptions_that_cannot_be_read_leave_questions_unasked_which_are_offic
         assert overall(run, "seeing", group, "official").number_of("all") == sets
     # the one set of true belief is the unasked one: official wrong, repaired anything
     whole = overall(run, "seeing", "percept-fantom-true")
-    assert (whole.stories, whole.unusable, whole.bounds_of("all")) == (0, 1, [0.0, 1.0])
+    assert (whole.stories, whole.unreadable, whole.bounds_of("all")) == (0, 1, [0.0, 1.0])

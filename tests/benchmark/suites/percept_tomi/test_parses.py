@@ -200,6 +200,6 @@ def test_the_story_is_prose_or_a_list_and_beliefs_rest_on_the_true_perceivers(qu
 
 def test_an_answer_has_both_readings(question):
     parsed = parse(question, "Either the oven or the jar.")
-    assert parsed.official == {"right": True} and parsed.repaired == {"place": None} and parsed.unusable == SEVERAL
+    assert parsed.official == {"right": True} and parsed.repaired == {"place": None} and parsed.unreadable == SEVERAL
     parsed = parse(replace(question, step="perceptions"), "nobody")
-    assert parsed.official is None and parsed.score is None and parsed.unusable
+    assert parsed.official is None and parsed.score is None and parsed.unreadable

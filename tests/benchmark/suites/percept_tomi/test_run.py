@@ -222,7 +222,7 @@ def seeing(body) -> str:
     return "Everybody." if kind == PERCEIVE and "Bo" in task["names"] else told[kind](body)
 
 
-def test_perceptions_that_cannot_be_read_are_an_unusable_answer_of_the_model(cast, copy, monkeypatch):
+def test_perceptions_that_cannot_be_read_are_an_unreadable_answer_of_the_model(cast, copy, monkeypatch):
     monkeypatch.setitem(FUNCTIONS, "seeing", seeing)
     plan = planned(copy, method="perceptom", precursors=False)
     run = work_off(
@@ -233,15 +233,15 @@ def test_perceptions_that_cannot_be_read_are_an_unusable_answer_of_the_model(cas
         )
     )
     # the 8 questions on Bo of the 16 are not asked: nothing is sent or paid for them
-    unasked = RunItem.objects.filter(entrant__run=run, unusable=UNASKED)
-    assert unasked.count() == 8 and {item.item.state for item in unasked} == {"unusable"}
+    unasked = RunItem.objects.filter(entrant__run=run, unreadable=UNASKED)
+    assert unasked.count() == 8 and {item.item.state for item in unasked} == {"unreadable"}
     for call in (item.call for item in unasked):
         assert (call.answer, call.answered_by, call.cost, call.attempts.count()) == ("no output", "rule", 0, 0)
     metrics = report_of(run).entrants[0].groups["percept-tomi"]
     official, repaired = (metrics.parses.overall(parse) for parse in ("official", "repaired"))
     # official: 8 of 8 right, 8 left out; repaired: right between 8 of 16 and 16 of 16
-    assert (official.number_of("accuracy"), official.n, official.unusable) == (1.0, 8, 8)
-    assert repaired.bounds_of("accuracy") == [0.5, 1.0] and repaired.unusable_reasons == {UNASKED: 8}
+    assert (official.number_of("accuracy"), official.n, official.unreadable) == (1.0, 8, 8)
+    assert repaired.bounds_of("accuracy") == [0.5, 1.0] and repaired.unreadable_reasons == {UNASKED: 8}
     (row,) = by_group(document_of(run))["percept-tomi"]
     for parse in ("official", "repaired"):
         ranking = row.ranking[parse]

@@ -68,7 +68,7 @@ def test_an_empty_name_is_nobody_in_the_repaired_reading_and_half_an_array_is_no
 ):
     answers = vectors["perc_inf"]["oracle"]["model_answers"]
     repaired = scored(answers, tmp_path)["repaired"]["metrics"]["overall"]
-    assert (repaired["perception_accuracy"], repaired["perception_recall"], repaired["unread"]) == (1.0, 1.0, 0)
+    assert (repaired["perception_accuracy"], repaired["perception_recall"], repaired["unreadable"]) == (1.0, 1.0, 0)
     half = {name: json.dumps(json.loads(text)[: len(json.loads(text)) // 2]) for name, text in answers.items()}
     reports = scored(half, tmp_path)
     assert reports["official"]["metrics"]["by_scenario"]["true belief"]["acc"] > 0.95

@@ -31,4 +31,4 @@ def test_letters_that_flip_are_told_by_the_options_that_they_meant(tmp_path, cli
     mute = worked_off(
         started(**asked, endpoints=[make_endpoint("mute", model="mute", options={"default": "Hm."})], repetitions=1)
     )
-    assert "answers are unusable: the model refused" in reasons_of([mute.job])[mute.job_id]
+    assert "answers are unreadable: the model refused" in reasons_of([mute.job])[mute.job_id]
