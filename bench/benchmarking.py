@@ -363,7 +363,7 @@ CHOICES = {
     "whole stories, cut": "counted=stories&cut=70",
     "measure": "measure=stage1.f1",
     "both measures": "measure=stage1.f1,stage2.overall_accuracy",
-    "official": "reading=official",
+    "official": "parse=official",
     "one model": "model=model-03",
     "rows": "show=structure&page=7",
 }

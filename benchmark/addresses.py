@@ -172,11 +172,11 @@ KINDS = {"model": gettext_noop("Models"), "baseline": gettext_noop("Baselines"),
 
 def filters_of(params: Mapping[str, str]) -> dict[str, str]:
     """Return which rows and columns the address asks for; what it cannot mean is left out."""
-    show, parse = params.get("show", ""), params.get("reading", "")
+    show, parse = params.get("show", ""), params.get("parse", "")
     return {
         "model": params.get("model", "").strip(),
         "show": show if show in KINDS else "",
-        "reading": parse if parse in PARSES else "",
+        "parse": parse if parse in PARSES else "",
     }
 
 
@@ -253,9 +253,9 @@ def chosen_comparison(params: Mapping[str, str], access: ProjectAccess) -> Chose
     selection = selection_named(runs[0].dataset, params.get("split", ""), runs[0].suite)
     unofficial = why_unreadable(entrants[group], group, "official", selection)
     parses = ["repaired"] if unofficial else ["repaired", "official"]
-    parse = params.get("reading") if params.get("reading") in parses else parses[0]
+    parse = params.get("parse") if params.get("parse") in parses else parses[0]
     full = with_corrected(compare(entrants[group], group, parse, selection), entrants[group], runs, selection)
-    query = {"a": params["a"], "b": params["b"], "group": group, "reading": parse}
+    query = {"a": params["a"], "b": params["b"], "group": group, "parse": parse}
     query |= ({"split": selection.key} if selection else {}) | ranking_in(params)
     return ChosenComparison(
         runs=runs,

@@ -56,7 +56,7 @@ class GoldKindsFilter(DoubtfulGoldFilter):
 
 
 class ParseFilter(Strict):
-    reading = serializers.ChoiceField(PARSES, required=False, help_text="Only columns of this parse.")
+    parse = serializers.ChoiceField(PARSES, required=False, help_text="Only columns of this parse.")
 
 
 class StructureFilter(ParseFilter):
@@ -115,7 +115,7 @@ class ComparisonFilter(ParseFilter):
     b = _text("Key of the second one.")
     group = _text("Key of a metric group; the first that both have without it.", required=False)
     split = _text("As on the leaderboard.", required=False)
-    reading = serializers.ChoiceField(PARSES, required=False, help_text="repaired without it, where there is one.")
+    parse = serializers.ChoiceField(PARSES, required=False, help_text="repaired without it, where there is one.")
 
 
 class EstimateIn(LaunchIn):

@@ -90,7 +90,7 @@ class RunTable(TableView):
     def get(self, request: Request, slug: str, run: str, table: str) -> HttpResponse:
         """A table of the report, by its name there: JSON, or a file with `format=csv` or `format=tex`."""
         document = run_document(run_access(request.user, slug, run))
-        parse = read_query(request, ParseFilter).get("reading", "")
+        parse = read_query(request, ParseFilter).get("parse", "")
         named = table_named(tables_of(document), table, document.withheld)
         return self.file(request, of_parse(named, parse), f"{slug}-{run}-{table}")
 
@@ -138,7 +138,7 @@ def _leaderboard_asked_for(request: Request, slug: str) -> tuple[ChosenLeaderboa
     access = results_access(request.user, slug)
     asked = read_query(request, LeaderboardFilter)
     chosen = _leaderboard(access, asked)
-    return chosen, leaderboard_document_of(chosen, asked), asked.get("reading", "")
+    return chosen, leaderboard_document_of(chosen, asked), asked.get("parse", "")
 
 
 def _leaderboard(access: ProjectAccess, asked: Json) -> Json:
@@ -177,7 +177,7 @@ class ComparisonView(GenericAPIView):
             raise Http404(
                 f"The two have no metric group {asked['group']!r} in common; expected {', '.join(chosen.entrants)}."
             )
-        if asked.get("reading", chosen.parse) != chosen.parse:
+        if asked.get("parse", chosen.parse) != chosen.parse:
             raise CannotBeDone(chosen.unofficial)
         if asked.get("split", chosen.comparison.split) != chosen.comparison.split:
             raise Http404(f"There is no split {asked['split']!r}.")

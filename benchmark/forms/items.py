@@ -31,7 +31,7 @@ class ItemFilter(forms.Form):
     problem = forms.ChoiceField(required=False, label=gettext_noop("Answer"))
     category = forms.ChoiceField(required=False)
     split = forms.ChoiceField(required=False, label=gettext_noop("Stories"))
-    reading = forms.ChoiceField(
+    parse = forms.ChoiceField(
         required=False,
         label=gettext_noop("Parse"),
         choices=[("", gettext_noop("Repaired")), *((name, name.capitalize()) for name in PARSES[:1])],
@@ -40,8 +40,8 @@ class ItemFilter(forms.Form):
     def __init__(self, data: QueryDict, *, run: Run, entrants: Collection[int] | None = None) -> None:
         """`entrants` are those of a frozen report: the run may have others by now."""
         data = data.copy()
-        if data.get("reading") == "repaired":
-            data["reading"] = ""
+        if data.get("parse") == "repaired":
+            data["parse"] = ""
         super().__init__(data)
         suite = suite_named(run.suite)
         self.rows = suite.rows
@@ -55,7 +55,7 @@ class ItemFilter(forms.Form):
 
     def _add_row_fields(self, data: QueryDict) -> None:
         if self.rows is None or self.rows.unreadable is None:
-            del self.fields["reading"]
+            del self.fields["parse"]
         for row_filter in self.rows.filters if self.rows else ():
             choices = [ALL, *row_filter.offered(data)]
             self.fields[row_filter.name] = forms.ChoiceField(required=False, label=row_filter.label, choices=choices)
@@ -84,4 +84,4 @@ class ItemFilter(forms.Form):
 
     @property
     def _of_rows(self) -> list[str]:
-        return ["reading", *(row_filter.name for row_filter in self.rows.filters)] if self.rows else []
+        return ["parse", *(row_filter.name for row_filter in self.rows.filters)] if self.rows else []

@@ -38,7 +38,7 @@ class ChosenItems:
             problem=chosen.get("problem") or "",
             category=chosen.get("category") or "",
             split=chosen.get("split") or "",
-            parse=chosen.get("reading") or REPAIRED,
+            parse=chosen.get("parse") or REPAIRED,
             rows={name: str(chosen[name]) for name in names if chosen.get(name)},
         )
 

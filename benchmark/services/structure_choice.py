@@ -15,7 +15,7 @@ from benchmark.suites.registry import suites
 from core.messages import Sentence, gettext_noop, sentences
 from workers.models import UNENDED
 
-NAMES = ("measure", "answers", "cut", "counted", "reading", "structure", "run")
+NAMES = ("measure", "answers", "cut", "counted", "parse", "structure", "run")
 """Names of choices: `structure` and `run` are the runs of structures and of answers."""
 
 
@@ -137,7 +137,7 @@ def choice_of(sides: Sides, params: Mapping[str, str], models: Collection[str]) 
         measure=measure,
         answers=answers,
         models=chosen,
-        parse="official" if params.get("reading") == "official" else "repaired",
+        parse="official" if params.get("parse") == "official" else "repaired",
         cut=cut,
         counted=STORIES if params.get("counted") == STORIES else QUESTIONS,
         structure_run=structure_run if structure_run in sides.structure_runs(measure) else "",

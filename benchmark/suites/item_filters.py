@@ -11,7 +11,7 @@ Choice = tuple[str, str]
 """(value, label)"""
 
 OF_EVERY_SUITE = frozenset(
-    ("model", "step", "state", "problem", "category", "split", "reading", "sort", "page")
+    ("model", "step", "state", "problem", "category", "split", "parse", "sort", "page")
 )  # fmt: skip
 """Names in the address of the page of items that every suite has; no filter of a suite can have one of these names."""
 

@@ -87,7 +87,7 @@ def _tabs(chosen: ChosenComparison) -> list[CompareTab]:
     return [
         CompareTab(
             listed([group_named(group).title, word(parse)]),
-            urlencode({**chosen.asked, "group": group, "reading": parse}),
+            urlencode({**chosen.asked, "group": group, "parse": parse}),
             (group, parse) == (chosen.group, chosen.parse),
         )
         for group in chosen.entrants
@@ -102,7 +102,7 @@ def _leaderboard_query(chosen: ChosenComparison) -> str:
     came_from = {"split": chosen.comparison.split, **ranking_in(params)}
     ranking = ranking_with(run.dataset, run.answer_format, group, [params["a"], params["b"]], asked=came_from)
     query = {"version": run.dataset.version, "form": run.answer_format, "split": ranking.pop("split", "")}
-    query |= {"group": group, "reading": chosen.parse, **ranking}
+    query |= {"group": group, "parse": chosen.parse, **ranking}
     return urlencode({name: value for name, value in query.items() if value})
 
 
@@ -347,7 +347,7 @@ def comparison_now(slug: str, document: Document) -> str:
     if Run.objects.filter(uid__in=uids).count() < len(uids):  # one was deleted since
         return ""
     comparison = document.comparison
-    params = {"group": comparison.group, "reading": comparison.parse, "split": comparison.split}
+    params = {"group": comparison.group, "parse": comparison.parse, "split": comparison.split}
     return f"{reverse('benchmark:compare', args=[slug])}?{urlencode({'a': first, 'b': second} | params)}"
 
 

@@ -42,7 +42,7 @@ def differences(request: HttpRequest, slug: str) -> HttpResponse:
         parse for parse in reversed(PARSES) if parse == "repaired" or chosen.answer_format != AnswerFormat.STRUCTURED
     ]
     group = request.GET.get("group") if request.GET.get("group") in groups else next(iter(groups), "")
-    parse = request.GET.get("reading") if request.GET.get("reading") in parses else parses[0]
+    parse = request.GET.get("parse") if request.GET.get("parse") in parses else parses[0]
     context = {
         **chosen.context,
         "groups": [(group, group_named(group).title) for group in groups],
@@ -68,7 +68,7 @@ def _pairs(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
     sort = request.GET.get("sort", "")
     sort = sort if sort.removeprefix("-") in {column.key for column in table.columns} else ""
     page = Paginator(ordered(table, sort).rows, ROWS_A_PAGE).get_page(request.GET.get("page"))
-    filters = {"group": group, "reading": parse, "over": over, "model": text}
+    filters = {"group": group, "parse": parse, "over": over, "model": text}
     query = f"{chosen.query}&{urlencode({name: value for name, value in filters.items() if value})}"
     shown_table = replace(
         page_table(
@@ -91,7 +91,7 @@ def _pairs(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
         "query": query + (f"&{urlencode({'sort': sort})}" if sort else ""),
         "leaderboard_query": chosen.query,
         "plot": _matrix(access.project.slug, chosen, group, parse, shown_table.lead),
-        "files": files_of("table", group, _address(access.project.slug, f"{chosen.query}&reading={parse}")),
+        "files": files_of("table", group, _address(access.project.slug, f"{chosen.query}&parse={parse}")),
     }
 
 
@@ -164,7 +164,7 @@ def _compare(access: ProjectAccess, group: str, parse: str, chosen: ChosenLeader
     def href(row, column) -> str:
         if column.key != "value" or row["value"] is None:
             return ""
-        params = {"a": row["first_key"], "b": row["second_key"], "group": group, "reading": parse, **ranking}
+        params = {"a": row["first_key"], "b": row["second_key"], "group": group, "parse": parse, **ranking}
         return f"{page}?{urlencode(params | ({'split': split} if split else {}))}"
 
     return href
@@ -187,7 +187,7 @@ def differences_table(request: HttpRequest, slug: str, table: str, data: str) ->
         raise Http404(
             Sentence("There is no table {table}; there are {groups}.", table=repr(table), groups=listed(groups))
         )
-    parse = request.GET.get("reading") if request.GET.get("reading") in PARSES else "repaired"
+    parse = request.GET.get("parse") if request.GET.get("parse") in PARSES else "repaired"
     entrants = chosen.leaderboard.entrants[table]
     rows, method = _open_pairs(chosen, table, parse)
     full_table = _naming_absent(pair_table(rows, table, parse, method, entrants), chosen, table)

@@ -57,7 +57,7 @@ def shared_table(request: HttpRequest, slug: str, report: str, table: str, data:
 
 
 def leaderboard_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
-    parse = filters_of(request.GET)["reading"]
+    parse = filters_of(request.GET)["parse"]
     document = document_asked_for(request.GET, results_access(request.user, slug))
     tables = {name: partial(_of_parse, make, parse) for name, make in tables_of(document).items()}
     return table_response(tables, table, data, f"{slug}-leaderboard-{table}", withheld=document.withheld)

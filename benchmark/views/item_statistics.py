@@ -79,7 +79,7 @@ class _Asked:
         metrics = finer_metrics_of(group) if request.GET.get("level") == FINER else {}
         finer = bool(metrics)
         names, metric = metrics or metrics_of(group), request.GET.get("metric", "")
-        parse = request.GET.get("reading", "")
+        parse = request.GET.get("parse", "")
         return cls(
             group, finer, metric if metric in names else next(iter(names)),
             parse if parse in PARSES and not finer else "repaired",
@@ -92,7 +92,7 @@ class _Asked:
     @property
     def query(self) -> str:
         level = {"level": FINER} if self.finer else {}
-        return urlencode({"group": self.group, "reading": self.parse, "metric": self.metric, **level})
+        return urlencode({"group": self.group, "parse": self.parse, "metric": self.metric, **level})
 
     def noun(self, suite: str) -> tuple[str, str]:
         """Return what the items are called, one and many."""
@@ -106,7 +106,7 @@ def _report_context(request: HttpRequest, access: ProjectAccess, chosen: ChosenL
     query, noun = f"{chosen.query}&{asked.query}", suite_named(chosen.suite).noun[0]
     page = Paginator(report.rows, LISTED).get_page(request.GET.get("page"))
     table = _table(ItemReport(tuple(page), report.models), chosen, asked)
-    pair = {"a": report.best, "b": report.worst, "group": group, "reading": asked.parse}
+    pair = {"a": report.best, "b": report.worst, "group": group, "parse": asked.parse}
 
     def beside(number: int) -> str:
         return f"{reverse('benchmark:compare_story', args=[access.project.slug, number])}?{urlencode(pair)}"

@@ -194,7 +194,7 @@ def _table(
 ) -> tuple[Table, str]:
     """Return the table with the rows of papers, in the parse that the address asks for, and by what it is sorted."""
     sort, filters = request.GET.get("sort", ""), filters_of(request.GET)
-    make, parse = partial(group_table, entrants, group), filters["reading"]
+    make, parse = partial(group_table, entrants, group), filters["parse"]
     entered = entered_of(chosen, filters)
     table = of_parse(with_entered(make, group, entered, suite_named(chosen.suite)), parse)
     if sort.removeprefix("-") not in {column.key for column in table.columns}:

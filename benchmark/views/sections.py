@@ -140,7 +140,7 @@ def parses_in(document: Document) -> list[str]:
 
 
 def chosen_parse(chosen: Mapping[str, str], parses: Sequence[str]) -> str:
-    parse = chosen.get("reading", "")
+    parse = chosen.get("parse", "")
     return parse if parse in parses else next(iter(parses), "repaired")
 
 

@@ -15,7 +15,7 @@ from benchmark.services.comparisons import NotComparable, pair_of
 from benchmark.suites.registry import group_named, suite_named
 from core.messages import gettext_noop
 
-ASKED = ("a", "b", "group", "reading", "split")
+ASKED = ("a", "b", "group", "parse", "split")
 """Names in the address of a comparison that this one keeps."""
 
 

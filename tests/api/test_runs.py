@@ -211,7 +211,7 @@ def test_a_report_has_the_figures_of_the_page(world, api, base, read):
     page.force_login(world.alice)
     assert table == page.get(f"{world.base}/runs/{world.run.uid}/tables/stage2.json").json()
     assert {"stage2", "categories-stage2"} <= set(report["tables"])
-    lines = page.get(f"{base}runs/{world.run.uid}/tables/stage2/", {"format": "csv", "reading": "official"})
+    lines = page.get(f"{base}runs/{world.run.uid}/tables/stage2/", {"format": "csv", "parse": "official"})
     header = lines.content.decode().splitlines()[0]
     assert "Official" in header and "Repaired" not in header
     assert page.get(f"{base}runs/{world.run.uid}/tables/stage2/", {"format": "tex"}).content.startswith(b"%")

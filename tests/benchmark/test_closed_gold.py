@@ -226,7 +226,7 @@ def queries(name: str, world: ResultsWorld) -> list[str]:
     """Addresses are asked bare, and as pages link to them."""
     first, second = (world.entrant(one) for one in ("majority", "random"))
     if name.startswith("api:comparison"):
-        return [f"a={first}&b={second}&group={s}&reading={r}" for s, r in product(("stage1", "stage2"), PARSES)]
+        return [f"a={first}&b={second}&group={s}&parse={r}" for s, r in product(("stage1", "stage2"), PARSES)]
     if name == "api:run_items":
         return ["page_size=500&full=true"]
     if name.startswith("api:leaderboard"):
@@ -235,11 +235,11 @@ def queries(name: str, world: ResultsWorld) -> list[str]:
         people = f"a={first}&b={world.run.uid}.p1"
         parses = product(("stage1", "stage2"), ("official", "repaired"))
         category = world.dataset.samples.get(number=8).category
-        return [people, *(f"a={first}&b={second}&group={s}&reading={r}&category={category}" for s, r in parses)]
+        return [people, *(f"a={first}&b={second}&group={s}&parse={r}&category={category}" for s, r in parses)]
     if name.startswith(("benchmark:leaderboard", "benchmark:differences", "benchmark:items_")):
-        return ["", "runs=all&over=every", "reading=official&over=every&show=person", f"split=run:{world.alone.uid}"]
+        return ["", "runs=all&over=every", "parse=official&over=every&show=person", f"split=run:{world.alone.uid}"]
     if name in ("benchmark:run_results", "benchmark:run_report", "benchmark:shared_report"):
-        return [f"confusion_model=1&dimension={PLANTED}&reading={one}" for one in ("official", "repaired")]
+        return [f"confusion_model=1&dimension={PLANTED}&parse={one}" for one in ("official", "repaired")]
     if name == "benchmark:gold_kinds_cells":
         return ["kind=all&model=majority&show=every", f"kind=all&dimension={PLANTED}&model=majority&show=wrong"]
     return [""]

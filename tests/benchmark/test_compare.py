@@ -192,7 +192,7 @@ def test_tables_and_figure_download(world, client):
 def test_a_comparison_is_shared_as_it_is(world, client):
     client.force_login(world.esi)
     world.show_to(Audience.EXPERTS)
-    asked = {"a": world.entrant("majority"), "b": world.entrant("random"), "group": "stage2", "reading": "official"}
+    asked = {"a": world.entrant("majority"), "b": world.entrant("random"), "group": "stage2", "parse": "official"}
     response = client.post(f"{world.base}/results/compare/share/", asked)
     report = SharedReport.objects.get()
     assert response["Location"].endswith(f"/results/reports/{report.uid}/")
@@ -200,7 +200,7 @@ def test_a_comparison_is_shared_as_it_is(world, client):
     RunItem.objects.all().delete()
     assert client.get(response["Location"]).status_code == 200
     assert "majority minus random" in before and "official parse" in before
-    now = f"{world.base}/results/compare/?{urlencode({'a': asked['a'], 'b': asked['b'], 'group': 'stage2', 'reading': 'official'})}"  # noqa: E501
+    now = f"{world.base}/results/compare/?{urlencode({'a': asked['a'], 'b': asked['b'], 'group': 'stage2', 'parse': 'official'})}"  # noqa: E501
     assert (
         html.escape(now) in before and "The comparison as it is now" in before and "run’s report as it is" not in before
     )

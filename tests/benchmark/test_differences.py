@@ -80,9 +80,7 @@ def test_the_page_filters_sorts_and_opens_the_comparison(world, client):
     assert set(texts(f"over={category}", 2)) == {category}
     assert texts("model=no such", 0) == []
     assert len(texts("model=RANDOM", 0)) == 2
-    sizes = [
-        float(text.replace("−", "-")) for text in texts("over=every&sort=value&reading=official", 3) if text != "–"
-    ]
+    sizes = [float(text.replace("−", "-")) for text in texts("over=every&sort=value&parse=official", 3) if text != "–"]
     assert sizes == sorted(sizes) and len(sizes) == 24
     address = next(row.cells[3].href for row in page.context["table"].rows if row.cells[3].href)
     assert client.get(address).status_code == 200
@@ -91,7 +89,7 @@ def test_the_page_filters_sorts_and_opens_the_comparison(world, client):
 
 def test_all_rows_download_whatever_is_shown(world, client):
     client.force_login(world.alice)
-    page = client.get(f"{world.base}/results/differences/?group=stage2&reading=official&model=random")
+    page = client.get(f"{world.base}/results/differences/?group=stage2&parse=official&model=random")
     assert [one.label for one in page.context["files"]] == ["CSV", "JSON", "LaTeX"]
     for one in page.context["files"]:
         assert client.get(one.href).status_code == 200
@@ -124,7 +122,7 @@ def test_the_compare_page_says_which_tests_it_adjusts_over(world, client):
     page = client.get(f"{world.base}/results/compare/", asked).content.decode()
     # overall, seven dimensions, seven categories
     assert "over the 15 tests of the table below" in page and "not over all pairs of models" in page
-    assert f"{world.base}/results/differences/?version=1&amp;form=text&amp;group=stage2&amp;reading=repaired" in page
+    assert f"{world.base}/results/differences/?version=1&amp;form=text&amp;group=stage2&amp;parse=repaired" in page
 
 
 def columns_of(*rows: tuple[int, str, float]) -> Columns:

@@ -140,7 +140,7 @@ def test_every_state_has_a_filter_that_agrees_with_its_badge(run):
         ("step=label&dimension=truth_status", 4), ("step=label&dimension=truth_status&gold=True", 4),
         ("step=label&dimension=truth_status&gold=False", 0), ("step=label&dimension=truth_status&said=illegal", 0),
         ("step=label&order=1", 4), ("step=label&order=0", 0), ("step=label&role=world", 4), ("match_count=4%2B", 0),
-        ("step=label&dimension=nonsense", 4), ("step=label&dimension=context&gold=True", 4), ("reading=official&order=1", 4),  # noqa: E501
+        ("step=label&dimension=nonsense", 4), ("step=label&dimension=context&gold=True", 4), ("parse=official&order=1", 4),  # noqa: E501
     ],
 )  # fmt: skip
 def test_rows_narrow_to_the_items_that_hold_them(alice, run, query, count):

@@ -311,7 +311,7 @@ def test_a_report_and_a_comparison_are_kept(dataset, models, labelled):
     assert (held.title, held.run, held.metrics["kind"]) == ("March", labelled, "run")
     assert done["address"].endswith(f"/results/reports/{held.uid}/")
     other = worked_off(started(dataset=dataset, endpoints=[models["random"]], steps=["label"], limit=3))
-    done = told("share_report", labelled.uid, "--against", other.uid, "--group", "stage2", "--reading", "official")
+    done = told("share_report", labelled.uid, "--against", other.uid, "--group", "stage2", "--parse", "official")
     compared = SharedReport.objects.get(uid=done["report"]).metrics
     assert compared["kind"] == "comparison" and compared["comparison"]["parse"] == "official"
     assert refused("share_report", labelled.uid, "--group", "stage2") == (

@@ -152,11 +152,11 @@ def test_a_model_and_a_dimension_are_chosen(world, client, address):
 def test_a_reading_is_chosen_for_all_analyses(world, client, address):
     client.force_login(world.alice)
     for parse in ("repaired", "official"):
-        response = client.get(address, {"reading": parse, "dimension": "context"})
+        response = client.get(address, {"parse": parse, "dimension": "context"})
         assert response.context["explorer"].matrix.title.endswith(f"{parse} parse")
         metrics = [one.name for part in response.context["sections"].parts for one in part.plots]
         assert metrics and all(name.endswith(f"-{parse}") for name in metrics)
-    assert client.get(address, {"reading": "<b>"}).context["sections"].parse == "repaired"
+    assert client.get(address, {"parse": "<b>"}).context["sections"].parse == "repaired"
 
 
 def _links(table, wanted: str) -> list[tuple[dict, str]]:
@@ -195,7 +195,7 @@ def test_cells_open_the_items_that_they_rest_on(world, client, address):
     on."""
     client.force_login(world.alice)
     for parse in ("official", "repaired"):
-        tables = _tables(client.get(address, {"reading": parse}))
+        tables = _tables(client.get(address, {"parse": parse}))
         for bucket in ("0", "1"):
             for model, text, link in _links(tables[f"match-counts-{parse}"], bucket):
                 if link and int(text.replace(",", "")):
@@ -210,7 +210,7 @@ def test_cells_open_the_items_that_they_rest_on(world, client, address):
 def test_confusion_cells_and_label_counts_open_their_items(world, client, address):
     client.force_login(world.alice)
     for parse in ("official", "repaired"):
-        chosen = {"reading": parse, "confusion_model": "2", "dimension": "truth-status"}
+        chosen = {"parse": parse, "confusion_model": "2", "dimension": "truth-status"}
         explorer = client.get(address, chosen).context["explorer"]
         cells = [cell for row in explorer.matrix.rows for cell in row.cells if cell.count]
         assert len(cells) > 3
@@ -229,7 +229,7 @@ def test_unreadable_cells_and_table_3_open_their_items(world, client, address):
             if text != "–":
                 assert f"step={step}" in link and _meant(client, link)[0] == int(text), model
     for model, text, link in _links(
-        _tables(client.get(address, {"reading": "official"}))["unreadable-official"], "stage1_unreadable"
+        _tables(client.get(address, {"parse": "official"}))["unreadable-official"], "stage1_unreadable"
     ):
         if text not in ("–", "0"):
             assert _meant(client, link)[0] == int(text), model

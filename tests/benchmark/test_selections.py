@@ -106,7 +106,7 @@ def test_pairs_of_a_split_lead_to_its_comparison(world, page):
 
 
 def test_files_have_the_rows_and_columns_that_the_filters_leave(world, page, client):
-    found = page("results/", show="baseline", model="ma", reading="official", split="held out")
+    found = page("results/", show="baseline", model="ma", parse="official", split="held out")
     (csv_file,) = [one for one in re.findall(r'href="([^"]+stage2\.csv[^"]*)"', found)]
     rows = list(csv.DictReader(io.StringIO(client.get(html.unescape(csv_file)).content.decode(), newline="")))
     assert [row["Model"] for row in rows] == ["majority"]
@@ -119,6 +119,6 @@ def test_files_have_the_rows_and_columns_that_the_filters_leave(world, page, cli
 
 
 def test_what_no_filter_can_mean_is_left_out(world, page):
-    found = page("results/", show="nobody", reading="third")
+    found = page("results/", show="nobody", parse="third")
     assert "random" in found and "None of" not in found
     assert "Figure:" not in page("results/", model="no such model")

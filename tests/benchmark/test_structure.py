@@ -118,10 +118,10 @@ def test_nobody_waits_again_where_nobody_has_figures(world, page, monkeypatch):
     for kept in StoryScores.objects.filter(run=world.answers):
         kept.metrics["tombench"]["official"] = None
         kept.save()
-    waiting = page("reading=official")
+    waiting = page("parse=official")
     assert "this takes some seconds" in waiting.content.decode()
     answered = page(waiting.context["computing"].partition("?")[2])
-    again = page("reading=official")
+    again = page("parse=official")
     for one in (answered, again):
         text = one.content.decode()
         assert "no official figures of multiple choice" in text and "some seconds" not in text
@@ -202,7 +202,7 @@ def test_the_page_keeps_its_choice_when_the_cut_moves(page):
     assert "of at least 40 %" in text and "1 of 3 models" in text
     assert "cut=40" in text and "model=random" in text  # in the addresses of files and stories
     assert "the median" in page().content.decode()
-    wrong = page("cut=much&reading=loud&measure=none").content.decode()
+    wrong = page("cut=much&parse=loud&measure=none").content.decode()
     assert "&#x27;much&#x27; is not a number from 0 to 100" in wrong
 
 
@@ -329,7 +329,7 @@ def test_open_work_on_a_story_makes_all_of_it_wait(world, client):
     _, secret = make_token(by=world.bob, name="tests", scope=Scope.READ, days=None, now=timezone.now())
     api = APIClient(HTTP_AUTHORIZATION=f"Token {secret}")
     address = f"/api/v1/projects/{world.dataset.project.slug}/structure/"
-    queries = ("", "?measure=stage2.overall_accuracy", f"?measure={BOTH}&counted=stories&reading=official")
+    queries = ("", "?measure=stage2.overall_accuracy", f"?measure={BOTH}&counted=stories&parse=official")
     assert {api.get(address + query).status_code for query in queries} == {403}
     assert api.get(f"{address}tables/observations/?format=csv").status_code == 403
 

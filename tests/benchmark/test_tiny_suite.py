@@ -403,7 +403,7 @@ def test_what_is_resampled_whole_is_the_same_in_a_comparison_as_on_the_leaderboa
 def test_a_table_and_a_picture_of_its_own_stand_in_its_own_section(run, admin, cast):
     slug = cast.project.slug
     for page in ("run_results", "run_report"):
-        response = admin.get(reverse(f"benchmark:{page}", args=[slug, run.uid]), {"reading": "repaired"})
+        response = admin.get(reverse(f"benchmark:{page}", args=[slug, run.uid]), {"parse": "repaired"})
         parts = {part.title: part for part in response.context["sections"].parts}
         assert [one.name for one in parts["Sums at a glance"].plots] == ["glance-repaired"]
         table = parts["Sums at a glance"].tables[0]
@@ -428,7 +428,7 @@ def test_a_table_and_a_picture_of_its_own_stand_in_its_own_section(run, admin, c
 def test_a_plot_of_its_own_is_thirty_lines_and_drawn_on_page_and_in_files_light_and_dark(run, admin, cast):
     assert len(inspect.getsourcelines(inspect.unwrap(right))[0]) <= 30
     where = [cast.project.slug, run.uid]
-    page = admin.get(reverse("benchmark:run_report", args=where), {"reading": "repaired"}).content.decode()
+    page = admin.get(reverse("benchmark:run_report", args=where), {"parse": "repaired"}).content.decode()
     for name, theme in THEMES.items():
         address = reverse("benchmark:run_plot", args=[*where, "glance-repaired", "svg"]) + f"?theme={name}"
         shown = re.search(rf'<img\s+class="drawn in-{name}"\s+src="{re.escape(address)}"', page)

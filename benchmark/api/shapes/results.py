@@ -224,7 +224,7 @@ class ComparisonOut(serializers.Serializer):
     first = serializers.CharField()
     second = serializers.CharField()
     group = serializers.CharField()
-    reading = serializers.ChoiceField(PARSES, source="parse")
+    parse = serializers.ChoiceField(PARSES)
     split = serializers.CharField(allow_blank=True)
     differ = serializers.CharField(allow_blank=True, help_text="In which settings the two differ.")
     lead = serializers.ListField(child=serializers.CharField(), help_text="What is to be read first.")

@@ -11,7 +11,7 @@ from benchmark.services.selections import selection_named
 from benchmark.suites.asked import PARSES
 from benchmark.suites.registry import suites
 
-OF_COMPARING = ("model", "other_model", "group", "reading", "split")
+OF_COMPARING = ("model", "other_model", "group", "parse", "split")
 
 
 def group_keys() -> list[str]:
@@ -27,7 +27,7 @@ def add_choices(parser) -> None:
         choices=group_keys(),
         help="the metric group that is compared; the first that both have if not given",
     )
-    parser.add_argument("--reading", choices=PARSES, help="repaired if not given")
+    parser.add_argument("--parse", choices=PARSES, help="repaired if not given")
     parser.add_argument("--split", metavar="NAME", help="only stories of this split, or run:ID for those of a run")
 
 
@@ -40,7 +40,7 @@ def compared(run: Run, other: Run, options: dict[str, Any]) -> tuple[list[Run], 
     group = options["group"] or next(iter(entrants))
     if group not in entrants:
         raise ValueError(f"The two have no scores of {options['group']} in common.")
-    parse = options["reading"] or "repaired"
+    parse = options["parse"] or "repaired"
     if parse == "official" and runs[0].answer_format == AnswerFormat.STRUCTURED:
         raise ValueError("Structured output has no official parse.")
     selection = selection_named(run.dataset, options["split"] or "", run.suite)

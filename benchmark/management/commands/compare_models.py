@@ -23,12 +23,12 @@ class PrintedComparison:
     file: WrittenFile | None = None
 
     def as_json(self) -> Json:
-        """{first, second, group, reading, selection, n, rows, notes[, path, bytes]}."""
+        """{first, second, group, parse, selection, n, rows, notes[, path, bytes]}."""
         return {
             "first": self.comparison.first,
             "second": self.comparison.second,
             "group": self.comparison.group,
-            "reading": self.comparison.parse,
+            "parse": self.comparison.parse,
             "selection": self.comparison.selection,
             "n": self.comparison.n,
             "rows": plain(self.comparison.rows),

@@ -76,7 +76,7 @@ class Command(JsonCommand):
             "--cut", metavar="PERCENT", help="from which score on a structure is right; the median if not given"
         )
         parser.add_argument("--counted", choices=[QUESTIONS, STORIES], help="questions if not given, or whole stories")
-        parser.add_argument("--reading", choices=PARSES, help="repaired if not given")
+        parser.add_argument("--parse", choices=PARSES, help="repaired if not given")
         parser.add_argument(
             "--structures", metavar="RUN", help="the run of belief tables; the newest of each model if not given"
         )
@@ -139,7 +139,7 @@ def _association(project: Project, sides: Sides, options: Json) -> Association:
     if why := lacking(sides, project):
         raise ValueError(why.message)
     params = {"structure": options["structures"], "run": options["answers"]}
-    params |= {name: options[name] for name in ("measure", "cut", "counted", "reading")}
+    params |= {name: options[name] for name in ("measure", "cut", "counted", "parse")}
     choice, problems = choice_of(
         sides, {name: value for name, value in params.items() if value}, options["model"] or ()
     )

@@ -87,7 +87,7 @@ def row_of(entrant: EntrantResults, group: str, cells: Row, where: Where | None 
 def measured(group: str, name: str, parse: str) -> dict[str, str]:
     """The items behind the measure `name` of a metric group."""
     if where := group_named(group).measured_in.get(name):
-        return dict(where) | {"reading": parse}
+        return dict(where) | {"parse": parse}
     return {"problem": "used"} if parse == "repaired" else {}
 
 

@@ -37,5 +37,5 @@ def _accuracies(entrant: EntrantResults, parse: str, scheme: Scheme) -> dict[str
 
 def _where(row: Row, parse: str, scheme: Scheme) -> dict[str, Items]:
     dimension = next(key for key, title in scheme.titles.items() if title == row["dimension"])
-    cells = {"dimension": dimension, "reading": parse}
+    cells = {"dimension": dimension, "parse": parse}
     return {key: Items(cells | {"category": key.removeprefix("in ")}) for key in row if key.startswith("in ")}

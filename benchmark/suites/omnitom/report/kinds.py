@@ -54,7 +54,7 @@ def kind_table(entrants: Sequence[EntrantResults], by: str, parse: str) -> Table
         for kind in KINDS[by]:
             for name in measures:
                 cells |= estimate(f"{kind} {name}", analyses.kinds[kind][name])
-                where[f"{kind} {name}"] = Items({by: kind, "reading": parse})
+                where[f"{kind} {name}"] = Items({by: kind, "parse": parse})
         rows.append(row_of(entrant, STAGE1, cells, where))
     title = Sentence("Extraction by {kind_heads}, {parse} parse (%)", kind_heads=KIND_HEADS[by], parse=word(parse))
     notes = [POOLED, KIND_NOTES[by], *of_bounds(rows), *unmarked(entrants, parse)]
@@ -77,7 +77,7 @@ def kind_dimension_table(
             for name, metric in analyses.kinds[kind].items():
                 cells |= estimate(name, metric)
                 dimension = {} if name == "overall" else {"dimension": name}
-                where[name] = Items({by: kind, "reading": parse} | dimension)
+                where[name] = Items({by: kind, "parse": parse} | dimension)
             rows.append(row_of(entrant, STAGE2, cells, where))
     title = Sentence(
         "Labelling accuracy by {kind_heads} and dimension, {parse} parse (%)",

@@ -44,7 +44,7 @@ def distribution_table(
     for entrant, counts in counted:
         predicted = counts.in_answers
         cells = _distributed(labels, predicted.predicted, predicted.ends, predicted.reasons)
-        where = {label: Items({"dimension": dimension, "said": label, "reading": parse}) for label in labels}
+        where = {label: Items({"dimension": dimension, "said": label, "parse": parse}) for label in labels}
         where |= {f"{label} share": items for label, items in where.items()}
         rows.append(row_of(entrant, STAGE2, cells, where))
     # people cover fewer stories than the run
@@ -84,7 +84,7 @@ def confusion_table(entrant: EntrantResults, dimension: str, parse: str, scheme:
     rows = []
     by_gold = zip(confusion.gold, confusion.rows, confusion.ends, confusion.reasons, strict=True)
     for gold, counts, ends, why in by_gold:
-        of_gold = {"dimension": dimension, "gold": gold, "reading": parse}
+        of_gold = {"dimension": dimension, "gold": gold, "parse": parse}
         where = {label: Items(of_gold | {"said": label}) for label in confusion.said}
         where |= {f"{label} share": items for label, items in where.items()}
         where["total"] = Items(of_gold)

@@ -142,5 +142,5 @@ def _main_where(key: str, parse: str, scheme: Scheme) -> dict[str, str]:
         return {"step": JUDGE} | category | measured(STAGE1, "f1", parse)
     dimension = next((name for name in scheme.keys if scheme.share_of(name) == key), "")
     if dimension:
-        return {"step": LABEL, "dimension": dimension, "reading": parse}
+        return {"step": LABEL, "dimension": dimension, "parse": parse}
     return {"step": LABEL} | measured(STAGE2, key, parse)

@@ -45,7 +45,7 @@ def match_count_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
     table = match_count_distribution(
         counts, parse=parse, shares={model: matches.shares for model, matches in matches_by_model.items()}
     )
-    where = {name: Items({"match_count": name, "reading": parse}) for name in BUCKETS}
+    where = {name: Items({"match_count": name, "parse": parse}) for name in BUCKETS}
     where |= {f"{name} share": items for name, items in where.items()}
     rows = [row_of(entrant, STAGE1, row, where) for row, entrant in zip(table.rows, entrants, strict=True)]
     left = clauses(
@@ -86,7 +86,7 @@ def _outputs_where(parse: str) -> dict[str, Items]:
     first = JUDGE if parse == "official" else EXTRACT
     filters_by_column: dict[str, dict[str, str]] = {}
     for group, step in ((STAGE1, first), (STAGE2, LABEL)):
-        unreadable = {"step": step, "problem": "unreadable"} | ({"reading": parse} if parse == "official" else {})
+        unreadable = {"step": step, "problem": "unreadable"} | ({"parse": parse} if parse == "official" else {})
         filters_by_column |= {group: unreadable, f"{group}_unreadable": unreadable}
     steps = {STAGE1: EXTRACT, STAGE2: LABEL}
     filters_by_column |= {f"{group}_answers": {"step": step, "problem": "answered"} for group, step in steps.items()}

@@ -141,7 +141,7 @@ def _pages_show_them(run, cast, client):
             ("run", [run.uid], {}),
             ("run_made", [run.uid], {}),
             ("run_results", [run.uid], {}),
-            ("run_report", [run.uid], {"reading": "repaired"}),
+            ("run_report", [run.uid], {"parse": "repaired"}),
             ("run_items", [run.uid], {"step": "answer"}),
             ("run_item", [run.uid, item.pk], {}),
             ("leaderboard", [], {}),
