@@ -117,7 +117,7 @@ def chosen_leaderboard(params: Mapping[str, str], access: ProjectAccess) -> Chos
     ran = suites_with_runs(dataset)
     default_suite = suite_to_show(dataset, ran)
     suite = params["suite"] if params.get("suite") in ran else default_suite
-    asked_format = params.get("form", "")
+    asked_format = params.get("answer_format", "")
     answer_format = asked_format if asked_format in AnswerFormat.values else answer_format_to_show(dataset, suite)
     every = params.get("runs") == "all"
     conditions = {field: params.get(field, "") for field in FIELDS}
@@ -127,7 +127,7 @@ def chosen_leaderboard(params: Mapping[str, str], access: ProjectAccess) -> Chos
     conditions = {field: name for field, name in conditions.items() if name in leaderboard.conditions[field]}
     split = leaderboard.chosen.key if leaderboard.chosen else ""
     query = (
-        {"version": dataset.version, "form": str(answer_format), "split": split}
+        {"version": dataset.version, "answer_format": str(answer_format), "split": split}
         | ({"suite": suite} if suite != default_suite else {})
         | ({"runs": "all"} if every else {})
         | conditions

@@ -34,9 +34,9 @@ from workers.models import Endpoint, Item, Making
 TEMPLATES = Path(site.BASE_DIR, "templates")
 LAUNCHED = {
     "dataset": "1", "endpoints": ["majority"], "steps": ["label"], "judge_level": "4", "shots": "3", "level": "3",
-    "form": "text",
+    "answer_format": "text",
     "examples": "1", "examples_from": "sample", "prompt_set": "omnitom-1", "max_tokens": "6000", "seed": "1",
-    "repetitions": "1", "judge_form": "same", "passes": "1", "settle": "none",
+    "repetitions": "1", "judge_answer_format": "same", "passes": "1", "settle": "none",
 }  # fmt: skip
 ENDPOINT = {"name": "small", "provider": "baseline", "model": "majority"}
 

@@ -3,7 +3,7 @@
 - `majority`: the commonest label in `task.counts`; `random`: uniform over the legal labels, seeded.
 - `omniscient`: every actor believes every narrated fact, the score of having no theory of mind at all.
 
-They answer tasks of labels and of propositions (`tasks`), in the form that a task asks for (`answer_forms`).
+They answer tasks of labels and of propositions (`tasks`), in the answer format that a task asks for (`answer_writers`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from annotation.domain.answer_forms import extraction_answer, label_answer
+from annotation.domain.answer_writers import extraction_answer, label_answer
 from annotation.domain.schema import WORLD
 from annotation.domain.tasks import EXTRACT, LABEL, ExtractedRow, ExtractionTask, LabelledRow, LabelTask, Row
 from workers.providers.baseline.baseline import Baseline, seeded

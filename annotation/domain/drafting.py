@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from annotation.domain.answer_forms import STRUCTURED
+from annotation.domain.answer_writers import STRUCTURED
 from annotation.domain.drafts import LONGEST
 from annotation.domain.reconciliation import DraftRow
 from annotation.domain.schema import ORDERS
@@ -62,7 +62,7 @@ def drafting_request(*, story: str, orders: Sequence[str] = ORDERS, reasoning_to
         max_tokens=TOKENS_BESIDE + TOKENS_A_TOKEN * estimated_tokens(story) + reasoning_tokens,
         temperature=0.0,
         schema=_answer_schema(),
-        task=ExtractionTask(story=story, form=STRUCTURED.name).as_task(),
+        task=ExtractionTask(story=story, answer_format=STRUCTURED.name).as_task(),
     )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
-from annotation.domain.answer_forms import extraction_answer
+from annotation.domain.answer_writers import extraction_answer
 from annotation.domain.baselines import chosen_labels, omniscient_rows
 from annotation.domain.records import Record
 from annotation.domain.sample_corpus import sample_records

@@ -42,15 +42,15 @@ class LabelledRow:
 class LabelTask:
     """Rows to label in `dimensions` {key: labels}.
 
-    `counts` are {key: {label: n}} for the majority baseline. `form` says how to answer, empty for labels by number; a
-    form that is a table has `columns`, keys in their order, as those of an object come back sorted from the ledger, and
-    `header` where its heads are not the usual ones.
+    `counts` are {key: {label: n}} for the majority baseline. `answer_format` says how to answer, empty for labels by
+    number; a format that is a table has `columns`, keys in their order, as those of an object come back sorted from the
+    ledger, and `header` where its heads are not the usual ones.
     """
 
     rows: Sequence[Row]
     dimensions: Mapping[str, Sequence[str]]
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    form: str = ""
+    answer_format: str = ""
     columns: Sequence[str] = ()
     header: Sequence[str] = ()
 
@@ -61,7 +61,7 @@ class LabelTask:
             rows=[Row(row["id"], row["actor"], row["belief"]) for row in task["rows"]],
             dimensions=task["dimensions"],
             counts=task.get("counts", {}),
-            form=task.get("form", ""),
+            answer_format=task.get("answer_format", ""),
             columns=task.get("columns", ()),
             header=task.get("header", ()),
         )
@@ -70,7 +70,7 @@ class LabelTask:
         """Return the task as a request keeps it."""
         return {
             "kind": LABEL,
-            **_given(form=self.form),
+            **_given(answer_format=self.answer_format),
             "rows": plain(self.rows),
             "dimensions": plain(self.dimensions),
             **_given(columns=self.columns),
@@ -81,12 +81,13 @@ class LabelTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionTask:
-    """A story whose propositions are asked for, of these `actors` where it names any. `form` says how to answer, empty
-    where it does not matter; a form that is a table has a `header` where its heads are not the usual ones."""
+    """A story whose propositions are asked for, of these `actors` where it names any. `answer_format` says how to
+    answer, empty where it does not matter; a format that is a table has a `header` where its heads are not the usual
+    ones."""
 
     story: str
     actors: Sequence[str] = ()
-    form: str = ""
+    answer_format: str = ""
     header: Sequence[str] = ()
 
     @classmethod
@@ -95,14 +96,19 @@ class ExtractionTask:
         return cls(
             story=task["story"],
             actors=task.get("actors", ()),
-            form=task.get("form", ""),
+            answer_format=task.get("answer_format", ""),
             header=task.get("header", ()),
         )
 
     def as_task(self) -> Task:
         """Return the task as a request keeps it."""
         story = {"story": self.story}
-        return {"kind": EXTRACT, **_given(form=self.form), **story, **_given(actors=self.actors, header=self.header)}
+        return {
+            "kind": EXTRACT,
+            **_given(answer_format=self.answer_format),
+            **story,
+            **_given(actors=self.actors, header=self.header),
+        }
 
 
 def _given(**parts: str | Sequence[str]) -> Task:

@@ -143,7 +143,7 @@ def _leaderboard_asked_for(request: Request, slug: str) -> tuple[ChosenLeaderboa
 
 def _leaderboard(access: ProjectAccess, asked: Json) -> Json:
     """Return the leaderboard that was asked for and no other one, as its page would show. Raises Http404."""
-    params = {"form" if name == "answer_format" else name: str(value) for name, value in asked.items()}
+    params = {name: str(value) for name, value in asked.items()}
     chosen = chosen_leaderboard(params, access)
     if chosen is None:
         raise Http404("There is no dataset yet.")

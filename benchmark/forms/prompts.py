@@ -48,7 +48,7 @@ class PromptChoice(forms.Form):
 
     step = forms.ChoiceField(label=gettext_noop("Step"))
     level = forms.TypedChoiceField(choices=[(level, str(level)) for level in (1, 2, 3, 4)], coerce=int)
-    form = forms.ChoiceField(label=gettext_noop("Form"), choices=AnswerFormat.choices)
+    answer_format = forms.ChoiceField(label=gettext_noop("Answer format"), choices=AnswerFormat.choices)
     filled = forms.ChoiceField(required=False, label=gettext_noop("Shown as"))
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, suite: Suite) -> None:

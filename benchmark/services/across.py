@@ -112,7 +112,7 @@ def _ranking(
         query={
             "version": str(dataset.version),
             "suite": group_suite(group.key),
-            "form": answer_format,
+            "answer_format": answer_format,
             "split": chosen.key if chosen else "",
         }
         | conditions,
@@ -205,7 +205,7 @@ def _parts(ranking: SuiteRanking) -> tuple[str, str, str, str]:
         suite_named(group_suite(ranking.group)).title,
         ranking.score,
         Sentence("version {query}", query=ranking.query["version"]),
-        AnswerFormat(ranking.query["form"]).label.lower(),
+        AnswerFormat(ranking.query["answer_format"]).label.lower(),
     )
 
 

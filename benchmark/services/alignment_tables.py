@@ -197,7 +197,7 @@ def _table(run: Run, item: RunItem, text: str, stories: Mapping[str, int], promp
     sample = item.sample
     origin = TableOrigin(
         suite=run.suite, run=run.uid, dataset=run.dataset.version, item=item.pk, entrant=item.entrant_id,
-        sample=sample.key, form=run.answer_format,
+        sample=sample.key, answer_format=run.answer_format,
     )  # fmt: skip
     return DrawnTable(
         key=_key(run, item),

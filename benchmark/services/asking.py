@@ -166,7 +166,7 @@ def _chosen(run: Run, parameters: Parameters) -> Options:
 
 def _value(run: Run, parameters: Parameters, setting: Setting) -> Any:
     if setting.stored == COLUMN:
-        return getattr(run, setting.run_field)
+        return getattr(run, setting.name)
     kept = parameters.options if setting.stored == OPTION else parameters.own
     return kept.get(setting.name, setting.default)
 

@@ -84,7 +84,7 @@ def problems_of(suite: Suite) -> dict[str, str]:
         **({UNJUDGED: Sentence("{judged} without a judgement", judged=judged[0])} if judged else {}),
         **(
             {"unstructured": gettext_noop("Not structured")}
-            if any(setting.name == "form" for setting in suite.settings)
+            if any(setting.name == "answer_format" for setting in suite.settings)
             else {}
         ),
         **({"gaps": gettext_noop("Rows without a judgement")} if any(step.completes for step in suite.steps) else {}),

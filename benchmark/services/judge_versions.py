@@ -34,7 +34,7 @@ def version_of(run: Run) -> str:
     """
     suite = suite_named(run.suite)
     spec = {name: value for name, value in plain(run.provenance.judge or {}).items() if name not in NO_PART_OF_IT}
-    identity: Json = {"judge": spec, "form": run.answer_format}
+    identity: Json = {"judge": spec, "form": run.answer_format}  # another key would be another version
     if suite.judge is not None:
         identity |= suite.judge.instrument(settings_of(run))
     if reads_prompts(run.judge):

@@ -62,7 +62,7 @@ def _facts(dataset: Dataset, leaderboard: Leaderboard, runs: Sequence[Run], quer
     return [
         ["Dataset", Sentence("version {dataset}, SHA-256 {digest}", dataset=dataset.version, digest=dataset.digest)],
         [gettext_noop("Ranked over"), leaderboard.chosen.label],
-        ["Form", AnswerFormat(runs[0].answer_format).label],
+        ["Answer format", AnswerFormat(runs[0].answer_format).label],
         ["Rows", f"{chosen}: {len(runs):,} run{'' if len(runs) == 1 else 's'}"],
         *rankings,
     ]

@@ -47,7 +47,7 @@ def facts_of(run: Run, report: RunMetrics) -> Facts:
         [suite.noun[1].capitalize(), f"{report.stories:,}" + (f" ({', '.join(chosen)})" if chosen else "")],
         *_data_facts(run),
         ["Steps", ", ".join(suite.step(step).label.lower() for step in run.steps)],
-        ["Form", AnswerFormat(run.answer_format).label],
+        ["Answer format", AnswerFormat(run.answer_format).label],
         ["Prompts", f"set {run.prompt_set}" + (f", level {run.level}" if suite.prompting else "")],
         *[
             [f"Prompt of {step.label.lower()}", f"SHA-256 {digest}"]

@@ -103,9 +103,9 @@ def _check_dataset(plan: Plan) -> None:
 def _check_options(plan: Plan, settings: Sequence[Setting]) -> None:
     """Raise RunRefused for options that are none of the settings, and for values out of range."""
     settings_by_name = {setting.name: setting for setting in settings}
-    if "form" in set(plan.options) - set(settings_by_name):
+    if "answer_format" in set(plan.options) - set(settings_by_name):
         raise RunRefused(
-            Sentence("{definition} is answered in free text alone.", definition=plan.definition.title), "form"
+            Sentence("{definition} is answered in free text alone.", definition=plan.definition.title), "answer_format"
         )
     if unknown := sorted(set(plan.options) - set(settings_by_name)):
         available = listed(settings_by_name) or "none"
@@ -329,17 +329,19 @@ def _check_source(plan: Plan, source: Run) -> None:
                 source=source.title,
                 answer_format=answer_format,
             ),
-            "form",
+            "answer_format",
         )
 
 
 def check_answer_formats(plan: Plan) -> None:
     """Raise RunRefused where an endpoint of the plan cannot hold its answers to a schema that it is to keep to."""
     if plan.answer_format == AnswerFormat.STRUCTURED:
-        _check_fitting(_asked(plan), "form", gettext_noop("choose free text"))
+        _check_fitting(_asked(plan), "answer_format", gettext_noop("choose free text"))
     judge = plan.definition.judge
     if judge and plan.judge and plan.judges and judge.held_to_schema(plan.settings):
-        _check_fitting([plan.judge], "judge_form", gettext_noop("let it judge in the form of the answers"))
+        _check_fitting(
+            [plan.judge], "judge_answer_format", gettext_noop("let it judge in the answer format of the run")
+        )
 
 
 def _check_fitting(endpoints: Sequence[Endpoint], name: str, way_out: str) -> None:

@@ -107,7 +107,7 @@ class Plan:
     @property
     def answer_format(self) -> str:
         """The answer format: free text where the suite has no other."""
-        return self.options.get("form", AnswerFormat.TEXT)
+        return self.options.get("answer_format", AnswerFormat.TEXT)
 
     @property
     def prompt_set(self) -> str:

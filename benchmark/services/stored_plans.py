@@ -27,7 +27,7 @@ def draft_of(plan: Plan, stories: Sequence[DatasetSample]) -> Run:
 
 def _columns(plan: Plan) -> Options:
     """Return what the run has columns for, by its fields."""
-    by_field = {setting.run_field: plan.options[setting.name] for setting in _settings(plan, COLUMN)}
+    by_field = {setting.name: plan.options[setting.name] for setting in _settings(plan, COLUMN)}
     return {"answer_format": plan.answer_format, "level": NO_LEVEL, "prompt_set": plan.prompt_set} | by_field
 
 

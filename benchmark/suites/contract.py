@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.domain.answer_forms import AnswerForm
+from annotation.domain.answer_writers import AnswerWriter
 from annotation.domain.schema import Schema
 from benchmark.controls.contract import Controllable
 from benchmark.domain.parameters import Options
@@ -134,7 +134,7 @@ class Suite:
     stand among them, `explorer` the part in which a reader chooses. `published` are figures that papers print of it,
     with the tables that have them: rows of such figures are entered by users.
 
-    `baselines` answer its questions without a model; `answer_forms` are those in which shared baselines and scripted
+    `baselines` answer its questions without a model; `answer_writers` are those in which shared baselines and scripted
     models write labels and propositions for it. `main` are the keys of the metric groups that stand for it beside other
     suites, its first group where it names none.
     """
@@ -200,7 +200,7 @@ class Suite:
     categories: ShortNames = field(default_factory=dict)
     category_noun: str = gettext_noop("category")
     baselines: tuple[Baseline, ...] = ()
-    answer_forms: tuple[AnswerForm, ...] = ()
+    answer_writers: tuple[AnswerWriter, ...] = ()
     main: tuple[str, ...] = ()
 
     @property

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 _LONGEST = 200
-_NOT_HERE = ("load", "baselines", "answer_forms", "schema")
+_NOT_HERE = ("load", "baselines", "answer_writers", "schema")
 """Fields that answer for themselves: the import of a copy (`services/imports.py`), the provider of baselines and what
 writes their answers."""
 _TRIES = {
@@ -66,7 +66,7 @@ _TRIES = {
     "controls.relined": "tell {place} under a control",
     "judge.instrument": "say what its judge is",
     "judge.passes": "say how often its judge is asked",
-    "judge.held_to_schema": "say in which form its judge answers",
+    "judge.held_to_schema": "say in which format its judge answers",
     "judge.kept": "say what its judge said of rows",
     "judge.groupings.of_row": "say in which groups the rows are that its judge compares",
     "judge.groupings.of_question": "say in which groups the rows are that its judge compares of {place}",

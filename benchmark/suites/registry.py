@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 
-from annotation.domain.answer_forms import register_form
+from annotation.domain.answer_writers import register_writer
 from annotation.domain.schema import Schema
 from benchmark.suites.contract import MetricGroup, Suite
 from benchmark.suites.guarding import SuiteFailed, guarded
@@ -38,7 +38,7 @@ def register(suite: Suite) -> None:
     """Register a suite. Raises ValueError where its name, the key of one of its metric groups or a kind of answer that
     it parses is another's, where two of its metric groups have one score title, where a group or a step names a step or
     a metric that there is not, where the name of one of its settings is one of every run, that of a filter one of every
-    suite, or where a baseline or a form of answers of it would take another's place."""
+    suite, or where a baseline or an answer format of it would take another's place."""
     if suite.name in _suites and _suites[suite.name].groups != suite.groups:
         raise ValueError(f"There is a suite {suite.name!r} already; expected a name of its own.")
     if unknown := _unknown(suite):
@@ -70,8 +70,8 @@ def register(suite: Suite) -> None:
             f"There is a baseline {other.name!r} for tasks {other.task!r} already, which answers otherwise than that "
             f"of {suite.name}; expected a kind of task of the suite's own."
         )
-    for form in suite.answer_forms:
-        register_form(form)
+    for writer in suite.answer_writers:
+        register_writer(writer)
     for baseline in suite.baselines:
         register_baseline(baseline)
     _suites[suite.name] = guarded(suite)

@@ -25,9 +25,6 @@ OF_THE_LAUNCH = frozenset(
 
 OPTION, PARAMETER, COLUMN = "option", "parameter", "column"
 """Where a run keeps a setting: among its options, as a parameter under its own name, or in a column of its own."""
-_FORM = "form"
-_RUN_FIELDS = {_FORM: "answer_format"}
-"""Fields of runs that are called otherwise than the setting that they keep: its name is in kept options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +50,8 @@ class Settings:
 
     @property
     def answer_format(self) -> str:
-        """The value of the setting `form`, which is its name outside; free text of a suite that has no other."""
-        return str(self.options.get(_FORM, "text"))
+        """The value of the setting `answer_format`; free text of a suite without one."""
+        return str(self.options.get("answer_format", "text"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +119,6 @@ class Setting:
             return self
         choices = (*self.of_imports, *(choice for choice in self.choices if choice[0] != self.default))
         return replace(self, default=self.of_imports[0][0], choices=choices, of_imports=())
-
-    @property
-    def run_field(self) -> str:
-        """The field of a run that keeps a setting with a column of its own."""
-        return _RUN_FIELDS.get(self.name, self.name)
 
     def checked(self, value: Any) -> Any:
         """The value, of the type of the default. Raises ValueError with one sentence."""

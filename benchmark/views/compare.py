@@ -101,7 +101,7 @@ def _leaderboard_query(chosen: ChosenComparison) -> str:
     run, group, params = chosen.runs[0], chosen.group, chosen.asked
     came_from = {"split": chosen.comparison.split, **ranking_in(params)}
     ranking = ranking_with(run.dataset, run.answer_format, group, [params["a"], params["b"]], asked=came_from)
-    query = {"version": run.dataset.version, "form": run.answer_format, "split": ranking.pop("split", "")}
+    query = {"version": run.dataset.version, "answer_format": run.answer_format, "split": ranking.pop("split", "")}
     query |= {"group": group, "parse": chosen.parse, **ranking}
     return urlencode({name: value for name, value in query.items() if value})
 

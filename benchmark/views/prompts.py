@@ -60,8 +60,10 @@ def prompt_set(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     except BadPromptSet as error:
         raise Http404(str(error)) from error
     step, level = service.first_prompt(suite, prompts)
-    form = PromptChoice({"step": step, "level": level, "form": "text"} | request.GET.dict(), suite=suite)
-    chosen = form.cleaned_data if form.is_valid() else {"step": step, "level": level, "form": "text", "filled": ""}
+    form = PromptChoice({"step": step, "level": level, "answer_format": "text"} | request.GET.dict(), suite=suite)
+    chosen = (
+        form.cleaned_data if form.is_valid() else {"step": step, "level": level, "answer_format": "text", "filled": ""}
+    )
     context = {
         "prompts": prompts,
         "form": form,
@@ -75,7 +77,7 @@ def prompt_set(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 def _wording(suite: Suite, prompts: PromptSet, chosen: Mapping[str, Any]) -> Context:
     """Return the messages of a prompt, as `parts` (role, text), and their `digest`, or the `problem` that it has."""
-    where = chosen["step"], chosen["level"], chosen["form"]
+    where = chosen["step"], chosen["level"], chosen["answer_format"]
     try:
         if chosen["filled"]:
             prompt = service.prompting_of(suite).filled(prompts, *where)

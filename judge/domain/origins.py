@@ -27,8 +27,8 @@ class StudyOrigin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOrigin:
-    """The origin of one table: the answer of an entrant of a run, in the answer format `form`, to a sample by its
-    key."""
+    """The origin of one table: the answer of an entrant of a run, in the answer format `answer_format`, to a sample by
+    its key."""
 
     suite: str
     run: str
@@ -36,4 +36,4 @@ class TableOrigin:
     item: int
     entrant: int
     sample: str
-    form: str
+    answer_format: str

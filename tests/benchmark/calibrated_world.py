@@ -64,7 +64,7 @@ def judge_anew(cast: Cast, run: Run) -> list[Run]:
         "shots": 3,
         "title": "",
         "budget": "",
-        "judge_form": "same",
+        "judge_answer_format": "same",
         "passes": "1",
         "settle": "none",
     }

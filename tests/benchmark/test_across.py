@@ -80,7 +80,7 @@ def ranking(title: str = "Tiny sums", **values: float | None) -> SuiteRanking:
     order = sorted(values, key=lambda key: -(values[key] or 0))
     return SuiteRanking(
         group="tiny", title=title, dataset="Sums, version 1", over="All 12 sums", numbers=frozenset(range(1, 13)),
-        query={"version": "1", "form": "text"}, within="Free text", ranked=len(values), chance=None,
+        query={"version": "1", "answer_format": "text"}, within="Free text", ranked=len(values), chance=None,
         no_chance=NO_CHANCE, absent=(),
         places={key: place(value, 1 + order.index(key)) for key, value in values.items()},
         models={key: RankedModel(key) for key in values},

@@ -224,7 +224,7 @@ def test_nothing_is_built_on_a_run_that_was_deleted_meanwhile(world, build):
                 "judge": "lexical-judge",
                 "judge_level": "4",
                 "shots": "0",
-                "judge_form": "same",
+                "judge_answer_format": "same",
                 "passes": "1",
                 "settle": "none",
             },

@@ -124,7 +124,7 @@ def test_other_runs_can_be_compared_if_dataset_and_form_are_the_same(world):
 
     assert named(HOSTILE) == {f"{HOSTILE} (level 1)", f"{HOSTILE} (level 3)"}
     assert named("random") == {"random", "random #2"}  # a baseline reads no prompt, of whatever level
-    structured = world.another("random", form=AnswerFormat.STRUCTURED, steps=("label",))
+    structured = world.another("random", answer_format=AnswerFormat.STRUCTURED, steps=("label",))
     with pytest.raises(NotComparable, match="structured output"):
         pair_of(world.dataset.project, world.entrant("random"), f"{structured.uid}.{structured.entrants.get().pk}")
 

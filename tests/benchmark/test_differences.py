@@ -110,8 +110,8 @@ def test_who_may_not_see_results_sees_no_differences(world, client):
 
 def test_one_model_has_nothing_to_be_compared_with(world, client):
     client.force_login(world.alice)
-    world.another("majority", form=AnswerFormat.STRUCTURED, steps=("label",))
-    page = client.get(f"{world.base}/results/differences/?form=structured")
+    world.another("majority", answer_format=AnswerFormat.STRUCTURED, steps=("label",))
+    page = client.get(f"{world.base}/results/differences/?answer_format=structured")
     assert "Nothing to compare" in page.content.decode()
     assert page.context["parses"] == ["repaired"]
 
@@ -122,7 +122,10 @@ def test_the_compare_page_says_which_tests_it_adjusts_over(world, client):
     page = client.get(f"{world.base}/results/compare/", asked).content.decode()
     # overall, seven dimensions, seven categories
     assert "over the 15 tests of the table below" in page and "not over all pairs of models" in page
-    assert f"{world.base}/results/differences/?version=1&amp;form=text&amp;group=stage2&amp;parse=repaired" in page
+    assert (
+        f"{world.base}/results/differences/?version=1&amp;answer_format=text&amp;group=stage2&amp;parse=repaired"
+        in page
+    )
 
 
 def columns_of(*rows: tuple[int, str, float]) -> Columns:

@@ -273,7 +273,7 @@ def test_the_folder_is_the_same_every_time(world, client, base):
 
 
 def test_structured_output_has_no_official_folder(world, client):
-    run = world.another("majority", form=AnswerFormat.STRUCTURED, steps=("label",))
+    run = world.another("majority", answer_format=AnswerFormat.STRUCTURED, steps=("label",))
     client.force_login(world.alice)
     assert client.get(f"{world.base}/runs/{run.uid}/output/{run.entrants.get().pk}.zip").status_code == 404
 

@@ -29,10 +29,10 @@ from workers.services.jobs import retry_failed
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def judged(rows: list, others: list, form: str, ids: list[int] | None = None) -> str:
+def judged(rows: list, others: list, answer_format: str, ids: list[int] | None = None) -> str:
     """A judgement in which every row matches the first of the other side."""
     ids = ids or list(range(1, len(rows) + 1))
-    if form == "structured":
+    if answer_format == "structured":
         return json.dumps([{"id": at, "matches": [1] if others else []} for at in ids])
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(
@@ -45,7 +45,7 @@ def forgetful(body) -> str:
     """Judges everything at first but the last gold row and, of three predicted rows on, the second; the rest when it is
     asked again."""
     task = body["task"]
-    predictions, gold, form = task["predictions"], task["gold"], task["form"]
+    predictions, gold, answer_format = task["predictions"], task["gold"], task["answer_format"]
     again = body["messages"][-2]["role"] == "assistant" or "no judgement yet" in body["messages"][-1]["content"]
     skipped = {2} if len(predictions) > 2 else set()
     ids = [
@@ -53,20 +53,20 @@ def forgetful(body) -> str:
         [at for at in range(1, len(gold) + 1) if (at == len(gold)) == again],
     ]
     sides = [
-        judged(predictions, gold, form, ids[0])
+        judged(predictions, gold, answer_format, ids[0])
         if ids[0]
         else "[]"
-        if form == "structured"
+        if answer_format == "structured"
         else "Actor,Belief,MatchCount\n"
     ]
     sides.append(
-        judged(gold, predictions, form, ids[1])
+        judged(gold, predictions, answer_format, ids[1])
         if ids[1]
         else "[]"
-        if form == "structured"
+        if answer_format == "structured"
         else "Actor,Belief,MatchCount\n"
     )
-    if form == "structured":
+    if answer_format == "structured":
         return f'{{"predictions": {sides[0]}, "gold": {sides[1]}}}'
     return f"Prediction Table:\n{sides[0]}\nGround Truth Table:\n{sides[1]}"
 
@@ -87,10 +87,12 @@ def gold(cast, make_story):
     return frozen(cast, make_story)
 
 
-def run_of(cast, gold, form: str = "text", **judge):
+def run_of(cast, gold, answer_format: str = "text", **judge):
     options = {"function": "forgetful"} | judge.pop("options", {})
     held = make_endpoint("judge", options=options, **judge)
-    return work_off(started(cast, gold, [baselines()["omniscient"]], ("extract", "judge"), judge=held, form=form))
+    return work_off(
+        started(cast, gold, [baselines()["omniscient"]], ("extract", "judge"), judge=held, answer_format=answer_format)
+    )
 
 
 def overall(run) -> ReportRow:
@@ -102,9 +104,9 @@ def followed_up(run):
     return work_off(run)
 
 
-@pytest.mark.parametrize("form", ["text", "structured"])
-def test_the_missing_rows_are_asked_for_and_fill_the_judgement(cast, gold, form):
-    run = run_of(cast, gold, form)
+@pytest.mark.parametrize("answer_format", ["text", "structured"])
+def test_the_missing_rows_are_asked_for_and_fill_the_judgement(cast, gold, answer_format):
+    run = run_of(cast, gold, answer_format)
     before, official = overall(run), report_of(run).entrants[0].groups["stage1"].parses.official
     assert before.stories == 4 and before.unreadable == 0
     assert before.unjudged.rows == gaps_of(run)["rows"] == gaps_of(run)["all_rows"] >= 4
@@ -121,9 +123,9 @@ def test_the_missing_rows_are_asked_for_and_fill_the_judgement(cast, gold, form)
     assert all(one.repaired["judged"] == one.repaired["asked"] > 0 for one in places)
 
 
-@pytest.mark.parametrize("form", ["text", "structured"])
-def test_the_question_is_the_same_conversation_with_only_these_rows(cast, gold, form):
-    run = followed_up(run_of(cast, gold, form))
+@pytest.mark.parametrize("answer_format", ["text", "structured"])
+def test_the_question_is_the_same_conversation_with_only_these_rows(cast, gold, answer_format):
+    run = followed_up(run_of(cast, gold, answer_format))
     first, later = (
         RunItem.objects.filter(entrant__run=run, step=step).order_by("sample").select_related("call", "sample").first()
         for step in (JUDGE, FOLLOW_UP)
@@ -135,7 +137,7 @@ def test_the_question_is_the_same_conversation_with_only_these_rows(cast, gold, 
     asked = messages[-1]["content"]
     gold_rows = [(one["actor"], one["belief"]) for one in first.sample.beliefs]
     assert gold_rows[-1][1] in asked and all(belief not in asked for _, belief in gold_rows[:-1])
-    if form == "structured":
+    if answer_format == "structured":
         held = later.call.request["schema"]["properties"]["gold"]["items"]["properties"]
         assert held["id"]["enum"] == [len(gold_rows)]
         extraction = RunItem.objects.get(entrant=first.entrant, sample=first.sample, step=EXTRACT).call.answer

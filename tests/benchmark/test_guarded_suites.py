@@ -59,7 +59,7 @@ def _kinds(hint: Any) -> set[Any]:
 def test_every_function_of_the_contract_is_guarded():
     left_to_others = {name for name in _functions(Suite) if name.split(".")[0] in guarding._NOT_HERE}
     assert left_to_others == {
-        "load", "baselines.answer", "baselines.settings", "answer_forms.labels", "answer_forms.propositions"
+        "load", "baselines.answer", "baselines.settings", "answer_writers.labels", "answer_writers.propositions"
     }  # fmt: skip
     assert _functions(Suite) - left_to_others == set(guarding._TRIES)
 

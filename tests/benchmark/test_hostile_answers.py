@@ -162,17 +162,17 @@ EXTRACTIONS = {
 }
 
 
-@pytest.mark.parametrize("form", ["text", "structured"])
-def test_hostile_extractions_are_judged_like_any_other(world, form):
+@pytest.mark.parametrize("answer_format", ["text", "structured"])
+def test_hostile_extractions_are_judged_like_any_other(world, answer_format):
     numbers = dict(enumerate(EXTRACTIONS, 1))
     world.server.control(rules=saying({story: EXTRACTIONS[name] for story, name in numbers.items()}))
-    run = world.run(steps=("extract", "judge"), form=form)
+    run = world.run(steps=("extract", "judge"), answer_format=answer_format)
     for story, name in numbers.items():
         extracted, judged = place(run, EXTRACT, story), place(run, JUDGE, story)
         assert extracted.call.answer == storable(EXTRACTIONS[name]), name
         assert judged.call is not None and judged.item.state != ItemState.FAILED, (name, judged.item.problem)
         # the oracle's judge credits none of these rows, and no gold row
-        assert judged.score == (0.0 if form == "text" and name != "a long field" else None), name
+        assert judged.score == (0.0 if answer_format == "text" and name != "a long field" else None), name
         assert judged.repaired_score in (0.0, None), name
     rest = RunItem.objects.filter(entrant__run=run, step=JUDGE, sample__number__gt=len(numbers))
     assert {one.repaired_score for one in rest} == {1.0}

@@ -105,7 +105,7 @@ def test_structured_output_gives_people_no_official_figures_either(cast, stories
     for _, rows, assignments in stories:
         for row in rows:
             label(assignments[0], row)
-    found = metrics(cast, form=AnswerFormat.STRUCTURED)
+    found = metrics(cast, answer_format=AnswerFormat.STRUCTURED)
     assert found["Annotator 1"].parses.official is None
     assert found["Annotator 1"].parses.overall("repaired").value_of("overall_accuracy") == 1
 

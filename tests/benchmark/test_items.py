@@ -240,7 +240,9 @@ def test_a_judgement_shows_counts_on_both_sides(alice, run):
 
 def test_a_structured_judgement_names_the_rows_that_match(alice, cast, gold, models):
     chosen = [models["omniscient"]]
-    run = work_off(started(cast, gold, chosen, ["extract", "judge"], judge=models["lexical-judge"], form="structured"))
+    run = work_off(
+        started(cast, gold, chosen, ["extract", "judge"], judge=models["lexical-judge"], answer_format="structured")
+    )
     place = RunItem.objects.filter(entrant__run=run, step="judge").first()
     said = json.loads(place.call.answer)
     shown = alice.get(at(run, f"{place.pk}/")).context["detail"]

@@ -11,7 +11,7 @@ from workers.models import Endpoint
 
 MODEL = {"name": "judge", "family": "f", "provider": "openai", "model": "judge-1", "options": {"effort": "low"}}
 RULES = {"name": "lexical-judge", "provider": "baseline", "model": "lexical-judge", "options": {"threshold": 0.6}}
-ANEW = {"judge_form": "links", "passes": 3, "settle": "exact"}
+ANEW = {"judge_answer_format": "links", "passes": 3, "settle": "exact"}
 pytestmark = pytest.mark.once
 CASES = {
     "rules": (RULES, "text", {}, "d2226e970af22eb0"),

@@ -63,7 +63,7 @@ def test_one_launch_has_several_judges_whose_majority_outvotes_the_errors_of_eac
         "judges": ["judge-1", "judge-2", "judge-0"],
         "judge_level": 2,
         "shots": 3,
-        "judge_form": "same",
+        "judge_answer_format": "same",
         "passes": "1",
         "settle": "none",
         "title": "Three",

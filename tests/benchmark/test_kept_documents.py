@@ -41,7 +41,7 @@ def test_a_kept_document_is_the_same_when_it_is_read_and_written_again():
         "title": "T",
         "kind": "leaderboard",
         "groups": {"stage1": [ENTRANT]},
-        "facts": [["Form", "Text"]],
+        "facts": [["Answer format", "Text"]],
         "methods": [],
     }
     kept |= {"absent": {"stage1": []}, "numbers": [1], "query": {"split": "main"}}

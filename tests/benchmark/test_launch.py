@@ -34,10 +34,10 @@ from workers.models import Call, Job
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-JUDGED = {"judge_form": "same", "passes": "1", "settle": "none"}
+JUDGED = {"judge_answer_format": "same", "passes": "1", "settle": "none"}
 ASKED = {
     "dataset": "1", "steps": ["extract", "judge", "label"], "judge": "lexical-judge", "judge_level": "4", "shots": "3",
-    "with_story": "on", "level": "3", "form": "text", "examples": "1", "examples_from": "sample",
+    "with_story": "on", "level": "3", "answer_format": "text", "examples": "1", "examples_from": "sample",
     "prompt_set": "omnitom-1",
     "max_tokens": "6000", "seed": "1", "repetitions": "1", "once": "token-1",
     **JUDGED,
@@ -126,8 +126,8 @@ REFUSED = [
     ({"endpoints": ["omniscient"], "judge": ""}, "judge", "Judging needs a judge"),
     ({"endpoints": ["omniscient"], "steps": ["label"]}, "endpoints", "omniscient is a baseline that can only extract"),
     (
-        {"endpoints": ["plain"], "steps": ["label"], "form": "structured"},
-        "form",
+        {"endpoints": ["plain"], "steps": ["label"], "answer_format": "structured"},
+        "answer_format",
         "plain cannot hold its answers to a schema",
     ),
     ({"endpoints": ["majority"], "steps": ["label"], "batch": "on"}, "batch", "majority has no batch form"),
@@ -173,11 +173,13 @@ def test_a_form_that_is_sent_twice_starts_one_run(alice, gold, models):
 # --- the estimate
 # ----------------------------------------------------------------------------------------------------------------
 @pytest.mark.once
-@pytest.mark.parametrize("form", AnswerFormat.values)
+@pytest.mark.parametrize("answer_format", AnswerFormat.values)
 @pytest.mark.parametrize("level", [1, 4])
-def test_sizes_are_those_of_the_requests(gold, models, form, level):
+def test_sizes_are_those_of_the_requests(gold, models, answer_format, level):
     """Built whole for one story of each category and by addition for the others: the same as building all."""
-    plan = plan_for(gold, make_endpoint("paid"), judge=models["lexical-judge"], form=form, level=level)
+    plan = plan_for(
+        gold, make_endpoint("paid"), judge=models["lexical-judge"], answer_format=answer_format, level=level
+    )
     stories, prompts = check(plan), built_in()
     draft = draft_of(plan, stories)
     sizes = estimates._sizes(plan, stories, estimates.parts_of(plan, stories))

@@ -101,15 +101,15 @@ def test_of_equal_settings_only_the_newest_is_shown(world):
 
 @pytest.mark.once
 def test_structured_and_free_text_are_never_in_one_table(world, client):
-    structured = world.another("majority", "random", form=AnswerFormat.STRUCTURED, steps=("label",))
+    structured = world.another("majority", "random", answer_format=AnswerFormat.STRUCTURED, steps=("label",))
     client.force_login(world.alice)
-    for form, uid, other in (
+    for answer_format, uid, other in (
         (AnswerFormat.TEXT, world.run.uid, structured.uid),
         (AnswerFormat.STRUCTURED, structured.uid, world.run.uid),
     ):
-        page = written(client.get(f"{world.base}/results/?form={form}"))
+        page = written(client.get(f"{world.base}/results/?answer_format={answer_format}"))
         assert f"/runs/{uid}/" in page and f"/runs/{other}/" not in page
-    page = written(client.get(f"{world.base}/results/?form=structured"))
+    page = written(client.get(f"{world.base}/results/?answer_format=structured"))
     assert "Structured output has no official parse" in page and "Official parse (%)" not in page
 
 

@@ -36,10 +36,17 @@ def overall_of(run, group: str) -> ReportRow:
     return report_of(run).entrants[0].groups[group].parses.overall("repaired")
 
 
-def run_of(cast, gold, text: str, *, form: str = "structured", judge=None, steps=STEPS):
+def run_of(cast, gold, text: str, *, answer_format: str = "structured", judge=None, steps=STEPS):
     judge = judge or baselines()["lexical-judge"]
     return work_off(
-        started(cast, gold, [make_endpoint("model", options={"default": text})], steps, judge=judge, form=form)
+        started(
+            cast,
+            gold,
+            [make_endpoint("model", options={"default": text})],
+            steps,
+            judge=judge,
+            answer_format=answer_format,
+        )
     )
 
 
@@ -54,7 +61,7 @@ def test_a_table_is_unreadable_in_a_structured_run_and_an_answer_in_a_free_one(c
 
 
 def test_free_text_takes_the_same_table(cast, gold):
-    run = run_of(cast, gold, TABLE, form="text", steps=("extract", "judge"))
+    run = run_of(cast, gold, TABLE, answer_format="text", steps=("extract", "judge"))
     assert overall_of(run, "stage1").unreadable == 0 and schema_breakers(run) == []
 
 
@@ -98,7 +105,9 @@ def test_what_counts_as_structured(cast, gold, text, why):
 def test_the_run_page_names_the_endpoint_and_opens_the_answers(cast, gold, client):
     script = [{"text": TABLE, "times": 3}]
     model = make_endpoint("model", options={"script": script, "default": ROWS}, max_concurrency=1)
-    asked = started(cast, gold, [model], ("extract", "judge"), judge=baselines()["lexical-judge"], form="structured")
+    asked = started(
+        cast, gold, [model], ("extract", "judge"), judge=baselines()["lexical-judge"], answer_format="structured"
+    )
     run = work_off(asked)
     client.force_login(cast.alice)
     page = " ".join(client.get(f"/p/{run.project.slug}/runs/{run.uid}/").content.decode().split())
@@ -122,17 +131,17 @@ def test_the_methods_text_names_whoever_ignored_the_schema_and_counts_the_answer
     script = [{"text": TABLE, "times": 3}]
     model = make_endpoint("model", options={"script": script, "default": ROWS}, max_concurrency=1)
     judge = make_endpoint("judge", options={"default": COUNTS})
-    run = work_off(started(cast, gold, [model], ("extract", "judge"), judge=judge, form="structured"))
+    run = work_off(started(cast, gold, [model], ("extract", "judge"), judge=judge, answer_format="structured"))
     told = "The schema was ignored by model in 3 of 4 answers of extraction; judge in 1 of 4 answers of judging."
     assert told in scoring(run)
     frozen_as_it_was = freeze_run(by=None, run=run).metrics["methods"]
     assert any(told in one["text"] for one in frozen_as_it_was)
 
 
-@pytest.mark.parametrize(("text", "form"), [(ROWS, "structured"), (TABLE, "text")])
-def test_the_methods_text_says_where_nobody_ignored_the_schema(cast, gold, text, form):
-    told = scoring(run_of(cast, gold, text, form=form, steps=("extract", "judge")))
-    assert ("No endpoint ignored the schema." in told) == (form == "structured") and "ignored by" not in told
+@pytest.mark.parametrize(("text", "answer_format"), [(ROWS, "structured"), (TABLE, "text")])
+def test_the_methods_text_says_where_nobody_ignored_the_schema(cast, gold, text, answer_format):
+    told = scoring(run_of(cast, gold, text, answer_format=answer_format, steps=("extract", "judge")))
+    assert ("No endpoint ignored the schema." in told) == (answer_format == "structured") and "ignored by" not in told
 
 
 def test_reading_again_finds_an_ignored_schema(cast, gold):

@@ -156,5 +156,5 @@ def test_a_keep_that_was_not_asked_for_says_so(world):
     assert scores["repaired"]["stage1"] is None and scores["repaired"]["reason"] == reason
     extracted = scores_of(world.run(steps=("extract",)))
     assert extracted["official"]["reason"]["stage1"] == "No story has an answer for judge."
-    structured = scores_of(world.run(steps=("label",), form=AnswerFormat.STRUCTURED))
+    structured = scores_of(world.run(steps=("label",), answer_format=AnswerFormat.STRUCTURED))
     assert structured["official"]["stage2"] is None and structured["official"]["reason"]["stage2"] == STRUCTURED

@@ -110,7 +110,7 @@ def test_unreadable_answers_are_zeros_officially_and_missing_when_repaired(world
 
 @pytest.mark.once
 def test_structured_output_is_scored_as_served(world):
-    run = world.run(form="structured")
+    run = world.run(answer_format="structured")
     scores, served = scores_of(run), world.served("model")
     assert (scores["official"]["stage1"], scores["official"]["stage2"]) == (None, None)
     usable = {story for story, one in served["extract"].items() if one["usable"]}

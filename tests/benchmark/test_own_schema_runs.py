@@ -269,7 +269,7 @@ def test_prompts_that_cannot_name_its_labels_are_refused(run, cast, tmp_path, op
 def test_structured_answers_too(run, cast):
     rows = [{"id": at, **labels_of(1, at - 1)} for at in (1, 2)]
     model = make_endpoint("structured", options={"default": json.dumps({"rows": rows})})
-    made = work_off(started(cast, run.dataset, [model], form="structured"))
+    made = work_off(started(cast, run.dataset, [model], answer_format="structured"))
     assert scores_of(made)["repaired"][SECOND]["overall"]["acc_truth_status"] == 0.5
     schema = json.loads(RunItem.objects.filter(entrant__run=made).first().call.body)["schema"]
     assert set(schema["properties"]["rows"]["items"]["properties"]) == {"id", *LABELS}

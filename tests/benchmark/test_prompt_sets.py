@@ -46,10 +46,10 @@ def test_a_set_is_loaded_listed_and_shown(alice, cast):
 @pytest.mark.once
 @pytest.mark.parametrize("step", ["extract", "judge", "label"])
 @pytest.mark.parametrize("level", [1, 2, 3, 4])
-@pytest.mark.parametrize("form", ["text", "structured"])
-def test_every_built_in_prompt_can_be_read(alice, step, level, form):
+@pytest.mark.parametrize("answer_format", ["text", "structured"])
+def test_every_built_in_prompt_can_be_read(alice, step, level, answer_format):
     for filled in ("", "1"):
-        asked = {"step": step, "level": level, "form": form, "filled": filled}
+        asked = {"step": step, "level": level, "answer_format": answer_format, "filled": filled}
         response = alice.get(f"{ADDRESS}omnitom-1/", asked)
         assert [role for role, _ in response.context["parts"]] == ["system", "user"]
 

@@ -221,7 +221,7 @@ def test_two_that_no_ranking_holds_open_the_ranking_that_they_were_chosen_from(j
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/compare/", {"a": keys[0], "b": keys[1], "group": "stage1"})
     [link] = hrefs(page, "/results/differences/")
-    assert link.endswith("?version=1&form=text&group=stage1&parse=repaired")
+    assert link.endswith("?version=1&answer_format=text&group=stage1&parse=repaired")
 
 
 def test_another_level_is_another_ranking_and_baselines_are_in_both(world):

@@ -186,7 +186,8 @@ def test_what_is_chosen_is_what_is_launched(dataset):
         "--examples-from",
         "calibration", "--judge-level", "4", "--shots", "1", "--without-story", "--max-tokens", "500", "--seed", "7",
         "--budget", "2.50",
-        "--batch", "--title", "Ours", "--form", "structured", "--limit", "3", "--prompt-set", "omnitom-1", "--dataset",
+        "--batch", "--title", "Ours", "--answer-format", "structured", "--limit", "3", "--prompt-set", "omnitom-1",
+        "--dataset",
         "1",
     )  # fmt: skip
     held = Run.objects.get(uid=told["run"])
@@ -256,7 +257,7 @@ def test_what_a_judge_alone_is_told_of_extractions_chooses_them(dataset):
     assert (made.source, made.level) == (first, 1)
     for more, sentence in (
         (("--level", "2"), "No run of oracle has extractions of omniscient with level 2; add --step extract."),
-        (("--level", "1", "--form", "structured"), ("No run of oracle has extractions of omniscient with level 1, " "form structured; add --step extract.")),  # noqa: E501
+        (("--level", "1", "--answer-format", "structured"), ("No run of oracle has extractions of omniscient with level 1, " "answer format structured; add --step extract.")),  # noqa: E501
         (("--examples", "1"), "--examples is for extraction and labelling, and the steps are judge: leave it out."),
     ):  # fmt: skip
         with pytest.raises(CommandError) as caught:

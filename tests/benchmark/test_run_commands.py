@@ -86,7 +86,7 @@ def test_what_a_running_run_holds_back_is_resumed(dataset, models):
 
 def test_failed_items_are_asked_again_and_seen_through(dataset):
     model = endpoint("flaky", options={"script": [{"fail": "rejected", "times": 1}]})
-    run = worked_off(started(dataset=dataset, endpoints=[model], steps=["label"], limit=2, form="structured"))
+    run = worked_off(started(dataset=dataset, endpoints=[model], steps=["label"], limit=2, answer_format="structured"))
     assert Item.objects.filter(job=run.job, state=ItemState.FAILED).count() == 1
     model.options = {}  # it has come to its senses
     model.save()
@@ -339,7 +339,11 @@ def test_the_leaderboard_is_printed_and_written(dataset, models, labelled, tmp_p
     ask = ("leaderboard", "--project", "oracle")
     done = told(*ask)
     rows = done["groups"]["stage2"]
-    assert (done["dataset"], done["form"], [row["model"] for row in rows]) == (1, "text", ["majority", "random"])
+    assert (done["dataset"], done["answer_format"], [row["model"] for row in rows]) == (
+        1,
+        "text",
+        ["majority", "random"],
+    )
     assert rows[0]["repaired"]["value"] > rows[1]["repaired"]["value"] and rows[0]["run"] == labelled.uid
     out = StringIO()
     call_command(*ask, stdout=out)

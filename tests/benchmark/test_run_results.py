@@ -282,7 +282,7 @@ def test_people_are_rows_with_a_caution_and_without_their_names(world, client, a
 
 @pytest.mark.once
 def test_structured_output_has_no_official_columns(world, client):
-    run = world.another("majority", form=AnswerFormat.STRUCTURED, steps=("label",))
+    run = world.another("majority", answer_format=AnswerFormat.STRUCTURED, steps=("label",))
     client.force_login(world.alice)
     page = client.get(f"{world.base}/runs/{run.uid}/results/").content.decode()
     assert "Official parse (%)" not in page and "no official layout" in page

@@ -94,7 +94,7 @@ def test_every_refusal_says_why_in_one_sentence(dataset, majority, omniscient, l
             changed(plan, endpoints=[model, omniscient]),
             "omniscient is a baseline that can only extract; none of the chosen steps is for it.",
         ),
-        (changed(plan, form="structured"), "plain cannot hold its answers to a schema; choose free text."),
+        (changed(plan, answer_format="structured"), "plain cannot hold its answers to a schema; choose free text."),
         (changed(plan, prompt_set="nobody's"), 'There is no prompt set "nobody\'s"; there are omnitom-1.'),
         (changed(plan, split="none"), "The choice of split and category leaves no story of this dataset."),
         (changed(plan, endpoints=[off]), "The endpoint off is switched off."),
@@ -113,7 +113,7 @@ def test_what_a_source_must_be(dataset, omniscient, lexical, extracted):
     assert len(check(plan)) == 8
     told, _ = refusal(changed(plan, steps=["extract", "judge"]))
     assert told == "A run that judges another's extractions makes none of its own; leave extraction out."
-    told, _ = refusal(changed(plan, form="structured"))
+    told, _ = refusal(changed(plan, answer_format="structured"))
     assert told == f"The extractions of {extracted.title} are free text, and are judged as such."
     told, _ = refusal(changed(plan, endpoints=[endpoint("stranger")]))
     assert told == f"{extracted.title} has no extraction of stranger to be judged."
@@ -217,11 +217,14 @@ def test_a_cancelled_run_is_not_extended(dataset, majority):
 def test_structured_and_text_are_asked_and_read_differently(dataset):
     model = endpoint("scripted")
     runs = {
-        form: worked_off(started(dataset=dataset, endpoints=[model], steps=["label"], form=form))
-        for form in ("text", "structured")
+        answer_format: worked_off(
+            started(dataset=dataset, endpoints=[model], steps=["label"], answer_format=answer_format)
+        )
+        for answer_format in ("text", "structured")
     }
     text, structured = (
-        RunItem.objects.filter(entrant__run=runs[form]).select_related("call") for form in ("text", "structured")
+        RunItem.objects.filter(entrant__run=runs[answer_format]).select_related("call")
+        for answer_format in ("text", "structured")
     )
     assert {json.loads(one.call.body)["schema"] is None for one in text} == {True}
     assert {json.loads(one.call.body)["schema"] is None for one in structured} == {False}
@@ -235,8 +238,8 @@ def test_reading_again_makes_no_call_and_brings_the_report_up_to_date(dataset, m
     before, calls = report_of(run), Call.objects.count()
     assert read_again(by=None, run=run, now=NOW()) == 0
 
-    def worse(record, answer, **form):
-        return parse_stage2(record, "", **form)
+    def worse(record, answer, **how):
+        return parse_stage2(record, "", **how)
 
     monkeypatch.setattr(steps, "parse_stage2", worse)
     assert read_again(by=None, run=run, now=NOW()) == 8

@@ -175,7 +175,7 @@ def test_every_reader_answers_as_a_judge_by_its_skill():
     names = [reader.name for reader in (*READERS, *FURTHER_READERS)]
     assert set(names) == set(SAMPLE_JUDGES)
     gold = [["Ines", f"There are {at} apples on the table"] for at in range(1, 30)]
-    task = {"kind": "judge", "predictions": gold[:20], "gold": gold, "form": "structured"}
+    task = {"kind": "judge", "predictions": gold[:20], "gold": gold, "answer_format": "structured"}
     matched = {}
     for name in names:
         said = json.loads(FUNCTIONS[name]({"task": task}))

@@ -71,8 +71,8 @@ def posted(dataset, **chosen):
     return {
         "dataset": dataset.version, "endpoints": ["learns", "steady"], "steps": ["extract", "judge", "label"],
         "judge": "lexical-judge", "judge_level": 4, "shots": 3, "level": 3, "examples": 0, "examples_from": "sample",
-        "form": "text", "prompt_set": "omnitom-1", "max_tokens": 2000, "seed": 1, "repetitions": 1,
-        "judge_form": "same", "passes": "1", "settle": "none", **chosen,
+        "answer_format": "text", "prompt_set": "omnitom-1", "max_tokens": 2000, "seed": 1, "repetitions": 1,
+        "judge_answer_format": "same", "passes": "1", "settle": "none", **chosen,
     }  # fmt: skip
 
 

@@ -93,11 +93,11 @@ def test_the_official_reading_counts_what_official_parsing_finds_no_row_in(cast,
     assert (row["stage2_unreadable"], row["stage2_answers"]) == (4, 4)
 
 
-@pytest.mark.parametrize("form", ["text", "structured"])
-def test_an_empty_table_counts_as_an_answer(cast, gold, models, form):
-    text = '{"rows": []}' if form == "structured" else "Actor | Belief | Order\n--- | --- | ---"
+@pytest.mark.parametrize("answer_format", ["text", "structured"])
+def test_an_empty_table_counts_as_an_answer(cast, gold, models, answer_format):
+    text = '{"rows": []}' if answer_format == "structured" else "Actor | Belief | Order\n--- | --- | ---"
     model = make_endpoint("model", options={"default": text})
-    run = work_off(started(cast, gold, [model], STEPS, judge=models["lexical-judge"], form=form))
+    run = work_off(started(cast, gold, [model], STEPS, judge=models["lexical-judge"], answer_format=answer_format))
     row, [entrant] = row_of(run), report_of(run).entrants
     assert (row["stage1_unreadable"], row["stage2_unreadable"], row["stage1_answers"]) == (0, 0, 4)
     for group, name in (("stage1", "recall"), ("stage1", "f1"), ("stage2", "overall_accuracy")):

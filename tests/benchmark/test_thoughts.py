@@ -79,13 +79,17 @@ def server(tmp_path_factory):
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("form", ["text", "structured"])
-def test_a_server_that_leaves_thoughts_in_the_text_scores_as_one_that_does_not(tmp_path, server, form):
+@pytest.mark.parametrize("answer_format", ["text", "structured"])
+def test_a_server_that_leaves_thoughts_in_the_text_scores_as_one_that_does_not(tmp_path, server, answer_format):
     world = OracleWorld(tmp_path, generated(4), server, SKILLS)
-    plain = world.run(form=form)
-    draft = "Actor | Belief | Order\nworld | a draft | 0" if form == "text" else '{"rows": [{"id": 1, "order": "0"}]}'
+    plain = world.run(answer_format=answer_format)
+    draft = (
+        "Actor | Belief | Order\nworld | a draft | 0"
+        if answer_format == "text"
+        else '{"rows": [{"id": 1, "order": "0"}]}'
+    )
     server.control(before=f"<think>\n{draft}\nNo.\n</think>\n")
-    thinking = world.run(form=form, max_tokens=4_001)
+    thinking = world.run(answer_format=answer_format, max_tokens=4_001)
     server.control(before="")
     assert scores_of(thinking) == scores_of(plain)
     calls = Call.objects.filter(items__job=thinking.job)

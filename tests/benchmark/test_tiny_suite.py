@@ -572,7 +572,7 @@ def test_what_has_no_use_for_the_suite_is_refused_before_anything_is_asked(tiny,
     for plan, sentence in (
         (Plan(held, [adder], ["sum"], "tiny"), "Adding needs answers: choose repeating too."),
         (Plan(held, [adder], ["repeat"], "tiny", judge=adder), "Nobody judges Tiny sums: leave the judge out."),
-        (Plan(held, [adder], ["repeat"], "tiny", options={"form": "structured"}), "Tiny sums is answered in free text alone."),  # noqa: E501
+        (Plan(held, [adder], ["repeat"], "tiny", options={"answer_format": "structured"}), "Tiny sums is answered in free text alone."),  # noqa: E501
         (Plan(held, [lost], ["repeat"], "tiny"), "lost has no address: say where its server answers."),
     ):  # fmt: skip
         with pytest.raises(RunRefused) as caught:

@@ -118,7 +118,7 @@ def test_what_cannot_be_is_refused_in_one_sentence(cast, copy, tmp_path):
             "expected direct or cot or self-ask or s2a or simtom",
         ),
         ({"steps": ["answer"], "suite": "tombench", "options": {"tone": 1}}, "it has: method"),
-        ({"steps": ["answer"], "suite": "tombench", "options": {"form": "structured"}}, "free text alone"),
+        ({"steps": ["answer"], "suite": "tombench", "options": {"answer_format": "structured"}}, "free text alone"),
         ({"steps": ["answer"], "suite": "tombench", "repetitions": 0}, "expected 1 to 100"),
         ({"steps": ["label"], "suite": "omnitom"}, "needs a version of the project's own gold"),
     ):

@@ -74,7 +74,10 @@ def test_the_version_to_show_goes_by_the_suites_own_runs(world, client):
     assert f"/runs/{world.run.uid}/" in page
     opened = written(client.get(f"{world.base}/results/"))
     assert "No finished run on this version" in opened
-    assert f'href="?version={world.dataset.version}&amp;suite=omnitom&amp;form={world.run.answer_format}"' in opened
+    assert (
+        f'href="?version={world.dataset.version}&amp;suite=omnitom&amp;answer_format={world.run.answer_format}"'
+        in opened
+    )
     assert "have figures:" not in page, "where there are figures nobody is sent elsewhere"
     told = io.StringIO()
     call_command("leaderboard", project=project.slug, suite="omnitom", json=True, stdout=told)

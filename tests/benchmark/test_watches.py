@@ -78,7 +78,7 @@ def _labelled(folder: Path) -> tuple[ResultsWorld, Run]:
     world = results_world(folder)
     write_script(STEADY)
     world.models["watched"] = endpoint("watched", options={"script": SCRIPT}, price_input="1", price_output="2")
-    return world, world.another("watched", steps=("label",), judge=None, form="structured")
+    return world, world.another("watched", steps=("label",), judge=None, answer_format="structured")
 
 
 @pytest.fixture

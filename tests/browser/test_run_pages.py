@@ -223,7 +223,7 @@ def test_a_run_is_opened_down_to_a_raw_answer(admin, cast, gold, models):
 
 def test_a_run_is_paused_given_a_budget_and_resumed(admin, cast, gold):
     model = make_endpoint("slow", options={"delay": 0.8}, max_concurrency=1, price_output=Decimal(10))
-    run = started(cast, gold, [model], form="structured")
+    run = started(cast, gold, [model], answer_format="structured")
     admin.goto(f"/p/minds/runs/{run.uid}/")
     tab_to(admin, "Pause")
     press(admin, "Enter")

@@ -29,7 +29,7 @@ def frame(stories: int = 4) -> list[Unit]:
 
 
 def table_origin(model: str) -> TableOrigin:
-    return TableOrigin(suite="omnitom", run="r", dataset="1", item=1, entrant=1, sample=model, form="text")
+    return TableOrigin(suite="omnitom", run="r", dataset="1", item=1, entrant=1, sample=model, answer_format="text")
 
 
 def load(keys) -> list[DrawnTable]:

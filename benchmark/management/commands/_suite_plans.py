@@ -141,7 +141,7 @@ def _judgeable(
 ) -> Run:
     """Return the newest run with what the judge reads of all of these models that fits what is given."""
     chosen = [setting for setting in suite.settings if setting.stored == COLUMN and setting.name in typed]
-    columns = {setting.run_field: typed[setting.name] for setting in chosen}
+    columns = {setting.name: typed[setting.name] for setting in chosen}
     runs = Run.objects.listed().filter(project=project, suite=suite.name, source=None, **columns).order_by("-id")
     if dataset is not None:
         runs = runs.filter(dataset=dataset)

@@ -51,7 +51,7 @@ class Command(JsonCommand):
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--suite", choices=list(suites()), help="that of the dataset's newest run if not given")
         parser.add_argument("--dataset", type=int, metavar="VERSION", help="the newest one with runs if not given")
-        parser.add_argument("--form", choices=AnswerFormat.values, help="text, unless all runs are structured")
+        parser.add_argument("--answer-format", choices=AnswerFormat.values, help="text, unless all runs are structured")
         parser.add_argument("--split", metavar="NAME", help="only stories of this split, or run:ID for those of a run")
         parser.add_argument(
             "--prompts", metavar="NAME", help="the ranking of models that were asked so; of most models if not given"
@@ -77,7 +77,7 @@ class Command(JsonCommand):
         chosen = suite_for(options["suite"], project.schema).name if options["suite"] else ""
         dataset = _version(project, options["dataset"], chosen)
         suite = chosen or suite_to_show(dataset)
-        answer_format = options["form"] or answer_format_to_show(dataset, suite)
+        answer_format = options["answer_format"] or answer_format_to_show(dataset, suite)
         leaderboard = _leaderboard(dataset, answer_format, suite, options)
         kind = options["kind"]
         groups = {
@@ -90,7 +90,7 @@ class Command(JsonCommand):
             suite=suite,
             dataset=dataset.version,
             title=dataset.title or None,
-            form=str(answer_format),
+            answer_format=str(answer_format),
             stories=leaderboard.chosen.label if leaderboard.chosen else "",
             groups={
                 group: [PrintedRow.of(entrant, group) for entrant in entrants] for group, entrants in groups.items()
@@ -119,7 +119,9 @@ class Command(JsonCommand):
     def say(self, result: PrintedLeaderboard) -> None:
         copy = f"{result.title}, version {result.dataset}"
         gold = f"{suite_named(result.suite).title} on version {result.dataset} of the gold"
-        self.stdout.write(f"{copy if result.title else gold}, {result.form}, {result.stories or 'no finished run'}")
+        self.stdout.write(
+            f"{copy if result.title else gold}, {result.answer_format}, {result.stories or 'no finished run'}"
+        )
         for group, rows in result.groups.items():
             if rows:
                 wide = max(len(group_named(group).score_title) + 4, *(len(row.model) for row in rows))
@@ -167,7 +169,7 @@ def _shared(
     query = {
         "version": dataset.version,
         **({"suite": suite} if suite != suite_to_show(dataset) else {}),
-        "form": str(answer_format),
+        "answer_format": str(answer_format),
         "split": leaderboard.chosen.key if leaderboard.chosen else "",
         **({"runs": "all"} if options["all_runs"] else {}),
         **{condition: options[condition] for condition in FIELDS if options[condition]},
@@ -270,7 +272,7 @@ class PrintedLeaderboard:
     suite: str
     dataset: int
     title: str | None = field(metadata=WHERE_THERE_IS_ONE)
-    form: str
+    answer_format: str
     stories: str
     groups: Mapping[str, Sequence[PrintedRow]]
     rankings: Mapping[str, Ranking]

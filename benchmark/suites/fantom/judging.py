@@ -54,11 +54,11 @@ STEP = Step(
 SWAPPED = replace(
     STEP, key=SECOND, label=gettext_noop("Judging, texts swapped"), chosen=False, completes=JUDGE, score=""
 )
-ANSWER_FORMAT, TEXT, STRUCTURED = "judge_form", "text", "structured"
+ANSWER_FORMAT, TEXT, STRUCTURED = "judge_answer_format", "text", "structured"
 SETTINGS = (
     Setting(
         ANSWER_FORMAT,
-        gettext_noop("Judge’s form"),
+        gettext_noop("Judge’s answer format"),
         TEXT,
         choices=((TEXT, gettext_noop("Free text")), (STRUCTURED, gettext_noop("Structured output"))),
         help=gettext_noop("The judge says of each belief in free words which of the two published texts it states."),

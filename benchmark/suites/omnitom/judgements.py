@@ -50,7 +50,7 @@ class Judging:
         alike in every pass, and is asked once."""
         return cls(
             structured=settings.answer_format == "structured",
-            links=settings.options["judge_form"] == LINKS,
+            links=settings.options["judge_answer_format"] == LINKS,
             settle=settings.options["settle"],
             passes=settings.options["passes"] if settings.judge_reads_prompts else 1,
             seed=settings.seed,

@@ -134,7 +134,7 @@ JUDGED = Judge(
         examples=_examples,
         settings=(
             "judge_level", "with_story", "max_tokens", "seed", "shots", "examples", "examples_from", "example_stories",
-            "judge_form",
+            "judge_answer_format",
         ),
     ),
     follow_up=FollowUp(

@@ -1,7 +1,7 @@
 """Answers of the lexical judge about belief tables, in the answer format that the task asks for.
 
-It reads `predictions` and `gold` [[actor, belief], …] of `Request.task`. With "structured" as its `form` it gives the
-ids that match, else two CSV tables.
+It reads `predictions` and `gold` [[actor, belief], …] of `Request.task`. With "structured" as its `answer_format` it
+gives the ids that match, else two CSV tables.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def answer(body: Body) -> str:
 
 def written(task: Task, pairs: Pairs) -> str:
     """Return the answer of a judge to whom these pairs of rows say the same, in the answer format of the task."""
-    write = _matches if task.get("form") == "structured" else _count_tables
+    write = _matches if task.get("answer_format") == "structured" else _count_tables
     return write(task["predictions"], task["gold"], pairs)
 
 

@@ -9,7 +9,7 @@ from annotation.domain.schema import Schema
 from benchmark.controls.contract import Controllable
 from benchmark.suites.contract import STRUCTURE, MetricGroup, Option, Suite
 from benchmark.suites.omnitom import finer_items
-from benchmark.suites.omnitom.answer_forms import TEXT
+from benchmark.suites.omnitom.answer_writers import TEXT
 from benchmark.suites.omnitom.cell_labels import cell_labels
 from benchmark.suites.omnitom.exchange import exchange
 from benchmark.suites.omnitom.finer_items import RECOVERED
@@ -195,7 +195,7 @@ SUITE = Suite(
     explorer=explorer_of(OMNITOM_SCHEME),
     categories=TASKS,
     baselines=(LEXICAL,),
-    answer_forms=(TEXT,),
+    answer_writers=(TEXT,),
     category_noun=gettext_noop("story category"),
     item=item,
     item_template="omnitom/item.html",

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.domain.answer_forms import STRUCTURED, register_form
+from annotation.domain.answer_writers import STRUCTURED, register_writer
 from annotation.domain.baselines import actors_in, majority, omniscient_rows
 from judge.domain.lexical import align
 from judge.domain.lexical_guards import contradict
@@ -81,7 +81,7 @@ def test_the_omniscient_reader_gives_every_fact_to_everybody():
     task = {"kind": "extract", "story": story, "actors": ["Ines", "Tomas"]}
     table = [tuple(line.split(" | ")) for line in ask("omniscient", task).text.splitlines()]
     assert table == [("Actor", "Belief", "Order"), ("---", "---", "---"), *rows]
-    told = json.loads(ask("omniscient", task | {"form": "structured"}).text)["rows"]
+    told = json.loads(ask("omniscient", task | {"answer_format": "structured"}).text)["rows"]
     assert [tuple(row.values()) for row in told] == rows
 
 
@@ -146,7 +146,7 @@ def test_the_verdict_is_two_tables_with_match_counts():
     rows = [list(csv.reader(io.StringIO(part))) for part in (first, second)]
     assert rows[0] == [["Actor", "Belief", "MatchCount"], ["Ines", 'the "key", here', "1"], ["Tomas", "rain", "0"]]
     assert rows[1] == [["Actor", "Belief", "MatchCount"], ["Ines", 'the "key", here', "1"]]
-    task = {"kind": "judge", "form": "structured", "predictions": predictions, "gold": gold}
+    task = {"kind": "judge", "answer_format": "structured", "predictions": predictions, "gold": gold}
     assert json.loads(ask("lexical-judge", task).text) == {
         "predictions": [{"id": 1, "matches": [1]}, {"id": 2, "matches": []}],
         "gold": [{"id": 1, "matches": [1]}],
@@ -154,9 +154,9 @@ def test_the_verdict_is_two_tables_with_match_counts():
 
 
 def test_labels_come_in_the_form_that_is_asked_for():
-    rows = ask("majority", LABEL | {"form": "structured"}).text
+    rows = ask("majority", LABEL | {"answer_format": "structured"}).text
     assert json.loads(rows)["rows"][0] == {"id": "p1", "truth": "False", "order": "0"}
-    lines = ask("majority", LABEL | {"form": "text", "columns": ["order", "truth"]}).text.splitlines()
+    lines = ask("majority", LABEL | {"answer_format": "text", "columns": ["order", "truth"]}).text.splitlines()
     assert (
         lines[0].startswith("Actor | Belief | Order | Truth-Status")
         and lines[2] == "Ines | It is in the bag | 0 | False"
@@ -164,9 +164,9 @@ def test_labels_come_in_the_form_that_is_asked_for():
 
 
 def test_a_form_of_answers_has_a_name_of_its_own():
-    register_form(STRUCTURED)
+    register_writer(STRUCTURED)
     with pytest.raises(ValueError, match="'structured' already"):
-        register_form(replace(STRUCTURED, labels=lambda task, rows: ""))
+        register_writer(replace(STRUCTURED, labels=lambda task, rows: ""))
 
 
 def test_a_baseline_ends_costs_nothing_and_names_itself():

@@ -69,7 +69,7 @@ def test_a_story_is_drafted_in_its_own_script():
 def test_the_request_holds_the_story_and_room_for_its_table():
     request = drafting_request(story="Ines {puts} the key.", reasoning_tokens=500)
     assert "Ines {puts} the key." in request.messages[1].content and request.max_tokens > 1300
-    assert request.task == {"kind": "extract", "form": "structured", "story": "Ines {puts} the key."}
+    assert request.task == {"kind": "extract", "answer_format": "structured", "story": "Ines {puts} the key."}
     assert drafting_request(story="Ines. " * 500).max_tokens > request.max_tokens
 
 

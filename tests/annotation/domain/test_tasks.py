@@ -14,14 +14,14 @@ TASKS = {
             rows=[Row(1, "Ines", "Three is more than two"), Row(2, "world", "The key is in the drawer")],
             dimensions={"truth": ("True", "False"), "order": ("0", "1")},
             counts={"order": {"1": 2}},
-            form="text",
+            answer_format="text",
             columns=("truth", "order"),
             header=("Actor", "Truth"),
         ),
     ),
     EXTRACT: (
         ExtractionTask(story="Ines counts."),
-        ExtractionTask(story="Ines counts.", actors=("Ines",), form="text", header=("Actor",)),
+        ExtractionTask(story="Ines counts.", actors=("Ines",), answer_format="text", header=("Actor",)),
     ),
 }
 
@@ -37,7 +37,7 @@ def test_a_request_keeps_a_task_whole(kind, task):
 def test_a_request_keeps_what_is_stated_in_one_order():
     """The digest by which an answer is found again is of the task as it is written."""
     assert list(TASKS[LABEL][0].as_task()) == ["kind", "rows", "dimensions", "counts"]
-    whole = ["kind", "form", "rows", "dimensions", "columns", "counts", "header"]
+    whole = ["kind", "answer_format", "rows", "dimensions", "columns", "counts", "header"]
     assert list(TASKS[LABEL][1].as_task()) == whole
     drafted = drafting_request(story="Ines counts.").task
-    assert drafted == {"kind": "extract", "form": "structured", "story": "Ines counts."}
+    assert drafted == {"kind": "extract", "answer_format": "structured", "story": "Ines counts."}

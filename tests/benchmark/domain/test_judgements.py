@@ -15,7 +15,7 @@ from judge.domain.judgements import CANNOT_TELL, MATCHED, UNMATCHED, PassVerdict
 
 PREDICTED = [PredictedRow("Bo", text, "") for text in ("a", "b", "c")]
 GOLD = [GoldRow("Bo", text, (), "1", ("Bo", text)) for text in ("a", "B.", "z", "y")]
-OPTIONS = {"form": "text", "judge_form": LINKS, "passes": 1, "settle": NOTHING}
+OPTIONS = {"answer_format": "text", "judge_answer_format": LINKS, "passes": 1, "settle": NOTHING}
 
 
 def judging(sample: str = "", **options: object) -> Judging:
@@ -96,8 +96,8 @@ def test_answers_to_shuffled_rows_come_back_to_their_rows():
 
 def test_without_the_form_nobody_may_say_that_it_cannot_tell():
     text = json.dumps({"predictions": [{"id": 1, "matches": [1], "cannot_tell": True}], "gold": []})
-    for form, count in (("same", 1), (LINKS, None)):
-        how = judging(form="structured", judge_form=form)
+    for answer_format, count in (("same", 1), (LINKS, None)):
+        how = judging(answer_format="structured", judge_answer_format=answer_format)
         row = judged({"judge": text}, PREDICTED, GOLD, how)[0][0]
         assert (row.count, row.missing) == (count, False)
 

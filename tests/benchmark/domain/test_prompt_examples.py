@@ -131,11 +131,11 @@ def test_ideal_answers_of_examples_are_read_back_in_both_forms(sample):
         gold = labelled.record.shown_rows
         predicted = [PredictedRow(*row, "") for row in judged.prediction.rows]
         counts = judged.prediction.counts(len(gold))
-        for form in ("text", "structured"):
-            said = parse_extraction(ideal_answer(extracted, "extract", form))
+        for answer_format in ("text", "structured"):
+            said = parse_extraction(ideal_answer(extracted, "extract", answer_format))
             assert [row[:3] for row in said] == rows
-            assert parse_labels(ideal_answer(labelled, "label", form), gold) == [row.labels for row in gold]
-            assert parse_counts(ideal_answer(judged, "judge", form), predicted, gold) == counts
+            assert parse_labels(ideal_answer(labelled, "label", answer_format), gold) == [row.labels for row in gold]
+            assert parse_counts(ideal_answer(judged, "judge", answer_format), predicted, gold) == counts
         official = parse_judgement(ideal_answer(judged, "judge", "text"))
         assert align(judged.prediction.rows, official.predictions) == counts[0]
         assert align([row.as_told for row in gold], official.gold) == counts[1]

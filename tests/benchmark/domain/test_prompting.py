@@ -43,10 +43,10 @@ def sample():
         return read_records(handle, SAMPLE.name)
 
 
-def asked(step: str, record, *, level: int = 3, form: str = "text", **more):
+def asked(step: str, record, *, level: int = 3, answer_format: str = "text", **more):
     """A request about a record; the judge is given its gold rows as predictions."""
     own = {"label": {"rows": record.rows}, "judge": {"predictions": told(record), "gold": record.rows}}.get(step, {})
-    given = {"story": record.story, "category": record.category, "level": level, "answer_format": form}
+    given = {"story": record.story, "category": record.category, "level": level, "answer_format": answer_format}
     return REQUESTS[step](**given, **own, **more)
 
 
@@ -59,21 +59,21 @@ def texts(request) -> tuple[str, str]:
     return found.get("system", ""), found.get("user", "")
 
 
-@pytest.mark.parametrize(("step", "level", "form"), list(product(STEPS, LEVELS, ANSWER_FORMATS)))
-def test_every_level_of_every_step_in_both_forms(sample, step, level, form):
+@pytest.mark.parametrize(("step", "level", "answer_format"), list(product(STEPS, LEVELS, ANSWER_FORMATS)))
+def test_every_level_of_every_step_in_both_formats(sample, step, level, answer_format):
     record = sample[1]
     examples = examples_for(record.category, step, record.story, sample, 2) if level == 4 else ()
-    request = asked(step, record, level=level, form=form, examples=examples)
+    request = asked(step, record, level=level, answer_format=answer_format, examples=examples)
     system, user = texts(request)
     assert [one.role for one in request.messages] == ["system", "user"]
     assert record.story in user and record.story not in system
     assert not placeholders(system) and not placeholders(user)
     assert (request.max_tokens, request.temperature, request.seed) == (6000, 0.0, None)
-    assert (request.schema is None) == (form == "text")
+    assert (request.schema is None) == (answer_format == "text")
     assert ("False Belief Task: " in system) == (level == 4)
     assert [one.record.story in system for one in examples] == [True] * len(examples)
     columns = {"extract": "Actor | Belief | Order", "label": " | ".join(serialisers.label_header(OMNITOM_SCHEME))}
-    if form == "text":
+    if answer_format == "text":
         assert columns.get(step, "Prediction Table:\nActor,Belief,MatchCount") in system
     if step == "label":
         assert all(value in system for one in SCHEMA.dimensions for value in one.values)
@@ -136,18 +136,18 @@ def test_answers_in_the_structured_shape_are_read_back(sample):
     record = sample[2]
     gold = record.shown_rows
     for step in STEPS:
-        request = asked(step, record, form="structured")
+        request = asked(step, record, answer_format="structured")
         jsonschema.Draft202012Validator.check_schema(request.schema)
         jsonschema.validate(instance(request.schema, "a digest"), request.schema)
         assert_strict(request.schema)
     rows = [{"actor": row.actor, "belief": row.belief, "order": row.order} for row in gold]
-    said = valid({"rows": rows}, asked("extract", record, form="structured"))
+    said = valid({"rows": rows}, asked("extract", record, answer_format="structured"))
     assert [row[:3] for row in parse_extraction(said)] == [(row.actor, row.belief, row.order) for row in gold]
     rows = [{"id": at, **dict(zip(SCHEMA.keys, row.labels, strict=True))} for at, row in enumerate(gold, 1)]
-    said = valid({"rows": rows[::-1]}, asked("label", record, form="structured"))
+    said = valid({"rows": rows[::-1]}, asked("label", record, answer_format="structured"))
     assert parse_labels(said, gold) == [row.labels for row in gold]
     matched = [{"id": at, "matches": [at] if at > 1 else []} for at in range(1, len(gold) + 1)]
-    said = valid({"predictions": matched, "gold": matched}, asked("judge", record, form="structured"))
+    said = valid({"predictions": matched, "gold": matched}, asked("judge", record, answer_format="structured"))
     expected = [0] + [1] * (len(gold) - 1)
     assert parse_counts(said, predicted(record), gold) == (expected, expected)
 
@@ -193,17 +193,23 @@ def test_tables_without_rows_or_with_very_many_still_have_a_schema():
     jsonschema.validate({"predictions": [], "gold": [{"id": 1, "matches": []}]}, judging_schema(0, 1))
 
 
-@pytest.mark.parametrize("form", ANSWER_FORMATS)
-def test_baselines_find_in_the_task_what_they_compute_from(sample, form):
+@pytest.mark.parametrize("answer_format", ANSWER_FORMATS)
+def test_baselines_find_in_the_task_what_they_compute_from(sample, answer_format):
     record = sample[1]
-    found = parse_extraction(baselines.omniscient_answer({"task": asked("extract", record, form=form).task}))
+    found = parse_extraction(
+        baselines.omniscient_answer({"task": asked("extract", record, answer_format=answer_format).task})
+    )
     # four sentences as facts of the world, and as beliefs of Mateo and of Freya: 4 × 3
     assert {row.actor for row in found} == {"world", "Mateo", "Freya"} and len(found) == 12
-    judged = lexical_answers.answer({"task": asked("judge", record, form=form).task, "threshold": 0.5})
+    judged = lexical_answers.answer(
+        {"task": asked("judge", record, answer_format=answer_format).task, "threshold": 0.5}
+    )
     ones = [1] * len(record.shown_rows)
     assert parse_counts(judged, predicted(record), record.shown_rows) == (ones, ones)
     counts = {"context": {"Temporal": 3, "Neutral": 1}}
-    labelled = baselines.majority_answer({"task": asked("label", record, form=form, counts=counts).task})
+    labelled = baselines.majority_answer(
+        {"task": asked("label", record, answer_format=answer_format, counts=counts).task}
+    )
     assert [row[6] for row in parse_labels(labelled, record.shown_rows)] == ["Temporal"] * len(record.shown_rows)
 
 
@@ -252,9 +258,15 @@ hostile = st.one_of(
 
 
 @given(hostile, hostile, st.sampled_from(ANSWER_FORMATS))
-def test_no_text_leaves_its_fence_or_is_taken_for_a_placeholder(story, belief, form):
+def test_no_text_leaves_its_fence_or_is_taken_for_a_placeholder(story, belief, answer_format):
     request = judging_request(
-        story=story, category="", predictions=[("Ines", belief)], gold=[], level=3, answer_format=form, with_story=True
+        story=story,
+        category="",
+        predictions=[("Ines", belief)],
+        gold=[],
+        level=3,
+        answer_format=answer_format,
+        with_story=True,
     )
     system, user = texts(request)
     mark = user.split("Story:\n", 1)[1].split("\n", 1)[0]

@@ -111,7 +111,9 @@ def extraction_request(
         temperature=TEMPERATURE,
         seed=seed,
         schema=extraction_schema(schema) if answer_format == "structured" else None,
-        task=ExtractionTask(story=story, form=answer_format, header=_head(schema, extraction_header)).as_task(),
+        task=ExtractionTask(
+            story=story, answer_format=answer_format, header=_head(schema, extraction_header)
+        ).as_task(),
     )
 
 
@@ -143,7 +145,7 @@ def labelling_request(
         seed=seed,
         schema=labelling_schema(len(plain_rows), schema) if answer_format == "structured" else None,
         task=LabelTask(
-            form=answer_format,
+            answer_format=answer_format,
             rows=[Row(at, row[0], row[1]) for at, row in enumerate(plain_rows, 1)],
             dimensions=schema.labels,
             columns=schema.keys,
@@ -186,7 +188,7 @@ def judging_request(
         temperature=TEMPERATURE,
         seed=seed,
         schema=judging_schema(len(predicted), len(gold_rows)) if answer_format == "structured" else None,
-        task={"kind": JUDGE, "form": answer_format, "predictions": predicted, "gold": gold_rows},
+        task={"kind": JUDGE, "answer_format": answer_format, "predictions": predicted, "gold": gold_rows},
     )
 
 

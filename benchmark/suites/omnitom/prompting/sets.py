@@ -69,7 +69,7 @@ class PromptSet:
             return self.templates[step, level, answer_format]
         except KeyError:
             raise BadPromptSet(
-                f"The prompt set {self.name} has no prompt {step}-level{level} in the form {answer_format}."
+                f"The prompt set {self.name} has no prompt {step}-level{level} in the answer format {answer_format}."
             ) from None
 
     def levels(self, step: str) -> tuple[int, ...]:

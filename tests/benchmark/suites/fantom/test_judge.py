@@ -139,7 +139,7 @@ def cells_of(table: Table) -> dict[str, dict]:
 def test_without_a_judge_nothing_is_judged_and_nothing_is_kept_of_it(world):
     run = world.run()
     assert run.steps == ["answer"] and run.judge is None and run.title.endswith("FANToM")
-    assert not {"judge_form", "self_test"} & run.params.keys()
+    assert not {"judge_answer_format", "self_test"} & run.params.keys()
     assert not RunItem.objects.filter(step="judge").exists()
     assert "told-repaired" not in tables_of(document_of(run))
 
@@ -173,7 +173,7 @@ def test_a_judge_reads_free_beliefs_alone_and_its_verdicts_are_scored_beside_the
 
 def test_a_structured_judge_is_another_version_and_says_the_same(judged):
     world, text = judged
-    structured = world.run("oracle-judge", judge_form="structured")
+    structured = world.run("oracle-judge", judge_answer_format="structured")
     assert version_of(text) != version_of(structured)
     for model in MODELS:
         assert figures(text, model)["repaired"] == figures(structured, model)["repaired"]
@@ -353,13 +353,13 @@ def test_pages_show_it_from_the_launch_to_the_corrected_score(world, client):
     form = page.context["form"]
     assert form["judge"].value() in (None, "") and [field.name for field in form.judge_fields] == [
         "judge",
-        "judge_form",
+        "judge_answer_format",
         "passes",
     ]
     posted = {
         "dataset": world.dataset.version, "suite": "fantom", "endpoints": list(MODELS), "steps": ["answer"],
         "method": ["plain"], "embedder": "toy", "max_tokens": 500, "seed": 1, "repetitions": 1,
-        "judge": "oracle-judge", "judge_form": "text", "passes": "1", "self_test": "",
+        "judge": "oracle-judge", "judge_answer_format": "text", "passes": "1", "self_test": "",
     }  # fmt: skip
     page = client.post(reverse("benchmark:launch", args=[slug]), posted)
     assert page.status_code == 302, page.context["form"].errors
@@ -458,10 +458,10 @@ def test_a_watch_counts_conversations_as_its_anchors(judged, client, capsys):
 def test_the_command_asks_a_judge_that_is_named_and_none_else(world, capsys):
     given = ["--project", world.cast.project.slug, "--suite", "fantom", "--endpoint", "careful", "--wait"]
     call_command("run_benchmark", *given)
-    call_command("run_benchmark", *given, "--judge", "oracle-judge", "--option", "judge_form=structured")
+    call_command("run_benchmark", *given, "--judge", "oracle-judge", "--option", "judge_answer_format=structured")
     plain, judged = Run.objects.order_by("id")
     assert (plain.steps, plain.judge) == (["answer"], None)
-    assert (judged.steps, judged.params["judge_form"]) == (["answer", "judge"], "structured")
+    assert (judged.steps, judged.params["judge_answer_format"]) == (["answer", "judge"], "structured")
     assert figures(judged, "careful")["repaired"]["overall"]["accuracy"] == sum(RIGHT["careful"]) / len(THINGS)
     call_command("run_benchmark", *given, "--step", "judge", "--judge", "blunt-judge", "--no-self-test")
     anew = Run.objects.order_by("id").last()

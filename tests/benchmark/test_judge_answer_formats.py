@@ -1,5 +1,5 @@
-"""A judge behind a local server that errs by a known rule: in every form its answers come back to the rows that they
-are about, with what it cannot tell, leaves out or says otherwise when rows are shuffled."""
+"""A judge behind a local server that errs by a known rule: in every answer format its answers come back to the rows
+that they are about, with what it cannot tell, leaves out or says otherwise when rows are shuffled."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def told(run) -> list[tuple[int | None, tuple[int, ...] | None]]:
 
 
 def test_links_and_what_it_cannot_tell_come_back_and_skipped_rows_are_asked_again(run, address, asked):
-    judging = judged_by(run, address, judge_form="links")
+    judging = judged_by(run, address, judge_answer_format="links")
     gold = [belief for _, belief in BELIEFS]
     rows = [line.split(" | ")[1] for line in extracted({}).splitlines()[1:]]
     expected = [tuple(at for at, belief in enumerate(gold) if says(row, belief)) for row in rows]
@@ -163,8 +163,10 @@ def test_links_and_what_it_cannot_tell_come_back_and_skipped_rows_are_asked_agai
 
 
 def test_passes_with_shuffled_rows_outvote_what_depends_on_the_order(run, address):
-    once, thrice = (judged_by(run, address, "careless", judge_form="links", passes=passes) for passes in (1, 3))
-    whole = judged_by(run, address, judge_form="links")
+    once, thrice = (
+        judged_by(run, address, "careless", judge_answer_format="links", passes=passes) for passes in (1, 3)
+    )
+    whole = judged_by(run, address, judge_answer_format="links")
     assert told(once)[0] == (0, ()) != told(whole)[0]
     assert told(thrice) == told(whole)
     first = next(one for one in judgements_of(thrice) if one.model == "extracted")
@@ -182,13 +184,13 @@ def test_passes_with_shuffled_rows_outvote_what_depends_on_the_order(run, addres
 def test_rows_in_gold_s_words_are_settled_and_a_story_without_others_makes_no_call(run, address, asked):
     fresh = make_endpoint("fresh", model="fresh", price_input=Decimal(1), price_output=Decimal(1))
     plans = [
-        judging_plan(run, judge=fresh, options={"self_test": False, "judge_form": "links", "settle": rule})
+        judging_plan(run, judge=fresh, options={"self_test": False, "judge_answer_format": "links", "settle": rule})
         for rule in ("none", "exact")
     ]
     whole, less = (estimate_all(askings_of(plan, check(plan)), cached_answers).total for plan in plans)
     assert (whole.calls, whole.to_make, less.calls, less.to_make) == (4, 4, 4, 2)
     assert 0 < less.cost.priced < whole.cost.priced, "what a rule settles is not paid for"
-    judging = judged_by(run, address, judge_form="links", settle="exact")
+    judging = judged_by(run, address, judge_answer_format="links", settle="exact")
     assert len(asked) == 2  # of four tables two are copies
     copied_rows = [row for one in judgements_of(judging) if one.model == "copied" for row in one.rows]
     assert len(copied_rows) == 24 and all(row.settled and row.count == 1 for row in copied_rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotation.domain.answer_forms import AnswerForm
+from annotation.domain.answer_writers import AnswerWriter
 from annotation.domain.tasks import ExtractedRow, ExtractionTask, LabelledRow, LabelTask
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME
 from benchmark.suites.omnitom.serialisers import extraction_header, label_header
@@ -26,4 +26,4 @@ def _pipe_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(" | ".join(line) for line in lines)
 
 
-TEXT = AnswerForm(name="text", propositions=_propositions, labels=_labels)
+TEXT = AnswerWriter(name="text", propositions=_propositions, labels=_labels)
