@@ -59,7 +59,7 @@ class Sentence(str):
         return Sentence._made, (self.id, dict(self.parameters), "".join(self))
 
 
-def gettext_noop(text: str) -> Sentence:
+def gettext_noop(text: str) -> str:
     """Return a text as a message without parameters. It has the name by which gettext's tools find texts."""
     return Sentence(text)
 
@@ -82,6 +82,11 @@ def listed(parts: Iterable[object]) -> str:
 def clauses(*parts: object) -> str:
     """Return the clauses that there are as one sentence: `12 done; 3 left`."""
     return _in_a_row(_CLAUSES, parts)
+
+
+def alternatives(*parts: object) -> str:
+    """Return the clauses of which one or the other holds: `no story is scored; or all are alike`."""
+    return _in_a_row(_ALTERNATIVES, parts)
 
 
 def facts(*parts: object) -> str:
@@ -118,10 +123,9 @@ def _spelt(text: str, spelling: str) -> str:
     return Sentence._made(text.id, text.parameters, spelling) if isinstance(text, Sentence) else spelling
 
 
-_LIST, _CLAUSES, _SENTENCES, _FACTS = (
-    gettext_noop("{first}, {second}"), gettext_noop("{first}; {second}"), gettext_noop("{first} {second}"),
-    gettext_noop("{first} · {second}"),
-)  # fmt: skip
+_LIST, _CLAUSES = Sentence("{first}, {second}"), Sentence("{first}; {second}")
+_SENTENCES, _FACTS = Sentence("{first} {second}"), Sentence("{first} · {second}")
+_ALTERNATIVES = Sentence("{first}; or {second}")
 
 
 def _in_a_row(form: Sentence, parts: Iterable[object]) -> str:

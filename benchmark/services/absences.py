@@ -105,7 +105,7 @@ def uncovered(group: str, entrants: Sequence[RunEntrant], present: Set[str], sto
             group, name, run=entrant.run, run_title=entrant.run_title, covered=covered,
             why=Sentence(
                 "its run has {covered} of these {stories} {group}",
-                covered=f"{covered:,}", stories=f"{len(stories):,}", group=_samples(group),
+                covered=f"{covered:,}", stories=f"{len(stories):,}", group=_samples(group)
             ),
         )
         for name, (covered, entrant) in widest.items()

@@ -114,7 +114,7 @@ def difference_table(comparison: Comparison) -> Table:
         parse=word(comparison.parse),
     )
     facts = {"Stories": comparison.selection, "Settings that differ": comparison.differ}
-    notes = [Sentence("{name}: {text}.", name=name, text=text) for name, text in facts.items() if text]
+    notes: list[str] = [Sentence("{name}: {text}.", name=name, text=text) for name, text in facts.items() if text]
     notes += comparison.judge_tests
     how = comparison.method
     notes.append(as_sentence(how))

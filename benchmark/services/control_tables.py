@@ -25,6 +25,9 @@ from benchmark.suites.results import Section, ShownPicture, ShownTable
 from core.messages import Sentence, gettext_noop, listed, word
 from core.statistics import MISSING_RULE
 
+OF_ONE = gettext_noop("{row}: nothing changes of what {groups} counts, so no difference is shown.")
+OF_SEVERAL = gettext_noop("{row}: nothing changes of what {groups} count, so no difference is shown.")
+
 MOST_STORIES = 100
 """Most stories of a table of flips; the page of flips has all."""
 SAME_ANSWER = gettext_noop(
@@ -176,10 +179,7 @@ def left_table(left: Sequence[Left]) -> Table:
         )
     ]
     notes += [
-        (
-            f"{row.title.capitalize()}: nothing changes of what {' and '.join(row.still)} "
-            f"count{'' if row.still[1:] else 's'}, so no difference is shown."
-        )
+        (OF_SEVERAL if row.still[1:] else OF_ONE).format(row=row.title.capitalize(), groups=listed(row.still))
         for row in left
         if row.still
     ]

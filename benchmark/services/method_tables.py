@@ -167,7 +167,7 @@ def score_table(rows: Sequence[MethodRow], by_method: MethodResults, group: str,
         )
         for name, title in by_method.methods.items()
     ]
-    notes = [
+    notes: list[str] = [
         Sentence("Missing answers at their worst. Brackets: 95 % intervals over {group}.", group=units_of_group(group))
     ]
     notes += _lacking(gettext_noop("Without a score"), [row for row in rows if row.score is None])
@@ -198,7 +198,7 @@ def _by_model(rows: Sequence[MethodRow]) -> list[list[MethodRow]]:
 
 def _not_ready(rows: Sequence[MethodRow], by_method: MethodResults) -> list[str]:
     """Return what is not finished, or not there to compare with."""
-    lead = []
+    lead: list[str] = []
     if by_method.unfinished:
         lead.append(
             Sentence(

@@ -4,8 +4,12 @@ from typing import Any
 
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.renderers import SafeDumper  # type: ignore[attr-defined]  # imported there as its own choice
 
 from core.api.fields import Strict
+from core.messages import Sentence
+
+SafeDumper.add_representer(Sentence, lambda dumper, sentence: dumper.represent_str("".join(sentence)))
 
 
 class StrictBody(OpenApiSerializerExtension):

@@ -12,7 +12,7 @@ from math import ceil, floor
 from typing import TypeGuard
 
 from core.estimated import Estimated
-from core.messages import Sentence, gettext_noop, noted, worded
+from core.messages import Sentence, alternatives, gettext_noop, noted, worded
 
 LONGEST = 28
 """Letters of a label; a longer one is shortened in its middle, where names of one family differ least."""
@@ -218,7 +218,7 @@ def _lacking(estimates: Iterable[Estimated]) -> str:
         for estimate in estimates
         if estimate.value is not None and not estimate.interval and estimate.reason
     )
-    return "; or ".join(reasons)
+    return alternatives(*reasons)
 
 
 def _columns(rows: Sequence[Row], heads: Sequence[str], aside: str) -> dict[str, str]:

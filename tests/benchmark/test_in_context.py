@@ -90,8 +90,8 @@ def test_a_run_states_what_it_showed(cast, gold):
     run = work_off(started(cast, gold, [model], level=4, split="main", examples=3))
     # of the sample 3 stories are of the known category, of the calibration split 2 of the team's own
     assert run.spec["examples"] == [
-        {"step": "label", "category": SHIPPED, "from": "sample", "least": 3, "most": 3},
-        {"step": "label", "category": OWN, "from": "calibration", "least": 2, "most": 2},
+        {"step": "label", "category": SHIPPED, "source": "sample", "least": 3, "most": 3},
+        {"step": "label", "category": OWN, "source": "calibration", "least": 2, "most": 2},
     ]
     assert run.params["example_stories"] == [3, 4]
     said = "3 from the sample corpus (False Belief Task); 2 from calibration stories (Riddle Task)"
@@ -110,7 +110,7 @@ def test_a_run_states_what_it_showed(cast, gold):
 def test_a_category_without_any_example_is_said_to_have_none(cast, gold):
     run = started(cast, gold, [make_endpoint("reader")], level=4, category=OWN)  # all of them are asked
     (row,) = run.spec["examples"]
-    assert row == {"step": "label", "category": OWN, "from": "", "least": 0, "most": 0}
+    assert row == {"step": "label", "category": OWN, "source": "", "least": 0, "most": 0}
     assert examples_text(run, "label") == "none, as no story can serve"
 
 

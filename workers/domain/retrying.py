@@ -55,7 +55,7 @@ def decide(error: BackendError, *, attempts: int, unknowns: int, policy: Policy,
     pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (attempts - 1))
     asked = error.retry_after
     if asked is not None and asked > policy.cap:
-        reason = Sentence(
+        reason: str = Sentence(
             "{problem} The provider asks to wait {asked} s; waiting {cap} s, the cap of this endpoint.",
             problem=problem,
             asked=f"{asked:.0f}",

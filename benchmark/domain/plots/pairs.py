@@ -58,7 +58,7 @@ def _drawn(models: Sequence[str], cells: Sequence[Sequence[Cell]], score_text: s
     text = (
         f"{score_text}: row minus column in points; coloured and bold: shown to differ. Columns have the rows' numbers."
     )
-    caption = sentences(text, as_sentence(look.frame.note)) if look.frame.note else text
+    caption = f"{text} {as_sentence(look.frame.note)}" if look.frame.note else text
     canvas = look.captioned(EDGE + _HEAD + _ROW * len(models) + 8, caption, drop=2)
     labelled = _texts(cells, each)
     most = max((cell.value for row in cells for cell in row if cell), default=0.0) or 1.0

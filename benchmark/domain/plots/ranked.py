@@ -72,7 +72,7 @@ def _ranking_asides(
 
 
 def _ranked_line(row: RankedRow, scores: Mapping[str, Percent | None], bounds: tuple[float, float] | None) -> str:
-    parts = [
+    parts: list[str] = [
         worded(name, metric.text()) if metric else Sentence("{name} without a score", name=name)
         for name, metric in scores.items()
     ]

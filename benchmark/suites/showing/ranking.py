@@ -34,7 +34,7 @@ def ranked_by(entrants: Sequence[EntrantResults]) -> str:
 
 
 def _within(entrants: Sequence[EntrantResults]) -> list[str]:
-    names_of = {field: {entrant.within.get(field) for entrant in entrants} - {None, ""} for field in WITHIN}
+    names_of = {field: {name for entrant in entrants if (name := entrant.within.get(field))} for field in WITHIN}
     return [worded(label, clauses(*sorted(names_of[field]))) for field, label in WITHIN.items() if names_of[field]]
 
 

@@ -62,7 +62,7 @@ def main_table(groups: EntrantsByGroup, parse: str, scheme: Scheme = OMNITOM_SCH
         for row, head, main_row in zip(table.rows, heads, rows, strict=True)
     ]
     notes = [*table.notes, *_stories(runs), *_of_judges([row.first for row in rows if row.first])]
-    ranking = ranked_by(entrant for entrants in groups.values() for entrant in entrants)
+    ranking = ranked_by([entrant for entrants in groups.values() for entrant in entrants])
     return with_settings(replace(table, rows=cells, lead=unlike_missing(groups), notes=notes, ranking=ranking))
 
 

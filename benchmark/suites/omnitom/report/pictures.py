@@ -53,8 +53,7 @@ def _of_analyses(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, S
             yield f"{name}-dimensions", ShownPicture(title, plot, (STAGE2,))
     if first:
         plot = partial(drawn.volume_against_shares, first, parse)
-        title = gettext_noop("Volume against precision and recall")
-        yield "volume", ShownPicture(title, plot, (STAGE1,))
+        yield "volume", ShownPicture(gettext_noop("Volume against precision and recall"), plot, (STAGE1,))
         plot = partial(drawn.counts_of_matches, first, parse)
         yield (
             "match-counts",
