@@ -314,7 +314,7 @@ def _addresses(suite: str) -> Iterator[str]:
     from django.urls import get_resolver, reverse
 
     from benchmark.models import Run, RunItem
-    from benchmark.services.shared_reports import freeze_run
+    from benchmark.services.snapshots import save_run_snapshot
 
     run = Run.objects.originals().get()
     entrants = list(run.entrants.order_by("position"))
@@ -371,7 +371,7 @@ def _addresses(suite: str) -> Iterator[str]:
             ([], f"?a={ids[0]}&b={ids[1]}"),
         ],
         "compare_story": [([item.sample.number], pair)],
-        "shared_reports": [([], "")],
+        "snapshots": [([], "")],
         "watches": [([], "")],
         "new_watch": [(one, "")],
         "entered_rows": [([], "")],
@@ -385,8 +385,8 @@ def _addresses(suite: str) -> Iterator[str]:
             raise SystemExit(f"The address {pattern.name} is not measured: give its arguments, or why not.")
         for arguments, query in taken.get(pattern.name, ()):
             yield reverse(f"benchmark:{pattern.name}", args=[SLUG, *arguments]) + query
-    uid = freeze_run(by=None, run=run, title="Frozen").uid
-    for name in ("shared_report", "shared_items"):
+    uid = save_run_snapshot(by=None, run=run, title="Frozen").uid
+    for name in ("snapshot", "snapshot_items"):
         yield reverse(f"benchmark:{name}", args=[SLUG, uid])
 
 
@@ -399,8 +399,8 @@ ELSEWHERE = {
 }
 """Pages of what these suites do not have: people, judges and their studies, prompt sets and sweeps over them, frozen
 gold, watches that were made, rows of papers, a folder of released code, structures."""
-SHARED = {"shared_report", "shared_items", "shared_item", "shared_answer"}
-"""Pages of a frozen report, which is measured below."""
+SHARED = {"snapshot", "snapshot_items", "snapshot_item", "snapshot_answer"}
+"""Pages of a snapshot, which is measured below."""
 
 
 def _is_linked(pattern: Any) -> bool:

@@ -22,8 +22,8 @@ from benchmark.models import (
     Entrant,
     Run,
     RunItem,
-    SharedItem,
-    SharedReport,
+    Snapshot,
+    SnapshotItem,
 )
 from benchmark.services import withheld
 from benchmark.services.across import rankings_across
@@ -196,11 +196,11 @@ def run_item_of(access: RunAccess, pk: int) -> RunItem:
     return item
 
 
-def report_access(user: User, slug: str, uid: str) -> tuple[ProjectAccess, SharedReport]:
-    """Return a frozen report, for members who may see results. Its figures are deferred: lists of items do not need
+def snapshot_access(user: User, slug: str, uid: str) -> tuple[ProjectAccess, Snapshot]:
+    """Return a snapshot, for members who may see results. Its figures are deferred: lists of items do not need
     them."""
     access = results_access(user, slug)
-    reports = SharedReport.objects.select_related("created_by", "run").defer("metrics")
+    reports = Snapshot.objects.select_related("created_by", "run").defer("metrics")
     return access, get_object_or_404(reports, project=access.project, uid=uid)
 
 
@@ -210,8 +210,8 @@ def entered_row_of(user: User, slug: str, uid: str) -> tuple[ProjectAccess, Ente
     return access, get_object_or_404(EnteredRow, project=access.project, uid=uid)
 
 
-def shared_item_of(access: ProjectAccess, report: SharedReport, pk: int) -> SharedItem:
-    """Return an item of a frozen report. Raises PermissionDenied for who has open work on its story."""
+def snapshot_item_of(access: ProjectAccess, report: Snapshot, pk: int) -> SnapshotItem:
+    """Return an item of a snapshot. Raises PermissionDenied for who has open work on its story."""
     items = report.items.select_related("sample", "entrant__endpoint", "entrant__run__dataset", "call")
     item = get_object_or_404(items, pk=pk)
     check_open(access, item.sample.number, item.entrant.run)
@@ -223,10 +223,10 @@ def run_document(access: RunAccess) -> Document:
     return _opened(access.project, document_of(access.run), access.run.dataset)
 
 
-def shared_document(access: ProjectAccess, report: SharedReport) -> Document:
-    """A frozen report as this person may see it, whoever froze it; one across suites with `SuiteRanking`s. Raises
+def snapshot_document(access: ProjectAccess, report: Snapshot) -> Document:
+    """A snapshot as this person may see it, whoever saved it; one across suites with `SuiteRanking`s. Raises
     PermissionDenied."""
-    text = SharedReport.objects.values_list(text_of("metrics"), flat=True).get(pk=report.pk)
+    text = Snapshot.objects.values_list(text_of("metrics"), flat=True).get(pk=report.pk)
     return _opened(access, document_from(parsed_once(text)), report.run.dataset if report.run else None)
 
 
@@ -286,7 +286,7 @@ def _groups_of(document: Document) -> Iterable[str]:
 
 
 def _tells(keys: Sequence[str]) -> bool:
-    """Return whether one of the two of a frozen comparison is a person or a baseline."""
+    """Return whether one of the two of a saved comparison is a person or a baseline."""
     entrants = [int(at) for key in keys if (at := key.partition(".")[2]).isdecimal()]
     models = Entrant.objects.filter(pk__in=entrants).exclude(endpoint__provider__in=without_prompts()).count()
     return models < len(keys)

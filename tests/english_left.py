@@ -115,7 +115,7 @@ class OwnData:
     def __init__(self, more: Iterable[str] = ()) -> None:
         self.texts = set(more)
         for model in (model for app in own_apps() for model in apps.get_app_config(app).get_models()):
-            if model.__name__ != "SharedReport":
+            if model.__name__ != "Snapshot":
                 self._read(model)
         self.whole = "\n".join(sorted(self.texts))
 

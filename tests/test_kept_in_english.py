@@ -12,7 +12,7 @@ from django.core.cache import caches
 from django.db.models import CharField, JSONField, TextField
 from django.urls import reverse
 
-from benchmark.models import SharedReport
+from benchmark.models import Snapshot
 from core.catalogues.ours import own_apps
 from tests.benchmark.results_world import results_world
 
@@ -59,10 +59,10 @@ def test_what_a_chinese_reader_opened_first_is_english_for_the_next(tmp_path, cl
         assert (page.status_code, page.headers["Content-Language"]) == (200, "zh-hans"), address
     first, second = (world.entrant(name) for name in ("majority", "random"))
     shared = {
-        f"{world.base}/runs/{world.run.uid}/report/share/": {},
-        f"{world.base}/results/share/": {"query": "version=1"},
-        f"{world.base}/results/across/share/": {},
-        reverse("benchmark:share_comparison", args=[world.dataset.project.slug]): {
+        f"{world.base}/runs/{world.run.uid}/report/snapshot/": {},
+        f"{world.base}/results/snapshot/": {"query": "version=1"},
+        f"{world.base}/results/across/snapshot/": {},
+        reverse("benchmark:save_comparison_snapshot", args=[world.dataset.project.slug]): {
             "a": first,
             "b": second,
             "group": "stage2",
@@ -70,14 +70,14 @@ def test_what_a_chinese_reader_opened_first_is_english_for_the_next(tmp_path, cl
     }
     for address, said in shared.items():
         assert client.post(address, said, **CHINESE).status_code == 302
-    assert SharedReport.objects.count() == len(shared) and any(where in CACHES for where, _ in kept_texts())
+    assert Snapshot.objects.count() == len(shared) and any(where in CACHES for where, _ in kept_texts())
     assert in_chinese() == []
-    reports = [f"{world.base}/results/reports/{report.uid}/" for report in SharedReport.objects.all()]
+    reports = [f"{world.base}/results/snapshots/{report.uid}/" for report in Snapshot.objects.all()]
     client.get(reports[0], **CHINESE)  # shows the notices that this reader is owed
     for address in [*pages_of(world), *reports]:
         page = client.get(address, HTTP_ACCEPT_LANGUAGE="en").content.decode()
         assert set(HAN.findall(page)) <= {OWN_NAME}, address
-    for address, report in zip(reports, SharedReport.objects.all(), strict=True):
+    for address, report in zip(reports, Snapshot.objects.all(), strict=True):
         page = client.get(address, **CHINESE).content.decode()
         for told in (report.metrics["methods"][0]["text"], report.title):
             assert f">{told}</bdi>" in page.replace("&#x27;", "'"), "the frozen document's own words stand as frozen"

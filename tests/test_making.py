@@ -25,7 +25,7 @@ from annotation.models import (
     PropositionFlag,
     Split,
 )
-from benchmark.models import Dataset, EnteredRow, Run, SharedReport, StoredPromptSet
+from benchmark.models import Dataset, EnteredRow, Run, Snapshot, StoredPromptSet
 from core import idempotency as once
 from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off
 from tests.pressing import KEY, PRESSES, all_at_once, press_six, presses
@@ -98,33 +98,33 @@ def test_a_late_press_leads_to_the_extended_run(client, cast, finished_run):
     assert Item.objects.count() == items + 2
 
 
-@presses("benchmark:share_run")
+@presses("benchmark:save_run_snapshot")
 def test_share_a_report(cast, finished_run):
     page = f"/p/minds/runs/{finished_run.uid}/report/"
     _one(press_six(cast.alice, page, {"title": "As it is"}, to=f"{page}share/"))
-    assert SharedReport.objects.count() == 1
+    assert Snapshot.objects.count() == 1
 
 
-@presses("benchmark:share_comparison")
+@presses("benchmark:save_comparison_snapshot")
 def test_share_a_comparison(cast, finished_run):
     a, b = (f"{finished_run.uid}.{one.pk}" for one in finished_run.entrants.order_by("pk"))
     page = f"/p/minds/results/compare/?a={a}&b={b}"
-    _one(press_six(cast.alice, page, {"a": a, "b": b}, to="/p/minds/results/compare/share/"))
-    assert SharedReport.objects.count() == 1
+    _one(press_six(cast.alice, page, {"a": a, "b": b}, to="/p/minds/results/compare/snapshot/"))
+    assert Snapshot.objects.count() == 1
 
 
-@presses("benchmark:share_leaderboard")
+@presses("benchmark:save_leaderboard_snapshot")
 def test_share_a_leaderboard(cast, finished_run):
-    _one(press_six(cast.alice, "/p/minds/results/", {"query": ""}, to="/p/minds/results/share/"))
-    assert SharedReport.objects.count() == 1
+    _one(press_six(cast.alice, "/p/minds/results/", {"query": ""}, to="/p/minds/results/snapshot/"))
+    assert Snapshot.objects.count() == 1
 
 
-@presses("benchmark:share_across")
+@presses("benchmark:save_across_snapshot")
 def test_share_the_page_across_suites(cast, finished_run):
     model = make_endpoint("tiny", options={"default": "no table"})
     work_off(started(cast, finished_run.dataset, [model], ["label"]))
-    _one(press_six(cast.alice, "/p/minds/results/across/", {}, to="/p/minds/results/across/share/"))
-    assert SharedReport.objects.count() == 1
+    _one(press_six(cast.alice, "/p/minds/results/across/", {}, to="/p/minds/results/across/snapshot/"))
+    assert Snapshot.objects.count() == 1
 
 
 @presses("benchmark:enter_row")

@@ -195,7 +195,7 @@ PAGES = {
     "benchmark:run_person_story": ADMIN,
     "benchmark:run_results": ADMIN,
     "benchmark:run_report": ADMIN,
-    "benchmark:share_run": ADMIN,
+    "benchmark:save_run_snapshot": ADMIN,
     "benchmark:run_table": ADMIN,
     "benchmark:run_plot": ADMIN,
     "benchmark:run_scores": ADMIN,
@@ -204,7 +204,7 @@ PAGES = {
     "benchmark:leaderboard_table": ADMIN,
     "benchmark:leaderboard_plot": ADMIN,
     "benchmark:across": ADMIN,
-    "benchmark:share_across": ADMIN,
+    "benchmark:save_across_snapshot": ADMIN,
     "benchmark:across_table": ADMIN,
     "benchmark:across_plot": ADMIN,
     "benchmark:entered_rows": ADMIN,
@@ -230,17 +230,17 @@ PAGES = {
     "benchmark:doubtful_cell": ADMIN,
     "benchmark:compare": ADMIN,
     "benchmark:compare_story": ADMIN,
-    "benchmark:share_comparison": ADMIN,
-    "benchmark:share_leaderboard": ADMIN,
+    "benchmark:save_comparison_snapshot": ADMIN,
+    "benchmark:save_leaderboard_snapshot": ADMIN,
     "benchmark:comparison_table": ADMIN,
     "benchmark:comparison_plot": ADMIN,
-    "benchmark:shared_reports": ADMIN,
-    "benchmark:shared_report": ADMIN,
-    "benchmark:shared_items": ADMIN,
-    "benchmark:shared_item": ADMIN,
-    "benchmark:shared_answer": ADMIN,
-    "benchmark:shared_table": ADMIN,
-    "benchmark:shared_plot": ADMIN,
+    "benchmark:snapshots": ADMIN,
+    "benchmark:snapshot": ADMIN,
+    "benchmark:snapshot_items": ADMIN,
+    "benchmark:snapshot_item": ADMIN,
+    "benchmark:snapshot_answer": ADMIN,
+    "benchmark:snapshot_table": ADMIN,
+    "benchmark:snapshot_plot": ADMIN,
 }
 # Django's admin and the API have tests of their own (tests/test_security.py, tests/api).
 ELSEWHERE = ("admin:", "api:", "api-")
@@ -335,7 +335,7 @@ def _held() -> tuple[Cast, dict[str, str]]:
     own |= {"benchmark:calibration_bridge_table": study | {"table": "change"}}
     own["benchmark:watch"] = {"uid": _watch(place.entrant).uid}
     kept = {"uid": place.entrant.run.uid, "pk": report.items.get().pk}
-    own |= dict.fromkeys(("benchmark:shared_item", "benchmark:shared_answer"), kept)
+    own |= dict.fromkeys(("benchmark:snapshot_item", "benchmark:snapshot_answer"), kept)
     own |= _alignment(cast)
     jobs = {name: job.uid for name in ("workers:job", "workers:job_progress", "workers:job_action")}
     addresses = {
@@ -432,9 +432,9 @@ def _place(project, call):
 
 
 def _report(place):
-    from benchmark.services.shared_reports import freeze_run
+    from benchmark.services.snapshots import save_run_snapshot
 
-    return freeze_run(by=None, run=place.entrant.run)
+    return save_run_snapshot(by=None, run=place.entrant.run)
 
 
 def test_every_url_has_a_row():

@@ -1,6 +1,6 @@
 """The figures of a report, in rows: what somebody came to over all samples, and over those of each category.
 
-Rows are made where figures are computed, and where a kept report is read.
+Rows are made where figures are computed, and where stored ones are read.
 """
 
 from __future__ import annotations

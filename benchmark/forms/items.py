@@ -38,7 +38,7 @@ class ItemFilter(forms.Form):
     )
 
     def __init__(self, data: QueryDict, *, run: Run, entrants: Collection[int] | None = None) -> None:
-        """`entrants` are those of a frozen report: the run may have others by now."""
+        """`entrants` are those of a snapshot: the run may have others by now."""
         data = data.copy()
         if data.get("parse") == "repaired":
             data["parse"] = ""

@@ -291,7 +291,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='SharedReport',
+            name='Snapshot',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uid', models.CharField(default=core.ids.new_uid, editable=False, max_length=12, unique=True)),
@@ -299,15 +299,15 @@ class Migration(migrations.Migration):
                 ('metrics', models.JSONField()),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='shared_reports', to='annotation.project')),
-                ('run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='shared_reports', to='benchmark.run')),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='snapshots', to='annotation.project')),
+                ('run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='snapshots', to='benchmark.run')),
             ],
             options={
                 'ordering': ['-id'],
             },
         ),
         migrations.CreateModel(
-            name='SharedItem',
+            name='SnapshotItem',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('step', models.CharField(max_length=20)),
@@ -323,7 +323,7 @@ class Migration(migrations.Migration):
                 ('call', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='workers.call')),
                 ('entrant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='benchmark.entrant')),
                 ('sample', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='benchmark.datasetsample')),
-                ('report', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='items', to='benchmark.sharedreport')),
+                ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='items', to='benchmark.snapshot')),
             ],
             options={
                 'ordering': ['id'],
@@ -480,8 +480,8 @@ class Migration(migrations.Migration):
             index=models.Index(fields=['proposition', 'dimension'], name='second_look_of_cell'),
         ),
         migrations.AddConstraint(
-            model_name='shareditem',
-            constraint=models.UniqueConstraint(fields=('report', 'entrant', 'step', 'sample', 'repetition'), name='one_shared_item_a_place'),
+            model_name='snapshotitem',
+            constraint=models.UniqueConstraint(fields=('snapshot', 'entrant', 'step', 'sample', 'repetition'), name='one_snapshot_item_a_place'),
         ),
         migrations.AddConstraint(
             model_name='storedpromptset',

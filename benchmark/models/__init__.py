@@ -6,7 +6,7 @@ from benchmark.models.imported import RunParcel, UnmatchedReport, UnreadParcel
 from benchmark.models.judge_test import JudgeTest, JudgeTestItem
 from benchmark.models.preparation import RunPreparation
 from benchmark.models.prompts import StoredPromptSet
-from benchmark.models.report import SharedItem, SharedReport, StoryScores
+from benchmark.models.report import Snapshot, SnapshotItem, StoryScores
 from benchmark.models.run import AnswerFormat, Entrant, Run, RunItem, RunReport
 from benchmark.models.second_look import SecondLook
 from benchmark.models.sweep_pick import SweepPick
@@ -32,8 +32,8 @@ __all__ = [
     "RunPreparation",
     "RunReport",
     "SecondLook",
-    "SharedItem",
-    "SharedReport",
+    "Snapshot",
+    "SnapshotItem",
     "StoredPromptSet",
     "StoryScores",
     "SweepPick",

@@ -65,15 +65,16 @@ class StoryScores(models.Model):
         indexes = [models.Index(fields=["replaced_at"], condition=~Q(replaced_at=None), name="replaced_story_scores")]
 
 
-class SharedReport(OpaqueModel):
-    """A frozen report. It stays as it is whatever happens to the runs behind it, and so do its `items`.
+class Snapshot(OpaqueModel):
+    """A results page as it was when somebody saved it. It stays as it is whatever happens to the runs behind it, and so
+    do its `items`.
 
     `run` is None for the comparison of entrants of several runs. `figures` is the whole document
-    (services/shared_reports.py), so that the page reads nothing else.
+    (services/snapshots.py), so that the page reads nothing else.
     """
 
-    project = models.ForeignKey(Project, models.CASCADE, related_name="shared_reports")
-    run = models.ForeignKey(Run, models.SET_NULL, null=True, blank=True, related_name="shared_reports")
+    project = models.ForeignKey(Project, models.CASCADE, related_name="snapshots")
+    run = models.ForeignKey(Run, models.SET_NULL, null=True, blank=True, related_name="snapshots")
     title = models.CharField(max_length=200)
     metrics = LongJSONField()
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
@@ -86,13 +87,13 @@ class SharedReport(OpaqueModel):
         return self.title
 
 
-class SharedItem(ParsedAnswer):
-    """An item of a run as it was when its report was frozen: its answer (calls do not change) and how that was parsed.
+class SnapshotItem(ParsedAnswer):
+    """An item of a run as it was when its snapshot was saved: its answer (calls do not change) and how that was parsed.
 
     `state` is a key of `items.STATE_NAMES`, `problem` what the work on it said.
     """
 
-    report = models.ForeignKey(SharedReport, models.CASCADE, related_name="items")
+    snapshot = models.ForeignKey(Snapshot, models.CASCADE, related_name="items")
     entrant = models.ForeignKey(Entrant, models.CASCADE, related_name="+")
     state = models.CharField(max_length=12)
     problem = SentenceField(blank=True)
@@ -103,10 +104,10 @@ class SharedItem(ParsedAnswer):
         ordering = ["id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["report", "entrant", "step", "sample", "repetition"], name="one_shared_item_a_place"
+                fields=["snapshot", "entrant", "step", "sample", "repetition"], name="one_snapshot_item_a_place"
             ),
         ]
 
     def among(self) -> models.QuerySet:
-        """Return the items that this one belongs with: those of its frozen report."""
-        return SharedItem.objects.filter(report=self.report_id)
+        """Return the items that this one belongs with: those of its snapshot."""
+        return SnapshotItem.objects.filter(snapshot=self.snapshot_id)

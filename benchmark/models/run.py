@@ -57,7 +57,7 @@ class RunQuerySet(models.QuerySet):
 
 
 class RunManager(models.Manager.from_queryset(RunQuerySet)):  # type: ignore[misc]
-    """The runs that are there. What is left of a deleted one is reached from frozen reports alone, through their
+    """The runs that are there. What is left of a deleted one is reached from snapshots alone, through their
     entrants."""
 
     def get_queryset(self) -> RunQuerySet:
@@ -70,7 +70,7 @@ class Run(OpaqueModel):
     `source` is the run whose answers are judged anew, null where the run makes its own. `spec` states versions and
     settings at the launch (see services/runs.py); `params` what was chosen. Under a `control` the samples are changed
     (see benchmark/controls), and those of `original` are what they were changed from. Of a deleted run the row and its
-    entrants stay, since frozen reports name them; its items and figures are gone (services/archiving.py).
+    entrants stay, since snapshots name them; its items and figures are gone (services/archiving.py).
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="runs")

@@ -1,5 +1,5 @@
 """Models that a ranking does not have: they are named beside it with the reason, on pages, in tables, files, pictures
-and frozen reports.
+and snapshots.
 
 A model without a single answer has no figures; one that was asked or judged otherwise has a ranking of its own; one
 that was asked about a part of the stories has no figure of all; rows of people wait for who still labels. Silence would

@@ -48,7 +48,7 @@ NO_CHANCE = gettext_noop(
 
 
 def rankings_across(project: Project) -> list[SuiteRanking]:
-    """Return the rankings of a project in the order of its suites, the newest dataset first, from kept reports."""
+    """Return the rankings of a project in the order of its suites, the newest dataset first, from stored metrics."""
     runs = finished_runs_of(project)
     reports = reports_of(runs)
     order = ordered_suites(run.suite for run in runs)

@@ -22,8 +22,8 @@ from benchmark.models import (
     RunParcel,
     RunPreparation,
     RunReport,
-    SharedItem,
-    SharedReport,
+    Snapshot,
+    SnapshotItem,
     StoryScores,
     UnmatchedReport,
     UnreadParcel,
@@ -47,7 +47,7 @@ class Deletion:
     items: int
     answered: int
     models: int
-    reports: Sequence[SharedReport]
+    reports: Sequence[Snapshot]
     refused: str
 
 
@@ -124,12 +124,12 @@ def deletion_of(run: Run) -> Deletion:
     """Return what deleting the run would do now."""
     beside = _with_controls(run)
     items = RunItem.objects.filter(entrant__run__in=beside)
-    reports = SharedReport.objects.filter(pk__in=SharedItem.objects.filter(entrant__run__in=beside).values("report"))
+    reports = Snapshot.objects.filter(pk__in=SnapshotItem.objects.filter(entrant__run__in=beside).values("snapshot"))
     return Deletion(
         items=items.count(),
         answered=items.filter(call__isnull=False).count(),
         models=run.entrants.count(),
-        reports=list((reports | SharedReport.objects.filter(run__in=beside)).defer("metrics")),
+        reports=list((reports | Snapshot.objects.filter(run__in=beside)).defer("metrics")),
         refused=_working(run, "deleted") or _standing_on(run, beside),
     )
 
@@ -137,7 +137,7 @@ def deletion_of(run: Run) -> Deletion:
 @transaction.atomic
 def delete_run(*, by: User | None, run: Run, now: datetime) -> Deletion:
     """Delete a run's items and figures, and the run from every page, its controls too. Its calls stay in the ledger,
-    its job in the list of work, and frozen reports as they are. Raises RunRefused while it works, where a watch
+    its job in the list of work, and snapshots as they are. Raises RunRefused while it works, where a watch
     or a study of alignment rests on it, where its judge or a model of it was chosen, where other runs judge its
     answers anew, and where it was deleted before."""
     _locked_job(run)

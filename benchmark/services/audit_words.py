@@ -13,7 +13,7 @@ ACTIONS = {
     "judge.tested": pgettext_lazy("audit log", "judge tested"),
     "prompts.discarded": pgettext_lazy("audit log", "prompt set discarded"),
     "prompts.loaded": pgettext_lazy("audit log", "prompt set loaded"),
-    "report.shared": pgettext_lazy("audit log", "report shared"),
+    "snapshot.saved": pgettext_lazy("audit log", "snapshot saved"),
     "results.entered": pgettext_lazy("audit log", "row of results entered"),
     "results.entry_changed": pgettext_lazy("audit log", "entered row changed"),
     "results.entry_removed": pgettext_lazy("audit log", "entered row removed"),

@@ -113,7 +113,7 @@ class Comparison:
 
 
 NONE = gettext_noop("It has none.")
-RUN_DELETED = gettext_noop("A run of the two was deleted; frozen comparisons with it stay as they are.")
+RUN_DELETED = gettext_noop("A run of the two was deleted; snapshots of comparisons with it stay as they are.")
 
 
 class NotComparable(ValueError):

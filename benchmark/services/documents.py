@@ -225,7 +225,7 @@ def by_group(document: Document) -> dict[str, Sequence[EntrantResults]]:
 
 
 def suites_of(document: Document) -> list[Suite]:
-    """The suites that its metric groups are of: one, and none of a frozen comparison."""
+    """The suites that its metric groups are of: one, and none of a saved comparison."""
     return [suite_named(name) for name in dict.fromkeys(map(group_suite, by_group(document)))]
 
 

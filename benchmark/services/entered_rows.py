@@ -164,7 +164,7 @@ def _written(by: User | None, row: EnteredRow, suite: Suite, entry: Entry, actio
 
 @transaction.atomic
 def remove_row(*, by: User | None, row: EnteredRow) -> None:
-    """Take a row away; frozen reports keep theirs."""
+    """Take a row away; snapshots keep theirs."""
     audit.record(
         by=by, project=row.project, action="results.entry_removed", target=row.uid, suite=row.suite, name=row.name
     )

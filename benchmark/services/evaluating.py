@@ -153,7 +153,7 @@ _TEXTS = Read[tuple[int, int, int, str, str]](lambda given: _texts(RunItem.objec
 
 def answers_of(run_items: Sequence[RunItem]) -> dict[int, Texts]:
     """Return, by run item id, the same model's answers to its story that its question or answer is read with. All are
-    current, or all are of one frozen report."""
+    current, or all are of one snapshot."""
     related = {run_item.pk: _related(run_item) for run_item in run_items}
     related_items = [run_item for run_item in run_items if related[run_item.pk]]
     if not related_items:

@@ -12,7 +12,7 @@ from django.db.models import Q
 from annotation.models import Story
 from benchmark.controls.chosen import CONTROLS
 from benchmark.controls.marking import Changed, changes_of
-from benchmark.models import Dataset, RunItem, SharedItem
+from benchmark.models import Dataset, RunItem, SnapshotItem
 from benchmark.services.asking import DatasetResources, sample_answered, sample_asked, settings_of
 from benchmark.services.evaluating import answers_of
 from benchmark.suites.contract import BadQuestion, Beside, ItemView, Question, Sample
@@ -103,7 +103,7 @@ def _text(content: Any) -> str:
     return content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
 
 
-def changes_on_page(item: RunItem | SharedItem) -> list[Changed]:
+def changes_on_page(item: RunItem | SnapshotItem) -> list[Changed]:
     """Return what the control of the item's run changed of its sample; none without one, or where its suite cannot make
     it."""
     run = item.entrant.run
@@ -144,7 +144,7 @@ def items_beside(item: RunItem) -> list[SameQuestion]:
     ]
 
 
-def parses_on_page(item: RunItem | SharedItem, closed: Set[int] = frozenset()) -> Json:
+def parses_on_page(item: RunItem | SnapshotItem, closed: Set[int] = frozenset()) -> Json:
     """Return what the suite's template shows of an item: what the suite makes of it, else its content, gold and
     parses. `item.call` has the answer; items of its set that are `closed` to the reader are left out. {"failed"}, a
     sentence, where the suite could not make it."""
@@ -156,7 +156,7 @@ def parses_on_page(item: RunItem | SharedItem, closed: Set[int] = frozenset()) -
         return {"failed": str(error)}
 
 
-def _beside(item: RunItem | SharedItem, closed: Set[int]) -> list[Beside]:
+def _beside(item: RunItem | SnapshotItem, closed: Set[int]) -> list[Beside]:
     """The items of the same set, in the order of the dataset."""
     if not item.sample.group:
         return []
@@ -178,7 +178,7 @@ def _beside(item: RunItem | SharedItem, closed: Set[int]) -> list[Beside]:
     ]
 
 
-def lines_on_page(item: RunItem | SharedItem) -> tuple[list[ReadLine], str]:
+def lines_on_page(item: RunItem | SnapshotItem) -> tuple[list[ReadLine], str]:
     """Return the lines by which an item is held against another model's, and a sentence where the suite could not make
     them."""
     try:
@@ -187,12 +187,12 @@ def lines_on_page(item: RunItem | SharedItem) -> tuple[list[ReadLine], str]:
         return [], str(error)
 
 
-def sample_of(item: RunItem | SharedItem) -> Sample:
+def sample_of(item: RunItem | SnapshotItem) -> Sample:
     """Return the sample of an item as its run asked about it."""
     return sample_asked(item.entrant.run, item.sample)
 
 
-def _view_of(item: RunItem | SharedItem, of_its_set: Sequence[Beside] = ()) -> ItemView:
+def _view_of(item: RunItem | SnapshotItem, of_its_set: Sequence[Beside] = ()) -> ItemView:
     run, answers = item.entrant.run, answers_of([item])[item.pk]
     question = Question(
         sample_answered(run, item.sample, item.call),

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from benchmark.models import DatasetSample, Run, RunItem, SharedItem
+from benchmark.models import DatasetSample, Run, RunItem, SnapshotItem
 from benchmark.services.asking import DatasetResources, sample_asked
 from benchmark.services.chosen_items import OFFICIAL, REPAIRED, ChosenItems
 from benchmark.suites.contract import Sample
@@ -38,7 +38,7 @@ def rows_of_items(
     run: Run,
     chosen: ChosenItems,
     closed: Set[int] = frozenset(),
-    among: QuerySet[SharedItem] | None = None,
+    among: QuerySet[SnapshotItem] | None = None,
 ) -> dict[int, tuple[int, int]]:
     """Return (rows meant, rows they are among) by item of the chosen model, where there are any.
 

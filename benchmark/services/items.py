@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from benchmark.models import DatasetSample, Run, RunItem, SharedItem
+from benchmark.models import DatasetSample, Run, RunItem, SnapshotItem
 from benchmark.services.chosen_items import OFFICIAL, ChosenItems
 from benchmark.services.selections import OF_RUN, selection_named
 from benchmark.suites.contract import Step, Suite
@@ -37,9 +37,9 @@ STATE_NAMES = {
 }
 
 
-def state_of(item: RunItem | SharedItem) -> str:
+def state_of(item: RunItem | SnapshotItem) -> str:
     """Return the state of an item, a key of STATE_NAMES: what STATES selects, said of one that is loaded."""
-    if isinstance(item, SharedItem):
+    if isinstance(item, SnapshotItem):
         return item.state
     if item.item is None:
         return "done" if item.call_id else "failed" if item.unreadable else "waiting"
@@ -103,12 +103,12 @@ def items_of(
     chosen: ChosenItems,
     sort: str = "story",
     closed: Set[int] = frozenset(),
-    among: QuerySet[SharedItem] | None = None,
+    among: QuerySet[SnapshotItem] | None = None,
 ) -> QuerySet[RunItem]:
     """Return the chosen items, whatever rows they hold, which `item_rows` looks for.
 
     `sort` is a key of SORTS, after a minus for descending. Places without a score come last either way. Stories in
-    `closed` are not among them. `among` are the items of a frozen report, which are taken instead of the run's present
+    `closed` are not among them. `among` are the items of a snapshot, which are taken instead of the run's present
     ones.
     """
     suite = suite_named(run.suite)
@@ -178,8 +178,8 @@ def with_row_fields(items: QuerySet[RunItem]) -> QuerySet[RunItem]:
         "sample__number",
         "sample__category",
     )
-    if items.model is SharedItem:
-        return items.select_related("entrant", "sample").only(*fields, "state", "problem", "report_id")
+    if items.model is SnapshotItem:
+        return items.select_related("entrant", "sample").only(*fields, "state", "problem", "snapshot_id")
     return items.select_related("entrant", "sample", "item").only(*fields, "item__state", "item__problem")
 
 

@@ -1,4 +1,4 @@
-"""Results in the sample project: gold frozen, a finished run of baselines and scripted models, a kept report and
+"""Results in the sample project: gold frozen, a finished run of baselines and scripted models, a snapshot and
 comparison of it, and tables of it that people aligned with gold."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from benchmark.services.plans import Plan
 from benchmark.services.runs import start_run, start_runs
 from benchmark.services.sample_alignment import add_alignment
 from benchmark.services.sample_judges import add_watch
-from benchmark.services.shared_reports import freeze_comparison, freeze_run
+from benchmark.services.snapshots import save_comparison_snapshot, save_run_snapshot
 from benchmark.services.sweeps import plans_of_sweep
 from benchmark.services.visibility import set_audience
 from benchmark.services.warm import warm
@@ -51,8 +51,8 @@ def add_results(project: Project) -> None:
     further = _further_runs(project, run)
     warm(run)
     with transaction.atomic():
-        if not run.shared_reports.exists():
-            freeze_run(by=None, run=run)
+        if not run.snapshots.exists():
+            save_run_snapshot(by=None, run=run)
             _keep_comparison(project, run)
         if not project.alignment_studies.exists():
             add_alignment(project, run, timezone.now())
@@ -76,7 +76,7 @@ def _keep_comparison(project: Project, run: Run) -> None:
     runs, pair_by_group = pair_of(project, *keys)
     group = suite_named(run.suite).people
     comparison = compare(pair_by_group[group], group, "repaired")
-    freeze_comparison(by=None, project=project, runs=runs, keys=keys, comparison=comparison)
+    save_comparison_snapshot(by=None, project=project, runs=runs, keys=keys, comparison=comparison)
 
 
 @transaction.atomic

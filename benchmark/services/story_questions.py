@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 
-from benchmark.models import DatasetSample, RunItem, SharedItem
+from benchmark.models import DatasetSample, RunItem, SnapshotItem
 from benchmark.services.asking import DatasetResources, sample_answered, settings_of
 from benchmark.services.evaluating import answers_of
 from benchmark.suites.contract import BadQuestion, ItemView, Question, Suite
@@ -54,7 +54,7 @@ class StoryQuestions:
         return [(word, count) for word in (RIGHT, WRONG, UNREADABLE, NONE) if (count := verdicts.count(word))]
 
 
-def questions_of_story(item: RunItem | SharedItem, closed: Set[int] = frozenset()) -> StoryQuestions | None:
+def questions_of_story(item: RunItem | SnapshotItem, closed: Set[int] = frozenset()) -> StoryQuestions | None:
     """Return the questions about the text that the item's is about, without those `closed` to the reader; None where
     it is the only one, and at a step whose answers are not read question by question."""
     suite = suite_named(item.entrant.run.suite)
@@ -67,7 +67,7 @@ def questions_of_story(item: RunItem | SharedItem, closed: Set[int] = frozenset(
     return StoryQuestions(suite.cluster[0], rows, max(0, len(items) - MOST)) if len(rows) > 1 else None
 
 
-def _items_of_story(item: RunItem | SharedItem, suite: Suite, closed: Set[int]) -> Iterator[RunItem | SharedItem]:
+def _items_of_story(item: RunItem | SnapshotItem, suite: Suite, closed: Set[int]) -> Iterator[RunItem | SnapshotItem]:
     """Yield the items of the same cluster whose text is the same: a conversation has parts."""
     alike = item.among().filter(entrant=item.entrant_id, step=item.step, repetition=item.repetition)
     alike = alike.without(closed).filter(sample__cluster=item.sample.cluster)
@@ -83,7 +83,9 @@ def _text_of(suite: Suite, sample: DatasetSample) -> object:
     return sample.content.get(name) if name else None
 
 
-def _rows(item: RunItem | SharedItem, items: Sequence[RunItem | SharedItem], suite: Suite) -> Iterator[StoryQuestion]:
+def _rows(
+    item: RunItem | SnapshotItem, items: Sequence[RunItem | SnapshotItem], suite: Suite
+) -> Iterator[StoryQuestion]:
     run, answers = item.entrant.run, answers_of(items)
     settings, resources = settings_of(run), DatasetResources(run.dataset)
     for other in items:
@@ -102,7 +104,9 @@ def _rows(item: RunItem | SharedItem, items: Sequence[RunItem | SharedItem], sui
             yield _row(item, other, answer, lines[0])
 
 
-def _row(item: RunItem | SharedItem, other: RunItem | SharedItem, answer: str | None, line: ReadLine) -> StoryQuestion:
+def _row(
+    item: RunItem | SnapshotItem, other: RunItem | SnapshotItem, answer: str | None, line: ReadLine
+) -> StoryQuestion:
     group = item.sample.group
     return StoryQuestion(
         item=other.pk,

@@ -28,7 +28,7 @@ Says = Callable[[Sample, SuiteData], str]
 class MetricGroup:
     """Metrics that rest on the same answers and stand in one table; models are ranked within a group.
 
-    `key` is unique among all suites: addresses, commands, kept reports and files name a group by it. `shares` are the
+    `key` is unique among all suites: addresses, commands, snapshots and files name a group by it. `shares` are the
     metrics that every story has, as fractions from 0 to 1; `headers` name those of a table's row, in order, the mean of
     the categories' means of a share (under `<share>_category_mean`) among them where `category_mean` names that share.
     `score` is the share that models are ranked and compared by, `score_title` its name in words, unique within the

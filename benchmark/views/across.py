@@ -16,7 +16,7 @@ from annotation.access import ProjectAccess
 from benchmark.access import across_for, results_access
 from benchmark.addresses import model_in
 from benchmark.domain.tables import Column
-from benchmark.models import SharedReport
+from benchmark.models import Snapshot
 from benchmark.services.across import model_without_place
 from benchmark.services.across_tables import ALL, OF_MODEL, PAIRS, pictures_across, tables_across
 from benchmark.services.documents import Document
@@ -25,7 +25,7 @@ from benchmark.suites.registry import group_named
 from benchmark.views.downloads import table_response
 from benchmark.views.files import Address, files_of, plot_of
 from benchmark.views.plots import plot_response
-from benchmark.views.tables import Href, frozen_items_url, items_url, no_link, page_table
+from benchmark.views.tables import Href, items_url, no_link, page_table, snapshot_items_url
 from core.views.contexts import Context
 
 Items = Callable[..., str]
@@ -54,17 +54,17 @@ def across(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/results/across.html", access.context | context | {"rankings": leaderboards})
 
 
-def frozen_across(
-    request: HttpRequest, access: ProjectAccess, report: SharedReport, document: Document, address: Address
+def snapshot_across(
+    request: HttpRequest, access: ProjectAccess, report: Snapshot, document: Document, address: Address
 ) -> HttpResponse:
     """Show the page as it was when it was frozen; its cells open the items of that time."""
     slug, rankings = access.project.slug, document.rankings
     model = model_in(request.GET, rankings)
 
     def items(run: str, **query: Any) -> str:
-        return frozen_items_url(slug, report.uid, **query | {"split": ""})  # no others were kept
+        return snapshot_items_url(slug, report.uid, **query | {"split": ""})  # no others were kept
 
-    page = reverse("benchmark:shared_report", args=[slug, report.uid])
+    page = reverse("benchmark:snapshot", args=[slug, report.uid])
     context = _context(rankings, model, page, _of_model(address, model), items, [""] * len(rankings))
     context |= {"report": report, "document": document, "address": request.build_absolute_uri(page)}
     context["rankings"] = [OneRanking(ranking) for ranking in rankings]
@@ -123,7 +123,7 @@ def _of_model(address: Address, model: AcrossModel | None) -> Address:
 
 @dataclass(frozen=True, slots=True)
 class OneRanking:
-    """A ranking with the address of its leaderboard, empty in a frozen report."""
+    """A ranking with the address of its leaderboard, empty in a snapshot."""
 
     ranking: SuiteRanking
     href: str = ""

@@ -20,6 +20,7 @@ from benchmark.access import results_access
 from benchmark.addresses import ChosenComparison, chosen_comparison, ranking_in
 from benchmark.domain.tables import Column
 from benchmark.models import Run
+from benchmark.services import snapshots
 from benchmark.services.comparison_tables import corrected_difference_table, difference_table
 from benchmark.services.comparisons import (
     ComparedMetric,
@@ -32,13 +33,12 @@ from benchmark.services.comparisons import (
 from benchmark.services.documents import Document
 from benchmark.services.leaderboard_scope import ranking_with
 from benchmark.services.plans import RunRefused
-from benchmark.services.shared_reports import freeze_comparison
 from benchmark.suites.registry import group_named, nouns_of_group
 from benchmark.suites.results import NamedEntrant
 from benchmark.suites.showing.corrected import corrected_by
 from benchmark.suites.showing.entrants import measured
 from benchmark.views.files import Address, files_of, plot_of
-from benchmark.views.tables import Href, PageTable, calibration_url, frozen_items_url, items_url, no_link, page_table
+from benchmark.views.tables import Href, PageTable, calibration_url, items_url, no_link, page_table, snapshot_items_url
 from core.idempotency.forms import made_once
 from core.messages import Sentence, gettext_noop, listed, word
 from core.views.charts import Row, dot_chart
@@ -126,8 +126,8 @@ def _opening(slug: str, chosen: ChosenComparison) -> Href:
     return href
 
 
-def frozen_opening(slug: str, report: str, document: Document) -> Href:
-    """Return links for a frozen comparison: either side of a row opens its items as they were; `document` says of whom
+def snapshot_opening(slug: str, report: str, document: Document) -> Href:
+    """Return links for a saved comparison: either side of a row opens its items as they were; `document` says of whom
     it is."""
     comparison = document.comparison
     entrants = [key.partition(".")[2] for key in document.keys or ()]
@@ -139,7 +139,7 @@ def frozen_opening(slug: str, report: str, document: Document) -> Href:
         if row.get(column.key) is None or not entrant.isdecimal():
             return ""
         where = {"category": row["category"], **measured(comparison.group, row["key"], comparison.parse)}
-        return frozen_items_url(slug, report, **{"model": entrant, "step": step} | where)
+        return snapshot_items_url(slug, report, **{"model": entrant, "step": step} | where)
 
     return href
 
@@ -341,7 +341,7 @@ def _item_url(access: ProjectAccess, entrant: NamedEntrant, pk: int | None) -> s
 
 
 def comparison_now(slug: str, document: Document) -> str:
-    """Return the address of a frozen comparison as it is now; empty where a run was deleted."""
+    """Return the address of a saved comparison as it is now; empty where a run was deleted."""
     first, second = document.keys
     uids = {key.partition(".")[0] for key in (first, second)}
     if Run.objects.filter(uid__in=uids).count() < len(uids):  # one was deleted since
@@ -352,7 +352,7 @@ def comparison_now(slug: str, document: Document) -> str:
 
 
 @require_POST
-def share_comparison(request: HttpRequest, slug: str) -> HttpResponse:
+def save_comparison_snapshot(request: HttpRequest, slug: str) -> HttpResponse:
     project_access(request.user, slug, role=Role.EXPERT)
     access = results_access(request.user, slug)
     try:
@@ -362,7 +362,7 @@ def share_comparison(request: HttpRequest, slug: str) -> HttpResponse:
     title = request.POST.get("title", "")
 
     def make() -> str:
-        return freeze_comparison(
+        return snapshots.save_comparison_snapshot(
             by=request.user, project=access.project, runs=chosen.runs,
             keys=[chosen.asked["a"], chosen.asked["b"]],
             comparison=chosen.whole, title=title,
@@ -372,4 +372,4 @@ def share_comparison(request: HttpRequest, slug: str) -> HttpResponse:
         report = made_once(request, make)
     except RunRefused as error:
         return render(request, "benchmark/results/compare.html", access.context | {"problem": str(error)}, status=400)
-    return redirect("benchmark:shared_report", slug, report)
+    return redirect("benchmark:snapshot", slug, report)

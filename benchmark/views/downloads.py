@@ -12,11 +12,11 @@ from django.urls import reverse
 from benchmark.access import (
     check_whole,
     closed_in,
-    report_access,
     results_access,
     run_access,
     run_document,
-    shared_document,
+    snapshot_access,
+    snapshot_document,
 )
 from benchmark.addresses import chosen_comparison, document_asked_for, filters_of, model_in, of_parse, table_named
 from benchmark.domain.tables import Table
@@ -46,8 +46,8 @@ def run_table(request: HttpRequest, slug: str, uid: str, table: str, data: str) 
     return table_response(tables_of(document), table, data, f"{slug}-{uid}-{table}", withheld=document.withheld)
 
 
-def shared_table(request: HttpRequest, slug: str, report: str, table: str, data: str) -> HttpResponse:
-    document = shared_document(*report_access(request.user, slug, report))
+def snapshot_table(request: HttpRequest, slug: str, report: str, table: str, data: str) -> HttpResponse:
+    document = snapshot_document(*snapshot_access(request.user, slug, report))
     if document.kind == ACROSS:
         tables: Tables = tables_across(document.rankings, model_in(request.GET, document.rankings))
     else:

@@ -96,7 +96,5 @@ def _answer(
 def remove_row(request: HttpRequest, slug: str, row: str) -> HttpResponse:
     _, entered = entered_row_of(request.user, slug, row)
     service.remove_row(by=request.user, row=entered)
-    messages.success(
-        request, Sentence("The row {entered} is removed; frozen reports keep theirs.", entered=entered.name)
-    )
+    messages.success(request, Sentence("The row {entered} is removed; snapshots keep theirs.", entered=entered.name))
     return redirect("benchmark:entered_rows", slug)

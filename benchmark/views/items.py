@@ -1,4 +1,4 @@
-"""The items of a run, or of a frozen report, and one of them down to its raw answer."""
+"""The items of a run, or of a snapshot, and one of them down to its raw answer."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from benchmark.access import closed_in, report_access, run_access, run_item_of, shared_item_of
+from benchmark.access import closed_in, run_access, run_item_of, snapshot_access, snapshot_item_of
 from benchmark.controls.chosen import CONTROLS
 from benchmark.forms.items import ItemFilter
-from benchmark.models import Entrant, Run, RunItem, SharedItem
+from benchmark.models import Entrant, Run, RunItem, SnapshotItem
 from benchmark.services import item_detail
 from benchmark.services import items as service
 from benchmark.services.item_rows import asks_for_rows, heading_of_rows, rows_of_items
@@ -23,7 +23,7 @@ from workers.models import Call
 
 ITEMS_A_PAGE = 50
 PAGES_OF_A_RUN = {"item_page": "benchmark:run_item", "answer_page": "benchmark:run_item_answer"}
-PAGES_OF_A_REPORT = {"item_page": "benchmark:shared_item", "answer_page": "benchmark:shared_answer"}
+PAGES_OF_A_SNAPSHOT = {"item_page": "benchmark:snapshot_item", "answer_page": "benchmark:snapshot_answer"}
 """Where an item and its answer are, of the `whole` that they are looked at in."""
 
 
@@ -36,11 +36,11 @@ def items(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 @require_GET
-def shared_items(request: HttpRequest, slug: str, report: str) -> HttpResponse:
-    """The items of a frozen report as they were; of one about several runs, those of the run whose model is asked
+def snapshot_items(request: HttpRequest, slug: str, report: str) -> HttpResponse:
+    """The items of a snapshot as they were; of one about several runs, those of the run whose model is asked
     for."""
-    access, frozen = report_access(request.user, slug, report)
-    among = frozen.items.all()
+    access, snapshot = snapshot_access(request.user, slug, report)
+    among = snapshot.items.all()
     entrants = Entrant.objects.filter(pk__in=among.order_by().values("entrant").distinct()).select_related(
         "run__dataset"
     )
@@ -51,7 +51,7 @@ def shared_items(request: HttpRequest, slug: str, report: str) -> HttpResponse:
     context = _items_context(
         request, entrant.run, closed_in(access, entrant.run), among, [candidate.pk for candidate in entrants]
     )
-    pages = PAGES_OF_A_REPORT | {"whole": frozen.uid, "report": frozen, "run": entrant.run}
+    pages = PAGES_OF_A_SNAPSHOT | {"whole": snapshot.uid, "report": snapshot, "run": entrant.run}
     return render(request, "benchmark/items/items.html", access.context | context | pages)
 
 
@@ -59,10 +59,10 @@ def _items_context(
     request: HttpRequest,
     run: Run,
     closed: frozenset[int],
-    among: QuerySet[SharedItem] | None = None,
+    among: QuerySet[SnapshotItem] | None = None,
     entrants: list[int] | None = None,
 ) -> Context:
-    """Return what the page of a run's items shows, as they are now or `among` those of a frozen report."""
+    """Return what the page of a run's items shows, as they are now or `among` those of a snapshot."""
     suite, form = suite_named(run.suite), ItemFilter(request.GET, run=run, entrants=entrants)
     form.is_valid()
     chosen = form.chosen  # what is right counts, beside what is not
@@ -115,16 +115,16 @@ def item(request: HttpRequest, slug: str, uid: str, pk: int) -> HttpResponse:
 
 
 @require_GET
-def shared_item(request: HttpRequest, slug: str, report: str, pk: int) -> HttpResponse:
-    """An item as it was when the report was frozen: its answer, and what that was read as then."""
-    access, frozen = report_access(request.user, slug, report)
-    item = shared_item_of(access, frozen, pk)
+def snapshot_item(request: HttpRequest, slug: str, report: str, pk: int) -> HttpResponse:
+    """An item as it was when its snapshot was saved: its answer, and what that was read as then."""
+    access, snapshot = snapshot_access(request.user, slug, report)
+    item = snapshot_item_of(access, snapshot, pk)
     context = _item_context(item, item.call, closed_in(access, item.entrant.run))
-    pages = PAGES_OF_A_REPORT | {"whole": frozen.uid, "report": frozen, "run": item.entrant.run}
+    pages = PAGES_OF_A_SNAPSHOT | {"whole": snapshot.uid, "report": snapshot, "run": item.entrant.run}
     return render(request, "benchmark/items/item.html", access.context | context | pages)
 
 
-def _item_context(item: RunItem | SharedItem, call: Call | None, closed: frozenset[int]) -> Context:
+def _item_context(item: RunItem | SnapshotItem, call: Call | None, closed: frozenset[int]) -> Context:
     suite = suite_named(item.entrant.run.suite)
     return {
         "item": item,
@@ -150,11 +150,11 @@ def answer(request: HttpRequest, slug: str, uid: str, pk: int) -> HttpResponse:
 
 
 @require_GET
-def shared_answer(request: HttpRequest, slug: str, report: str, pk: int) -> HttpResponse:
-    return _file(shared_item_of(*report_access(request.user, slug, report), pk))
+def snapshot_answer(request: HttpRequest, slug: str, report: str, pk: int) -> HttpResponse:
+    return _file(snapshot_item_of(*snapshot_access(request.user, slug, report), pk))
 
 
-def _file(item: RunItem | SharedItem) -> HttpResponse:
+def _file(item: RunItem | SnapshotItem) -> HttpResponse:
     """The raw answer as a file: never anything that a browser would run."""
     if item.call is None:
         raise Http404(gettext_noop("There is no answer yet."))

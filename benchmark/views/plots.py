@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModif
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from benchmark.access import check_shown, report_access, results_access, run_access, run_document, shared_document
+from benchmark.access import check_shown, results_access, run_access, run_document, snapshot_access, snapshot_document
 from benchmark.addresses import chosen_comparison, document_asked_for, model_in
 from benchmark.domain.drawn import MEDIA_TYPES
 from benchmark.services.across_reports import ACROSS
@@ -36,8 +36,8 @@ def run_plot(request: HttpRequest, slug: str, uid: str, plot: str, picture: str)
     return plot_response(request, pictures, plot, picture, f"{slug}-{uid}-{plot}")
 
 
-def shared_plot(request: HttpRequest, slug: str, report: str, plot: str, picture: str) -> HttpResponse:
-    document = shared_document(*report_access(request.user, slug, report))
+def snapshot_plot(request: HttpRequest, slug: str, report: str, plot: str, picture: str) -> HttpResponse:
+    document = snapshot_document(*snapshot_access(request.user, slug, report))
     if document.kind == ACROSS:
         pictures = pictures_across(document.rankings, model_in(request.GET, document.rankings))
     else:

@@ -1,4 +1,4 @@
-"""Report pages: of a run as it is now, and as it was when somebody froze it."""
+"""Report pages: of a run as it is now, and as it was when somebody saved it."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import project_access
 from annotation.models import Role
-from benchmark.access import report_access, results_access, run_access, run_document, shared_document
+from benchmark.access import results_access, run_access, run_document, snapshot_access, snapshot_document
 from benchmark.addresses import chosen_leaderboard
-from benchmark.models import SharedReport
+from benchmark.models import Snapshot
+from benchmark.services import snapshots as service
 from benchmark.services.across_reports import ACROSS
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plans import RunRefused
-from benchmark.services.shared_reports import freeze_across, freeze_leaderboard, freeze_run
 from benchmark.suites.registry import group_suite, ordered_keys, suite_named
-from benchmark.views.across import frozen_across
-from benchmark.views.compare import comparison_now, comparison_parts, frozen_opening
+from benchmark.views.across import snapshot_across
+from benchmark.views.compare import comparison_now, comparison_parts, snapshot_opening
 from benchmark.views.files import Address
 from benchmark.views.leaderboard import leaderboard_chart
 from benchmark.views.run_results import pieces
 from benchmark.views.sections import explorer_of, sections_of
-from benchmark.views.tables import frozen_item_links
+from benchmark.views.tables import snapshot_item_links
 from core.idempotency.forms import made_once
 from core.messages import Sentence, gettext_noop
 
@@ -40,28 +40,29 @@ def run_report(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 @require_POST
-def share_run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def save_run_snapshot(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.EXPERT)
     title = request.POST.get("title", "")
-    make = partial(freeze_run, by=request.user, run=access.run, title=title)
-    return _frozen(request, slug, gettext_noop("report"), make, back=reverse("benchmark:runs", args=[slug]))
+    make = partial(service.save_run_snapshot, by=request.user, run=access.run, title=title)
+    return _saved(request, slug, gettext_noop("report"), make, back=reverse("benchmark:runs", args=[slug]))
 
 
-def _frozen(request: HttpRequest, slug: str, kept: str, make: Callable[[], SharedReport], *, back: str) -> HttpResponse:
-    """Freeze what is `kept` and open it; go `back` with the reason where that is refused."""
+def _saved(request: HttpRequest, slug: str, kept: str, make: Callable[[], Snapshot], *, back: str) -> HttpResponse:
+    """Save what is `kept` and open it; go `back` with the reason where that is refused."""
     try:
         report = made_once(request, lambda: make().uid)
     except RunRefused as error:
         messages.error(request, str(error))
         return redirect(back)
     messages.success(
-        request, Sentence("The {kept} is kept as it is now. Share its address with members of the project.", kept=kept)
+        request,
+        Sentence("A snapshot of the {kept} was saved. Share its address with members of the project.", kept=kept),
     )
-    return redirect("benchmark:shared_report", slug, report)
+    return redirect("benchmark:snapshot", slug, report)
 
 
 @require_POST
-def share_leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
+def save_leaderboard_snapshot(request: HttpRequest, slug: str) -> HttpResponse:
     """Keep the whole ranking that the posted `query` is the address of, whatever its reader may see of it."""
     project_access(request.user, slug, role=Role.EXPERT)
     access = results_access(request.user, slug)
@@ -69,7 +70,7 @@ def share_leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     if chosen is None:
         return redirect("benchmark:leaderboard", slug)
 
-    def make() -> SharedReport:
+    def make() -> Snapshot:
         whole = leaderboard_of(
             chosen.dataset,
             chosen.answer_format,
@@ -79,39 +80,39 @@ def share_leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
             asked=chosen.asked,
         )
         title = request.POST.get("title", "")
-        return freeze_leaderboard(
+        return service.save_leaderboard_snapshot(
             by=request.user, dataset=chosen.dataset, leaderboard=whole, query=chosen.params, title=title
         )
 
     back = f"{reverse('benchmark:leaderboard', args=[slug])}?{chosen.query}"
-    return _frozen(request, slug, gettext_noop("leaderboard"), make, back=back)
+    return _saved(request, slug, gettext_noop("leaderboard"), make, back=back)
 
 
 @require_POST
-def share_across(request: HttpRequest, slug: str) -> HttpResponse:
+def save_across_snapshot(request: HttpRequest, slug: str) -> HttpResponse:
     """Keep the page of all models, whatever its reader may see of it."""
     access = results_access(request.user, slug, role=Role.EXPERT)
     title = request.POST.get("title", "")
-    make = partial(freeze_across, by=request.user, project=access.project, title=title)
-    return _frozen(request, slug, gettext_noop("page"), make, back=reverse("benchmark:across", args=[slug]))
+    make = partial(service.save_across_snapshot, by=request.user, project=access.project, title=title)
+    return _saved(request, slug, gettext_noop("page"), make, back=reverse("benchmark:across", args=[slug]))
 
 
-def shared_reports(request: HttpRequest, slug: str) -> HttpResponse:
+def snapshots(request: HttpRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
-    reports = SharedReport.objects.filter(project=access.project).select_related("created_by", "run").defer("metrics")
-    return render(request, "benchmark/results/shared_reports.html", access.context | {"reports": reports[:200]})
+    reports = Snapshot.objects.filter(project=access.project).select_related("created_by", "run").defer("metrics")
+    return render(request, "benchmark/results/snapshots.html", access.context | {"reports": reports[:200]})
 
 
-def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
-    """Show the frozen document, down to the items as they were, whatever became of the runs since."""
-    access, frozen = report_access(request.user, slug, report)
-    document = shared_document(access, frozen)
-    address = shared_address(slug, frozen.uid)
+def snapshot(request: HttpRequest, slug: str, report: str) -> HttpResponse:
+    """Show the saved document, down to the items as they were, whatever became of the runs since."""
+    access, snapshot = snapshot_access(request.user, slug, report)
+    document = snapshot_document(access, snapshot)
+    address = snapshot_address(slug, snapshot.uid)
     if document.kind == ACROSS:
-        return frozen_across(request, access, frozen, document, address)
-    href = frozen_item_links(slug, frozen.uid)
+        return snapshot_across(request, access, snapshot, document, address)
+    href = snapshot_item_links(slug, snapshot.uid)
     context = {
-        "report": frozen,
+        "report": snapshot,
         "document": document,
         "withheld": document.withheld,
         "nouns": next((suite_named(group_suite(group)).noun[1] for group in document.groups), "stories"),
@@ -126,7 +127,7 @@ def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
         "people": any(entrant.kind == "person" for entrants in document.groups.values() for entrant in entrants),
     }
     if document.kind == "comparison":
-        opening = frozen_opening(slug, frozen.uid, document)
+        opening = snapshot_opening(slug, snapshot.uid, document)
         context |= comparison_parts(document.comparison, slug, address, opening) | {
             "now": comparison_now(slug, document)
         }
@@ -135,8 +136,8 @@ def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
     return render(request, "benchmark/results/report.html", access.context | context)
 
 
-def shared_address(slug: str, uid: str) -> Address:
+def snapshot_address(slug: str, uid: str) -> Address:
     def address(kind: str, name: str, suffix: str) -> str:
-        return reverse(f"benchmark:shared_{kind}", args=[slug, uid, name, suffix])
+        return reverse(f"benchmark:snapshot_{kind}", args=[slug, uid, name, suffix])
 
     return address

@@ -55,9 +55,9 @@ def item_links(slug: str, split: str = "") -> Href:
     return partial(_opening, slug, items)
 
 
-def frozen_item_links(slug: str, report: str) -> Href:
-    """The link of a cell of a frozen report: the items as they were then. What people labelled is not among them."""
-    address = reverse("benchmark:shared_items", args=[slug, report])
+def snapshot_item_links(slug: str, report: str) -> Href:
+    """The link of a cell of a snapshot: the items as they were then. What people labelled is not among them."""
+    address = reverse("benchmark:snapshot_items", args=[slug, report])
     items = _item_links(lambda run, **query: _filtered(address, query), lambda source, category: "", alone=True)
     return partial(_opening, slug, items)
 
@@ -78,8 +78,8 @@ def calibration_url(slug: str, study: str, version: str) -> str:
     return _filtered(reverse("benchmark:calibration", args=[slug, study]), {"judge": version})
 
 
-def frozen_items_url(slug: str, report: str, **query: Any) -> str:
-    return _filtered(reverse("benchmark:shared_items", args=[slug, report]), query)
+def snapshot_items_url(slug: str, report: str, **query: Any) -> str:
+    return _filtered(reverse("benchmark:snapshot_items", args=[slug, report]), query)
 
 
 def _item_links(

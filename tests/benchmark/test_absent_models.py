@@ -1,5 +1,5 @@
 """A model that a ranking does not have is named with the reason wherever the ranking goes: page, files, pictures,
-commands, frozen reports."""
+commands, snapshots."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benchmark.services.documents import Document, document_from, document_of, l
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import forget_report, report_of
-from benchmark.services.shared_reports import freeze_run
+from benchmark.services.snapshots import save_run_snapshot
 from benchmark.services.withheld import whole_document
 from benchmark.suites.group_metrics import BaselineLevels
 from benchmark.suites.results import EntrantParses
@@ -187,7 +187,7 @@ def test_who_has_no_official_reading_is_named_in_what_is_official(world):
     lost = RunItem.objects.filter(entrant__run=world.run, step="label", entrant__name="random").first()
     RunItem.objects.filter(pk=lost.pk).update(official=None, repaired=None, score=None, repaired_score=None, call=None)
     forget_report(world.run)
-    frozen = document_from(freeze_run(by=world.alice, run=world.run).metrics)
+    frozen = document_from(save_run_snapshot(by=world.alice, run=world.run).metrics)
     for document in (document_of(world.run), frozen):
         table = tables_of(document)["orders-dimensions-official"]()
         [absent] = table.absent

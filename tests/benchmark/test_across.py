@@ -17,7 +17,7 @@ from django.utils import timezone
 from benchmark.domain.provenance import EndpointSpec
 from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Absent
-from benchmark.models import Audience, Dataset, ResultsVisibility, Run, SharedReport
+from benchmark.models import Audience, Dataset, ResultsVisibility, Run, Snapshot
 from benchmark.services import across
 from benchmark.services.across import NO_CHANCE, pairs_across, rankings_across
 from benchmark.services.across_tables import (
@@ -362,9 +362,9 @@ def test_its_pages_and_files(world, client):
 def test_a_frozen_page_stays_as_it_was_down_to_its_items(world, client):
     client.force_login(world.cast.alice)
     answer_ = client.post(f"{world.address}share/", {"title": "For the paper"})
-    report = SharedReport.objects.get()
+    report = Snapshot.objects.get()
     page = answer_["Location"]
-    assert report.title == "For the paper" and page.endswith(f"/results/reports/{report.uid}/")
+    assert report.title == "For the paper" and page.endswith(f"/results/snapshots/{report.uid}/")
     assert report.items.count() == 2 * len(SKILLS) * 10, "those of the step that the figures count, once each"
     live = re.findall(r">(\d+\.\d)<", client.get(world.address).content.decode())
     before = client.get(page).content.decode()
@@ -374,7 +374,7 @@ def test_a_frozen_page_stays_as_it_was_down_to_its_items(world, client):
     text = client.get(page).content.decode()
     assert re.findall(r">(\d+\.\d)<", text) == live and "The page as it is now" in text
     [link, *_] = [html.unescape(found) for found in re.findall(r'href="([^"]+/items/\?[^"]+)"', text)]
-    assert f"/reports/{report.uid}/items/" in link and 'id="item-' in client.get(link).content.decode()
+    assert f"/snapshots/{report.uid}/items/" in link and 'id="item-' in client.get(link).content.decode()
     one = f"?model={re.search(r'model=([0-9a-f]{12})', text)[1]}"
     assert "ada</bdi> across suites" in client.get(page + one).content.decode()
     for file in ("tables/across.csv", "tables/correlations.json", f"tables/model.tex{one}", "figures/across.svg"):
@@ -395,9 +395,9 @@ def test_who_may_freeze_it(world, client):
     for person, status in ((world.cast.charlie, 404), (world.cast.bob, 403), (world.cast.esi, 302)):
         client.force_login(person)
         assert client.post(f"{world.address}share/").status_code == status
-    assert SharedReport.objects.count() == 1
+    assert Snapshot.objects.count() == 1
     client.force_login(world.cast.bob)
-    assert "Freeze and share" not in client.get(world.address).content.decode()
+    assert "Save a snapshot" not in client.get(world.address).content.decode()
 
 
 def test_a_leaderboard_leads_to_each_model_across_suites(world, client):
@@ -424,9 +424,9 @@ def test_a_command_says_writes_and_freezes_it(world, tmp_path):
     told(*ask, "--model", "ada", "--name", "model", "--output", str(path))
     assert "Tiny sums, version 1" in path.read_text()
     assert refused(*ask, "--model", "zed").startswith("No suite has a figure of a model 'zed'; there are: ada, ")
-    assert "--title is for --share" in refused(*ask, "--title", "March")
-    shared = told(*ask, "--share", "--title", "March")
-    assert SharedReport.objects.get(uid=shared["report"]).title == "March"
+    assert "--title is for --save-snapshot" in refused(*ask, "--title", "March")
+    shared = told(*ask, "--save-snapshot", "--title", "March")
+    assert Snapshot.objects.get(uid=shared["snapshot"]).title == "March"
 
 
 # --- gold, and nothing yet
@@ -449,5 +449,5 @@ def test_without_a_run_it_says_what_to_do(client):
     client.force_login(cast.alice)
     text = client.get(f"/p/{cast.project.slug}/results/across/").content.decode()
     assert "No model has a figure yet" in text and "Launch the same models" in text and "Freeze" not in text
-    refusal = client.post(f"/p/{cast.project.slug}/results/across/share/", follow=True).content.decode()
-    assert "No model has a figure to keep." in refusal and not SharedReport.objects.exists()
+    refusal = client.post(f"/p/{cast.project.slug}/results/across/snapshot/", follow=True).content.decode()
+    assert "No model has a figure to keep." in refusal and not Snapshot.objects.exists()

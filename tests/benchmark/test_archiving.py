@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import AuditEvent
-from benchmark.models import Run, RunItem, RunReport, SharedItem, StoryScores
+from benchmark.models import Run, RunItem, RunReport, SnapshotItem, StoryScores
 from benchmark.services import archiving
 from benchmark.services.comparisons import NotComparable, pair_of
 from benchmark.services.extending import extend_run
@@ -18,7 +18,7 @@ from benchmark.services.leaderboard_scope import finished_runs, version_to_show
 from benchmark.services.plans import RunRefused
 from benchmark.services.run_actions import refused_action
 from benchmark.services.runs import run_again
-from benchmark.services.shared_reports import freeze_run
+from benchmark.services.snapshots import save_run_snapshot
 from tests.benchmark.results_world import ResultsWorld, results_world
 from tests.benchmark.test_run_commands import refused, told
 from tests.pressing import all_at_once
@@ -143,7 +143,7 @@ def test_a_run_that_works_is_neither_archived_nor_deleted(world, alice, state):
 # --- the end
 # ------------------------------------------------------------------------------------------------------------------
 def test_the_question_says_what_goes_and_what_stays(world, alice):
-    report = freeze_run(by=world.alice, run=world.run, title="For the paper")
+    report = save_run_snapshot(by=world.alice, run=world.run, title="For the paper")
     shown = " ".join(alice.get(page(world, "delete/")).content.decode().split())
     items = RunItem.objects.count()
     answered = RunItem.objects.filter(call__isnull=False).count()
@@ -151,10 +151,10 @@ def test_the_question_says_what_goes_and_what_stays(world, alice):
     assert report.uid in shown and "For the paper" in shown
 
 
-def test_a_deleted_run_is_gone_and_its_answers_and_frozen_reports_stay(world, alice):
-    report = freeze_run(by=world.alice, run=world.run, title="For the paper")
-    before = {model: model.objects.count() for model in (Call, Attempt, Item, SharedItem)}
-    frozen = f"{world.base}/results/reports/{report.uid}/"
+def test_a_deleted_run_is_gone_and_its_answers_and_snapshots_stay(world, alice):
+    report = save_run_snapshot(by=world.alice, run=world.run, title="For the paper")
+    before = {model: model.objects.count() for model in (Call, Attempt, Item, SnapshotItem)}
+    frozen = f"{world.base}/results/snapshots/{report.uid}/"
     kept = [f"{frozen}items/", f"{frozen}items/{report.items.first().pk}/"]
     texts = [_body(alice, address) for address in kept]
     items = RunItem.objects.count()
@@ -199,7 +199,7 @@ def test_a_comparison_with_a_deleted_run_says_so(world, alice):
     "build",
     [
         lambda world: run_again(by=None, run=world.run, now=timezone.now()),
-        lambda world: freeze_run(by=None, run=world.run),
+        lambda world: save_run_snapshot(by=None, run=world.run),
         lambda world: extend_run(by=None, run=world.run, stories=[], endpoints=[], now=timezone.now()),
         lambda world: world.another("omniscient", steps=("judge",), source=world.run),
         lambda world: archive(world),

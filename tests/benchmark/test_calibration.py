@@ -36,7 +36,7 @@ from benchmark.services.judge_choices import choose_calibrated
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.judgements import judgements_of
 from benchmark.services.plans import RunRefused
-from benchmark.services.shared_reports import freeze_run
+from benchmark.services.snapshots import save_run_snapshot
 from core.ids import new_uid
 from core.plain import plain
 from judge.domain.alignment import RowAnswer
@@ -447,7 +447,7 @@ def test_links_to_reports_take_as_many_statements_however_many_studies_and_runs_
 
 
 def test_a_report_corrects_its_scores_and_keeps_them_for_whom_they_are(world, study):
-    """Official, lenient and corrected scores stand in one table, which goes into files and a frozen report; it is for
+    """Official, lenient and corrected scores stand in one table, which goes into files and a snapshot; it is for
     admins who align in the study no more."""
     client = Client()
     client.force_login(world.alice)
@@ -455,8 +455,8 @@ def test_a_report_corrects_its_scores_and_keeps_them_for_whom_they_are(world, st
     [judge], _ = calibrated(study)
     expected = {one.model: one for one in report_of(judge, study).models}["omniscient"]
     assert "Scores corrected for the judge" in client.get(f"{base}/report/").content.decode()
-    frozen = freeze_run(by=world.alice, run=world.run)
-    shared = f"{world.base}/results/reports/{frozen.uid}"
+    frozen = save_run_snapshot(by=world.alice, run=world.run)
+    shared = f"{world.base}/results/snapshots/{frozen.uid}"
     addresses = [f"{base}/tables/corrected", f"{shared}/tables/corrected"]
     for address in addresses:
         kept = client.get(f"{address}.json").json()
@@ -696,8 +696,8 @@ def test_the_leaderboard_has_corrected_scores_that_open_their_calibration(world,
         'class="square"' in page
         and b"corrected" in client.get(f"{world.base}/results/figures/leaderboard-stage1.svg").content
     )
-    frozen = client.post(f"{world.base}/results/share/", {"query": query}).url.rstrip("/").rpartition("/")[2]
-    places = [f"{world.base}/results", f"{world.base}/results/reports/{frozen}"]
+    frozen = client.post(f"{world.base}/results/snapshot/", {"query": query}).url.rstrip("/").rpartition("/")[2]
+    places = [f"{world.base}/results", f"{world.base}/results/snapshots/{frozen}"]
     for place in places:
         rows = {row["model"]: row for row in client.get(f"{place}/tables/stage1.json?{query}").json()["rows"]}
         row = rows["omniscient"]
@@ -753,7 +753,7 @@ def test_a_comparison_pairs_corrected_scores_by_story(world, study):
     page = written(client.get(f"{world.base}/results/compare/?{query}"))
     opened = f'href="/p/{study.project.slug}/calibration/{study.uid}/?judge={judge.version}"'
     assert opened in page and "Corrected for the judge" in page and "<script>alert" not in page
-    frozen = client.post(f"{world.base}/results/compare/share/", dict(parse_qsl(query))).url.rstrip("/")
+    frozen = client.post(f"{world.base}/results/compare/snapshot/", dict(parse_qsl(query))).url.rstrip("/")
     assert opened in written(client.get(f"{frozen}/"))
     tables = [f"{world.base}/results/compare/tables/corrected", f"{frozen}/tables/corrected"]
     for table in tables:

@@ -53,8 +53,8 @@ from benchmark.models import (
     ResultsVisibility,
     RunItem,
     RunReport,
-    SharedItem,
-    SharedReport,
+    Snapshot,
+    SnapshotItem,
 )
 from benchmark.services.alignment_tables import load_tables, origin_of, units_of
 from benchmark.services.comparisons import compare, pair_of
@@ -64,7 +64,12 @@ from benchmark.services.items import SORTS
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plot_data import Picture
 from benchmark.services.reports import forget_report, report_of
-from benchmark.services.shared_reports import freeze_across, freeze_comparison, freeze_leaderboard, freeze_run
+from benchmark.services.snapshots import (
+    save_across_snapshot,
+    save_comparison_snapshot,
+    save_leaderboard_snapshot,
+    save_run_snapshot,
+)
 from benchmark.suites.asked import PARSES
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.step_keys import LABEL
@@ -116,8 +121,8 @@ def _planted(folder) -> ResultsWorld:
     )  # fmt: skip
     forget_report(held.run)
     held.study = _aligned(held)
-    across = freeze_across(by=held.alice, project=held.project)
-    held.reports = [freeze_run(by=held.alice, run=held.run), _compared(held), _leaderboard(held), across]
+    across = save_across_snapshot(by=held.alice, project=held.project)
+    held.reports = [save_run_snapshot(by=held.alice, run=held.run), _compared(held), _leaderboard(held), across]
     return held
 
 
@@ -151,12 +156,14 @@ def _compared(world: ResultsWorld):
     keys = [world.entrant(name) for name in ("majority", "random")]
     runs, entries = pair_of(world.project, *keys)
     comparison = compare(entries["stage2"], "stage2", "repaired")
-    return freeze_comparison(by=world.alice, project=world.project, runs=runs, keys=keys, comparison=comparison)
+    return save_comparison_snapshot(by=world.alice, project=world.project, runs=runs, keys=keys, comparison=comparison)
 
 
 def _leaderboard(world: ResultsWorld):
     leaderboard = leaderboard_of(world.dataset, world.run.answer_format, "")
-    return freeze_leaderboard(by=world.alice, dataset=world.dataset, leaderboard=leaderboard, query={"split": ""})
+    return save_leaderboard_snapshot(
+        by=world.alice, dataset=world.dataset, leaderboard=leaderboard, query={"split": ""}
+    )
 
 
 def assign(world: ResultsWorld, person: User, number: int, slot: int = 1) -> Assignment:
@@ -238,7 +245,7 @@ def queries(name: str, world: ResultsWorld) -> list[str]:
         return [people, *(f"a={first}&b={second}&group={s}&parse={r}&category={category}" for s, r in parses)]
     if name.startswith(("benchmark:leaderboard", "benchmark:differences", "benchmark:items_")):
         return ["", "runs=all&over=every", "parse=official&over=every&show=person", f"split=run:{world.alone.uid}"]
-    if name in ("benchmark:run_results", "benchmark:run_report", "benchmark:shared_report"):
+    if name in ("benchmark:run_results", "benchmark:run_report", "benchmark:snapshot"):
         return [f"confusion_model=1&dimension={PLANTED}&parse={one}" for one in ("official", "repaired")]
     if name == "benchmark:gold_kinds_cells":
         return ["kind=all&model=majority&show=every", f"kind=all&dimension={PLANTED}&model=majority&show=wrong"]
@@ -248,10 +255,10 @@ def queries(name: str, world: ResultsWorld) -> list[str]:
 def addresses(world: ResultsWorld, person: str, made: dict[str, str], told: Told) -> list[tuple[str, str]]:
     """(name, address) of everything that answers to GET, of several to one view each with another of its queries."""
     held, found = choices(world, person, made), []
-    kept = SharedItem.objects.filter(report=world.reports[0], sample__number__in=held["number"], step=LABEL)
+    kept = SnapshotItem.objects.filter(snapshot=world.reports[0], sample__number__in=held["number"], step=LABEL)
     frozen = {"pk": list(kept.values_list("pk", flat=True)), "report": [world.reports[0].uid]}
     for name, parameters in URLS:
-        own = held | (frozen if name in ("benchmark:shared_item", "benchmark:shared_answer") else {})
+        own = held | (frozen if name in ("benchmark:snapshot_item", "benchmark:snapshot_answer") else {})
         own |= _of_alignment(world, person, name)
         known = [list(dict.fromkeys(map(str, own[one]))) for one in parameters]
         asked = queries(name, world)
@@ -299,7 +306,7 @@ class Told:
         return found[1].split(", ") if found else ["nothing"]
 
 
-LISTS_OF_ITEMS = ["benchmark:run_items", "benchmark:shared_items"]
+LISTS_OF_ITEMS = ["benchmark:run_items", "benchmark:snapshot_items"]
 MADE, MANY = re.compile(r"(benchmark|api):\w+_(table|figure)"), 10
 """Of so many each is asked for by one person, the next by the other: all wait for everybody with open work alike."""
 
@@ -379,7 +386,7 @@ def gold_queries(world: ResultsWorld) -> list[str]:
 
 FILTERS = {
     "benchmark:run_items": item_queries,
-    "benchmark:shared_items": item_queries,
+    "benchmark:snapshot_items": item_queries,
     "api:run_items": api_item_queries,
     "annotation:adjudication": queue_queries,
     "annotation:majorities": queue_queries,
@@ -555,7 +562,7 @@ def test_no_address_tells_gold_that_is_open(site, audience, once_frozen, monkeyp
 def assert_nobody_changed_a_report() -> None:
     """What was parsed for one page is shown to the next: here to hundreds, of all figures and files."""
     texts = [
-        text for model in (RunReport, SharedReport) for text in model.objects.values_list(text_of("metrics"), flat=True)
+        text for model in (RunReport, Snapshot) for text in model.objects.values_list(text_of("metrics"), flat=True)
     ]
     assert texts and all(text in parsed_once for text in texts)
     assert [parsed_once(text) for text in texts] == [json.loads(text) for text in texts]

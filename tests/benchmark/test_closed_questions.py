@@ -15,7 +15,7 @@ from django.utils import timezone
 from annotation.models import Assignment
 from benchmark.models import Audience, Dataset, RunItem
 from benchmark.services.reports import forget_report
-from benchmark.services.shared_reports import freeze_run
+from benchmark.services.snapshots import save_run_snapshot
 from benchmark.suites.tombench.suite import GROUP
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from tests.benchmark.evaluation import started, worked_off
@@ -36,7 +36,7 @@ def world(tmp_path):
         sample.gold |= {"cell": f"{sample.gold['cell']} {PLANTED}"}
         sample.save()
     world.show_to(Audience.EVERYONE)
-    world.report = freeze_run(by=world.alice, run=world.answers)
+    world.report = save_run_snapshot(by=world.alice, run=world.answers)
     return world
 
 
@@ -54,7 +54,7 @@ def items_of(world, *numbers: int):
 
 
 def addresses(world) -> list[str]:
-    """Every address of the run of questions, its frozen report and its dataset, but pictures."""
+    """Every address of the run of questions, its snapshot and its dataset, but pictures."""
     run, items = world.answers, list(items_of(world, *QUESTIONS).values_list("pk", flat=True))
     known = {
         "slug": [world.dataset.project.slug], "uid": [run.uid], "run": [run.uid], "report": [world.report.uid],

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from benchmark.domain.inference import Answered
-from benchmark.models import AnswerFormat, Audience, RunItem, SharedReport
+from benchmark.models import AnswerFormat, Audience, RunItem, Snapshot
 from benchmark.services.comparisons import NotComparable, compare, pair_of
 from benchmark.services.reports import scores_of
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
@@ -193,9 +193,9 @@ def test_a_comparison_is_shared_as_it_is(world, client):
     client.force_login(world.esi)
     world.show_to(Audience.EXPERTS)
     asked = {"a": world.entrant("majority"), "b": world.entrant("random"), "group": "stage2", "parse": "official"}
-    response = client.post(f"{world.base}/results/compare/share/", asked)
-    report = SharedReport.objects.get()
-    assert response["Location"].endswith(f"/results/reports/{report.uid}/")
+    response = client.post(f"{world.base}/results/compare/snapshot/", asked)
+    report = Snapshot.objects.get()
+    assert response["Location"].endswith(f"/results/snapshots/{report.uid}/")
     before = client.get(response["Location"]).content.decode()
     RunItem.objects.all().delete()
     assert client.get(response["Location"]).status_code == 200
@@ -208,5 +208,5 @@ def test_a_comparison_is_shared_as_it_is(world, client):
     assert len(held["rows"]) == 15
     client.force_login(world.bob)
     world.show_to(Audience.EVERYONE)
-    assert client.post(f"{world.base}/results/compare/share/", asked).status_code == 403
+    assert client.post(f"{world.base}/results/compare/snapshot/", asked).status_code == 403
     assert client.get(response["Location"]).status_code == 200

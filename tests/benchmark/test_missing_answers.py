@@ -108,7 +108,7 @@ def test_what_is_missing_is_said_above_the_pictures_of_differences(world, client
     client.force_login(world.alice)
     two = f"a={world.entrant('majority')}&b={world.entrant('random')}&group=stage2&parse=repaired"
     compared = written(client.get(f"{world.base}/results/compare/?{two}"))
-    frozen = written(client.post(f"{world.base}/results/compare/share/", dict(parse_qsl(two)), follow=True))
+    frozen = written(client.post(f"{world.base}/results/compare/snapshot/", dict(parse_qsl(two)), follow=True))
     every = written(client.get(f"{world.base}/results/differences/?group=stage2&parse=repaired"))
     for page, picture in (
         (compared, '<svg class="chart dots"'),

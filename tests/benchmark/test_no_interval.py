@@ -18,7 +18,7 @@ from benchmark.services.comparison_tables import tables_of as tables_of_comparis
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.plot_data import comparison_picture, plots_of
-from benchmark.services.shared_reports import freeze_run
+from benchmark.services.snapshots import save_run_snapshot
 from tests.benchmark.results_world import ResultsWorld, results_world
 from tests.benchmark.settled import written
 
@@ -76,8 +76,8 @@ def test_no_picture_lacks_a_line_in_silence(world):
 
 def test_pages_say_it_beside_the_figure_and_under_the_picture(world, client):
     client.force_login(world.alice)
-    frozen = freeze_run(by=world.alice, run=world.few)
-    for address in (f"/runs/{world.few.uid}/report/", f"/results/reports/{frozen.uid}/"):
+    frozen = save_run_snapshot(by=world.alice, run=world.few)
+    for address in (f"/runs/{world.few.uid}/report/", f"/results/snapshots/{frozen.uid}/"):
         page = written(client.get(f"{world.base}{address}"))
         assert f'<span class="interval" title="{FEW}">[–]' in page and f"No line: {FEW}." in page
     first, second = (f"{world.few.uid}.{world.few.entrants.get(name=name).pk}" for name in ("majority", "random"))

@@ -14,7 +14,7 @@ from benchmark.services.documents import document_of, tables_of
 from benchmark.services.evaluating import read_again
 from benchmark.services.items import items_of
 from benchmark.services.reports import report_of
-from benchmark.services.shared_reports import freeze_run
+from benchmark.services.snapshots import save_run_snapshot
 from benchmark.services.watching import schema_breakers
 from benchmark.suites.reasons import NOT_STRUCTURED
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
@@ -134,7 +134,7 @@ def test_the_methods_text_names_whoever_ignored_the_schema_and_counts_the_answer
     run = work_off(started(cast, gold, [model], ("extract", "judge"), judge=judge, answer_format="structured"))
     told = "The schema was ignored by model in 3 of 4 answers of extraction; judge in 1 of 4 answers of judging."
     assert told in scoring(run)
-    frozen_as_it_was = freeze_run(by=None, run=run).metrics["methods"]
+    frozen_as_it_was = save_run_snapshot(by=None, run=run).metrics["methods"]
     assert any(told in one["text"] for one in frozen_as_it_was)
 
 

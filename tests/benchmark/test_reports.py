@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.models import AuditEvent
-from benchmark.models import Audience, RunItem, SharedReport
+from benchmark.models import Audience, RunItem, Snapshot
 from benchmark.services.methods_text import facts_of
 from benchmark.services.reports import forget_report, report_of
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
@@ -21,9 +21,9 @@ def live(world) -> str:
     return f"{world.base}/runs/{world.run.uid}/report/"
 
 
-def share(client, world) -> SharedReport:
-    client.post(f"{world.base}/runs/{world.run.uid}/report/share/", {"title": "For the paper"})
-    return SharedReport.objects.latest("id")
+def share(client, world) -> Snapshot:
+    client.post(f"{world.base}/runs/{world.run.uid}/report/snapshot/", {"title": "For the paper"})
+    return Snapshot.objects.latest("id")
 
 
 def told(page) -> str:
@@ -75,10 +75,10 @@ def test_stage_1_is_not_described_where_nothing_was_judged(world, client):
     assert "uncalibrated" not in page and "Extraction: precision" not in page and "Labelling: accuracy" in page
 
 
-def test_a_shared_report_stays_as_it_was(world, client, live):
+def test_a_snapshot_stays_as_it_was(world, client, live):
     client.force_login(world.alice)
     report = share(client, world)
-    address = f"{world.base}/results/reports/{report.uid}/"
+    address = f"{world.base}/results/snapshots/{report.uid}/"
     before = client.get(address)
     table = client.get(f"{address}tables/stage2.csv").content
     metric = client.get(f"{address}figures/leaderboard-stage2.svg").content
@@ -98,15 +98,15 @@ def test_sharing_is_recorded_and_listed(world, client):
     client.force_login(world.alice)
     report = share(client, world)
     assert report.title == "For the paper" and report.created_by == world.alice and report.run == world.run
-    assert AuditEvent.objects.filter(action="report.shared", target=report.uid).exists()
-    assert "For the paper" in told(client.get(f"{world.base}/results/reports/"))
+    assert AuditEvent.objects.filter(action="snapshot.saved", target=report.uid).exists()
+    assert "For the paper" in told(client.get(f"{world.base}/results/snapshots/"))
 
 
 @pytest.mark.once
 def test_who_may_share_and_who_may_open(world, client, live):
     client.force_login(world.alice)
     report = share(client, world)
-    address = f"{world.base}/results/reports/{report.uid}/"
+    address = f"{world.base}/results/snapshots/{report.uid}/"
     for audience, allowed in (
         (Audience.ADMINS, {"alice"}),
         (Audience.EXPERTS, {"alice", "esi"}),
@@ -119,13 +119,13 @@ def test_who_may_share_and_who_may_open(world, client, live):
             for page in (
                 address,
                 live,
-                f"{world.base}/results/reports/",
+                f"{world.base}/results/snapshots/",
                 f"{address}tables/stage2.csv",
                 f"{address}figures/dimensions-repaired.svg",
             ):
                 assert client.get(page).status_code == expected, (audience, name, page)
     client.force_login(world.bob)  # sees everything now, and may still not share
-    assert client.post(f"{world.base}/runs/{world.run.uid}/report/share/").status_code == 403
+    assert client.post(f"{world.base}/runs/{world.run.uid}/report/snapshot/").status_code == 403
     client.force_login(world.charlie)
     assert client.get(address).status_code == 404 and client.get(live).status_code == 404
 
@@ -137,12 +137,12 @@ def test_a_report_belongs_to_its_project(world, client):
     report = share(client, world)
     other = Project.objects.create(slug="other", name="Other")
     Membership.objects.create(project=other, user=world.alice, role=Role.ADMIN)
-    assert client.get(f"/p/other/results/reports/{report.uid}/").status_code == 404
-    assert client.get(f"/p/other/results/reports/{report.uid}/tables/stage2.csv").status_code == 404
+    assert client.get(f"/p/other/results/snapshots/{report.uid}/").status_code == 404
+    assert client.get(f"/p/other/results/snapshots/{report.uid}/tables/stage2.csv").status_code == 404
 
 
 @pytest.mark.once
-def test_a_shared_report_holds_no_user_name(world, client):
+def test_a_snapshot_holds_no_user_name(world, client):
     from benchmark.suites.omnitom.labels import DIMENSIONS
 
     for story in world.dataset.samples.all():
@@ -157,8 +157,8 @@ def test_a_shared_report_holds_no_user_name(world, client):
 @pytest.mark.once
 def test_hostile_names_and_titles_are_text(world, client, live):
     client.force_login(world.alice)
-    client.post(f"{world.base}/runs/{world.run.uid}/report/share/", {"title": f"{HOSTILE} {'x' * 400}"})
-    report = SharedReport.objects.latest("id")
+    client.post(f"{world.base}/runs/{world.run.uid}/report/snapshot/", {"title": f"{HOSTILE} {'x' * 400}"})
+    report = Snapshot.objects.latest("id")
     assert len(report.title) == 200
-    for page in (live, f"{world.base}/results/reports/{report.uid}/", f"{world.base}/results/reports/"):
+    for page in (live, f"{world.base}/results/snapshots/{report.uid}/", f"{world.base}/results/snapshots/"):
         assert "<script>alert" not in client.get(page).content.decode()

@@ -14,11 +14,11 @@ from django.utils import timezone
 from annotation.models import AuditEvent, GoldLabel, Proposition
 from annotation.services.adjudication import adjudicate, undo_decision
 from benchmark.access import sees_results
-from benchmark.models import Audience, ResultsVisibility, RunItem, SharedReport
+from benchmark.models import Audience, ResultsVisibility, RunItem, Snapshot
 from benchmark.services.datasets import freeze
 from benchmark.services.plot_data import Picture
 from benchmark.services.reports import forget_report
-from benchmark.services.shared_reports import freeze_run
+from benchmark.services.snapshots import save_run_snapshot
 from benchmark.services.visibility import set_audience
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from tests.benchmark.results_world import ResultsWorld, results_world
@@ -64,7 +64,7 @@ def _pages(world: ResultsWorld) -> list[str]:
     story.votes = {"zoe": [[belief["labels"][one] for one in DIMENSIONS] for belief in story.beliefs]}
     story.save(update_fields=["votes"])
     forget_report(world.run)
-    report = freeze_run(by=world.alice, run=world.run, title="For the paper")
+    report = save_run_snapshot(by=world.alice, run=world.run, title="For the paper")
     item = RunItem.objects.filter(entrant__run=world.run, call__isnull=False).first()
     frozen = report.items.filter(call__isnull=False).first()
     first, second = (world.entrant(name) for name in ("majority", "random"))
@@ -80,7 +80,7 @@ def _pages(world: ResultsWorld) -> list[str]:
     for one in patterns:
         route = str(one.pattern)
         if route.startswith(("runs/", "results/")) and one.name not in NO_PARSE:
-            own = {"pk": frozen.pk} if one.name in ("shared_item", "shared_answer") else SPECIAL.get(one.name, {})
+            own = {"pk": frozen.pk} if one.name in ("snapshot_item", "snapshot_answer") else SPECIAL.get(one.name, {})
             known = values | own
             address = reverse(
                 f"benchmark:{one.name}", kwargs={"slug": values["slug"]} | {k: known[k] for k in one.pattern.converters}
@@ -91,8 +91,9 @@ def _pages(world: ResultsWorld) -> list[str]:
 
 NO_PARSE = {
     "launch", "estimate", "prompt_preview", "extend_run", "add_controls", "estimate_controls", "judge_anew",
-    "run_again", "run_action", "share_run", "share_comparison",
-    "share_leaderboard", "rename_run", "archive_run", "restore_run", "delete_run", "leaderboard", "share_across",
+    "run_again", "run_action", "save_run_snapshot", "save_comparison_snapshot",
+    "save_leaderboard_snapshot", "rename_run", "archive_run", "restore_run", "delete_run", "leaderboard",
+    "save_across_snapshot",
     "enter_row", "edit_row", "remove_row", "estimate_extension", "estimate_judging", "estimate_again", "read_again",
     "judge_test", "run_judges", "run_judges_table", "run_sweep", "run_sweep_table", "follow_up",
     "import_answers", "align_runs", "grow_alignment", "new_watch", "estimate_watch",
@@ -184,8 +185,8 @@ def test_the_audience_holds_besides(world, client, pages):
 def test_an_expert_cannot_share_what_she_may_not_see(world, client):
     decide(world)
     client.force_login(world.esi)
-    assert client.post(f"{world.base}/runs/{world.run.uid}/report/share/", {"title": "x"}).status_code == 403
-    assert not SharedReport.objects.exists()
+    assert client.post(f"{world.base}/runs/{world.run.uid}/report/snapshot/", {"title": "x"}).status_code == 403
+    assert not Snapshot.objects.exists()
 
 
 def test_admins_choose_it_on_the_page(world, client):

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import AuditEvent
 from benchmark.management.commands.runs import ACTIONS
-from benchmark.models import ResultsVisibility, Run, RunItem, SharedReport, StoredPromptSet
+from benchmark.models import ResultsVisibility, Run, RunItem, Snapshot, StoredPromptSet
 from benchmark.services.downloads import WRITERS
 from benchmark.services.reports import scores_of
 from benchmark.suites.omnitom import steps
@@ -306,19 +306,19 @@ def test_a_prompt_set_is_loaded_used_and_discarded(dataset, models, tmp_path):
 
 
 def test_a_report_and_a_comparison_are_kept(dataset, models, labelled):
-    done = told("share_report", labelled.uid, "--title", "March")
-    held = SharedReport.objects.get(uid=done["report"])
+    done = told("save_snapshot", labelled.uid, "--title", "March")
+    held = Snapshot.objects.get(uid=done["snapshot"])
     assert (held.title, held.run, held.metrics["kind"]) == ("March", labelled, "run")
-    assert done["address"].endswith(f"/results/reports/{held.uid}/")
+    assert done["address"].endswith(f"/results/snapshots/{held.uid}/")
     other = worked_off(started(dataset=dataset, endpoints=[models["random"]], steps=["label"], limit=3))
-    done = told("share_report", labelled.uid, "--against", other.uid, "--group", "stage2", "--parse", "official")
-    compared = SharedReport.objects.get(uid=done["report"]).metrics
+    done = told("save_snapshot", labelled.uid, "--against", other.uid, "--group", "stage2", "--parse", "official")
+    compared = Snapshot.objects.get(uid=done["snapshot"]).metrics
     assert compared["kind"] == "comparison" and compared["comparison"]["parse"] == "official"
-    assert refused("share_report", labelled.uid, "--group", "stage2") == (
+    assert refused("save_snapshot", labelled.uid, "--group", "stage2") == (
         "--group is for a comparison: name the other run with --against."
     )
-    assert "no scores of stage1" in refused("share_report", labelled.uid, "--against", other.uid, "--group", "stage1")
-    assert "Choose two different entrants" in refused("share_report", labelled.uid, "--against", labelled.uid)
+    assert "no scores of stage1" in refused("save_snapshot", labelled.uid, "--against", other.uid, "--group", "stage1")
+    assert "Choose two different entrants" in refused("save_snapshot", labelled.uid, "--against", labelled.uid)
 
 
 def test_the_leaderboard_of_a_suite_is_asked_for_by_name(dataset, models, labelled):

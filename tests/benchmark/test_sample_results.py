@@ -19,7 +19,7 @@ from annotation.services.sample import SLUG, load_sample
 from benchmark.domain.gold_kinds.cells import Kind
 from benchmark.domain.gold_kinds.moves import Move
 from benchmark.domain.sample_judges import SAMPLE_JUDGES
-from benchmark.models import AnchorWatch, Dataset, Run, SharedReport
+from benchmark.models import AnchorWatch, Dataset, Run, Snapshot
 from benchmark.services import sample_results
 from benchmark.services.anchor_charts import DRIFT, read_watch
 from benchmark.services.calibrating import calibrated
@@ -38,7 +38,7 @@ pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
 STORIES = [record.as_json() for record in sample_records()]
-KEPT = (Project, Vote, Dataset, Run, SharedReport, Call, AlignmentStudy, Alignment, AnchorWatch)
+KEPT = (Project, Vote, Dataset, Run, Snapshot, Call, AlignmentStudy, Alignment, AnchorWatch)
 
 
 def loaded() -> dict:
@@ -56,13 +56,13 @@ def test_what_was_broken_off_is_completed_and_nothing_is_doubled(client, monkeyp
         raise KeyboardInterrupt
 
     sample()
-    for name in ("run_to_end", "start_runs", "freeze_run", "add_alignment", "add_watch"):
+    for name in ("run_to_end", "start_runs", "save_run_snapshot", "add_alignment", "add_watch"):
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
             patch.setattr(sample_results, name, killed)
             loaded()
     assert loaded()["project"] == SLUG
     once = made()
-    assert [once[name] for name in ("Project", "Dataset", "SharedReport", "AlignmentStudy")] == [1, 1, 2, 1]
+    assert [once[name] for name in ("Project", "Dataset", "Snapshot", "AlignmentStudy")] == [1, 1, 2, 1]
     # the first, further models, two prompt levels, two judges
     assert Run.objects.listed().count() == 1 + 1 + 2 + 2
     loaded()
@@ -87,8 +87,8 @@ def _models_differ_as_they_are_meant_to(run: Run) -> None:
 
 def _every_page_of_results_shows_them(client, run: Run) -> None:
     client.force_login(User.objects.get(username="admin"))
-    reports = SharedReport.objects.values_list("uid", flat=True)
-    for address in ("results/", *(f"results/reports/{uid}/" for uid in reports), f"runs/{run.uid}/results/"):
+    reports = Snapshot.objects.values_list("uid", flat=True)
+    for address in ("results/", *(f"results/snapshots/{uid}/" for uid in reports), f"runs/{run.uid}/results/"):
         page = client.get(f"/p/{SLUG}/{address}", follow=True)
         assert page.status_code == 200 and "sample-hasty" in page.content.decode(), address
 

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from annotation.models import Split, Story
-from benchmark.models import SharedReport
+from benchmark.models import Snapshot
 from benchmark.services.datasets import freeze
 from benchmark.services.reports import report_of
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
@@ -92,8 +92,8 @@ def test_two_models_of_a_split_are_compared_on_it(world, page, client):
 def test_a_comparison_of_a_split_is_frozen_with_it(world, client):
     client.force_login(world.alice)
     names = {"a": world.entrant("majority"), "b": world.entrant("random"), "group": "stage2", "split": "held out"}
-    response = client.post(f"{world.base}/results/compare/share/", names | {"title": "A\x00 part"})
-    held = SharedReport.objects.get()
+    response = client.post(f"{world.base}/results/compare/snapshot/", names | {"title": "A\x00 part"})
+    held = Snapshot.objects.get()
     assert response.status_code == 302 and held.title == "A part"
     shown = client.get(response["Location"]).content.decode()
     assert "4 stories of Split held out" in shown

@@ -21,7 +21,7 @@ from annotation.models import Membership
 from benchmark.domain.plots.theme import THEMES
 from benchmark.domain.tables import Absent
 from benchmark.management.commands._options import options_given
-from benchmark.models import Dataset, Run, RunItem, SharedReport
+from benchmark.models import Dataset, Run, RunItem, Snapshot
 from benchmark.services.asking import settings_of
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.documents import document_of, tables_of
@@ -370,8 +370,10 @@ def test_it_is_compared_shared_and_downloaded(run, admin, cast, tmp_path):
         str(tmp_path / "a.csv"), stdout=told
     )  # fmt: skip
     assert "all sums that both have" in told.getvalue() and ",Sums," in (tmp_path / "a.csv").read_text().splitlines()[0]
-    assert admin.post(reverse("benchmark:share_run", args=[slug, run.uid]), {"title": "Ours"}).status_code == 302
-    shared = admin.get(reverse("benchmark:shared_report", args=[slug, SharedReport.objects.get().uid]))
+    assert (
+        admin.post(reverse("benchmark:save_run_snapshot", args=[slug, run.uid]), {"title": "Ours"}).status_code == 302
+    )
+    shared = admin.get(reverse("benchmark:snapshot", args=[slug, Snapshot.objects.get().uid]))
     assert shared.status_code == 200 and "Right sums" in shared.content.decode()
     for table in ("tiny", "categories-tiny", "facet-parity-tiny-repaired", "repetitions-tiny-repaired"):
         file = admin.get(reverse("benchmark:run_table", args=[slug, run.uid, table, "csv"]))
@@ -416,11 +418,11 @@ def test_a_table_and_a_picture_of_its_own_stand_in_its_own_section(run, admin, c
     assert file.status_code == 200 and b"adder" in file.content
     picture = admin.get(reverse("benchmark:run_plot", args=[slug, run.uid, "glance-official", "svg"]))
     assert picture.content.startswith(b"<?xml") and b"glance" in picture.content
-    admin.post(reverse("benchmark:share_run", args=[slug, run.uid]), {"title": "Ours"})
-    shared = SharedReport.objects.get().uid
-    assert b"Sums at a glance" in admin.get(reverse("benchmark:shared_report", args=[slug, shared])).content
+    admin.post(reverse("benchmark:save_run_snapshot", args=[slug, run.uid]), {"title": "Ours"})
+    shared = Snapshot.objects.get().uid
+    assert b"Sums at a glance" in admin.get(reverse("benchmark:snapshot", args=[slug, shared])).content
     for kind, suffix in (("table", "json"), ("plot", "pdf")):
-        address = reverse(f"benchmark:shared_{kind}", args=[slug, shared, "glance-repaired", suffix])
+        address = reverse(f"benchmark:snapshot_{kind}", args=[slug, shared, "glance-repaired", suffix])
         assert admin.get(address).status_code == 200
 
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connections
 
-from benchmark.models import Audience, SharedReport
+from benchmark.models import Audience, Snapshot
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
 from tests.browser.test_models_pages import FOCUSED, press
 from tests.browser.waiting import wait_until
@@ -56,7 +56,7 @@ def pages(world) -> dict[str, str]:
         "report": f"{world.base}/runs/{world.run.uid}/report/",
         "compare": f"{world.base}/results/compare/?{pair}",
         "not comparable": f"{world.base}/results/compare/",
-        "reports": f"{world.base}/results/reports/",
+        "reports": f"{world.base}/results/snapshots/",
     }
 
 
@@ -123,9 +123,9 @@ def test_by_keyboard_alone(world, admin):
     admin.get_by_label("Second").press("Tab")
     admin.keyboard.press("Enter")
     admin.wait_for_url("**/results/compare/?**")
-    admin.get_by_role("button", name="Freeze and share").press("Enter")
-    admin.wait_for_url("**/results/reports/*/")
-    assert SharedReport.objects.get().uid in admin.locator("#link").inner_text()
+    admin.get_by_role("button", name="Save a snapshot").press("Enter")
+    admin.wait_for_url("**/results/snapshots/*/")
+    assert Snapshot.objects.get().uid in admin.locator("#link").inner_text()
 
 
 def test_the_matrix_follows_the_choice(world, admin):
@@ -174,11 +174,11 @@ def test_downloads(world, admin):
     assert "metrics/stage2_overall.csv" in archive.namelist()
 
 
-def test_a_shared_report_opens_for_who_may_see_it(world, login, new_page, admin):
+def test_a_snapshot_opens_for_who_may_see_it(world, login, new_page, admin):
     world.show_to(Audience.EVERYONE)
     admin.goto(pages(world)["report"])
-    admin.get_by_role("button", name="Freeze and share").click()
-    admin.wait_for_url("**/results/reports/*/")
+    admin.get_by_role("button", name="Save a snapshot").click()
+    admin.wait_for_url("**/results/snapshots/*/")
     address = admin.locator("#link").inner_text()
     page = new_page(width=853, height=533)  # 1280 at 150 %
     login(page, world.bob)
@@ -186,7 +186,7 @@ def test_a_shared_report_opens_for_who_may_see_it(world, login, new_page, admin)
     page.get_by_text("Nothing on this page changes any more").wait_for()
     pictures_drawn(page)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    assert page.get_by_role("button", name="Freeze and share").count() == 0
+    assert page.get_by_role("button", name="Save a snapshot").count() == 0
 
 
 # --- layout
@@ -250,15 +250,15 @@ def test_heads_of_a_picture_stand_apart_however_long_they_are(world, admin):
     assert first_ends <= second_begins
 
 
-def test_a_shared_report_with_long_names_fits_a_narrow_window(world, login, new_page, client):
+def test_a_snapshot_with_long_names_fits_a_narrow_window(world, login, new_page, client):
     world.run.entrants.filter(name="majority").update(name="m" * 60)
     client.force_login(world.alice)
-    client.post(f"{world.base}/runs/{world.run.uid}/report/share/", {"title": "Long " + "t" * 190})
+    client.post(f"{world.base}/runs/{world.run.uid}/report/snapshot/", {"title": "Long " + "t" * 190})
     page = new_page(width=600)
     login(page, world.alice)
-    page.goto(f"{world.base}/results/reports/{SharedReport.objects.get().uid}/")
+    page.goto(f"{world.base}/results/snapshots/{Snapshot.objects.get().uid}/")
     assert page.evaluate("document.documentElement.scrollWidth") <= 600
-    page.goto(f"{world.base}/results/reports/")
+    page.goto(f"{world.base}/results/snapshots/")
     assert page.evaluate("document.documentElement.scrollWidth") <= 600
     # the name of who shared it, on one line of 13 px at 1.45
     assert (

@@ -237,7 +237,7 @@ def test_another_writer_is_found(lines):
         "Item(key='a', answer='b')",
         "Job.objects.filter(pk=1).pause(note='')",
         "Job.objects.create(title='x')",
-        "SharedItem(state='done')",
+        "SnapshotItem(state='done')",
         "Endpoint.objects.filter(pk=1).update(state={})",
         "told = {'state': job.state}",
         "class EndpointRateLimit:\n    def keep(self):\n        self.save(update_fields=['state'])",

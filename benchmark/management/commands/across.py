@@ -8,7 +8,7 @@ from benchmark.domain.report_rows import RowMetric
 from benchmark.management.commands._files import add_width, check_output, content_of, written
 from benchmark.services.across import SuitePair, pairs_across, rankings_across
 from benchmark.services.across_tables import pictures_across, tables_across
-from benchmark.services.shared_reports import freeze_across
+from benchmark.services.snapshots import save_across_snapshot
 from benchmark.services.suite_rankings import AcrossModel, ExactLevel, Place, SuiteRanking, models_across
 from core.plain import WHERE_THERE_IS_ONE, Json, plain
 
@@ -89,13 +89,13 @@ class PrintedCorrelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Across:
-    """The models of a project across its suites, as the command prints them; the `report` that keeps the page and its
+    """The models of a project across its suites, as the command prints them; the `snapshot` that keeps the page and its
     `address`, where it was shared, and the file that was written."""
 
     project: str
     rankings: Sequence[PrintedRanking]
     correlations: Sequence[PrintedCorrelation]
-    report: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    snapshot: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     address: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     path: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     bytes: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
@@ -114,14 +114,14 @@ class Command(JsonCommand):
         parser.add_argument("--output", metavar="PATH", help="its ending says the format")
         add_width(parser)
         parser.add_argument(
-            "--share", action="store_true", help="keep it as it is now, for members who may see results"
+            "--save-snapshot", action="store_true", help="keep it as it is now, for members who may see results"
         )
-        parser.add_argument("--title", metavar="TEXT", help="share: what the frozen page is called")
+        parser.add_argument("--title", metavar="TEXT", help="save-snapshot: what the saved page is called")
 
     def work(self, **options) -> Across:
         check_output(options)
-        if options["title"] is not None and not options["share"]:
-            raise ValueError("--title is for --share, which keeps the page as it is now.")
+        if options["title"] is not None and not options["save_snapshot"]:
+            raise ValueError("--title is for --save-snapshot, which keeps the page as it is now.")
         project = self.project(options["project"])
         rankings = rankings_across(project)
         model = _model(rankings, options["model"])
@@ -131,10 +131,10 @@ class Command(JsonCommand):
             rankings=[PrintedRanking.of(ranking, models) for ranking in rankings],
             correlations=[PrintedCorrelation.of(pair) for pair in (() if model else pairs_across(rankings))],
         )
-        if options["share"]:
-            report = freeze_across(by=None, project=project, title=options["title"] or "")
-            address = f"/p/{project.slug}/results/reports/{report.uid}/"
-            result = replace(result, report=report.uid, address=address)
+        if options["save_snapshot"]:
+            snapshot = save_across_snapshot(by=None, project=project, title=options["title"] or "")
+            address = f"/p/{project.slug}/results/snapshots/{snapshot.uid}/"
+            result = replace(result, snapshot=snapshot.uid, address=address)
         if not options["output"]:
             return result
         tables, metrics = tables_across(rankings, model), pictures_across(rankings, model)

@@ -29,7 +29,7 @@ from benchmark.services.leaderboard_scope import (
 )
 from benchmark.services.plot_data import plots_of, score_of
 from benchmark.services.selections import selection_named
-from benchmark.services.shared_reports import freeze_leaderboard
+from benchmark.services.snapshots import save_leaderboard_snapshot
 from benchmark.suites.asked import PARSES
 from benchmark.suites.judge_summaries import JudgeTestSummary
 from benchmark.suites.registry import group_named, suite_for, suite_named, suite_of_gold, suites
@@ -65,14 +65,14 @@ class Command(JsonCommand):
         parser.add_argument("--output", metavar="PATH", help="its ending says the format")
         add_width(parser)
         parser.add_argument(
-            "--share", action="store_true", help="keep it as it is now, for members who may see results"
+            "--save-snapshot", action="store_true", help="keep it as it is now, for members who may see results"
         )
-        parser.add_argument("--title", metavar="TEXT", help="share: what the frozen leaderboard is called")
+        parser.add_argument("--title", metavar="TEXT", help="save-snapshot: what the saved leaderboard is called")
 
     def work(self, **options) -> PrintedLeaderboard:
         check_output(options)
-        if options["title"] is not None and not options["share"]:
-            raise ValueError("--title is for --share, which keeps the leaderboard as it is now.")
+        if options["title"] is not None and not options["save_snapshot"]:
+            raise ValueError("--title is for --save-snapshot, which keeps the leaderboard as it is now.")
         project = self.project(options["project"])
         chosen = suite_for(options["suite"], project.schema).name if options["suite"] else ""
         dataset = _version(project, options["dataset"], chosen)
@@ -103,9 +103,9 @@ class Command(JsonCommand):
         for absence in leaderboard.absent:
             if absence.failed:  # the others are told with the ranking
                 self.note(str(absence))
-        if options["share"]:
+        if options["save_snapshot"]:
             uid = _shared(dataset, suite, answer_format, leaderboard, options)
-            result = replace(result, report=uid, address=f"/p/{project.slug}/results/reports/{uid}/")
+            result = replace(result, snapshot=uid, address=f"/p/{project.slug}/results/snapshots/{uid}/")
         if not options["output"]:
             return result
         document = leaderboard_document("Leaderboard", groups, leaderboard.absent, entered)
@@ -138,7 +138,7 @@ class Command(JsonCommand):
                 self.stdout.write(note)
         if not any(result.groups.values()):
             self.note("No finished run has figures of these stories; --dataset and --split choose others.")
-        if result.report is not None:
+        if result.snapshot is not None:
             self.stdout.write(f"\nkept: {result.address}")
         if result.path is not None:
             self.stdout.write(f"\npath: {result.path}")
@@ -174,10 +174,10 @@ def _shared(
         **({"runs": "all"} if options["all_runs"] else {}),
         **{condition: options[condition] for condition in FIELDS if options[condition]},
     }
-    report = freeze_leaderboard(
+    snapshot = save_leaderboard_snapshot(
         by=None, dataset=dataset, leaderboard=leaderboard, query=query, title=options["title"] or ""
     )
-    return report.uid
+    return snapshot.uid
 
 
 def _full_name(field: str, name: str, leaderboard: Leaderboard) -> str:
@@ -265,7 +265,7 @@ class PrintedRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintedLeaderboard:
     """A leaderboard as the command prints it, by metric group: the rows, the conditions of the ranking, and what has to
-    be known before it is read. A copy of a benchmark has a `title`. The `report` that keeps it and its `address` are
+    be known before it is read. A copy of a benchmark has a `title`. The `snapshot` that keeps it and its `address` are
     there where it was shared, `path` and `bytes` where a file was written."""
 
     project: str
@@ -279,7 +279,7 @@ class PrintedLeaderboard:
     notes: Mapping[str, Sequence[str]]
     absent: Sequence[Absence]
     entered: Sequence[PaperRow] | None = field(metadata=WHERE_THERE_IS_ONE)
-    report: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    snapshot: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     address: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     path: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     bytes: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)

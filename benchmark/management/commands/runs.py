@@ -271,7 +271,7 @@ def _deleted(run: Run, options: Options) -> Deleted:
             deletion.refused
             or f"This takes away “{run.title}” with {deletion.items:,} items and its scores; "
             f"{deletion.answered:,} answers stay in the ledger, "
-            f"and {len(deletion.reports):,} frozen reports as they are. Say so with --yes."
+            f"and {len(deletion.reports):,} snapshots as they are. Say so with --yes."
         )
     deletion = delete_run(by=None, run=run, now=timezone.now())
     return Deleted(run.uid, deleted=True, items=deletion.items, answers_kept=deletion.answered)

@@ -17,7 +17,7 @@ from benchmark.services.documents import document_of, tables_of
 from benchmark.services.flips import REPETITIONS, counts_of, flips_of, ways_of
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import forget_report
-from benchmark.services.shared_reports import freeze_run
+from benchmark.services.snapshots import save_run_snapshot
 from tests.benchmark.controls.world import QUESTIONS, READS, REMEMBERS, controlled_world
 from tests.benchmark.settled import written
 
@@ -109,7 +109,7 @@ def test_the_report_shows_controls_and_gives_them_as_files(run, admin, world):
     )
     for name in names:
         assert b"remembers" in admin.get(reverse("benchmark:run_plot", args=[*where, name, "svg"])).content
-    frozen = freeze_run(by=world[0].alice, run=run)
+    frozen = save_run_snapshot(by=world[0].alice, run=run)
     assert "controls" in frozen.metrics
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from benchmark.models import Run, RunItem
 from benchmark.services.entered_rows import Entry, add_row
 from benchmark.services.runs import add_controls
-from benchmark.services.shared_reports import freeze_run
+from benchmark.services.snapshots import save_run_snapshot
 from benchmark.suites.registry import suite_named
 from tests.benchmark.controls.world import READS, REMEMBERS, controlled_world
 from tests.benchmark.settled import work_off
@@ -111,7 +111,7 @@ def _first_difference(before: str, after: str) -> str:
 def test_no_page_says_anything_else_with_a_control_than_without(world, client):
     cast, run = world
     client.force_login(cast.alice)
-    addresses = _addresses(run, freeze_run(by=cast.alice, run=run))
+    addresses = _addresses(run, save_run_snapshot(by=cast.alice, run=run))
     before = _told(client, addresses)
     (control,) = add_controls(by=cast.alice, run=run, controls=["renamed"], now=timezone.now())
     work_off(control)

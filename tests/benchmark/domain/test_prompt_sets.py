@@ -114,7 +114,7 @@ def test_a_set_that_cannot_be_used_is_refused_in_one_sentence(files, message):
         load_prompt_set(files)
 
 
-LONGEST_SHARED = 7
+LONGEST_SNAPSHOT = 7
 
 
 def test_no_eight_words_in_a_row_are_the_papers(shared):
@@ -129,7 +129,7 @@ def test_no_eight_words_in_a_row_are_the_papers(shared):
 
 def sequences(text: str) -> set[tuple[str, ...]]:
     words = re.findall(r"[^\W_]+", text.lower())
-    return {tuple(words[at : at + LONGEST_SHARED + 1]) for at in range(len(words) - LONGEST_SHARED)}
+    return {tuple(words[at : at + LONGEST_SNAPSHOT + 1]) for at in range(len(words) - LONGEST_SNAPSHOT)}
 
 
 def test_every_file_of_the_built_in_set_is_in_it():

@@ -18,7 +18,7 @@ from benchmark.services.method_plans import plans_by_method
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import reports_of
 from benchmark.services.runs import start_run
-from benchmark.services.shared_reports import freeze_run
+from benchmark.services.snapshots import save_run_snapshot
 from benchmark.services.stored_plans import plan_of
 from benchmark.suites.opentom import measure
 from core.plain import plain
@@ -241,7 +241,7 @@ def test_the_report_shows_methods_and_gives_them_as_files(runs, admin, world):
             assert file.status_code == 200 and b"thinks" in body
         drawn = admin.get(reverse("benchmark:run_plot", args=[*where, table, "svg"]))
         assert b"chain of thought" in drawn.content and (b"Loc c (F)" in drawn.content) == ("parts" in table)
-    frozen = freeze_run(by=world[0].alice, run=run)
+    frozen = save_run_snapshot(by=world[0].alice, run=run)
     assert "by_method" in frozen.metrics
-    shown = written(admin.get(reverse("benchmark:shared_report", args=[where[0], frozen.uid])))
+    shown = written(admin.get(reverse("benchmark:snapshot", args=[where[0], frozen.uid])))
     assert "Accuracy by method" in shown and f"model={beside.pk}" not in shown

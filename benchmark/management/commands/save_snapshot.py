@@ -4,12 +4,12 @@ from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._comparing import OF_COMPARING, add_choices, compared
 from benchmark.management.commands._flags import flag, given
 from benchmark.management.commands._runs import run_of
-from benchmark.services.shared_reports import freeze_comparison, freeze_run
+from benchmark.services.snapshots import save_comparison_snapshot, save_run_snapshot
 
 
 class Command(JsonCommand):
     help = (
-        "Keeps the report of a run as it is now, for members who may see results; with --against the comparison of "
+        "Saves a snapshot of the report of a run, for members who may see results; with --against the comparison of "
         "one of its models with a model of that run."
     )
 
@@ -23,15 +23,15 @@ class Command(JsonCommand):
         run = run_of(options["run"])
         if options["against"]:
             runs, keys, comparison = compared(run, run_of(options["against"]), options)
-            report = freeze_comparison(
+            snapshot = save_comparison_snapshot(
                 by=None, project=run.project, runs=runs, keys=keys, comparison=comparison, title=options["title"]
             )
         elif idle := given(options, OF_COMPARING):
             raise ValueError(f"{flag(idle[0])} is for a comparison: name the other run with --against.")
         else:
-            report = freeze_run(by=None, run=run, title=options["title"])
+            snapshot = save_run_snapshot(by=None, run=run, title=options["title"])
         return {
-            "report": report.uid,
-            "title": report.title,
-            "address": f"/p/{run.project.slug}/results/reports/{report.uid}/",
+            "snapshot": snapshot.uid,
+            "title": snapshot.title,
+            "address": f"/p/{run.project.slug}/results/snapshots/{snapshot.uid}/",
         }

@@ -1,4 +1,4 @@
-"""Reports that were frozen: the whole document as it was, and the items that it rests on, for members who may see
+"""Snapshots of results pages: the whole document as it was, and the items that it rests on, for members who may see
 results."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from annotation.models import Project, User
 from annotation.services import audit
-from benchmark.models import Dataset, Run, RunItem, SharedItem, SharedReport
+from benchmark.models import Dataset, Run, RunItem, Snapshot, SnapshotItem
 from benchmark.models.run import ParsedAnswer
 from benchmark.services.across import rankings_across
 from benchmark.services.across_reports import across_report, items_behind
@@ -29,18 +29,18 @@ from core.messages import Sentence, gettext_noop, word
 
 
 @transaction.atomic
-def freeze_run(*, by: User | None, run: Run, title: str = "") -> SharedReport:
+def save_run_snapshot(*, by: User | None, run: Run, title: str = "") -> Snapshot:
     """The run's report as it stands, with the items that it rests on. Raises RunRefused where it was deleted."""
     locked_run(run)
-    report = _keep(by, run.project, run, title or run.title, document_of(run))
-    _keep_items(report, RunItem.objects.filter(entrant__run=run))
-    return report
+    snapshot = _keep(by, run.project, run, title or run.title, document_of(run))
+    _keep_items(snapshot, RunItem.objects.filter(entrant__run=run))
+    return snapshot
 
 
 @transaction.atomic
-def freeze_comparison(
+def save_comparison_snapshot(
     *, by: User | None, project: Project, runs: list[Run], keys: Sequence[str], comparison: Comparison, title: str = ""
-) -> SharedReport:
+) -> Snapshot:
     """The comparison as it stands; `keys` are those that `pair_of` found the two by. Raises RunRefused where a run was
     deleted."""
     title = title or Sentence("{first} and {second}", first=comparison.first, second=comparison.second)
@@ -53,24 +53,24 @@ def freeze_comparison(
         comparison=comparison,
         keys=list(keys),
     )
-    report = _keep(by, project, different[0] if len(different) == 1 else None, title, document)
+    snapshot = _keep(by, project, different[0] if len(different) == 1 else None, title, document)
     entrants = [int(entrant) for key in keys if (entrant := key.partition(".")[2]).isdecimal()]  # people have no items
     numbers = [story.number for story in comparison.stories]
-    _keep_items(report, RunItem.objects.filter(entrant__in=entrants, sample__number__in=numbers))
-    return report
+    _keep_items(snapshot, RunItem.objects.filter(entrant__in=entrants, sample__number__in=numbers))
+    return snapshot
 
 
 @transaction.atomic
-def freeze_leaderboard(
+def save_leaderboard_snapshot(
     *, by: User | None, dataset: Dataset, leaderboard: Leaderboard, query: Mapping[str, str], title: str = ""
-) -> SharedReport:
+) -> Snapshot:
     """The leaderboard as it stands (`leaderboard_of`), with the items of its stories; `query` is its address. Raises
     RunRefused where a run was deleted, and for a leaderboard without a row."""
     keys = {entrant.run for entrants in leaderboard.entrants.values() for entrant in entrants}
     runs = [locked_run(run) for run in sorted(leaderboard.runs, key=lambda run: run.pk) if run.uid in keys]
     if not runs:
         raise RunRefused(gettext_noop("The leaderboard has no row to keep."))
-    report = _keep(
+    snapshot = _keep(
         by,
         dataset.project,
         None,
@@ -81,12 +81,12 @@ def freeze_leaderboard(
     items, numbers = RunItem.objects.filter(entrant__in=entrants), leaderboard.chosen.stories
     if len(numbers) < dataset.stories_count:
         items = items.filter(sample__in=dataset.samples.filter(number__in=numbers).values("pk"))
-    _keep_items(report, items)
-    return report
+    _keep_items(snapshot, items)
+    return snapshot
 
 
 @transaction.atomic
-def freeze_across(*, by: User | None, project: Project, title: str = "") -> SharedReport:
+def save_across_snapshot(*, by: User | None, project: Project, title: str = "") -> Snapshot:
     """The page across suites as it stands, of all models, with the items behind its figures. Raises RunRefused where no
     model has a figure."""
     rankings = [ranking for ranking in rankings_across(project) if ranking.places]
@@ -96,9 +96,9 @@ def freeze_across(*, by: User | None, project: Project, title: str = "") -> Shar
     uids = {place.run for ranking in rankings for place in ranking.places.values()}
     behind = Run.objects.filter(project=project, uid__in=uids).order_by("pk")
     runs = [locked_run(run) for run in behind.select_related("dataset", "judge", "job").prefetch_related("entrants")]
-    report = _keep(by, project, None, title or gettext_noop("Models across suites"), across_report(rankings, runs))
-    _keep_items(report, RunItem.objects.filter(items))
-    return report
+    snapshot = _keep(by, project, None, title or gettext_noop("Models across suites"), across_report(rankings, runs))
+    _keep_items(snapshot, RunItem.objects.filter(items))
+    return snapshot
 
 
 def _compared(comparison: Comparison) -> str:
@@ -117,23 +117,23 @@ def _compared(comparison: Comparison) -> str:
     ) + (Sentence(" Settings that differ: {differ}.", differ=comparison.differ) if comparison.differ else "")
 
 
-def _keep(by: User | None, project: Project, run: Run | None, title: str, document: Document) -> SharedReport:
+def _keep(by: User | None, project: Project, run: Run | None, title: str, document: Document) -> Snapshot:
     title = title.replace("\x00", "").strip()[:200]
     metrics = as_json(replace(document, title=title))
-    report = SharedReport.objects.create(project=project, run=run, title=title, metrics=metrics, created_by=by)
-    audit.record(by=by, project=project, action="report.shared", target=report.uid, title=title)
-    return report
+    snapshot = Snapshot.objects.create(project=project, run=run, title=title, metrics=metrics, created_by=by)
+    audit.record(by=by, project=project, action="snapshot.saved", target=snapshot.uid, title=title)
+    return snapshot
 
 
 _COLUMNS = [column.attname for column in ParsedAnswer._meta.get_fields()]
 _AT_ONCE = 500
 
 
-def _keep_items(report: SharedReport, items: QuerySet[RunItem]) -> None:
+def _keep_items(snapshot: Snapshot, items: QuerySet[RunItem]) -> None:
     """Copies what the items are now: they may be read again, asked again or be added to."""
     rows = (
-        SharedItem(
-            report=report,
+        SnapshotItem(
+            snapshot=snapshot,
             entrant_id=item.entrant_id,
             state=state_of(item),
             problem=item.item.problem if item.item else "",
@@ -142,4 +142,4 @@ def _keep_items(report: SharedReport, items: QuerySet[RunItem]) -> None:
         for item in items.select_related("item").order_by("pk").iterator(chunk_size=_AT_ONCE)
     )
     while batch := list(islice(rows, _AT_ONCE)):
-        SharedItem.objects.bulk_create(batch)
+        SnapshotItem.objects.bulk_create(batch)

@@ -9,12 +9,12 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import AuditEvent
-from benchmark.models import Audience, RunItem, SharedReport
+from benchmark.models import Audience, RunItem, Snapshot
 from benchmark.services.archiving import archive_run, delete_run
 from benchmark.services.documents import Document, document_from, tables_of
 from benchmark.services.leaderboard_scope import Leaderboard, leaderboard_of
 from benchmark.services.plot_data import plots_of
-from benchmark.services.shared_reports import freeze_leaderboard
+from benchmark.services.snapshots import save_leaderboard_snapshot
 from tests.benchmark.results_world import ResultsWorld, results_world
 from tests.benchmark.test_run_commands import refused, told
 from workers.models import Call
@@ -31,14 +31,14 @@ def leaderboard(world, split: str = "") -> Leaderboard:
     return leaderboard_of(world.dataset, world.run.answer_format, split)
 
 
-def frozen(world, split: str = "") -> SharedReport:
-    return freeze_leaderboard(
+def frozen(world, split: str = "") -> Snapshot:
+    return save_leaderboard_snapshot(
         by=world.alice, dataset=world.dataset, leaderboard=leaderboard(world, split), query={"split": split}
     )
 
 
-def shown(client, world, report: SharedReport, tail: str = "") -> str:
-    response = client.get(f"{world.base}/results/reports/{report.uid}/{tail}")
+def shown(client, world, report: Snapshot, tail: str = "") -> str:
+    response = client.get(f"{world.base}/results/snapshots/{report.uid}/{tail}")
     assert response.status_code == 200
     return response.content.decode()
 
@@ -50,9 +50,9 @@ def ranking(text: str) -> list[str]:
 
 def test_a_frozen_leaderboard_stays_as_it_was(world, client):
     client.force_login(world.alice)
-    answer = client.post(f"{world.base}/results/share/", {"query": "split=", "title": "For the paper"})
-    report = SharedReport.objects.get()
-    assert answer["Location"] == f"{world.base}/results/reports/{report.uid}/" and report.title == "For the paper"
+    answer = client.post(f"{world.base}/results/snapshot/", {"query": "split=", "title": "For the paper"})
+    report = Snapshot.objects.get()
+    assert answer["Location"] == f"{world.base}/results/snapshots/{report.uid}/" and report.title == "For the paper"
     before = ranking(shown(client, world, report))
     assert {"majority", "random", "omniscient"} <= {row.partition(" ")[0] for row in before}
     live = re.findall(r">(\d+\.\d\d)<", client.get(f"{world.base}/results/").content.decode())
@@ -61,7 +61,7 @@ def test_a_frozen_leaderboard_stays_as_it_was(world, client):
     )
     delete_run(by=world.alice, run=world.run, now=timezone.now())
     assert ranking(shown(client, world, report)) == before
-    assert AuditEvent.objects.filter(action="report.shared", target=report.uid).exists()
+    assert AuditEvent.objects.filter(action="snapshot.saved", target=report.uid).exists()
 
 
 def test_its_links_open_the_items_of_their_time(world, client):
@@ -69,7 +69,7 @@ def test_its_links_open_the_items_of_their_time(world, client):
     assert report.items.count() == RunItem.objects.count()
     client.force_login(world.alice)
     links = [html.unescape(link) for link in re.findall(r'href="([^"]+/items/\?[^"]+)"', shown(client, world, report))]
-    assert links and all(f"/results/reports/{report.uid}/items/" in link for link in links)
+    assert links and all(f"/results/snapshots/{report.uid}/items/" in link for link in links)
     RunItem.objects.update(score=None, official=None)
     for link in [link for link in links if "problem=" not in link][:3]:
         assert re.search(r'id="item-\d+"', client.get(link).content.decode()), link
@@ -109,17 +109,17 @@ def test_it_says_what_it_ranks_and_what_made_its_runs(world, client):
 def test_an_empty_leaderboard_is_not_kept(world, client):
     archive_run(by=None, run=world.run, now=timezone.now())
     client.force_login(world.alice)
-    answer = client.post(f"{world.base}/results/share/", {"query": ""}, follow=True)
-    assert "The leaderboard has no row to keep." in answer.content.decode() and not SharedReport.objects.exists()
+    answer = client.post(f"{world.base}/results/snapshot/", {"query": ""}, follow=True)
+    assert "The leaderboard has no row to keep." in answer.content.decode() and not Snapshot.objects.exists()
 
 
 def test_who_may_freeze_it_and_who_may_open_it(world, client):
-    address = f"{world.base}/results/share/"
+    address = f"{world.base}/results/snapshot/"
     world.show_to(Audience.EXPERTS)
     for person, status in ((world.charlie, 404), (world.bob, 403), (world.esi, 302)):
         client.force_login(person)
         assert client.post(address, {"query": ""}).status_code == status
-    page = f"{world.base}/results/reports/{SharedReport.objects.get().uid}/"
+    page = f"{world.base}/results/snapshots/{Snapshot.objects.get().uid}/"
     for person, status in ((world.charlie, 404), (world.bob, 403), (world.esi, 200), (world.alice, 200)):
         client.force_login(person)
         assert client.get(page).status_code == status
@@ -128,9 +128,9 @@ def test_who_may_freeze_it_and_who_may_open_it(world, client):
 def test_a_command_freezes_it(world):
     calls = Call.objects.count()
     slug = world.dataset.project.slug
-    made = told("leaderboard", "--project", slug, "--share", "--title", "March")
-    report = SharedReport.objects.get()
-    assert made["report"] == report.uid and report.title == "March"
-    assert made["address"] == f"{world.base}/results/reports/{report.uid}/"
+    made = told("leaderboard", "--project", slug, "--save-snapshot", "--title", "March")
+    report = Snapshot.objects.get()
+    assert made["snapshot"] == report.uid and report.title == "March"
+    assert made["address"] == f"{world.base}/results/snapshots/{report.uid}/"
     assert report.metrics["query"]["split"] == "" and Call.objects.count() == calls
-    assert "--title is for --share" in refused("leaderboard", "--project", slug, "--title", "March")
+    assert "--title is for --save-snapshot" in refused("leaderboard", "--project", slug, "--title", "March")
