@@ -76,7 +76,7 @@ def _dataset(scratch: Path, folder: Path | None):
     from annotation.models import Membership, Project, Role, User
     from annotation.services.corpus_import import import_corpus
     from bench.make_corpus import make
-    from benchmark.services.datasets import freeze
+    from benchmark.services.datasets import publish_version
 
     make(scratch, folder=folder, seed=1)
     file = scratch / "stories.jsonl"
@@ -84,7 +84,7 @@ def _dataset(scratch: Path, folder: Path | None):
     project = Project.objects.get(slug=SLUG)
     admin = User.objects.create_superuser("bench", password="bench")
     Membership.objects.create(project=project, user=admin, role=Role.ADMIN)
-    return freeze(by=admin, project=project)[0]
+    return publish_version(by=admin, project=project)[0]
 
 
 def _took(work: Callable[[], Any]) -> float:

@@ -226,14 +226,14 @@ def _pages() -> Iterator[tuple[str, dict]]:
     from django.conf import settings
 
     from annotation.models import Assignment
-    from benchmark.services.datasets import freeze
+    from benchmark.services.datasets import publish_version
 
     settings.STORAGES |= {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
     settings.ALLOWED_HOSTS = ["testserver"]
     assignment = Assignment.objects.active().filter(story__project__slug=SLUG).order_by("-id").first()
     project = assignment.story.project
     if not project.datasets.exists():
-        freeze(by=None, project=project)  # pages say then whether the present gold is that version
+        publish_version(by=None, project=project)  # pages say then whether the present gold is that version
     people = _people(assignment)
     for name, address in _addresses(assignment):
         if not address:

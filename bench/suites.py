@@ -381,11 +381,11 @@ def _addresses(suite: str) -> Iterator[str]:
     for pattern in (
         get_resolver("benchmark.urls.results").url_patterns + get_resolver("benchmark.urls.runs").url_patterns
     ):
-        if pattern.name not in taken and pattern.name not in ELSEWHERE | SHARED and not _is_linked(pattern):
+        if pattern.name not in taken and pattern.name not in ELSEWHERE | SNAPSHOTS and not _is_linked(pattern):
             raise SystemExit(f"The address {pattern.name} is not measured: give its arguments, or why not.")
         for arguments, query in taken.get(pattern.name, ()):
             yield reverse(f"benchmark:{pattern.name}", args=[SLUG, *arguments]) + query
-    uid = save_run_snapshot(by=None, run=run, title="Frozen").uid
+    uid = save_run_snapshot(by=None, run=run, title="Saved").uid
     for name in ("snapshot", "snapshot_items"):
         yield reverse(f"benchmark:{name}", args=[SLUG, uid])
 
@@ -397,9 +397,9 @@ ELSEWHERE = {
     *("dataset_difference", "run_judges", "run_sweep", "watch", "estimate_watch", "official_output", "stale_runs"),
     *("structure_story", "edit_row", "rename_run", "undo_looks"),
 }
-"""Pages of what these suites do not have: people, judges and their studies, prompt sets and sweeps over them, frozen
+"""Pages of what these suites do not have: people, judges and their studies, prompt sets and sweeps over them, published
 gold, watches that were made, rows of papers, a folder of released code, structures."""
-SHARED = {"snapshot", "snapshot_items", "snapshot_item", "snapshot_answer"}
+SNAPSHOTS = {"snapshot", "snapshot_items", "snapshot_item", "snapshot_answer"}
 """Pages of a snapshot, which is measured below."""
 
 

@@ -313,7 +313,7 @@ class ChosenGold:
 
 
 def chosen_gold(params: Mapping[str, str], access: ProjectAccess) -> ChosenGold | None:
-    """Return what an address asks for; None where no finished run has labelled frozen gold. Raises Http404."""
+    """Return what an address asks for; None where no finished run has labelled published gold. Raises Http404."""
     datasets, labelling = _labelled(params, access)
     if labelling is None:
         return None
@@ -365,7 +365,7 @@ class ChosenDoubts:
 
 
 def chosen_doubts(params: Mapping[str, str], access: ProjectAccess) -> ChosenDoubts | None:
-    """Return the doubtful gold that an address asks for; None where no finished run has labelled frozen gold. Raises
+    """Return the doubtful gold that an address asks for; None where no finished run has labelled published gold. Raises
     Http404."""
     datasets, labelling = _labelled(params, access)
     if labelling is None:

@@ -110,7 +110,7 @@ def _leaves(value: Any) -> Iterator[str]:
 
 class OwnData:
     """What people wrote in rows: names, stories, labels. No codes, whose words are the software's, and nothing of
-    frozen documents, which it wrote."""
+    snapshots, which it wrote."""
 
     def __init__(self, more: Iterable[str] = ()) -> None:
         self.texts = set(more)

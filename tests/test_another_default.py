@@ -21,7 +21,7 @@ from annotation.services.gold_export import gold_lines
 from annotation.services.prefill_requests import example_of, sample_counts
 from annotation.services.projects import create_project
 from annotation.services.sample import load_sample
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 from tests.annotation.test_archive import contents, repacked
 
 pytestmark = pytest.mark.django_db
@@ -65,7 +65,7 @@ def test_an_archive_comes_in_as_what_it_was(old, request, cast):
 
 
 def test_pages_of_an_old_project_work(old, request, cast, client):
-    freeze(by=cast.alice, project=old)
+    publish_version(by=cast.alice, project=old)
     story = old.stories.get()
     client.force_login(cast.bob)
     grid = client.get(reverse("annotation:grid", args=[old.slug, story.uid])).content.decode()
@@ -80,7 +80,7 @@ def test_pages_of_an_old_project_work(old, request, cast, client):
     for name in ("datasets", "launch", "leaderboard"):
         assert client.get(reverse(f"benchmark:{name}", args=[old.slug])).status_code == 200
     assert old.datasets.get().schema is OMNITOM
-    assert freeze(by=cast.alice, project=old)[1] is False
+    assert publish_version(by=cast.alice, project=old)[1] is False
 
 
 def test_what_was_made_for_omnitom_stays_its_own(another_default):

@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.once]
 LABELS = {value for schema in SHIPPED.values() for one in schema.dimensions for value in one.values}
 """Labels are data, and stay."""
 KEPT = {"Models across suites", "Watch of tiny: repeat 0"}
-"""Titles of frozen documents and of runs are kept as they were given."""
+"""Titles of snapshots and of runs are kept as they were given."""
 NAMES = {name for one in providers.registered() for name in (*one.models, *one.options)}
 """So are what models and options are registered by, which people type as they are."""
 NOT_PRESSED = ("/logout/", "/language/", "/login/")

@@ -80,5 +80,5 @@ def test_what_a_chinese_reader_opened_first_is_english_for_the_next(tmp_path, cl
     for address, report in zip(reports, Snapshot.objects.all(), strict=True):
         page = client.get(address, **CHINESE).content.decode()
         for told in (report.metrics["methods"][0]["text"], report.title):
-            assert f">{told}</bdi>" in page.replace("&#x27;", "'"), "the frozen document's own words stand as frozen"
+            assert f">{told}</bdi>" in page.replace("&#x27;", "'"), "the snapshot's own words stand as saved"
         assert '<div class="prose" lang="en">' in page and "方法" in page

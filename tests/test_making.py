@@ -27,7 +27,7 @@ from annotation.models import (
 )
 from benchmark.models import Dataset, EnteredRow, Run, Snapshot, StoredPromptSet
 from core import idempotency as once
-from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off
+from tests.benchmark.settled import baselines, make_endpoint, published, settle, started, work_off
 from tests.pressing import KEY, PRESSES, all_at_once, press_six, presses
 from workers.models import Endpoint, Item, Making
 
@@ -45,7 +45,7 @@ ENDPOINT = {"name": "small", "provider": "baseline", "model": "majority"}
 def finished_run(cast, make_story):
     """A run of two models over two stories, labelled."""
     models = baselines()
-    dataset = frozen(cast, make_story, count=2)
+    dataset = published(cast, make_story, count=2)
     return work_off(started(cast, dataset, [models["majority"], models["random"]], ["label"]))
 
 
@@ -101,7 +101,7 @@ def test_a_late_press_leads_to_the_extended_run(client, cast, finished_run):
 @presses("benchmark:save_run_snapshot")
 def test_share_a_report(cast, finished_run):
     page = f"/p/minds/runs/{finished_run.uid}/report/"
-    _one(press_six(cast.alice, page, {"title": "As it is"}, to=f"{page}share/"))
+    _one(press_six(cast.alice, page, {"title": "As it is"}, to=f"{page}snapshot/"))
     assert Snapshot.objects.count() == 1
 
 
@@ -135,10 +135,10 @@ def test_enter_a_row_of_a_paper(cast):
     assert EnteredRow.objects.count() == 1
 
 
-@presses("benchmark:freeze")
-def test_freeze(cast, make_story):
+@presses("benchmark:publish_version")
+def test_publish(cast, make_story):
     settle(make_story())
-    _one(press_six(cast.alice, "/p/minds/datasets/", {"note": "first"}, to="/p/minds/datasets/freeze/"))
+    _one(press_six(cast.alice, "/p/minds/datasets/", {"note": "first"}, to="/p/minds/datasets/publish/"))
     assert Dataset.objects.count() == 1
 
 

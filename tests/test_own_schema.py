@@ -1,5 +1,5 @@
-"""A project with a label schema of its own goes the whole way: from its file to frozen gold, which runs measure by that
-schema."""
+"""A project with a label schema of its own goes the whole way: from its file to published gold, which runs measure by
+that schema."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
 from annotation.services.assignments import assign
 from annotation.services.gold_export import gold_lines
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan
 from benchmark.suites.omnitom.fitting import unfit
@@ -443,15 +443,16 @@ def test_an_archive_with_a_schema_that_cannot_be_is_refused_and_leaves_nothing(p
     assert LabelSchema.objects.count() == 1 and Project.objects.count() == 2
 
 
-# --- frozen gold and runs ---------------------------------------------------------------------------------------------
+# --- published gold and runs
+# ---------------------------------------------------------------------------------------------
 
 
-def test_frozen_gold_keeps_its_schema_and_runs_measure_it_by_that_one(settled, cast, client):
-    dataset, is_new = freeze(by=cast.alice, project=settled)
+def test_published_gold_keeps_its_schema_and_runs_measure_it_by_that_one(settled, cast, client):
+    dataset, is_new = publish_version(by=cast.alice, project=settled)
     assert is_new and dataset.stories_count == 2
     assert (dataset.schema_name, dataset.schema_version, dataset.schema) == ("eight", "1", settled.schema)
     assert set(dataset.samples.first().beliefs[0]["labels"]) == set(LABELS)
-    assert freeze(by=cast.alice, project=settled) == (dataset, False)
+    assert publish_version(by=cast.alice, project=settled) == (dataset, False)
     plan = Plan(
         dataset, [Endpoint.objects.create(name="tiny", provider="scripted", model="tiny")], ["label"], "omnitom"
     )
@@ -484,9 +485,9 @@ def test_a_schema_that_no_table_of_answers_can_hold_is_refused_in_one_sentence(d
 
 
 def test_two_versions_of_its_gold_are_compared(settled, cast, client):
-    freeze(by=cast.alice, project=settled)
+    publish_version(by=cast.alice, project=settled)
     Proposition.objects.filter(table__story__number=2, actor="Ines").update(imported_labels=FIRST)
-    freeze(by=cast.alice, project=settled)
+    publish_version(by=cast.alice, project=settled)
     client.force_login(cast.alice)
     page = client.get(reverse("benchmark:dataset_difference", args=["own", 1, 2]))
     assert page.status_code == 200 and "Social norm" in page.content.decode()

@@ -42,7 +42,7 @@ from benchmark.models import JudgeTest, Run, RunItem
 from benchmark.suites.omnitom.step_keys import FOLLOW_UP
 from judge.models import AlignmentStudy
 from tests.annotation.drafting import write_draft
-from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
+from tests.benchmark.settled import baselines, make_endpoint, published, started, work_off
 from tests.benchmark.test_follow_ups import forgetful
 from tests.posted import patterns, takes_posts
 from tests.pressing import PRESSED, PRESSES, all_at_once, press_six, presses
@@ -151,7 +151,7 @@ def judged(cast, make_story, monkeypatch):
     """A run whose judge left rows out."""
     monkeypatch.setitem(FUNCTIONS, "forgetful", forgetful)
     judge = make_endpoint("judge", options={"function": "forgetful"})
-    gold = frozen(cast, make_story, count=2)
+    gold = published(cast, make_story, count=2)
     return work_off(started(cast, gold, [baselines()["omniscient"]], ("extract", "judge"), judge=judge))
 
 
@@ -206,7 +206,7 @@ def test_ask_for_the_missing_rows(cast, judged):
 @presses("benchmark:run_action")
 def test_failed_and_held_items_are_asked_again_once(cast, make_story, action):
     dead = make_endpoint("dead", options={"script": [{"fail": "rejected"}]})
-    run = work_off(started(cast, frozen(cast, make_story, count=2), [dead]))
+    run = work_off(started(cast, published(cast, make_story, count=2), [dead]))
     if action == "resume":
         Item.objects.filter(job=run.job).update(state="held", finished_at=None)
         type(run.job).objects.filter(pk=run.job.pk).update(state="paused", outcome="")
@@ -399,7 +399,7 @@ def made_of_six(person, path: str, body: dict) -> str:
 
 @presses("api:runs", "api:extend_run", "api:run_again")
 def test_runs_of_the_api(cast, make_story):
-    frozen(cast, make_story, count=2)
+    published(cast, make_story, count=2)
     baselines()
     base = "/api/v1/projects/minds/runs/"
     made = made_of_six(cast.alice, base, {"dataset": 1, "endpoints": ["majority"], "steps": ["label"]})

@@ -153,7 +153,7 @@ PAGES = {
     "benchmark:calibration_bridge_table": ADMIN,
     "benchmark:datasets": EXPERT,
     "benchmark:dataset": EXPERT,
-    "benchmark:freeze": ADMIN,
+    "benchmark:publish_version": ADMIN,
     "benchmark:dataset_present": EXPERT,
     "benchmark:import_copy": ADMIN,
     "benchmark:audience": ADMIN,

@@ -68,7 +68,7 @@ def drafting_request(*, story: str, orders: Sequence[str] = ORDERS, reasoning_to
 
 @cache
 def _directive(orders: tuple[str, ...]) -> str:
-    """Return the prompt as it is frozen; for other orders than its own with the sentence about these."""
+    """Return the built-in prompt; for other orders than its own with the sentence about these."""
     text = (_FOLDER / PROMPT / "prompt.txt").read_text("utf-8").strip()
     return text.replace(_about(ORDERS), _about(orders))
 

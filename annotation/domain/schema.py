@@ -1,6 +1,6 @@
 """A label schema: dimensions with closed label sets, and cross-checks, under a name and a version.
 
-A project names the schema that it labels by, and a frozen dataset keeps that name. A schema of this name and version
+A project names the schema that it labels by, and a dataset version keeps that name. A schema of this name and version
 never changes: other definitions or labels are another version. `schema_files` reads one from JSON, `shipped_schemas`
 has those that come with the program.
 """

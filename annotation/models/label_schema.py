@@ -14,7 +14,7 @@ class SchemaUnknown(ValueError):
 
 
 class LabelSchema(AppendOnlyModel):
-    """A label schema that was loaded into this installation, for good: projects and frozen datasets name it.
+    """A label schema that was loaded into this installation, for good: projects and dataset versions name it.
 
     `content` is the document that `annotation/domain/schema_files.py` describes. Schemas that come with the program
     have no row.

@@ -40,7 +40,7 @@ class Split(models.Model):
 
 class StoryQuerySet(models.QuerySet):
     def in_use(self) -> StoryQuerySet:
-        """Leave out the stories that are set aside: no queue, split, frozen version, export or count has them."""
+        """Leave out the stories that are set aside: no queue, split, published version, export or count has them."""
         return self.filter(set_aside_at__isnull=True)
 
     def in_split(self, name: str | None) -> StoryQuerySet:

@@ -30,7 +30,7 @@ class Datasets(Listing):
         responses=answers(DatasetOut(many=True), 400, 403),
     )
     def get(self, request: Request, slug: str) -> Response:
-        """Frozen versions of the gold and imported copies, the newest first. Experts and admins."""
+        """Published versions of the gold and imported copies, the newest first. Experts and admins."""
         access = project_access(request.user, slug, role=Role.EXPERT)
         read_query(request, Strict)
         rows = Dataset.objects.filter(project=access.project).select_related("created_by")

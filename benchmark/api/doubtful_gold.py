@@ -25,13 +25,13 @@ class DoubtfulGold(TableView):
         responses=TABLE_ANSWERS,
     )
     def get(self, request: Request, slug: str) -> HttpResponse:
-        """Gold labels of a frozen version that good models of several families agree against, the least credible first,
-        for experts: JSON, or a file with `format=csv` or `format=tex`. Labels stand in a row once an expert has looked
-        at it again."""
+        """Gold labels of a published version that good models of several families agree against, the least credible
+        first, for experts: JSON, or a file with `format=csv` or `format=tex`. Labels stand in a row once an expert has
+        looked at it again."""
         asked = {name: str(value) for name, value in read_query(request, DoubtfulGoldFilter).items()}
         chosen = chosen_doubts(asked, results_access(request.user, slug, role=Role.EXPERT))
         if chosen is None:
-            raise Http404("No finished run has labelled frozen gold.")
+            raise Http404("No finished run has labelled published gold.")
         if chosen.waiting:
             raise PermissionDenied(chosen.waiting)
         return self.file(request, doubtful_table(chosen.gold, chosen.dataset.schema), f"{slug}-doubtful-gold")

@@ -24,7 +24,7 @@ def _chosen(request: Request, slug: str) -> ChosenGold:
     asked = {name: str(value) for name, value in read_query(request, GoldKindsFilter).items()}
     chosen = chosen_gold(asked, results_access(request.user, slug))
     if chosen is None:
-        raise Http404("No finished run has labelled frozen gold.")
+        raise Http404("No finished run has labelled published gold.")
     if chosen.waiting:
         raise PermissionDenied(chosen.waiting)
     return chosen
@@ -38,8 +38,8 @@ class GoldKinds(GenericAPIView):
         responses=answers(GoldKindsOut, 400, 403, why=NO_ACCESS),
     )
     def get(self, request: Request, slug: str) -> Response:
-        """How the labels of a frozen version came about, and the names of the tables of what models score on each kind.
-        404 where no finished run labelled the version."""
+        """How the labels of a published version came about, and the names of the tables of what models score on each
+        kind. 404 where no finished run labelled the version."""
         chosen = _chosen(request, slug)
         metrics, kept = chosen.metrics, chosen.metrics.provenance
         body = {

@@ -39,7 +39,7 @@ class RunItemFilter(Strict):
 
 
 class DoubtfulGoldFilter(Strict):
-    """Query of doubtful gold: the frozen version that it is about."""
+    """Query of doubtful gold: the published version that it is about."""
 
     version = serializers.IntegerField(
         min_value=1,
@@ -50,7 +50,7 @@ class DoubtfulGoldFilter(Strict):
 
 
 class GoldKindsFilter(DoubtfulGoldFilter):
-    """Query of the tables on how gold was made: the frozen version and the dimension that they are about."""
+    """Query of the tables on how gold was made: the published version and the dimension that they are about."""
 
     dimension = _text("Key of a dimension; all of them without it.", required=False)
 

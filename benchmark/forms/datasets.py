@@ -9,7 +9,7 @@ from benchmark.suites.contract import Suite
 from core.messages import Sentence, gettext_noop
 
 
-class FreezeForm(forms.Form):
+class PublishForm(forms.Form):
     note = forms.CharField(
         required=False, max_length=200, label=gettext_noop("Note"), help_text=gettext_noop("What this version is for.")
     )
@@ -21,12 +21,12 @@ class AudienceForm(forms.Form):
         label=gettext_noop("Who sees results of models"),
         help_text=gettext_noop("Results can bias those who still label. Admins always see them."),
     )
-    once_frozen = forms.BooleanField(
+    once_published = forms.BooleanField(
         required=False,
-        label=gettext_noop("Experts and annotators only while gold is frozen"),
+        label=gettext_noop("Experts and annotators only while gold is published"),
         help_text=(
             gettext_noop(
-                "While every story is settled and the present gold is a frozen version; any later change hides the "
+                "While every story is settled and the present gold is a published version; any later change hides the "
                 "results again."
             )
         ),

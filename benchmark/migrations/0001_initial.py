@@ -126,7 +126,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('audience', models.CharField(choices=[('admin', 'Admins only'), ('expert', 'Admins and experts'), ('annotator', 'Every member')], default='admin', max_length=10)),
-                ('once_frozen', models.BooleanField(default=False)),
+                ('once_published', models.BooleanField(default=False)),
                 ('project', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='results_visibility', to='annotation.project')),
             ],
         ),

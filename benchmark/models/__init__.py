@@ -1,4 +1,4 @@
-"""Frozen datasets, prompts, runs, and what they came to. One aggregate a file."""
+"""Dataset versions, prompts, runs, and what they came to. One aggregate a file."""
 
 from benchmark.models.dataset import Dataset, DatasetSample
 from benchmark.models.entered import EnteredKind, EnteredRow

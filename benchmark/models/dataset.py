@@ -23,7 +23,7 @@ class DatasetQuerySet(models.QuerySet):
         return self.annotate(runs_count=models.Count("runs", filter=models.Q(runs__deleted_at=None, runs__control="")))
 
     def asked_about_by(self, suite: Suite) -> DatasetQuerySet:
-        """The versions that a suite can ask about: its copies, or frozen gold that is labelled as it measures it."""
+        """The versions that a suite can ask about: its copies, or published gold that is labelled as it measures it."""
         if suite.load:
             return self.filter(suite=suite.name)
         schema = suite.schema
@@ -40,8 +40,8 @@ class Dataset(OpaqueModel):
 
     `digest` is the SHA-256 of everything that its stories hold, with the versions of schema and rules: equal gold that
     was made in the same way is one version. `methods` counts cells by how they were settled ("imported" where the
-    record brought the label). `overlap` and `unanimity_dimensions` are the project's when it was first frozen so, None
-    of an imported copy.
+    record brought the label). `overlap` and `unanimity_dimensions` are the project's when it was first published so,
+    None of an imported copy.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="datasets")
@@ -103,12 +103,12 @@ class DatasetSample(models.Model):
 
     `number` names it within its version in addresses and commands: a story's own, else its place in the imported files.
     `content` and `gold` are as its suite reads them; samples of one `cluster` are resampled together, those of one
-    `group` count together. What follows is kept of frozen gold alone: `methods` the way each label of each proposition
-    was settled, `votes` {annotator's user name: [[label of each dimension] of each proposition]} with "" where there is
-    no vote, and `adjudications` what each expert last decided, in the same form: gold itself, but for decisions that
-    another overruled. Frozen gold that people voted on has under `provenance` what they saw: {"suggested": [[label that
-    a model suggested of each dimension] of each proposition], empty without any, "blind": votes that no suggestion can
-    have touched, in the form of `votes`, "unknown": imported ones, of which nobody knows}.
+    `group` count together. What follows is kept of published gold alone: `methods` the way each label of each
+    proposition was settled, `votes` {annotator's user name: [[label of each dimension] of each proposition]} with ""
+    where there is no vote, and `adjudications` what each expert last decided, in the same form: gold itself, but for
+    decisions that another overruled. Published gold that people voted on has under `provenance` what they saw:
+    {"suggested": [[label that a model suggested of each dimension] of each proposition], empty without any, "blind":
+    votes that no suggestion can have touched, in the form of `votes`, "unknown": imported ones, of which nobody knows}.
     """
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="samples")
@@ -152,15 +152,15 @@ class DatasetSample(models.Model):
 
     @property
     def text(self) -> str:
-        """The story of a sample of frozen gold."""
+        """The story of a sample of published gold."""
         return self.content["story"]
 
     @property
     def beliefs(self) -> list[dict]:
-        """The gold propositions of a sample of frozen gold, in the record format."""
+        """The gold propositions of a sample of published gold, in the record format."""
         return self.gold["beliefs"]
 
     @property
     def record(self) -> dict:
-        """A sample of frozen gold in the record format."""
+        """A sample of published gold in the record format."""
         return {"story_id": self.number, "story_category": self.category, "story": self.text, "beliefs": self.beliefs}

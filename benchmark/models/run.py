@@ -65,7 +65,7 @@ class RunManager(models.Manager.from_queryset(RunQuerySet)):  # type: ignore[mis
 
 
 class Run(OpaqueModel):
-    """Models × steps × samples of one frozen dataset, with everything that is needed to run it again.
+    """Models × steps × samples of one dataset version, with everything that is needed to run it again.
 
     `source` is the run whose answers are judged anew, null where the run makes its own. `spec` states versions and
     settings at the launch (see services/runs.py); `params` what was chosen. Under a `control` the samples are changed

@@ -22,21 +22,21 @@ class ResultsVisibility(models.Model):
     """The members of a project who see results of models, so that these bias nobody who still labels. Without a row:
     admins only.
 
-    `once_frozen`: experts and annotators of the audience only while the present gold is a frozen version that has every
-    story of the project.
+    `once_published`: experts and annotators of the audience only while the present gold is a published version that has
+    every story of the project.
     """
 
     project = models.OneToOneField(Project, models.CASCADE, related_name="results_visibility")
     audience = models.CharField(max_length=10, choices=Audience.choices, default=Audience.ADMINS)
-    once_frozen = models.BooleanField(default=False)
+    once_published = models.BooleanField(default=False)
 
     @property
     def audience_text(self) -> str:
         """The members who see results, as the end of a sentence."""
         audience = Audience(self.audience)
-        if not self.once_frozen or audience == Audience.ADMINS:
+        if not self.once_published or audience == Audience.ADMINS:
             return audience.label.lower()
         return Sentence(
-            "admins, and {value} while gold is frozen",
+            "admins, and {value} while gold is published",
             value="experts" if audience == Audience.EXPERTS else "every member",
         )

@@ -6,7 +6,7 @@ of one model the newest counts there. Nothing is averaged over suites or dataset
 
 A ranking is within the conditions of its leaderboard, so that all its models were asked by one method: ranks and
 intervals never mix any. Two rankings can differ in it, and then each says its own in its title, which heads of columns,
-files, pictures and frozen documents have; so a correlation that goes over methods too shows that it does.
+files, pictures and snapshots have; so a correlation that goes over methods too shows that it does.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ ACROSS = "across"
 
 
 def across_report(rankings: Sequence[SuiteRanking], runs: Sequence[Run]) -> Document:
-    """Return the rankings as a document to be frozen; `runs` are those that they have places of."""
+    """Return the rankings as a document to be saved; `runs` are those that they have places of."""
     reports = reports_of(runs)
     ranked = [[Sentence("Ranking {ranking}", ranking=ranking.title), _ranked_text(ranking)] for ranking in rankings]
     return Document(

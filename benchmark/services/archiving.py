@@ -1,6 +1,6 @@
 """The one writer of what becomes of a run after its work: its name, its place in the archive, and its end.
 
-Whatever builds on a run (extending it, asking for missing rows, judging it anew, running it again, freezing its report)
+Whatever builds on a run (extending it, asking for missing rows, judging it anew, running it again, saving a snapshot)
 takes the run's row by `locked_run` first, so that it and a deletion wait for each other.
 """
 

@@ -8,7 +8,7 @@ from annotation.services.audit_words import register
 
 ACTIONS = {
     "alignment.judge_chosen": pgettext_lazy("audit log", "judge of the alignments chosen"),
-    "dataset.frozen": pgettext_lazy("audit log", "gold frozen"),
+    "dataset.published": pgettext_lazy("audit log", "version published"),
     "dataset.imported": pgettext_lazy("audit log", "question set imported"),
     "judge.tested": pgettext_lazy("audit log", "judge tested"),
     "prompts.discarded": pgettext_lazy("audit log", "prompt set discarded"),
@@ -48,7 +48,7 @@ DETAILS = {
     "judge": pgettext_lazy("audit log", "judge"),
     "judgements": pgettext_lazy("audit log", "judgements"),
     "models": pgettext_lazy("audit log", "models"),
-    "once_frozen": pgettext_lazy("audit log", "once frozen"),
+    "once_published": pgettext_lazy("audit log", "once published"),
     "rounds": pgettext_lazy("audit log", "rounds"),
     "samples": pgettext_lazy("audit log", "questions"),
     "steps": pgettext_lazy("audit log", "steps"),

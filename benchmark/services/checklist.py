@@ -1,4 +1,4 @@
-"""Lines of a project's checklist on question sets, frozen gold and runs."""
+"""Lines of a project's checklist on question sets, published gold and runs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from judge.services.alignment_report import open_tables_of, settled_studies_of
 
 
 def steps_of(project: Project, totals: Totals) -> list[Step]:
-    """Return the steps: question sets where there are some, freezing, running, aligning while a study is open,
+    """Return the steps: question sets where there are some, publishing, running, aligning while a study is open,
     calibrating once one is settled, watching once something is. Five statements."""
     versions = list(Dataset.objects.filter(project=project).order_by("version").values_list("version", "suite"))
     gold, sets = ([version for version, suite in versions if bool(suite) == is_set] for is_set in (False, True))
     runs = Run.objects.listed().filter(project=project).count()
     return [
         *_sets(len(sets)),
-        _freeze(gold, totals),
+        _publish(gold, totals),
         _run(runs),
         *_align(project),
         *_calibrate(project),
@@ -43,13 +43,13 @@ def _sets(count: int) -> list[Step]:
     return [Step("sets", *parts, optional=True, without_stories=True)]
 
 
-def _freeze(versions: list[int], totals: Totals) -> Step:
+def _publish(versions: list[int], totals: Totals) -> Step:
     state = State.DONE if versions else State.NOT_BEGUN
     progress = ""
     if versions:
         counted_versions = counted(len(versions), "version")
         progress = gettext("{versions}, the newest {newest}").format(versions=counted_versions, newest=versions[-1])
-    return Step("freeze", gettext("Freeze the gold"), state, progress, "benchmark:datasets", gettext("Freeze"))
+    return Step("publish", gettext("Publish the gold"), state, progress, "benchmark:datasets", gettext("Publish"))
 
 
 def _run(runs: int) -> Step:

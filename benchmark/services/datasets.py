@@ -1,4 +1,4 @@
-"""Freezing gold: a version that can no longer change, and which version the present gold is."""
+"""Publishing gold: a version that can no longer change, and which version the present gold is."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from core.messages import Sentence
 _AT_ONCE = 200
 
 
-class FreezeRefused(ValueError):
-    """Gold of which nothing can be frozen. Its text says why in one sentence."""
+class PublishRefused(ValueError):
+    """Gold of which nothing can be published. Its text says why in one sentence."""
 
 
 @transaction.atomic
-def freeze(*, by: User | None, project: Project, note: str = "") -> tuple[Dataset, bool]:
+def publish_version(*, by: User | None, project: Project, note: str = "") -> tuple[Dataset, bool]:
     """Return (the version of the present gold, whether it is a new one). Stories with an unsettled cell are left out
     and counted.
 
-    Raises FreezeRefused where no story is settled.
+    Raises PublishRefused where no story is settled.
     """
     Project.objects.select_for_update().get(pk=project.pk)  # two at once would take one number
     stories = gold_digests.states(project)
@@ -35,12 +35,12 @@ def freeze(*, by: User | None, project: Project, note: str = "") -> tuple[Datase
     gold_digests.keep(stories, rows)
     samples = [row for row in rows.values() if row is not None]
     if not samples:
-        raise FreezeRefused(
+        raise PublishRefused(
             Sentence("No story of {project} has a gold table with every label settled.", project=project.name)
         )
     digest = digest_of(project, [row.digest for row in samples])
-    if frozen := Dataset.objects.filter(project=project, digest=digest).first():
-        return frozen, False
+    if published := Dataset.objects.filter(project=project, digest=digest).first():
+        return published, False
     newest = Dataset.objects.filter(project=project).aggregate(newest=Max("version"))["newest"] or 0
     methods = Counter(method for row in samples for cells in row.methods for method in cells)
     dataset = Dataset.objects.create(
@@ -66,7 +66,7 @@ def freeze(*, by: User | None, project: Project, note: str = "") -> tuple[Datase
     audit.record(
         by=by,
         project=project,
-        action="dataset.frozen",
+        action="dataset.published",
         target=Sentence("version {dataset}", dataset=dataset.version),
         **details,
     )
@@ -78,9 +78,9 @@ def version_of(project: Project, digest: str | None) -> Dataset | None:
     return Dataset.objects.filter(project=project, suite="", digest=digest).first() if digest else None
 
 
-def gold_is_frozen(project: Project) -> bool:
-    """Return whether the present gold is a frozen version that has every story of the project: nothing is left to label
-    or decide."""
+def gold_is_published(project: Project) -> bool:
+    """Return whether the present gold is a published version that has every story of the project: nothing is left to
+    label or decide."""
     same_size = Dataset.objects.filter(project=project, stories_count=project.stories.in_use().count())
     digests = set(same_size.values_list("digest", flat=True))
     return bool(digests) and present_digest(project) in digests

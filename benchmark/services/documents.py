@@ -1,4 +1,4 @@
-"""A report as data: what is on its page, made once from a run and drawn the same way when it was frozen.
+"""A report as data: what is on its page, made once from a run and drawn the same way when it was saved.
 
 Its tables and figures are made from the entrants by name. Names of what has one parse end in it.
 """

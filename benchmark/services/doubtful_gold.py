@@ -67,7 +67,7 @@ class DoubtfulCell:
 @dataclass(frozen=True, slots=True)
 class DoubtfulGold:
     """The doubtful cells of a version, the least credible first. `left_out` counts those whose label or proposition
-    changed otherwise since it was frozen; `families` has the largest number of families heard in a dimension, and
+    changed otherwise since it was published; `families` has the largest number of families heard in a dimension, and
     `stories` the numbers of those that all models were asked about."""
 
     cells: tuple[DoubtfulCell, ...]
@@ -146,7 +146,7 @@ class _Opened:
         self.looks: Mapping[Key, SecondLook] = {(look.proposition_id, look.dimension): look for look in looks}
 
     def cell(self, material: Material, doubt: Doubt) -> DoubtfulCell | None:
-        """Return the cell of a doubt; None where its proposition is no longer as it was frozen."""
+        """Return the cell of a doubt; None where its proposition is no longer as it was published."""
         cells, at = material.cells, doubt.cell
         number, row, dimension = cells.stories[cells.story[at]], int(cells.row[at]), int(cells.dimension[at])
         proposition = self._proposition(number, row)
@@ -163,15 +163,15 @@ class _Opened:
         )  # fmt: skip
 
     def _proposition(self, number: int, row: int) -> Proposition | None:
-        """Return the proposition of a frozen row: where it stood, or else the first that says the same."""
+        """Return the proposition of a published row: where it stood, or else the first that says the same."""
         sample = self.samples.get(number)
         if sample is None:
             return None
-        frozen, table = sample.beliefs[row], self.tables.get(sample.story_id or 0, [])
+        published, table = sample.beliefs[row], self.tables.get(sample.story_id or 0, [])
         same = [
             proposition
             for proposition in table
-            if (proposition.actor, proposition.belief) == (frozen["actor"], frozen["belief"])
+            if (proposition.actor, proposition.belief) == (published["actor"], published["belief"])
         ]
         in_place = [proposition for proposition in table[row : row + 1] if proposition in same]
         return next(iter([*in_place, *same]), None)

@@ -22,8 +22,8 @@ SIMULATED = gettext_noop(
     "same wrong label in 5 % of cells. Models that learned from the same texts share more errors: where they do so in "
     "10 to 20 % of cells, 64 to 95 % of all cells listed are right gold, and 48 to 94 % of the first."
 )
-FROZEN = gettext_noop(
-    "What an expert changes is in the next version that is frozen: frozen ones, and their scores, stay."
+PUBLISHED = gettext_noop(
+    "What an expert changes is in the next version that is published: published ones, and their scores, stay."
 )
 
 
@@ -43,7 +43,7 @@ def doubtful_table(gold: DoubtfulGold, schema: Schema) -> Table:
         Column(key="against", header=gettext_noop("Families against gold"), kind="count"),
         Column(key="heard", header=gettext_noop("Families heard"), kind="count"),
         Column(key="state", header=gettext_noop("State")),
-        Column(key="gold", header=gettext_noop("Gold, frozen")),
+        Column(key="gold", header=gettext_noop("Gold, published")),
         Column(key="proposed", header=gettext_noop("Models")),
         Column(key="label", header=gettext_noop("Second look")),
         Column(key="by", header=gettext_noop("Expert")),
@@ -54,7 +54,7 @@ def doubtful_table(gold: DoubtfulGold, schema: Schema) -> Table:
         title=gettext_noop("Doubtful gold"),
         columns=columns,
         rows=[_cells(rank, cell, schema) for rank, cell in enumerate(gold.cells, 1)],
-        notes=[SIMULATED, BLIND, FROZEN],
+        notes=[SIMULATED, BLIND, PUBLISHED],
     )
 
 

@@ -18,15 +18,15 @@ Samples = Mapping[int, DatasetSample | None]
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """Progress in reading the present gold, and the digest that a version frozen now would have: None where no story is
-    settled, and while stories are left to read."""
+    """Progress in reading the present gold, and the digest that a version published now would have: None where no story
+    is settled, and while stories are left to read."""
 
     progress: Progress
     digest: str | None
 
 
 def present_digest(project: Project) -> str | None:
-    """Return the digest that a version frozen now would have; None where no story is settled."""
+    """Return the digest that a version published now would have; None where no story is settled."""
     return present(project).digest
 
 

@@ -1,4 +1,4 @@
-"""Cells of a frozen version with how each came about, and the labels that the models of its runs gave them."""
+"""Cells of a published version with how each came about, and the labels that the models of its runs gave them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PROVENANCE = "provenance"
 
 @dataclass(frozen=True, slots=True)
 class Labelling:
-    """The models that labelled one frozen version under a suite, each in the run in which it was asked about most
+    """The models that labelled one published version under a suite, each in the run in which it was asked about most
     stories, the newest of several."""
 
     dataset: Dataset
@@ -81,7 +81,7 @@ class Material:
 
 
 def labelled_versions(project: Project) -> list[Dataset]:
-    """Return the frozen versions of a project's gold with a finished run whose suite goes by labels, newest first.
+    """Return the published versions of a project's gold with a finished run whose suite goes by labels, newest first.
     Versions with nothing but answers made elsewhere are last."""
     here, all_ids = (_with_labels(runs) for runs in (_finished(project).made_here(), _finished(project)))
     versions = Dataset.objects.filter(project=project, pk__in=all_ids, suite="").order_by("-version")

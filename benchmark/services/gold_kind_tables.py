@@ -44,8 +44,8 @@ TAU_NOTE = gettext_noop(
     "quantiles of resampled stories."
 )
 ROWS_NOTE = gettext_noop(
-    "Labels only: a frozen version keeps which rows its tables have, not how each came about (written by both experts, "
-    "reconciled, or drafted by a model), so recall is not told by kind of row."
+    "Labels only: a published version keeps which rows its tables have, not how each came about (written by both "
+    "experts, reconciled, or drafted by a model), so recall is not told by kind of row."
 )
 UNRANKED_NOTE = gettext_noop("Baselines have no part in the order of models.")
 SHIFT_NOTE = gettext_noop(

@@ -1,4 +1,4 @@
-"""Effect of suggestions and adjudication on gold: the metrics of a frozen version, kept until an answer changes."""
+"""Effect of suggestions and adjudication on gold: the metrics of a published version, kept until an answer changes."""
 
 from __future__ import annotations
 

@@ -35,9 +35,9 @@ def samples_of(project: Project, stories: Sequence[int]) -> Iterator[tuple[int, 
     for at in range(0, len(stories), AT_ONCE):
         rows = Story.objects.filter(pk__in=stories[at : at + AT_ONCE]).select_related("category", "split")
         batch = list(rows.order_by("id"))
-        frozen = _rows_of(batch)
+        rows = _rows_of(batch)
         for story in batch:
-            yield story.pk, _row(story, frozen, keys)
+            yield story.pk, _row(story, rows, keys)
 
 
 def _rows_of(stories: list[Story]) -> _StoryRows:
@@ -57,11 +57,11 @@ def _rows_of(stories: list[Story]) -> _StoryRows:
     return _StoryRows(tables, gold, votes, decisions, provenance_of(stories))
 
 
-def _row(story: Story, frozen: _StoryRows, keys: tuple[str, ...]) -> DatasetSample | None:
-    beliefs, methods, table = [], [], frozen.tables[story.pk]
+def _row(story: Story, rows: _StoryRows, keys: tuple[str, ...]) -> DatasetSample | None:
+    beliefs, methods, table = [], [], rows.tables[story.pk]
     for row in table:
         imported = row.imported_labels or {}
-        cells = [frozen.gold[row.pk].get(key, (imported.get(key, ""), IMPORTED)) for key in keys]
+        cells = [rows.gold[row.pk].get(key, (imported.get(key, ""), IMPORTED)) for key in keys]
         if not all(label for label, _ in cells):
             return None
         labels = {key: label for key, (label, _) in zip(keys, cells, strict=True)}
@@ -76,12 +76,12 @@ def _row(story: Story, frozen: _StoryRows, keys: tuple[str, ...]) -> DatasetSamp
         "text": story.text,
         "beliefs": beliefs,
         "methods": methods,
-        "votes": _by_person(table, frozen.votes, keys),
-        "adjudications": _by_person(table, frozen.decisions, keys),
+        "votes": _by_person(table, rows.votes, keys),
+        "adjudications": _by_person(table, rows.decisions, keys),
     }
     gold = {"beliefs": beliefs}
     if content["votes"]:  # no part of the digest: it follows from the votes
-        gold["provenance"] = _provenance(story, table, frozen.provenance, keys)
+        gold["provenance"] = _provenance(story, table, rows.provenance, keys)
     digest = json_digest(content, sort_keys=True, ensure_ascii=False)
     values = {name: content[name] for name in ("number", "category", "split", "methods", "votes", "adjudications")}
     identity = {"key": str(story.number), "cluster": str(story.number), "digest": digest}

@@ -75,7 +75,9 @@ def copy_of(suite: Suite, path: Path, options: Options) -> Copy:
     """Read and check a copy, a folder or a file as the suite takes it; nothing is kept. Raises BadImport."""
     if suite.load is None:
         raise BadImport(
-            Sentence("{suite} has no samples of its own: it is asked about a project's frozen gold.", suite=suite.title)
+            Sentence(
+                "{suite} has no samples of its own: it is asked about a project's published gold.", suite=suite.title
+            )
         )
     _check_filled(suite, path)
     imported = _loaded(suite, path, options)

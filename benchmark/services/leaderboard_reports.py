@@ -20,7 +20,7 @@ from core.messages import Sentence, gettext_noop
 def leaderboard_report(
     dataset: Dataset, leaderboard: Leaderboard, runs: Sequence[Run], query: Mapping[str, str]
 ) -> Document:
-    """Return the leaderboard (`leaderboard_of`) as a document to be frozen. `runs` are those with a row; `query` is the
+    """Return the leaderboard (`leaderboard_of`) as a document to be saved. `runs` are those with a row; `query` is the
     address of the leaderboard."""
     reports = reports_of(runs)
     rows = leaderboard.entrants

@@ -270,7 +270,7 @@ def version_to_show(project: Project, suite: str = "") -> Dataset | None:
 
 
 def datasets_of(project: Project, suite: str = "") -> QuerySet[Dataset]:
-    """Return the versions that a suite can be run on, its copies or frozen gold; all without a name."""
+    """Return the versions that a suite can be run on, its copies or published gold; all without a name."""
     datasets = Dataset.objects.filter(project=project)
     return datasets.asked_about_by(suite_named(suite)) if suite else datasets
 

@@ -262,7 +262,7 @@ def _data(run: Run, report: RunMetrics) -> str:
         return f"{counted} of {dataset.title or suite.title}, kept with SHA-256 {dataset.digest[:12]}… (in full below)."
     return (
         f"{counted} ({dataset.propositions_count:,} gold propositions) of version {dataset.version} of the dataset "
-        f"{dataset.project.name}, frozen with SHA-256 {dataset.digest[:12]}… (in full below). Each proposition has "
+        f"{dataset.project.name}, published with SHA-256 {dataset.digest[:12]}… (in full below). Each proposition has "
         f"{len(dataset.schema.keys)} labels of schema {version_text(dataset.schema)}."
     )
 

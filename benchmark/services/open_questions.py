@@ -16,7 +16,7 @@ _KEPT_SECONDS = 24 * 3600
 
 
 def texts_of_stories(stories: Iterable[int]) -> frozenset[str]:
-    """Return the texts of these stories, by id: as they are, in translation, and as versions of gold froze them."""
+    """Return the texts of these stories, by id: as they are, in translation, and as versions of gold keep them."""
     texts: set[str] = set()
     for text, translations in Story.objects.filter(pk__in=stories).values_list("text", "translations"):
         texts |= {text, *(translations or {}).values()}

@@ -1,4 +1,4 @@
-"""The material of a person's figures of a run: the labels of the frozen version, story by story."""
+"""The material of a person's figures of a run: the labels of the published version, story by story."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results in the sample project: gold frozen, a finished run of baselines and scripted models, a snapshot and
+"""Results in the sample project: gold published, a finished run of baselines and scripted models, a snapshot and
 comparison of it, and tables of it that people aligned with gold."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from annotation.models import Project
 from annotation.services.sample import note_completed
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run
 from benchmark.services.comparisons import compare, pair_of
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 from benchmark.services.launch_shapes import Launch
 from benchmark.services.launching import judging_plans, planned, suite_of_version
 from benchmark.services.plans import Plan
@@ -43,8 +43,8 @@ COMPARED = ("sample-hasty", "sample-literal")
 
 
 def add_results(project: Project) -> None:
-    """Freeze the sample's gold, see its runs through and keep the report of the first. What is there already is gone on
-    with, so that it can be called again after it was broken off."""
+    """Publish the sample's gold, see its runs through and keep the report of the first. What is there already is gone
+    on with, so that it can be called again after it was broken off."""
     run = project.runs.filter(title=TITLE).first() or _start(project)
     if not _is_finished(run):
         return note_completed(project)
@@ -81,7 +81,7 @@ def _keep_comparison(project: Project, run: Run) -> None:
 
 @transaction.atomic
 def _start(project: Project) -> Run:
-    dataset, _ = freeze(by=None, project=project, note=NOTE)
+    dataset, _ = publish_version(by=None, project=project, note=NOTE)
     names = [*(reader.name for reader in READERS), *BASELINES]
     return start_run(by=None, plan=_plan(dataset, names, TITLE), now=timezone.now())
 

@@ -78,7 +78,7 @@ def look_again(
 def _doubtful(labelling: Labelling, proposition: Proposition, dimension: str) -> DoubtfulCell:
     cell = doubtful_gold(labelling).cell(proposition.pk, dimension)
     if cell is None:
-        raise AdjudicationRefused(gettext("This cell is not doubtful, or its gold changed since it was frozen."))
+        raise AdjudicationRefused(gettext("This cell is not doubtful, or its gold changed since it was published."))
     return cell
 
 

@@ -19,14 +19,14 @@ NAMES = ("measure", "answers", "cut", "counted", "parse", "structure", "run")
 """Names of choices: `structure` and `run` are the runs of structures and of answers."""
 
 
-Step = Literal["import", "freeze", "launch", "run"]
+Step = Literal["import", "publish", "launch", "run"]
 
 
 @dataclass(frozen=True, slots=True)
 class Lacking:
-    """Need of a project, in words as `message`, and the `step` that comes next: importing the copy of a suite, freezing
-    gold, launching models on a version of a dataset, or waiting for a run. `subject` is the suite's name, the version
-    or the run's id; empty for gold, and for a launch on any."""
+    """Need of a project, in words as `message`, and the `step` that comes next: importing the copy of a suite,
+    publishing gold, launching models on a version of a dataset, or waiting for a run. `subject` is the suite's name,
+    the version or the run's id; empty for gold, and for a launch on any."""
 
     message: str
     step: Step
@@ -90,15 +90,15 @@ def _next(project: Project, side: str) -> Lacking:
     """Return the first step towards a run of structures, or of answers, that was not taken."""
     loaded = [suite for suite in _suites_telling(side) if suite.load]
     if side == STRUCTURE:
-        frozen = Dataset.objects.filter(project=project, suite="").order_by("-version").first()
-        if frozen:
+        published = Dataset.objects.filter(project=project, suite="").order_by("-version").first()
+        if published:
             run_on = Sentence(
-                "Gold is frozen as version {frozen}: now run the same models on its belief tables.",
-                frozen=frozen.version,
+                "Gold is published as version {published}: now run the same models on its belief tables.",
+                published=published.version,
             )
-            return Lacking(run_on, "launch", str(frozen.version))
-        freeze = gettext_noop("Now freeze gold belief tables of the same stories, and run the same models on them.")
-        return Lacking(freeze, "freeze")
+            return Lacking(run_on, "launch", str(published.version))
+        publish = gettext_noop("Now publish gold belief tables of the same stories, and run the same models on them.")
+        return Lacking(publish, "publish")
     imported = (
         Dataset.objects.filter(project=project, suite__in=[suite.name for suite in loaded]).order_by("-version").first()
     )

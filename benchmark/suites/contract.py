@@ -103,7 +103,7 @@ class Suite:
     it. `load(path, **options)` reads a user's copy of the benchmark, a folder or its one file, with `load_options`, and
     raises BadImport; `source` says where users get it and which files are read; `archive` names the one, if there is,
     that its authors give out and `load` takes; `recognised_by` are sets of fields, any of which tells a file of such a
-    copy, columns where `recognised_in_sheet`; without `load` the suite works on a project's frozen gold, and
+    copy, columns where `recognised_in_sheet`; without `load` the suite works on a project's published gold, and
     `unfit(resources)` says what is wrong with gold that it cannot ask about, as the end of a sentence about it, empty
     where it can. `schema` is the label schema of the gold that it measures, None for any, and `labelled_by(schema)` the
     suite for gold of another one, under a name and with metric groups of its own (`named_by`), so that no table holds

@@ -231,12 +231,12 @@ def parsers() -> dict[str, Parser]:
 
 
 def suites_of_gold() -> dict[str, Suite]:
-    """The suites that work on a project's frozen gold, by name."""
+    """The suites that work on a project's published gold, by name."""
     return {name: suite for name, suite in suites().items() if suite.load is None}
 
 
 def suite_of_gold(schema: Schema | None = None) -> Suite:
-    """The first suite that works on a project's frozen gold, where a schema is given the one for gold of it."""
+    """The first suite that works on a project's published gold, where a schema is given the one for gold of it."""
     suite = next(iter(suites_of_gold().values()))
     return suite_for(suite.name, schema) if schema else suite
 
@@ -261,7 +261,7 @@ def units_of_group(key: str) -> str:
 
 
 def nouns_of_samples(suite: str) -> tuple[str, str]:
-    """Return what the samples of a dataset are called, one and many; `suite` is empty for frozen gold."""
+    """Return what the samples of a dataset are called, one and many; `suite` is empty for published gold."""
     registered = suites().get(suite)
     return registered.noun if registered else suite_of_gold().noun
 

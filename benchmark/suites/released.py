@@ -56,9 +56,9 @@ class Exchanged:
     """The questions to one model of a run and its answers; of a run that asked everything several times, the first.
 
     `answers` are the raw answers by sample key and step, `exchanges(samples)` whole calls of some of the samples in the
-    same way: those of all fill the memory. `steps` are those at which something was asked. `dataset` is what the frozen
-    version would be called as a file, `dataset_lines()` its content, a record a line. `examples` is the largest number
-    of examples in a prompt of each step, `judge` the judge's model, None without one.
+    same way: those of all fill the memory. `steps` are those at which something was asked. `dataset` is what the
+    published version would be called as a file, `dataset_lines()` its content, a record a line. `examples` is the
+    largest number of examples in a prompt of each step, `judge` the judge's model, None without one.
     """
 
     asked: Asked

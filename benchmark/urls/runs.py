@@ -25,7 +25,7 @@ from benchmark.views import (
 
 urlpatterns = [
     path("datasets/", datasets.datasets, name="datasets"),
-    path("datasets/freeze/", datasets.freeze, name="freeze"),
+    path("datasets/publish/", datasets.publish_version, name="publish_version"),
     path("datasets/import/<slug:suite>/", datasets.import_copy, name="import_copy"),
     path("datasets/present/", datasets.present, name="dataset_present"),
     path("datasets/stale/", datasets.stale_runs, name="stale_runs"),

@@ -1,5 +1,5 @@
 """Models across suites, and one model across them: pictures first, then the tables behind them; as they are now, and as
-they were when frozen."""
+they were when saved."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def across(request: HttpRequest, slug: str) -> HttpResponse:
 def snapshot_across(
     request: HttpRequest, access: ProjectAccess, report: Snapshot, document: Document, address: Address
 ) -> HttpResponse:
-    """Show the page as it was when it was frozen; its cells open the items of that time."""
+    """Show the page as it was when it was saved; its cells open the items of that time."""
     slug, rankings = access.project.slug, document.rankings
     model = model_in(request.GET, rankings)
 

@@ -145,7 +145,7 @@ def snapshot_opening(slug: str, report: str, document: Document) -> Href:
 
 
 def comparison_parts(comparison: Comparison, slug: str, address: Address, href: Href = no_link) -> Context:
-    """Return picture, tables and downloads of a comparison, present or frozen."""
+    """Return picture, tables and downloads of a comparison, present or saved."""
     corrected = {row.key: row for row in comparison.corrected.rows} if comparison.corrected else {}
     rows = [
         Row(

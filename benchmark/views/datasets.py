@@ -1,4 +1,4 @@
-"""Versions of gold: freezing, what changed between two, and who sees results."""
+"""Versions of gold: publishing, what changed between two, and who sees results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotation.models import Role
 from annotation.services.kept import AT_ONCE
 from annotation.services.progress import has_settled_stories
 from benchmark.access import closed_to, dataset_of, sees_results
-from benchmark.forms.datasets import AudienceForm, CopyForm, FreezeForm
+from benchmark.forms.datasets import AudienceForm, CopyForm, PublishForm
 from benchmark.models import Audience, Dataset, Run
 from benchmark.services import dataset_differences, gold_digests
 from benchmark.services import datasets as service
@@ -55,8 +55,10 @@ def datasets(request: HttpRequest, slug: str) -> HttpResponse:
         "imports": [suite for suite in suites().values() if suite.load],
         "has_gold": any(not row.suite for row in rows),
         "settled": False if any(not row.suite for row in rows) else has_settled_stories(access.project),
-        "form": FreezeForm(),
-        "audience_form": AudienceForm(initial={"audience": visibility.audience, "once_frozen": visibility.once_frozen}),
+        "form": PublishForm(),
+        "audience_form": AudienceForm(
+            initial={"audience": visibility.audience, "once_published": visibility.once_published}
+        ),
         "methods": METHODS,
     }
     return render(request, "benchmark/datasets/datasets.html", access.context | context)
@@ -76,25 +78,25 @@ def _row(dataset: Dataset, before: Dataset | None) -> dict:
 
 
 @require_POST
-def freeze(request: HttpRequest, slug: str) -> HttpResponse:
+def publish_version(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
-    form = FreezeForm(request.POST)
+    form = PublishForm(request.POST)
     if not form.is_valid():
         messages.error(request, f"Note: {form.errors['note'][0]}")
         return redirect("benchmark:datasets", slug)
     try:
-        outcome = made_once(request, lambda: _freeze(request, access, form.cleaned_data["note"]))
-    except service.FreezeRefused as error:
+        outcome = made_once(request, lambda: _publish(request, access, form.cleaned_data["note"]))
+    except service.PublishRefused as error:
         messages.error(request, str(error))
     else:
         messages.success(request, outcome)
     return redirect("benchmark:datasets", slug)
 
 
-def _freeze(request: HttpRequest, access: ProjectAccess, note: str) -> str:
-    dataset, created = service.freeze(by=request.user, project=access.project, note=note)
+def _publish(request: HttpRequest, access: ProjectAccess, note: str) -> str:
+    dataset, created = service.publish_version(by=request.user, project=access.project, note=note)
     if created:
-        return Sentence("Gold is frozen as version {dataset}.", dataset=dataset.version)
+        return Sentence("Gold is published as version {dataset}.", dataset=dataset.version)
     left = gettext_noop(" The note was not kept: a version does not change.") if note else ""
     return Sentence(
         "Gold is as in version {dataset}, so there is no new one.{left}", dataset=dataset.version, left=left
@@ -123,7 +125,7 @@ class ReadGold:
 
 
 def reading_gold(request: HttpRequest, access: ProjectAccess) -> ReadGold:
-    """Read some of the stories that changed since their gold was last read; nothing is read where nothing is frozen
+    """Read some of the stories that changed since their gold was last read; nothing is read where nothing is published
     that the gold could be."""
     if not access.project.datasets.filter(suite="").exists():
         return ReadGold()
@@ -140,8 +142,8 @@ def audience(request: HttpRequest, slug: str) -> HttpResponse:
     form = AudienceForm(request.POST)
     if form.is_valid():
         chosen = Audience(form.cleaned_data["audience"])
-        once = form.cleaned_data["once_frozen"]
-        set_audience(by=request.user, project=access.project, audience=chosen, once_frozen=once)
+        once = form.cleaned_data["once_published"]
+        set_audience(by=request.user, project=access.project, audience=chosen, once_published=once)
         messages.success(
             request,
             Sentence(

@@ -31,7 +31,7 @@ from benchmark.access import results_access
 from benchmark.addresses import ChosenDoubts, chosen_doubts
 from benchmark.models import SecondLook
 from benchmark.services.doubtful_gold import DoubtfulCell
-from benchmark.services.doubtful_tables import BLIND, FROZEN, SIMULATED, STATES, doubtful_table, state_of
+from benchmark.services.doubtful_tables import BLIND, PUBLISHED, SIMULATED, STATES, doubtful_table, state_of
 from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.second_looks import look_again, take_back
 from benchmark.views.files import NAMES, PageFile
@@ -50,7 +50,7 @@ def _chosen_doubts(request: HttpRequest, slug: str) -> ChosenDoubts:
     """Return what the address asks for. Raises Http404 where there is none, PermissionDenied where it waits."""
     _access, chosen = _chosen(request, slug)
     if chosen is None:
-        raise Http404(_("No finished run has labelled frozen gold."))
+        raise Http404(_("No finished run has labelled published gold."))
     if chosen.waiting:
         raise PermissionDenied(chosen.waiting)
     return chosen
@@ -148,7 +148,7 @@ def doubtful(request: HttpRequest, slug: str) -> HttpResponse:
             "page": page,
             "cells": _cells(chosen, list(page)),
             "query": chosen.query + ("&show=looked-at" if done else ""),
-            "notes": [SIMULATED, BLIND, FROZEN],
+            "notes": [SIMULATED, BLIND, PUBLISHED],
             "files": [
                 PageFile(f"{address.replace('SUFFIX', suffix)}?{chosen.query}", NAMES[suffix])
                 for suffix in ("csv", "json", "tex")
@@ -282,7 +282,7 @@ def _doubt(chosen: ChosenDoubts, named: CellIn) -> DoubtfulCell:
     for cell in chosen.gold.cells:
         if (cell.proposition.uid, cell.dimension) == (named.proposition, named.dimension):
             return cell
-    raise AdjudicationRefused(_("This cell is not doubtful, or its gold changed since it was frozen."))
+    raise AdjudicationRefused(_("This cell is not doubtful, or its gold changed since it was published."))
 
 
 def _fragments(request: HttpRequest, slug: str, named: Iterable[CellIn]) -> list[CellFragment]:

@@ -83,7 +83,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
         "archived": archived,
         "archived_count": page.paginator.count if archived else runs_of_all.archived().count(),
         "query": "archived=1" if archived else "",
-        "frozen": access.project.datasets.exists(),
+        "published": access.project.datasets.exists(),
     }
     return render(request, "benchmark/runs/runs.html", access.context | context)
 

@@ -58,7 +58,7 @@ MOST_MODELS = 4
 each one's."""
 STEPS: Mapping[Step, tuple[str, str]] = {
     "import": ("import_copy", gettext_noop("Import the questions")),
-    "freeze": ("datasets", gettext_noop("Freeze the gold")),
+    "publish": ("datasets", gettext_noop("Publish the gold")),
     "launch": ("launch", gettext_noop("Launch a run")),
     "run": ("run", gettext_noop("Open the run")),
 }

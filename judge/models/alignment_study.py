@@ -131,7 +131,7 @@ class AlignmentTaskQuerySet(models.QuerySet):
 
 
 class AlignmentTask(OpaqueModel):
-    """A model's table of one story beside the gold table, both frozen as [actor, belief] rows, to be aligned by people.
+    """A model's table of one story beside the gold table, both kept as [actor, belief] rows, to be aligned by people.
 
     `key` and `source` say whose table it is, which nobody who aligns may know. It was drawn as the `place`-th of its
     stratum (`source` × `category`) and is in the sample with `probability`. `story` is the project's story of the very

@@ -34,7 +34,7 @@ MOST_ROWS = 1000
 
 @dataclass(frozen=True, slots=True)
 class DrawnTable:
-    """A model's table of one story with its gold table, as `AlignmentTask` freezes them. `key` is that of its unit."""
+    """A model's table of one story with its gold table, as `AlignmentTask` keeps them. `key` is that of its unit."""
 
     key: str
     cluster: str
@@ -95,7 +95,7 @@ def make_study(
     origin: StudyOrigin,
     now: datetime,
 ) -> AlignmentStudy:
-    """Make a study: draw its tables, freeze them and give them to the annotators. Raises Refused."""
+    """Make a study: draw its tables, keep them and give them to the annotators. Raises Refused."""
     _check(project, plan, annotators)
     drawn = drawn_of(units, plan.total, plan.seed)
     study = AlignmentStudy(

@@ -15,7 +15,7 @@ from annotation.services import projects as service
 from annotation.services.adjudication import adjudicate
 from annotation.services.progress import Progress
 from benchmark.models import Dataset
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 
 
 def url(name: str) -> str:
@@ -266,7 +266,7 @@ def told(page) -> dict[str, tuple[str, bool]]:
 def test_an_empty_project_begins_with_its_first_step_and_shows_no_bar(admin, client, cast):
     page = admin.get(url("project"))
     states = told(page)
-    assert [*states] == ["import", "split", "people", "tables", "assign", "label", "adjudicate", "freeze", "run"]
+    assert [*states] == ["import", "split", "people", "tables", "assign", "label", "adjudicate", "publish", "run"]
     assert {states[key][0] for key in states if key != "people"} == {"not begun"}
     assert states["people"] == ("3 annotators, 1 expert, 1 admin", True)
     assert page.context["next"].key == "import" and b"<progress" not in page.content
@@ -318,12 +318,12 @@ def test_the_checklist_goes_on_with_the_work(admin, cast, make_story, assign, ca
     cell = GoldLabel.objects.get(method="open")
     decide = {"by": cast.esi, "proposition": row, "dimension": "order", "revision": cell.revision}
     adjudicate(label=DEFAULT_SCHEMA["order"].values[0], reason="So it says.", now=timezone.now(), **decide)
-    assert next_step() == "freeze"
+    assert next_step() == "publish"
     cast_vote(assigned[0], row, "order", DEFAULT_SCHEMA["order"].values[2])  # the decision is to be looked at again
     assert told(admin.get(url("project")))["adjudicate"][0] == f"1 cell to decide; {cells} of {cells} cells settled"
     cast_vote(assigned[0], row, "order", DEFAULT_SCHEMA["order"].values[0])
-    assert next_step() == "freeze"
-    freeze(by=cast.alice, project=cast.project)
+    assert next_step() == "publish"
+    publish_version(by=cast.alice, project=cast.project)
     assert next_step() == "run"
 
 

@@ -1,4 +1,5 @@
-"""A story that is set aside is in no queue, split, frozen version, export or count, says so, and comes back whole."""
+"""A story that is set aside is in no queue, split, published version, export or count, says so, and comes back
+whole."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from schemathesis.specs.openapi.checks import ignored_auth
 
 from annotation.models import Proposition
 from benchmark.models import Audience, ResultsVisibility, RunItem
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 from benchmark.services.documents import document_of
 from config.wsgi import application
 from tests.annotation.prefilling import begin
@@ -94,7 +94,7 @@ def _evaluated(cast, make_story) -> dict[str, list[str]]:
     """A finished run with its report, whose results everybody sees."""
     story = make_story(4)
     settle(story)
-    dataset, _ = freeze(by=cast.alice, project=cast.project)
+    dataset, _ = publish_version(by=cast.alice, project=cast.project)
     models = baselines()
     run = work_off(started(cast, dataset, [models["majority"], models["random"]]))
     document_of(run)  # a request's own would be rolled back with it

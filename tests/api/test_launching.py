@@ -9,7 +9,7 @@ from annotation.models import Scope
 from benchmark.models import Run
 from tests.api.conftest import token_of
 from tests.benchmark.methods.world import STEADY, opentom
-from tests.benchmark.settled import baselines, frozen, make_endpoint, work_off
+from tests.benchmark.settled import baselines, make_endpoint, published, work_off
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 RUNS = "/api/v1/projects/minds/runs/"
@@ -18,7 +18,7 @@ PLAN = {"dataset": 1, "endpoints": ["majority", "random"], "steps": ["label"]}
 
 @pytest.fixture
 def alice(cast, api, make_story):
-    frozen(cast, make_story, count=3)
+    published(cast, make_story, count=3)
     baselines()
     return api(cast.alice)
 

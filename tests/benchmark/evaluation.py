@@ -15,7 +15,7 @@ from annotation.models import Project
 from annotation.services.corpus_import import import_corpus
 from bench.make_corpus import CATEGORIES, belief_of, stories_of
 from benchmark.models import Dataset, Run
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 from benchmark.services.runs import start_run
 from tests.benchmark.planning import planned
 from tests.copies import copied
@@ -53,16 +53,16 @@ def write_records(path: Path, records: Iterable[dict]) -> Path:
     return path
 
 
-def frozen(path: Path, *, slug: str = "oracle") -> Dataset:
-    """The records of a file as the gold of a project, frozen: once for each file where nothing else is there yet."""
+def published(path: Path, *, slug: str = "oracle") -> Dataset:
+    """The records of a file as the gold of a project, published: once for each file where nothing else is there yet."""
     digest = sha256(path.read_bytes()).hexdigest()
-    return copied(f"frozen {path.name} {slug} {digest}", lambda: _frozen(path, slug))
+    return copied(f"published {path.name} {slug} {digest}", lambda: _published(path, slug))
 
 
-def _frozen(path: Path, slug: str) -> Dataset:
+def _published(path: Path, slug: str) -> Dataset:
     found = import_corpus(by=None, project_slug=slug, format="omnitom", sources=[(path.name, partial(path.open, "rb"))])
     assert not found.problems, found.problems
-    return freeze(by=None, project=Project.objects.get(slug=slug))[0]
+    return publish_version(by=None, project=Project.objects.get(slug=slug))[0]
 
 
 def endpoint(name: str, provider: str = "scripted", **fields) -> Endpoint:
@@ -70,7 +70,7 @@ def endpoint(name: str, provider: str = "scripted", **fields) -> Endpoint:
 
 
 class OracleWorld:
-    """The records as a frozen dataset, an oracle's server that knows them, and an endpoint for each of its `skills` by
+    """The records as a dataset version, an oracle's server that knows them, and an endpoint for each of its `skills` by
     name."""
 
     def __init__(
@@ -80,7 +80,7 @@ class OracleWorld:
         path = write_records(folder / "records.jsonl", records)
         known = {"records": str(path), "served": str(self.log), "skills": skills}
         server.control(answer="oracle", oracle=known, rules=[])
-        self.dataset = frozen(path)
+        self.dataset = published(path)
         asked = {"provider": "openai", "base_url": f"{server.url}/v1", "max_concurrency": 16}
         self.models = {name: endpoint(name, **asked) for name in skills}
         self.before = len(server.paid())

@@ -14,7 +14,7 @@ from benchmark.models import Run
 from judge.domain.lexical import align
 from judge.domain.rewording import paraphrased
 from judge.models import AlignmentTask
-from tests.benchmark.settled import frozen, make_endpoint, started, work_off
+from tests.benchmark.settled import make_endpoint, published, started, work_off
 from tests.cast import new_story
 from workers.providers.scripted.backend import FUNCTIONS
 
@@ -117,7 +117,7 @@ class Protocol:
             rows = self.gold[record["story"].strip()]
             return new_story(cast, number, rows=rows, text=record["story"].strip(), **fields)
 
-        dataset = frozen(cast, story, len(self.records))
+        dataset = published(cast, story, len(self.records))
         return finished(started(cast, dataset, [made[name] for name in MODELS], ("extract",)))
 
 

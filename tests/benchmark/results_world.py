@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from annotation.models import Membership, Role, User
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run
 from benchmark.services.reports import report_of
-from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
+from tests.benchmark.evaluation import endpoint, generated, published, started, worked_off, write_records
 from tests.copies import copied
 from workers.models import Endpoint
 
@@ -51,7 +51,7 @@ def results_world(folder) -> ResultsWorld:
 def _made(folder) -> ResultsWorld:
     """Nine stories in the categories' turn; Alice administers, Esi is the expert, Bob annotates, Charlie is a
     stranger."""
-    dataset = frozen(write_records(folder / "records.jsonl", generated(STORIES)), slug="om")
+    dataset = published(write_records(folder / "records.jsonl", generated(STORIES)), slug="om")
     names = ("majority", "random", "omniscient", "lexical-judge")
     models = {name: Endpoint.objects.filter(name=name).first() or endpoint(name, "baseline") for name in names}
     models[HOSTILE] = endpoint("mute", options={"default": MUTE})

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.models import Proposition
 from benchmark.models import Run
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 from benchmark.services.runs import start_run
 from tests.benchmark.planning import planned
 from workers.models import Endpoint, EndpointRateLimit
@@ -29,11 +29,11 @@ def settle(story, **labels) -> None:
     Proposition.objects.gold_of(story).update(imported_labels=LABELS | labels)
 
 
-def frozen(cast, make_story, count: int = 4, **fields):
-    """`count` settled stories of two categories in turn, frozen."""
+def published(cast, make_story, count: int = 4, **fields):
+    """`count` settled stories of two categories in turn, published."""
     for number in range(1, count + 1):
         settle(make_story(number, category=CATEGORIES[number % 2], **fields))
-    return freeze(by=cast.alice, project=cast.project)[0]
+    return publish_version(by=cast.alice, project=cast.project)[0]
 
 
 def make_endpoint(name: str, **fields) -> Endpoint:

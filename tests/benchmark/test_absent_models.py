@@ -187,8 +187,8 @@ def test_who_has_no_official_reading_is_named_in_what_is_official(world):
     lost = RunItem.objects.filter(entrant__run=world.run, step="label", entrant__name="random").first()
     RunItem.objects.filter(pk=lost.pk).update(official=None, repaired=None, score=None, repaired_score=None, call=None)
     forget_report(world.run)
-    frozen = document_from(save_run_snapshot(by=world.alice, run=world.run).metrics)
-    for document in (document_of(world.run), frozen):
+    saved = document_from(save_run_snapshot(by=world.alice, run=world.run).metrics)
+    for document in (document_of(world.run), saved):
         table = tables_of(document)["orders-dimensions-official"]()
         [absent] = table.absent
         assert absent.model == "random" and "Story" in absent.why

@@ -320,8 +320,8 @@ def test_every_ranking_names_its_method_where_one_is_not_plain(by_tone, client):
     ]
     assert all(len({place.run for place in one.places.values()}) == 1 for one in rankings), "no ranking mixes methods"
     assert METHODS_NOTE in table_of_all(rankings).lead and PAIRED_METHODS_NOTE in table_of_pairs(rankings).lead
-    frozen = rankings_from(json.loads(json.dumps(rankings_as_data(rankings))))
-    assert [one.method for one in frozen] == ["curt", "polite"] and table_of_all(frozen).lead[0] == METHODS_NOTE
+    saved = rankings_from(json.loads(json.dumps(rankings_as_data(rankings))))
+    assert [one.method for one in saved] == ["curt", "polite"] and table_of_all(saved).lead[0] == METHODS_NOTE
     client.force_login(by_tone.cast.alice)
     for file in ("", "tables/across.csv", "tables/across.tex", "tables/correlations.json", "figures/across.svg"):
         text = client.get(by_tone.address + file).content.decode()
@@ -359,9 +359,9 @@ def test_its_pages_and_files(world, client):
     assert world.address in client.get(world.address.removesuffix("across/")).content.decode()
 
 
-def test_a_frozen_page_stays_as_it_was_down_to_its_items(world, client):
+def test_a_saved_page_stays_as_it_was_down_to_its_items(world, client):
     client.force_login(world.cast.alice)
-    answer_ = client.post(f"{world.address}share/", {"title": "For the paper"})
+    answer_ = client.post(f"{world.address}snapshot/", {"title": "For the paper"})
     report = Snapshot.objects.get()
     page = answer_["Location"]
     assert report.title == "For the paper" and page.endswith(f"/results/snapshots/{report.uid}/")
@@ -390,11 +390,11 @@ def test_a_document_gives_its_rankings_back(world):
     assert table_of_pairs(found) == table_of_pairs(rankings)
 
 
-def test_who_may_freeze_it(world, client):
-    ResultsVisibility.objects.create(project=world.cast.project, audience=Audience.EVERYONE, once_frozen=False)
+def test_who_may_save_it(world, client):
+    ResultsVisibility.objects.create(project=world.cast.project, audience=Audience.EVERYONE, once_published=False)
     for person, status in ((world.cast.charlie, 404), (world.cast.bob, 403), (world.cast.esi, 302)):
         client.force_login(person)
-        assert client.post(f"{world.address}share/").status_code == status
+        assert client.post(f"{world.address}snapshot/").status_code == status
     assert Snapshot.objects.count() == 1
     client.force_login(world.cast.bob)
     assert "Save a snapshot" not in client.get(world.address).content.decode()
@@ -413,7 +413,7 @@ def test_a_leaderboard_leads_to_each_model_across_suites(world, client):
     assert "No ranking has a figure of this model" in client.get(f"{world.address}?model={lonely}").content.decode()
 
 
-def test_a_command_says_writes_and_freezes_it(world, tmp_path):
+def test_a_command_says_writes_and_saves_it(world, tmp_path):
     ask = ("across", "--project", world.cast.project.slug)
     found = told(*ask)
     assert [row["title"] for row in found["rankings"]] == ["Tiny sums, version 2", "Tiny sums, version 1"]
@@ -448,6 +448,6 @@ def test_without_a_run_it_says_what_to_do(client):
     cast = new_cast()
     client.force_login(cast.alice)
     text = client.get(f"/p/{cast.project.slug}/results/across/").content.decode()
-    assert "No model has a figure yet" in text and "Launch the same models" in text and "Freeze" not in text
+    assert "No model has a figure yet" in text and "Launch the same models" in text and "Publish" not in text
     refusal = client.post(f"/p/{cast.project.slug}/results/across/snapshot/", follow=True).content.decode()
     assert "No model has a figure to keep." in refusal and not Snapshot.objects.exists()

@@ -29,7 +29,7 @@ from benchmark.suites.settings import Settings
 from benchmark.suites.tombench.samples import load as load_tombench
 from benchmark.suites.tombench.steps import parse
 from tests.benchmark.importing import import_benchmark
-from tests.benchmark.settled import frozen
+from tests.benchmark.settled import published
 from tests.benchmark.suites.tombench.conftest import record
 from tests.benchmark.suites.tombench.conftest import small as small_tombench  # noqa: F401
 
@@ -216,7 +216,11 @@ def test_released_ids_are_of_the_language_that_is_said_or_seen(
 def test_answers_of_a_judge_are_refused_and_the_sentence_says_what_is_taken(cast, make_story, tmp_path, content):
     suite = suite_named("omnitom")
     plan = Plan(
-        dataset=frozen(cast, make_story, 2), endpoints=[], steps=["extract", "label"], suite=suite.name, repetitions=0
+        dataset=published(cast, make_story, 2),
+        endpoints=[],
+        steps=["extract", "label"],
+        suite=suite.name,
+        repetitions=0,
     )
     path = tmp_path / "judged.json"
     path.write_text(json.dumps(content))

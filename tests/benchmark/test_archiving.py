@@ -154,8 +154,8 @@ def test_the_question_says_what_goes_and_what_stays(world, alice):
 def test_a_deleted_run_is_gone_and_its_answers_and_snapshots_stay(world, alice):
     report = save_run_snapshot(by=world.alice, run=world.run, title="For the paper")
     before = {model: model.objects.count() for model in (Call, Attempt, Item, SnapshotItem)}
-    frozen = f"{world.base}/results/snapshots/{report.uid}/"
-    kept = [f"{frozen}items/", f"{frozen}items/{report.items.first().pk}/"]
+    saved = f"{world.base}/results/snapshots/{report.uid}/"
+    kept = [f"{saved}items/", f"{saved}items/{report.items.first().pk}/"]
     texts = [_body(alice, address) for address in kept]
     items = RunItem.objects.count()
     assert alice.post(page(world, "delete/"))["Location"] == f"{world.base}/runs/"
@@ -164,7 +164,7 @@ def test_a_deleted_run_is_gone_and_its_answers_and_snapshots_stay(world, alice):
     assert {model: model.objects.count() for model in before} == before
     assert all(alice.get(page(world, tail)).status_code == 404 for tail in ("", "report/", "items/", "rename/"))
     assert [_body(alice, address) for address in kept] == texts
-    shown = alice.get(frozen).content.decode()
+    shown = alice.get(saved).content.decode()
     assert "The run was deleted since" in shown and page(world) not in shown
     assert events("deleted")[0]["items"] == items and events("deleted")[0]["title"] == world.run.title
     assert alice.post(page(world, "delete/"))["Location"] == f"{world.base}/runs/"  # a press that comes late

@@ -455,8 +455,8 @@ def test_a_report_corrects_its_scores_and_keeps_them_for_whom_they_are(world, st
     [judge], _ = calibrated(study)
     expected = {one.model: one for one in report_of(judge, study).models}["omniscient"]
     assert "Scores corrected for the judge" in client.get(f"{base}/report/").content.decode()
-    frozen = save_run_snapshot(by=world.alice, run=world.run)
-    shared = f"{world.base}/results/snapshots/{frozen.uid}"
+    saved = save_run_snapshot(by=world.alice, run=world.run)
+    shared = f"{world.base}/results/snapshots/{saved.uid}"
     addresses = [f"{base}/tables/corrected", f"{shared}/tables/corrected"]
     for address in addresses:
         kept = client.get(f"{address}.json").json()
@@ -522,7 +522,7 @@ def test_an_answer_that_runs_share_is_one_table_of_a_frame(world, study):
 
 
 def test_what_changes_after_people_aligned_reaches_the_reports_that_are_kept(world, study):
-    """Rows decided anew change figures; a story set aside and gold that changed do not, as tables are frozen; tables of
+    """Rows decided anew change figures; a story set aside and gold that changed do not, as tables are kept; tables of
     which people can tell nothing count as not aligned."""
     client, address = Client(), f"{world.base}/calibration/{study.uid}/"
     client.force_login(world.alice)
@@ -679,7 +679,7 @@ def test_the_command_keeps_the_choice_of_a_judge(world, study):
 
 
 def test_the_leaderboard_has_corrected_scores_that_open_their_calibration(world, study):
-    """As the report of the run has them, in the table, its files, the API and a frozen one; a run of which nothing was
+    """As the report of the run has them, in the table, its files, the API and a saved one; a run of which nothing was
     aligned has the reason; it is for admins who align in the study no more."""
     client = Client()
     client.force_login(world.alice)
@@ -696,8 +696,8 @@ def test_the_leaderboard_has_corrected_scores_that_open_their_calibration(world,
         'class="square"' in page
         and b"corrected" in client.get(f"{world.base}/results/figures/leaderboard-stage1.svg").content
     )
-    frozen = client.post(f"{world.base}/results/snapshot/", {"query": query}).url.rstrip("/").rpartition("/")[2]
-    places = [f"{world.base}/results", f"{world.base}/results/snapshots/{frozen}"]
+    saved = client.post(f"{world.base}/results/snapshot/", {"query": query}).url.rstrip("/").rpartition("/")[2]
+    places = [f"{world.base}/results", f"{world.base}/results/snapshots/{saved}"]
     for place in places:
         rows = {row["model"]: row for row in client.get(f"{place}/tables/stage1.json?{query}").json()["rows"]}
         row = rows["omniscient"]
@@ -743,7 +743,7 @@ def test_corrected_scores_of_a_leaderboard_are_kept_and_ask_for_no_more_with_mor
 
 def test_a_comparison_pairs_corrected_scores_by_story(world, study):
     """Its differences are those of the corrected scores of both, adjusted among themselves; in the files, the API and a
-    frozen one, and for admins who align in the study no more."""
+    saved one, and for admins who align in the study no more."""
     client = Client()
     client.force_login(world.alice)
     query = urlencode({"a": world.entrant("omniscient"), "b": world.entrant(HOSTILE)})
@@ -753,9 +753,9 @@ def test_a_comparison_pairs_corrected_scores_by_story(world, study):
     page = written(client.get(f"{world.base}/results/compare/?{query}"))
     opened = f'href="/p/{study.project.slug}/calibration/{study.uid}/?judge={judge.version}"'
     assert opened in page and "Corrected for the judge" in page and "<script>alert" not in page
-    frozen = client.post(f"{world.base}/results/compare/snapshot/", dict(parse_qsl(query))).url.rstrip("/")
-    assert opened in written(client.get(f"{frozen}/"))
-    tables = [f"{world.base}/results/compare/tables/corrected", f"{frozen}/tables/corrected"]
+    saved = client.post(f"{world.base}/results/compare/snapshot/", dict(parse_qsl(query))).url.rstrip("/")
+    assert opened in written(client.get(f"{saved}/"))
+    tables = [f"{world.base}/results/compare/tables/corrected", f"{saved}/tables/corrected"]
     for table in tables:
         rows = {row["what"]: row for row in client.get(f"{table}.json?{query}").json()["rows"]}
         row = rows["F1"]

@@ -3,7 +3,7 @@ see results.
 
 Bob labels story 8 and aligns tables of story 5; Esi labels story 7, has a cell of story 6 to decide, and aligns tables
 of story 4; Ada, an admin, labels story 3 and aligns tables of story 2. Their gold is planted with words that stand
-nowhere else, in the frozen version and, as other words, in the present gold and the version after it.
+nowhere else, in the published version and, as other words, in the present gold and the version after it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from benchmark.models import (
 )
 from benchmark.services.alignment_tables import load_tables, origin_of, units_of
 from benchmark.services.comparisons import compare, pair_of
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 from benchmark.services.entered_rows import Entry, add_row
 from benchmark.services.items import SORTS
 from benchmark.services.leaderboard_scope import leaderboard_of
@@ -91,7 +91,7 @@ DECIDED_BY_ESI = 6
 ALIGNED_BY = {"bob": 5, "esi": 4, "ada": 2}
 
 
-def frozen_word(number: int) -> str:
+def published_word(number: int) -> str:
     return f"Zanzibar{number}"
 
 
@@ -114,7 +114,7 @@ def _planted(folder) -> ResultsWorld:
     for slot, (name, number) in enumerate(LABELLED_BY.items(), 1):
         assign(held, getattr(held, name), number, slot)
     row = Proposition.objects.filter(table__story__project=held.project, table__story__number=DECIDED_BY_ESI).first()
-    held.later, _ = freeze(by=held.alice, project=held.project)
+    held.later, _ = publish_version(by=held.alice, project=held.project)
     held.open_cell = GoldLabel.objects.create(
         proposition=row, dimension="order", method=Method.OPEN, agreement=0.5, rule_version="1", schema_version="1",
         decided_at=timezone.now(),
@@ -143,7 +143,7 @@ def _aligned(world: ResultsWorld):
 
 def _plant(story: DatasetSample) -> None:
     for belief in story.beliefs:
-        belief["labels"] = belief["labels"] | {PLANTED: frozen_word(story.number)}
+        belief["labels"] = belief["labels"] | {PLANTED: published_word(story.number)}
     told = [[belief["labels"][one] for one in DIMENSIONS] for belief in story.beliefs]
     story.votes, story.adjudications = {"bob": told, "zoe": told}, {"esi": told}
     story.save(update_fields=["gold", "votes", "adjudications"])
@@ -256,9 +256,9 @@ def addresses(world: ResultsWorld, person: str, made: dict[str, str], told: Told
     """(name, address) of everything that answers to GET, of several to one view each with another of its queries."""
     held, found = choices(world, person, made), []
     kept = SnapshotItem.objects.filter(snapshot=world.reports[0], sample__number__in=held["number"], step=LABEL)
-    frozen = {"pk": list(kept.values_list("pk", flat=True)), "report": [world.reports[0].uid]}
+    saved = {"pk": list(kept.values_list("pk", flat=True)), "report": [world.reports[0].uid]}
     for name, parameters in URLS:
-        own = held | (frozen if name in ("benchmark:snapshot_item", "benchmark:snapshot_answer") else {})
+        own = held | (saved if name in ("benchmark:snapshot_item", "benchmark:snapshot_answer") else {})
         own |= _of_alignment(world, person, name)
         known = [list(dict.fromkeys(map(str, own[one]))) for one in parameters]
         asked = queries(name, world)
@@ -504,8 +504,8 @@ def _text(response) -> str:
     return data.decode("utf-8", "replace")
 
 
-def show(world, audience: Audience, once_frozen: bool) -> None:
-    told = {"audience": audience, "once_frozen": once_frozen}
+def show(world, audience: Audience, once_published: bool) -> None:
+    told = {"audience": audience, "once_published": once_published}
     ResultsVisibility.objects.update_or_create(project=world.project, defaults=told)
 
 
@@ -513,11 +513,11 @@ def secrets(person: str, address: str) -> list[str]:
     """Experts see how the story stands that they decide, and the pages of decisions do not wait for alignment; what an
     earlier version had and models answered, they do not."""
     labelled, aligned = LABELLED_BY[person], ALIGNED_BY[person]
-    words = [frozen_word(labelled), present_word(labelled), frozen_word(aligned)]
+    words = [published_word(labelled), present_word(labelled), published_word(aligned)]
     if not re.search(r"/adjudication/|/api/v1/projects/[^/]+/gold/\w{12}/", address):
         words.append(present_word(aligned))
     if person == "esi":
-        words.append(frozen_word(DECIDED_BY_ESI))
+        words.append(published_word(DECIDED_BY_ESI))
         words += (
             [present_word(DECIDED_BY_ESI)]
             if re.search(r"/(runs|results|datasets|leaderboard|comparison)/", address)
@@ -527,19 +527,19 @@ def secrets(person: str, address: str) -> list[str]:
 
 
 SETTINGS = [(Audience.EVERYONE, False), (Audience.EVERYONE, True), (Audience.EXPERTS, False), (Audience.ADMINS, True)]
-"""Each audience, and gold that must be frozen and need not be. The first is the widest: everybody sees results at
+"""Each audience, and gold that must be published and need not be. The first is the widest: everybody sees results at
 once."""
 
 
 @pytest.mark.dear
-@pytest.mark.parametrize(("audience", "once_frozen"), SETTINGS)
-def test_no_address_tells_gold_that_is_open(site, audience, once_frozen, monkeypatch):
-    monkeypatch.setattr("benchmark.services.visibility.gold_is_frozen", lambda project: True)
-    show(site.world, audience, once_frozen)
+@pytest.mark.parametrize(("audience", "once_published"), SETTINGS)
+def test_no_address_tells_gold_that_is_open(site, audience, once_published, monkeypatch):
+    monkeypatch.setattr("benchmark.services.visibility.gold_is_published", lambda project: True)
+    show(site.world, audience, once_published)
     for turn, name in enumerate(("bob", "esi")):
         asked = (
             {"turn": turn, "people": 2}
-            if (audience, once_frozen) == SETTINGS[0]
+            if (audience, once_published) == SETTINGS[0]
             else {"names": "benchmark:", "most": 3}
         )
         told = site.told(
@@ -550,12 +550,12 @@ def test_no_address_tells_gold_that_is_open(site, audience, once_frozen, monkeyp
         sees = Role(audience.value).rank <= {"bob": Role.ANNOTATOR, "esi": Role.EXPERT}[name].rank
         lists = [text for address, text in told.items() if "/items/?" in address]
         assert any(one.startswith("200") for one in lists) == sees  # the walk is not refused everywhere
-    if (audience, once_frozen) == SETTINGS[3]:  # an admin sees results whatever the audience
+    if (audience, once_published) == SETTINGS[3]:  # an admin sees results whatever the audience
         told = site.told(site.world.ada)
         leaks = {address for address, text in told.items() if any(word in text for word in secrets("ada", address))}
         assert leaks == set()
         assert sum(text.startswith("200") for text in told.values()) > 100
-    if (audience, once_frozen) == SETTINGS[0]:  # others ask for few, or see none
+    if (audience, once_published) == SETTINGS[0]:  # others ask for few, or see none
         assert_nobody_changed_a_report()
 
 
@@ -577,11 +577,11 @@ def test_the_words_are_told_once_the_work_is_done(site):
     site.world.open_cell.delete()
     told = site.told(site.world.bob, ("benchmark:official_output", "benchmark:run_item"))
     leaking = {
-        re.sub(r"\d+", "n", address.partition("?")[0]) for address, text in told.items() if frozen_word(8) in text
+        re.sub(r"\d+", "n", address.partition("?")[0]) for address, text in told.items() if published_word(8) in text
     }
     assert any("/output/" in one for one in leaking) and any("/items/n/" in one for one in leaking)
     told = site.told(site.world.esi, ("benchmark:dataset_difference", "benchmark:run_person_story", "annotation:story"))
-    assert sum(frozen_word(6) in text or present_word(7) in text for text in told.values()) >= 4
+    assert sum(published_word(6) in text or present_word(7) in text for text in told.values()) >= 4
 
 
 FIGURES_OVER_ALL = r"/(results|report|tables|figures)/"

@@ -63,7 +63,7 @@ def addresses(world) -> list[str]:
         "table": [f"categories-{GROUP.key}", GROUP.key], "data": ["csv"],
         "pk": items,
     }  # fmt: skip
-    frozen = {"pk": list(world.report.items.filter(sample__number__in=QUESTIONS).values_list("pk", flat=True))}
+    saved = {"pk": list(world.report.items.filter(sample__number__in=QUESTIONS).values_list("pk", flat=True))}
     first, second = (f"{run.uid}.{pk}" for pk in run.entrants.values_list("pk", flat=True)[:2])
     queries = {
         "benchmark:compare_story": f"a={first}&b={second}",
@@ -76,7 +76,7 @@ def addresses(world) -> list[str]:
         f"{reverse(name, kwargs=dict(zip(parameters, values, strict=True)))}?{queries.get(name, '')}"
         for name, parameters in URLS
         if name.startswith(("benchmark:", "api:")) and "slug" in parameters and set(parameters) <= known.keys()
-        for held in [known | (frozen if "shared" in name else {})]
+        for held in [known | (saved if "snapshot_" in name else {})]
         for values in product(*(held[parameter] for parameter in parameters))
     ]
 

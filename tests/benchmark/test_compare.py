@@ -189,7 +189,7 @@ def test_tables_and_figure_download(world, client):
     assert metric.status_code == 200 and b"majority" in metric.content
 
 
-def test_a_comparison_is_shared_as_it_is(world, client):
+def test_a_snapshot_of_a_comparison(world, client):
     client.force_login(world.esi)
     world.show_to(Audience.EXPERTS)
     asked = {"a": world.entrant("majority"), "b": world.entrant("random"), "group": "stage2", "parse": "official"}

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.benchmark.settled import frozen, make_endpoint, started, work_off
+from tests.benchmark.settled import make_endpoint, published, started, work_off
 from tests.servers.odd import Odd, OddServer
 from tests.workers.test_holding import GOOD
 from workers.services.endpoints import save_endpoint
@@ -24,7 +24,7 @@ def reply(path: str, headers: dict, body: bytes) -> Odd:
 def test_a_run_keeps_the_settings_of_its_answers(cast, make_story):
     with OddServer(reply) as server:
         endpoint = make_endpoint("gemma", provider="openai", base_url=server.url + "/v1", max_concurrency=1)
-        run = work_off(started(cast, frozen(cast, make_story, 8), [endpoint]))
+        run = work_off(started(cast, published(cast, make_story, 8), [endpoint]))
         entrant = run.entrants.get()
         assert run.job.state == "paused" and "“has no system role”" in run.job.note
         assert server.asked < 8 and entrant.asked_as.no_system_role is None

@@ -1,4 +1,4 @@
-"""Versions of gold on their pages: freezing, what changed, stale runs, and who sees results."""
+"""Versions of gold on their pages: publishing, what changed, stale runs, and who sees results."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from annotation.models import AuditEvent, GoldLabel, Project, Proposition
 from annotation.services.adjudication import adjudicate
 from annotation.services.splits import put_in_split
 from benchmark.models import Audience, Dataset, ResultsVisibility
-from benchmark.services.datasets import freeze
-from tests.benchmark.settled import baselines, frozen, settle, started, written
+from benchmark.services.datasets import publish_version
+from tests.benchmark.settled import baselines, published, settle, started, written
 
 pytestmark = pytest.mark.django_db
 
@@ -29,27 +29,27 @@ def page(client, address: str) -> str:
     return written(response)
 
 
-def test_the_button_freezes_once_and_says_where_nothing_is_settled(alice, cast, make_story):
-    assert "Nothing is frozen yet" in page(alice, "/p/minds/datasets/")
+def test_the_button_publishes_once_and_says_where_nothing_is_settled(alice, cast, make_story):
+    assert "Nothing is published yet" in page(alice, "/p/minds/datasets/")
     story = make_story(1)
-    told = alice.post("/p/minds/datasets/freeze/", {"note": "first"}, follow=True).content.decode()
+    told = alice.post("/p/minds/datasets/publish/", {"note": "first"}, follow=True).content.decode()
     assert "No story of Minds has a gold table with every label settled." in told
     settle(story)
     make_story(2)  # without labels: left out
-    told = alice.post("/p/minds/datasets/freeze/", {"note": "first"}, follow=True).content.decode()
-    assert "Gold is frozen as version 1." in told
+    told = alice.post("/p/minds/datasets/publish/", {"note": "first"}, follow=True).content.decode()
+    assert "Gold is published as version 1." in told
     made = Dataset.objects.get()
     assert (made.note, made.stories_count, made.left_out, made.methods) == ("first", 1, 1, {"imported": 14})
-    told = alice.post("/p/minds/datasets/freeze/", {"note": "again"}, follow=True).content.decode()
+    told = alice.post("/p/minds/datasets/publish/", {"note": "again"}, follow=True).content.decode()
     assert "Gold is as in version 1, so there is no new one. The note was not kept: a version does not change." in told
-    told = alice.post("/p/minds/datasets/freeze/", {"note": ""}, follow=True).content.decode()
+    told = alice.post("/p/minds/datasets/publish/", {"note": ""}, follow=True).content.decode()
     assert "Gold is as in version 1, so there is no new one." in told and "not kept" not in told
     assert Dataset.objects.count() == 1
 
 
 def test_a_note_that_is_too_long_is_refused_in_a_sentence(alice, cast, make_story):
     settle(make_story(1))
-    told = alice.post("/p/minds/datasets/freeze/", {"note": "x" * 201}, follow=True).content.decode()
+    told = alice.post("/p/minds/datasets/publish/", {"note": "x" * 201}, follow=True).content.decode()
     assert "at most 200 characters" in told and not Dataset.objects.exists()
 
 
@@ -58,12 +58,12 @@ def test_the_page_says_whether_gold_has_changed_since(alice, cast, make_story):
     assert "No story has a gold table" in page(alice, address)
     story = make_story(1)
     settle(story)
-    assert "can be frozen" in page(alice, address)
-    freeze(by=cast.alice, project=cast.project)
+    assert "can be published" in page(alice, address)
+    publish_version(by=cast.alice, project=cast.project)
     assert "The present gold is version 1." in page(alice, address)
     settle(story, context="Deceptive")
     assert "Gold has changed since version 1: its labels, splits, votes or rules are others." in page(alice, address)
-    freeze(by=cast.alice, project=cast.project)
+    publish_version(by=cast.alice, project=cast.project)
     settle(story)
     assert "that of version 1 again" in page(alice, address)
 
@@ -77,7 +77,7 @@ def test_the_picture_counts_how_labels_were_settled(alice, cast, make_story):
             proposition=row, dimension=key, label="1", method=method, rule_version="1", decided_at=timezone.now(),
             decided_by=cast.esi if method == "adjudicated" else None,
         )  # fmt: skip
-    freeze(by=cast.alice, project=cast.project)
+    publish_version(by=cast.alice, project=cast.project)
     shown = page(alice, "/p/minds/datasets/")
     assert 'class="legend"' in shown
     assert 'aria-label="1 unanimous, 1 majority, 1 adjudicated, 11 imported"' in shown
@@ -88,14 +88,14 @@ def test_the_picture_counts_how_labels_were_settled(alice, cast, make_story):
 @pytest.fixture
 def two_versions(cast, make_story):
     """Of stories 1 to 4: 1 changes two labels, 2 is reworded, 3 loses its labels, 5 is new."""
-    first = frozen(cast, make_story)
+    first = published(cast, make_story)
     stories = {story.number: story for story in cast.project.stories.all()}
     settle(stories[1], context="Deceptive")
     row = Proposition.objects.gold_of(stories[2]).first()
     Proposition.objects.filter(pk=row.pk).update(belief="The key is elsewhere")
     Proposition.objects.gold_of(stories[3]).update(imported_labels=None)
     settle(make_story(5))
-    return first, freeze(by=cast.alice, project=cast.project)[0]
+    return first, publish_version(by=cast.alice, project=cast.project)[0]
 
 
 def test_the_difference_names_stories_and_labels_and_stale_runs(alice, cast, two_versions):
@@ -118,9 +118,9 @@ def test_who_may_not_see_results_is_told_how_many_runs_are_stale(client, cast, m
     """A run's title can name its models."""
     story = make_story(1)
     settle(story)
-    old = started(cast, freeze(by=cast.alice, project=cast.project)[0], [baselines()["majority"]])
+    old = started(cast, publish_version(by=cast.alice, project=cast.project)[0], [baselines()["majority"]])
     settle(story, context="Deceptive")
-    freeze(by=cast.alice, project=cast.project)
+    publish_version(by=cast.alice, project=cast.project)
     client.force_login(cast.esi)  # results are for admins only
     told = page(client, "/p/minds/datasets/stale/")
     assert "1 run." in told and old.uid not in told and old.title not in told
@@ -130,9 +130,9 @@ def test_runs_on_gold_that_returned_are_not_stale(alice, cast, make_story):
     cache.clear()
     story = make_story(1)
     settle(story)
-    first = freeze(by=cast.alice, project=cast.project)[0]
+    first = publish_version(by=cast.alice, project=cast.project)[0]
     settle(story, context="Deceptive")
-    second = freeze(by=cast.alice, project=cast.project)[0]
+    second = publish_version(by=cast.alice, project=cast.project)[0]
     model = baselines()["majority"]
     old, new = (started(cast, one, [model]) for one in (first, second))
     address = "/p/minds/datasets/stale/"
@@ -143,11 +143,11 @@ def test_runs_on_gold_that_returned_are_not_stale(alice, cast, make_story):
     settle(story, context="Temporal")
     cache.clear()
     told = page(alice, address)
-    assert old.uid in told and new.uid in told and "not a frozen version" in told
+    assert old.uid in told and new.uid in told and "not a published version" in told
 
 
 def test_the_difference_tells_in_words_how_gold_was_made(alice, cast, make_story, assign, cast_vote):
-    frozen(cast, make_story)
+    published(cast, make_story)
     stories = {story.number: story for story in cast.project.stories.all()}
     put_in_split(by=cast.alice, project=cast.project, stories=[stories[1].pk], name="calibration")
     row = Proposition.objects.gold_of(stories[2]).first()
@@ -159,7 +159,7 @@ def test_the_difference_tells_in_words_how_gold_was_made(alice, cast, make_story
     told = {"label": "Neutral", "revision": 0, "now": timezone.now(), "reason": "It says so."}
     adjudicate(by=cast.esi, proposition=row, dimension="context", **told)
     Project.objects.update(rule_version="2")
-    freeze(by=cast.alice, project=Project.objects.get())
+    publish_version(by=cast.alice, project=Project.objects.get())
     told = page(alice, "/p/minds/datasets/1/2/")
     for sentence in (
         "Rules that settle labels: 1 became 2.",
@@ -206,7 +206,7 @@ def test_queries_do_not_grow_with_versions(alice, cast, make_story, django_asser
 
     story = make_story(1)
     settle(story)
-    freeze(by=cast.alice, project=cast.project)
+    publish_version(by=cast.alice, project=cast.project)
     page(alice, "/p/minds/datasets/")
     with CaptureQueriesContext(
         connection,
@@ -214,13 +214,13 @@ def test_queries_do_not_grow_with_versions(alice, cast, make_story, django_asser
         page(alice, "/p/minds/datasets/")
     for label in ("Deceptive", "Temporal", "Counterfactual"):
         settle(story, context=label)
-        freeze(by=cast.alice, project=cast.project)
+        publish_version(by=cast.alice, project=cast.project)
     with django_assert_max_num_queries(len(few)):
         page(alice, "/p/minds/datasets/")
 
 
 def test_admins_say_who_sees_results(client, cast, make_story):
-    dataset = frozen(cast, make_story, 1)
+    dataset = published(cast, make_story, 1)
     run = started(cast, dataset, [baselines()["majority"]])
     address = f"/p/minds/runs/{run.uid}/"
     seen = {Audience.ADMINS: "alice", Audience.EXPERTS: "alice esi", Audience.EVERYONE: "alice esi bob"}

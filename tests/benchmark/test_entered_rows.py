@@ -272,10 +272,10 @@ def test_scores_by_part_have_them_where_they_have_the_part():
 def test_snapshots_keep_the_rows_that_they_had(world, client):
     row = add_row(by=world.alice, project=world.dataset.project, suite=suite_named("omnitom"), entry=HUMAN)
     client.force_login(world.alice)
-    frozen = client.post(f"{world.base}/results/snapshot/", {"query": ""})["Location"]
+    saved = client.post(f"{world.base}/results/snapshot/", {"query": ""})["Location"]
     client.post(f"{world.base}/results/entered/{row.uid}/remove/")
-    assert "human, entered" in client.get(frozen).content.decode()
-    assert "Human" in client.get(f"{frozen}tables/stage2.tex").content.decode()
+    assert "human, entered" in client.get(saved).content.decode()
+    assert "Human" in client.get(f"{saved}tables/stage2.tex").content.decode()
     assert "human, entered" not in client.get(f"{world.base}/results/").content.decode()
 
 

@@ -14,7 +14,7 @@ from benchmark.services.absences import Absence
 from benchmark.services.evaluating import read_again
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.views.leaderboard import named_together
-from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
+from tests.benchmark.evaluation import endpoint, generated, published, started, worked_off, write_records
 from workers.models import Endpoint, Item, Job, JobOutcome
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,7 +25,7 @@ REASON = "Scripted to fail: rejected."
 @pytest.fixture
 def dataset(tmp_path):
     endpoint("dead", options={"script": [{"fail": "rejected"}]})
-    return frozen(write_records(tmp_path / "records.jsonl", generated(STORIES)))
+    return published(write_records(tmp_path / "records.jsonl", generated(STORIES)))
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from benchmark.services.stored_plans import plan_of
 from benchmark.services.watching import step_progress
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.step_keys import EXTRACT, FOLLOW_UP, JUDGE
-from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off, written
+from tests.benchmark.settled import baselines, make_endpoint, published, started, work_off, written
 from workers.models import Call, Endpoint, ItemState
 from workers.providers.scripted.backend import FUNCTIONS
 from workers.services.jobs import retry_failed
@@ -84,7 +84,7 @@ def _function(monkeypatch):
 
 @pytest.fixture
 def gold(cast, make_story):
-    return frozen(cast, make_story)
+    return published(cast, make_story)
 
 
 def run_of(cast, gold, answer_format: str = "text", **judge):

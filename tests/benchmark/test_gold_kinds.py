@@ -1,4 +1,4 @@
-"""How gold was made: what a version freezes of it, that figures stay, and what pages, files and the API say."""
+"""How gold was made: what a version keeps of it, that figures stay, and what pages, files and the API say."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from annotation.services.votes import Change, save_votes
 from benchmark.domain.gold_kinds.cells import Kind
 from benchmark.domain.gold_kinds.moves import Move
 from benchmark.models import Audience
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 from benchmark.services.gold_kind_cells import labelled_versions, labelling_of
 from benchmark.services.gold_kinds import ALL_VOTES, BLIND_VOTES, OVERALL, UNKNOWN_VOTES, gold_metrics_of
 from tests.benchmark.results_world import HOSTILE, results_world
@@ -52,8 +52,8 @@ def row(cast, make_story, assign, cast_vote) -> Proposition:
     return row
 
 
-def test_a_version_freezes_what_annotators_saw_and_figures_stay(cast, row, django_assert_num_queries):
-    dataset, _ = freeze(by=cast.alice, project=cast.project)
+def test_a_version_keeps_what_annotators_saw_and_figures_stay(cast, row, django_assert_num_queries):
+    dataset, _ = publish_version(by=cast.alice, project=cast.project)
     kept = dataset.samples.get().gold["provenance"]
     assert [cells[AT] for cells in kept["suggested"]] == ["Deceptive", ""]
     blind = {name: cells[0][AT] for name, cells in kept["blind"].items()}
@@ -83,7 +83,7 @@ def test_a_version_freezes_what_annotators_saw_and_figures_stay(cast, row, djang
     Suggestion.objects.all().delete()
     cache.clear()
     assert gold_metrics_of(labelling_of(dataset)) == before
-    assert freeze(by=cast.alice, project=cast.project)[0].digest != dataset.digest
+    assert publish_version(by=cast.alice, project=cast.project)[0].digest != dataset.digest
     assert run.dataset == dataset
 
 
@@ -158,7 +158,7 @@ def test_imported_votes_are_not_counted_as_blind(cast, make_story, client):
     place = Assignment.objects.get(story=story, annotator=cast.bob)
     change = Change(rows[0].uid, "context", "Deceptive", timezone.now(), "later")
     save_votes(by=cast.bob, assignment=place, changes=[change], now=timezone.now())
-    dataset, _ = freeze(by=cast.alice, project=cast.project)
+    dataset, _ = publish_version(by=cast.alice, project=cast.project)
     kept = dataset.samples.get().gold["provenance"]
     blind = [[("Deceptive" if (at, key) == (0, "context") else "") for key in KEYS] for at in range(len(rows))]
     assert kept["blind"] == {"bob": blind} and set(kept["unknown"]) == set(PEOPLE)

@@ -9,7 +9,7 @@ from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import GoldLabel, Proposition
 from annotation.services.adjudication import adjudicate
 from benchmark.models import AnswerFormat
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 from benchmark.services.leaderboards import ranked_entrants_of_run
 from benchmark.services.reports import report_of
 from benchmark.services.result_tables import category_table, group_table
@@ -53,7 +53,7 @@ def decide(person, row, key: str, label: str) -> None:
 
 def metrics(cast, **plan) -> dict:
     """A run of one model on the present gold: what its rows have in stage 2, by shown name."""
-    dataset = freeze(by=cast.alice, project=cast.project)[0]
+    dataset = publish_version(by=cast.alice, project=cast.project)[0]
     run = work_off(started(cast, dataset, [baselines()["majority"]], **plan))
     return {one.model: one for one in ranked_entrants_of_run(run, report_of(run), "stage2")}
 
@@ -81,7 +81,7 @@ def test_an_annotator_is_scored_on_the_cells_with_a_vote(cast, stories, label):
 def test_a_control_has_no_row_of_people(cast, stories, label):
     """People labelled the story as it was published, and nobody the one with other names."""
     label(stories[0][2][0], stories[0][1][0])
-    dataset = freeze(by=cast.alice, project=cast.project)[0]
+    dataset = publish_version(by=cast.alice, project=cast.project)[0]
     run = work_off(started(cast, dataset, [baselines()["majority"]], controls=["renamed"]))
     control = work_off(run.controls.get(control="renamed"))
     kinds = [[entrant.kind for entrant in report_of(one).entrants] for one in (run, control)]
@@ -216,11 +216,11 @@ def test_the_table_has_both_figures_and_says_how_many_cells_count(cast, stories,
     assert any("flatters them" in one for one in table.notes)
 
 
-def test_the_settings_of_the_frozen_gold_decide(cast, stories, label):
-    """Five votes are asked for later; the frozen version keeps the three that settled it."""
+def test_the_settings_of_the_published_gold_decide(cast, stories, label):
+    """Five votes are asked for later; the published version keeps the three that settled it."""
     for assignment in stories[0][2]:
         label(assignment, stories[0][1][0])
-    dataset = freeze(by=cast.alice, project=cast.project)[0]
+    dataset = publish_version(by=cast.alice, project=cast.project)[0]
     cast.project.overlap = 5
     cast.project.save(update_fields=["overlap"])
     run = work_off(started(cast, dataset, [baselines()["majority"]]))

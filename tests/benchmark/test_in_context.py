@@ -9,7 +9,7 @@ from annotation.domain.sample_corpus import sample_records
 from annotation.models import Split, Story
 from benchmark.models import Run, RunItem, StoredPromptSet
 from benchmark.services.asking import step_request
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 from benchmark.services.documents import document_of
 from benchmark.services.extending import extend_run
 from benchmark.services.in_context import examples_text
@@ -37,14 +37,14 @@ TEXTS = {
 
 @pytest.fixture
 def gold(cast, make_story):
-    """Stories 1 (a known category) and 2 to 4 (the team's own), of which 3 and 4 are for calibration, frozen."""
+    """Stories 1 (a known category) and 2 to 4 (the team's own), of which 3 and 4 are for calibration, published."""
     calibration = Split.objects.create(project=cast.project, name="calibration")
     main = Split.objects.create(project=cast.project, name="main")
     for number, text in TEXTS.items():
         story = make_story(number, category=SHIPPED if number == 1 else OWN)
         settle(story)
         Story.objects.filter(pk=story.pk).update(text=text, split=calibration if number > 2 else main)
-    return freeze(by=cast.alice, project=cast.project)[0]
+    return publish_version(by=cast.alice, project=cast.project)[0]
 
 
 def plan_for(gold, *models, steps=("label",), **fields) -> Plan:

@@ -150,7 +150,7 @@ def test_the_intervals_cover_the_truth(pool):
 @pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_over_http_the_intervals_are_the_same(tmp_path):
-    """Imported, frozen, asked of a server, kept in the ledger, read back and reported."""
+    """Imported, published, asked of a server, kept in the ledger, read back and reported."""
     rows, seed = drawn(Random(7), 32), 7
     records = list(map(record_of, rows))
     skills = {"model": SKILL | {"seed": seed}, "judge": {"seed": seed}}

@@ -13,7 +13,7 @@ from benchmark.services import items as service
 from benchmark.services.chosen_items import ChosenItems
 from benchmark.services.item_detail import SHOWN_CHARACTERS
 from benchmark.services.item_rows import rows_of_items
-from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off, written
+from tests.benchmark.settled import baselines, make_endpoint, published, started, work_off, written
 from tests.cast import Cast, new_cast, new_story
 from tests.copies import copied
 from workers.models import Call, Endpoint
@@ -48,7 +48,7 @@ def finished(db) -> Finished:
 
 def _finished() -> Finished:
     cast, models = new_cast(), baselines()
-    gold = frozen(cast, partial(new_story, cast))
+    gold = published(cast, partial(new_story, cast))
     chosen = [models[name] for name in ("omniscient", "majority", "random")]
     run = work_off(started(cast, gold, chosen, ALL, judge=models["lexical-judge"]))
     return Finished(cast, gold, models, run)

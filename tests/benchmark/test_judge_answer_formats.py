@@ -27,7 +27,7 @@ from benchmark.suites.omnitom.step_keys import JUDGE
 from benchmark.suites.omnitom.steps import JUDGED_AT
 from tests.benchmark.planning import planned
 from tests.benchmark.rule_server import answering
-from tests.benchmark.settled import frozen, make_endpoint, started, work_off
+from tests.benchmark.settled import make_endpoint, published, started, work_off
 from tests.cast import new_cast, new_story
 from workers.providers.scripted.backend import FUNCTIONS
 
@@ -116,7 +116,7 @@ def run(monkeypatch):
     monkeypatch.setitem(FUNCTIONS, "extracted", extracted)
     monkeypatch.setitem(FUNCTIONS, "copied", copied)
     cast = new_cast()
-    gold = frozen(cast, lambda number, **fields: new_story(cast, number, rows=BELIEFS, **fields), 2)
+    gold = published(cast, lambda number, **fields: new_story(cast, number, rows=BELIEFS, **fields), 2)
     models = [make_endpoint(name, model=name, options={"function": name}) for name in ("extracted", "copied")]
     return work_off(started(cast, gold, models, ("extract",)))
 

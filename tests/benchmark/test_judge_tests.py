@@ -24,7 +24,7 @@ from benchmark.services.plans import RunRefused
 from benchmark.services.runs import start_run
 from benchmark.suites.omnitom.lexical_answers import LEXICAL
 from judge.domain.contrast import ALIKE, BY_RULE, Kind
-from tests.benchmark.evaluation import endpoint, frozen, generated, write_records
+from tests.benchmark.evaluation import endpoint, generated, published, write_records
 from tests.benchmark.planning import planned
 from workers.models import Call, Endpoint, Item, Job
 from workers.providers.baseline.registered import register_baseline
@@ -36,7 +36,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def dataset(tmp_path):
-    return frozen(write_records(tmp_path / "records.jsonl", [one.as_json() for one in sample_records()[:8]]), slug="om")
+    return published(
+        write_records(tmp_path / "records.jsonl", [one.as_json() for one in sample_records()[:8]]), slug="om"
+    )
 
 
 @pytest.fixture
@@ -123,7 +125,9 @@ def test_a_judge_that_answers_nothing_readable_is_not_silent(dataset, omniscient
 
 @pytest.mark.once
 def test_the_page_says_why_a_kind_has_no_figure(db, omniscient, cast, client, tmp_path):
-    made_up = frozen(write_records(tmp_path / "made-up.jsonl", generated(4)), slug="om")  # whose verbs no rule denies
+    made_up = published(
+        write_records(tmp_path / "made-up.jsonl", generated(4)), slug="om"
+    )  # whose verbs no rule denies
     run = seen_through(launched(made_up, [omniscient], endpoint("mute", options={"default": "I would rather not."})))
     cast.alice.is_superuser = True
     cast.alice.save()

@@ -13,7 +13,7 @@ from benchmark.models import Run
 from benchmark.services.judge_panels import judged_beside, rows_of_judges, voted_rows
 from benchmark.services.run_actions import launched_with
 from judge.domain.judgements import PassVerdict, StoryJudgement, row_judgement
-from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off, written
+from tests.benchmark.settled import baselines, make_endpoint, published, started, work_off, written
 from tests.cast import new_cast, new_story
 from workers.providers.scripted.backend import FUNCTIONS
 
@@ -49,7 +49,7 @@ def run(cast, monkeypatch):
     for number in range(3):
         monkeypatch.setitem(FUNCTIONS, f"wrong-{number}", judging(number))
         make_endpoint(f"judge-{number}", model=f"judge-{number}", options={"function": f"wrong-{number}"})
-    gold = frozen(cast, lambda number, **fields: new_story(cast, number, rows=ROWS, **fields), 3)
+    gold = published(cast, lambda number, **fields: new_story(cast, number, rows=ROWS, **fields), 3)
     model = make_endpoint("model", model="model", options={"function": "extracted"})
     baselines()
     return work_off(started(cast, gold, [model], ("extract",)))

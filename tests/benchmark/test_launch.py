@@ -14,7 +14,7 @@ from benchmark.models import AnswerFormat, Dataset, Run, RunItem
 from benchmark.services import estimates
 from benchmark.services.asking import step_request
 from benchmark.services.cached_answers import cached_answers
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 from benchmark.services.detectable import can_show
 from benchmark.services.documents import document_of
 from benchmark.services.launching import judging_plan
@@ -28,7 +28,7 @@ from benchmark.suites.omnitom.prompting import built_in
 from benchmark.views import reruns
 from benchmark.views.launch import able_text
 from tests.benchmark.planning import planned
-from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off, written
+from tests.benchmark.settled import baselines, make_endpoint, published, settle, started, work_off, written
 from workers.domain.pricing import Money
 from workers.models import Call, Job
 
@@ -58,7 +58,7 @@ def models(db):
 
 @pytest.fixture
 def gold(cast, make_story):
-    return frozen(cast, make_story)
+    return published(cast, make_story)
 
 
 def plan_for(dataset, *endpoints, steps=("extract", "judge", "label"), **fields) -> Plan:
@@ -73,8 +73,8 @@ def known(plan: Plan) -> dict:
 # --- the page
 # ------------------------------------------------------------------------------------------------------------------
 def test_the_page_says_what_is_missing_before_a_run_can_be(alice, cast, make_story):
-    assert "No gold is frozen yet" in written(alice.get("/p/minds/runs/new/"))
-    frozen(cast, make_story, 1)
+    assert "No gold is published yet" in written(alice.get("/p/minds/runs/new/"))
+    published(cast, make_story, 1)
     assert "No model is registered" in written(alice.get("/p/minds/runs/new/"))
     make_endpoint("judge-only", provider="baseline", model="lexical-judge")
     assert "No model is registered" in written(alice.get("/p/minds/runs/new/"))
@@ -269,7 +269,7 @@ def test_a_budget_that_may_not_suffice_is_said(alice, gold, models):
 @pytest.mark.once
 def test_what_it_can_show_takes_the_spread_of_earlier_runs(alice, cast, gold, models):
     settle(cast.project.stories.get(number=1), context="Deceptive")  # else every story would give the same difference
-    gold, _ = freeze(by=cast.alice, project=cast.project)
+    gold, _ = publish_version(by=cast.alice, project=cast.project)
     chosen = [models["majority"], models["random"]]
     asked = ASKED | {"dataset": "2", "endpoints": ["majority", "random"], "steps": ["label"]}
     plan = plan_for(gold, *chosen, steps=["label"])

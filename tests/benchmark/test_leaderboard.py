@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Proposition
 from benchmark.models import AnswerFormat, Audience, Dataset, RunItem, StoryScores
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 from benchmark.services.leaderboard_scope import finished_runs, leaderboard_of
 from benchmark.services.reports import reports_of, scores_of
 from benchmark.services.result_tables import group_table
@@ -119,7 +119,7 @@ def test_runs_on_other_gold_are_named_as_stale(world, client):
     held = row.imported_labels
     row.imported_labels = held | {"order": "0" if row.imported_labels["order"] != "0" else "1"}
     row.save(update_fields=["imported_labels"])
-    _, new = freeze(by=None, project=world.dataset.project)
+    _, new = publish_version(by=None, project=world.dataset.project)
     assert new and Dataset.objects.count() == 2
     client.force_login(world.alice)
     page = written(client.get(f"{world.base}/results/"))  # the newest version that has runs

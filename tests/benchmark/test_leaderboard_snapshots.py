@@ -1,4 +1,4 @@
-"""A leaderboard that somebody froze: it stays as it was, down to its items, whatever becomes of its runs."""
+"""A leaderboard that somebody saved: it stays as it was, down to its items, whatever becomes of its runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def leaderboard(world, split: str = "") -> Leaderboard:
     return leaderboard_of(world.dataset, world.run.answer_format, split)
 
 
-def frozen(world, split: str = "") -> Snapshot:
+def saved(world, split: str = "") -> Snapshot:
     return save_leaderboard_snapshot(
         by=world.alice, dataset=world.dataset, leaderboard=leaderboard(world, split), query={"split": split}
     )
@@ -48,7 +48,7 @@ def ranking(text: str) -> list[str]:
     return [" ".join(re.sub("<[^>]+>", " ", row).split()) for row in re.findall(r"<tr.*?</tr>", text, re.S)]
 
 
-def test_a_frozen_leaderboard_stays_as_it_was(world, client):
+def test_a_saved_leaderboard_stays_as_it_was(world, client):
     client.force_login(world.alice)
     answer = client.post(f"{world.base}/results/snapshot/", {"query": "split=", "title": "For the paper"})
     report = Snapshot.objects.get()
@@ -65,7 +65,7 @@ def test_a_frozen_leaderboard_stays_as_it_was(world, client):
 
 
 def test_its_links_open_the_items_of_their_time(world, client):
-    report = frozen(world)
+    report = saved(world)
     assert report.items.count() == RunItem.objects.count()
     client.force_login(world.alice)
     links = [html.unescape(link) for link in re.findall(r'href="([^"]+/items/\?[^"]+)"', shown(client, world, report))]
@@ -76,7 +76,7 @@ def test_its_links_open_the_items_of_their_time(world, client):
 
 
 def test_it_has_the_files_of_the_leaderboard(world, client):
-    report = frozen(world)
+    report = saved(world)
     live = Document(kind="leaderboard", groups=leaderboard(world).entrants)
     kept = document_from(report.metrics)
     assert {*tables_of(kept)} == {*tables_of(live)} and {*plots_of(kept)} == {*plots_of(live)}
@@ -87,14 +87,14 @@ def test_it_has_the_files_of_the_leaderboard(world, client):
 
 def test_a_part_of_the_stories_keeps_the_items_of_that_part(world):
     few = world.another("majority", steps=("label",), judge=None, limit=3)
-    report = frozen(world, f"run:{few.uid}")
+    report = saved(world, f"run:{few.uid}")
     assert len(report.metrics["numbers"]) == 3
     assert {*report.items.values_list("sample__number", flat=True)} == {*report.metrics["numbers"]}
 
 
 def test_it_says_what_it_ranks_and_what_made_its_runs(world, client):
     world.another("majority", steps=("label",), judge=None, limit=3)
-    report = frozen(world)
+    report = saved(world)
     facts = dict(map(tuple, report.metrics["facts"]))
     assert facts["Ranked over"] == "All 9 stories" and "1 run" in facts["Rows"]
     assert "lexical-judge" in facts["Ranking of Stage 1: extraction"]
@@ -113,7 +113,7 @@ def test_an_empty_leaderboard_is_not_kept(world, client):
     assert "The leaderboard has no row to keep." in answer.content.decode() and not Snapshot.objects.exists()
 
 
-def test_who_may_freeze_it_and_who_may_open_it(world, client):
+def test_who_may_save_it_and_who_may_open_it(world, client):
     address = f"{world.base}/results/snapshot/"
     world.show_to(Audience.EXPERTS)
     for person, status in ((world.charlie, 404), (world.bob, 403), (world.esi, 302)):
@@ -125,7 +125,7 @@ def test_who_may_freeze_it_and_who_may_open_it(world, client):
         assert client.get(page).status_code == status
 
 
-def test_a_command_freezes_it(world):
+def test_a_command_saves_it(world):
     calls = Call.objects.count()
     slug = world.dataset.project.slug
     made = told("leaderboard", "--project", slug, "--save-snapshot", "--title", "March")

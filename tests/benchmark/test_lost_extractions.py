@@ -14,7 +14,7 @@ from benchmark.services.items import STATES, state_of
 from benchmark.services.reports import report_of, scores_of
 from benchmark.services.watching import shortfall_of_run, step_progress
 from benchmark.suites.omnitom.step_keys import EXTRACT
-from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
+from tests.benchmark.evaluation import endpoint, generated, published, started, worked_off, write_records
 
 pytestmark = pytest.mark.django_db(transaction=True)
 STORIES = 5
@@ -34,7 +34,7 @@ def models(db):
 
 @pytest.fixture
 def source(models, tmp_path) -> Run:
-    dataset = frozen(write_records(tmp_path / "records.jsonl", generated(STORIES)))
+    dataset = published(write_records(tmp_path / "records.jsonl", generated(STORIES)))
     chosen = [models["flaky"], models["omniscient"]]
     plan = {"steps": ["extract", "judge"], "judge": models["lexical-judge"]}
     run = worked_off(started(dataset=dataset, endpoints=chosen, **plan))
@@ -97,7 +97,7 @@ def test_a_run_that_took_over_a_lost_extraction_finished_with_failures(source, m
 @pytest.mark.parametrize("lacking", ["a call", "stories"])
 def test_page_and_official_folder_agree_beside_labelling(models, tmp_path, lacking):
     """Labelling of all five stories beside judging of a run that lost an extraction, or was about three of them."""
-    dataset = frozen(write_records(tmp_path / "records.jsonl", generated(STORIES)))
+    dataset = published(write_records(tmp_path / "records.jsonl", generated(STORIES)))
     model = models["flaky"] if lacking == "a call" else endpoint("plain", options={"default": TABLE})
     models[model.name], limit = model, 0 if lacking == "a call" else 3
     plan = {"steps": ["extract", "judge"], "judge": models["lexical-judge"], "limit": limit}

@@ -108,11 +108,11 @@ def test_what_is_missing_is_said_above_the_pictures_of_differences(world, client
     client.force_login(world.alice)
     two = f"a={world.entrant('majority')}&b={world.entrant('random')}&group=stage2&parse=repaired"
     compared = written(client.get(f"{world.base}/results/compare/?{two}"))
-    frozen = written(client.post(f"{world.base}/results/compare/snapshot/", dict(parse_qsl(two)), follow=True))
+    saved = written(client.post(f"{world.base}/results/compare/snapshot/", dict(parse_qsl(two)), follow=True))
     every = written(client.get(f"{world.base}/results/differences/?group=stage2&parse=repaired"))
     for page, picture in (
         (compared, '<svg class="chart dots"'),
-        (frozen, '<svg class="chart dots"'),
+        (saved, '<svg class="chart dots"'),
         (every, '<img class="drawn'),
     ):
         assert "Missing answers differ" in page[: page.index(picture)]

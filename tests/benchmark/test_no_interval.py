@@ -1,5 +1,5 @@
 """Where a figure has no interval a dash stands, and the reason with it: on pages, in files, in pictures, in what was
-frozen."""
+saved."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def test_no_picture_lacks_a_line_in_silence(world):
 
 def test_pages_say_it_beside_the_figure_and_under_the_picture(world, client):
     client.force_login(world.alice)
-    frozen = save_run_snapshot(by=world.alice, run=world.few)
-    for address in (f"/runs/{world.few.uid}/report/", f"/results/snapshots/{frozen.uid}/"):
+    saved = save_run_snapshot(by=world.alice, run=world.few)
+    for address in (f"/runs/{world.few.uid}/report/", f"/results/snapshots/{saved.uid}/"):
         page = written(client.get(f"{world.base}{address}"))
         assert f'<span class="interval" title="{FEW}">[–]' in page and f"No line: {FEW}." in page
     first, second = (f"{world.few.uid}.{world.few.entrants.get(name=name).pk}" for name in ("majority", "random"))

@@ -17,7 +17,7 @@ from benchmark.services.reports import report_of
 from benchmark.services.snapshots import save_run_snapshot
 from benchmark.services.watching import schema_breakers
 from benchmark.suites.reasons import NOT_STRUCTURED
-from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
+from tests.benchmark.settled import baselines, make_endpoint, published, started, work_off
 from workers.models import Call
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
@@ -29,7 +29,7 @@ COUNTS = "Prediction Table:\nActor,Belief,MatchCount\nworld,The key is in the dr
 
 @pytest.fixture
 def gold(cast, make_story):
-    return frozen(cast, make_story)
+    return published(cast, make_story)
 
 
 def overall_of(run, group: str) -> ReportRow:
@@ -134,8 +134,8 @@ def test_the_methods_text_names_whoever_ignored_the_schema_and_counts_the_answer
     run = work_off(started(cast, gold, [model], ("extract", "judge"), judge=judge, answer_format="structured"))
     told = "The schema was ignored by model in 3 of 4 answers of extraction; judge in 1 of 4 answers of judging."
     assert told in scoring(run)
-    frozen_as_it_was = save_run_snapshot(by=None, run=run).metrics["methods"]
-    assert any(told in one["text"] for one in frozen_as_it_was)
+    saved_as_it_was = save_run_snapshot(by=None, run=run).metrics["methods"]
+    assert any(told in one["text"] for one in saved_as_it_was)
 
 
 @pytest.mark.parametrize(("text", "answer_format"), [(ROWS, "structured"), (TABLE, "text")])

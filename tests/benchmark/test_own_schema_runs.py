@@ -16,7 +16,7 @@ from annotation.models import Membership, Project
 from annotation.services.corpus_import import import_corpus
 from annotation.services.schemas import take_schema
 from benchmark.models import Run, RunItem
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused
@@ -81,7 +81,7 @@ def _made() -> Cast:
     source = ("stories.jsonl", partial(io.BytesIO, raw))
     import_corpus(by=cast.alice, project_slug="own", format="omnitom", sources=[source], schema=schema)
     cast.project = Project.objects.get(slug="own")
-    dataset, _ = freeze(by=cast.alice, project=cast.project)
+    dataset, _ = publish_version(by=cast.alice, project=cast.project)
     held = baselines() | {"reader": make_endpoint("reader", options={"default": ANSWER})}
     models = [held[name] for name in ("majority", "random", "omniscient", "reader")]
     plan = {"steps": ["extract", "judge", "label"], "judge": held["lexical-judge"], "controls": ["distracted"]}

@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from annotation.models import AuditEvent
 from benchmark.models import Run, StoredPromptSet
 from benchmark.services.prompt_sets import discard_prompt_set
-from tests.benchmark.settled import frozen, make_endpoint, started, work_off, written
+from tests.benchmark.settled import make_endpoint, published, started, work_off, written
 from workers.models import Call
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -96,7 +96,7 @@ def test_two_files_of_one_name_are_refused(alice):
 
 def test_a_run_uses_the_set_and_says_so_and_the_set_then_stays(alice, cast, make_story):
     load(alice, "ours", FILES)
-    run = work_off(started(cast, frozen(cast, make_story, 1), [make_endpoint("tiny")], prompt_set="ours"))
+    run = work_off(started(cast, published(cast, make_story, 1), [make_endpoint("tiny")], prompt_set="ours"))
     assert run.prompt_set == "ours" and set(run.spec["prompts"]) == {"label"}
     assert "Label each row." in Call.objects.get().request["messages"][-1]["content"]
     shown = written(alice.get(f"{ADDRESS}ours/"))

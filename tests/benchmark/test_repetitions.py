@@ -34,7 +34,7 @@ from benchmark.suites.story_scores import cases_by_story, mean_columns
 from benchmark.views.sections import sections_in
 from core.plain import plain
 from tests.benchmark.planning import changed, planned
-from tests.benchmark.settled import baselines, frozen, started, work_off
+from tests.benchmark.settled import baselines, published, started, work_off
 from tests.cast import Cast, new_cast, new_story
 from tests.copies import copied
 
@@ -54,7 +54,7 @@ def run(cast) -> Run:
 
 def _with_run() -> Cast:
     cast = new_cast()
-    dataset = frozen(cast, partial(new_story, cast), count=6)
+    dataset = published(cast, partial(new_story, cast), count=6)
     held = baselines()
     models = [held["random"], held["majority"], held["omniscient"]]
     plan = {

@@ -1,4 +1,4 @@
-"""A project may show results of models to experts and annotators only while its gold is frozen: on every page and
+"""A project may show results of models to experts and annotators only while its gold is published: on every page and
 download."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from annotation.models import AuditEvent, GoldLabel, Proposition
 from annotation.services.adjudication import adjudicate, undo_decision
 from benchmark.access import sees_results
 from benchmark.models import Audience, ResultsVisibility, RunItem, Snapshot
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 from benchmark.services.plot_data import Picture
 from benchmark.services.reports import forget_report
 from benchmark.services.snapshots import save_run_snapshot
@@ -40,7 +40,7 @@ def world(request, tmp_path, monkeypatch) -> ResultsWorld:
 def _shown(folder) -> ResultsWorld:
     held = results_world(folder)
     project = held.dataset.project
-    set_audience(by=held.alice, project=project, audience=Audience.EVERYONE, once_frozen=True)
+    set_audience(by=held.alice, project=project, audience=Audience.EVERYONE, once_published=True)
     return held
 
 
@@ -66,7 +66,7 @@ def _pages(world: ResultsWorld) -> list[str]:
     forget_report(world.run)
     report = save_run_snapshot(by=world.alice, run=world.run, title="For the paper")
     item = RunItem.objects.filter(entrant__run=world.run, call__isnull=False).first()
-    frozen = report.items.filter(call__isnull=False).first()
+    saved = report.items.filter(call__isnull=False).first()
     first, second = (world.entrant(name) for name in ("majority", "random"))
     values = {
         "slug": world.dataset.project.slug, "uid": world.run.uid, "report": report.uid, "pk": item.pk,
@@ -80,7 +80,7 @@ def _pages(world: ResultsWorld) -> list[str]:
     for one in patterns:
         route = str(one.pattern)
         if route.startswith(("runs/", "results/")) and one.name not in NO_PARSE:
-            own = {"pk": frozen.pk} if one.name in ("snapshot_item", "snapshot_answer") else SPECIAL.get(one.name, {})
+            own = {"pk": saved.pk} if one.name in ("snapshot_item", "snapshot_answer") else SPECIAL.get(one.name, {})
             known = values | own
             address = reverse(
                 f"benchmark:{one.name}", kwargs={"slug": values["slug"]} | {k: known[k] for k in one.pattern.converters}
@@ -124,26 +124,26 @@ def statuses(client, person, pages) -> dict[str, int]:
     for one in found:
         if "/results/structure/" in one and found[one] == 302:
             found[one] = client.get(one, follow=True).status_code
-    if person.username == "bob":  # an annotator never sees how one of them labelled, frozen gold or not
+    if person.username == "bob":  # an annotator never sees how one of them labelled, published gold or not
         labels = [one for one in pages if re.search(r"/people/p1/\d+/", one)]
         assert [found.pop(one) for one in labels] == [403] * len(labels)
     return found
 
 
 @pytest.mark.dear
-def test_every_page_and_download_waits_for_frozen_gold(world, client, pages):
+def test_every_page_and_download_waits_for_published_gold(world, client, pages):
     """A page that is shown takes much longer than one that is refused: what one sees before a decision, another sees
-    once it is frozen."""
+    once it is published."""
     assert len(pages) > 20
     half, other = pages[::2], pages[1::2]
     people = ((world.alice, half), (world.esi, other), (world.bob, half))
-    for person, seen in people:  # gold is what was frozen
+    for person, seen in people:  # gold is what was published
         assert set(statuses(client, person, seen).values()) == {200}
     decide(world)
     for person in (world.esi, world.bob):
         assert set(statuses(client, person, pages).values()) == {403}
     assert set(statuses(client, world.alice, other).values()) == {200}
-    freeze(by=world.alice, project=world.dataset.project)
+    publish_version(by=world.alice, project=world.dataset.project)
     for person, seen in ((world.esi, half), (world.bob, other)):
         assert set(statuses(client, person, seen).values()) == {200}
 
@@ -155,7 +155,10 @@ def test_the_leaderboard_says_what_it_waits_for(world, client):
     decide(world)
     page = client.get(address).content.decode()
     assert "Stage 2: labelling" not in page and "majority" not in page
-    assert "admins, and every member while gold is frozen" in page and "an admin has frozen the gold as it is" in page
+    assert (
+        "admins, and every member while gold is published" in page
+        and "an admin has published the gold as it is" in page
+    )
 
 
 def test_a_refusal_says_who_sees_results(world, client):
@@ -163,7 +166,7 @@ def test_a_refusal_says_who_sees_results(world, client):
     client.force_login(world.esi)
     page = client.get(f"{world.base}/runs/{world.run.uid}/")
     assert page.status_code == 403
-    assert "om shows results of models to admins, and every member while gold is frozen." in page.content.decode()
+    assert "om shows results of models to admins, and every member while gold is published." in page.content.decode()
 
 
 def test_gold_that_returns_shows_results_again(world, client, pages):
@@ -175,7 +178,7 @@ def test_gold_that_returns_shows_results_again(world, client, pages):
 
 def test_the_audience_holds_besides(world, client, pages):
     set_audience(by=world.alice, project=world.dataset.project, audience=Audience.EXPERTS)
-    assert ResultsVisibility.objects.get().once_frozen  # a change of the audience leaves the rest
+    assert ResultsVisibility.objects.get().once_published  # a change of the audience leaves the rest
     assert set(statuses(client, world.esi, pages[1::3]).values()) == {200}
     assert set(statuses(client, world.bob, pages).values()) == {403}
     decide(world)
@@ -193,15 +196,15 @@ def test_admins_choose_it_on_the_page(world, client):
     client.force_login(world.alice)
     address = f"{world.base}/datasets/audience/"
     told = client.post(address, {"audience": "expert"}, follow=True).content.decode()
-    assert "shown to: admins and experts." in told and not ResultsVisibility.objects.get().once_frozen
-    told = client.post(address, {"audience": "expert", "once_frozen": "on"}, follow=True).content.decode()
-    assert "shown to: admins, and experts while gold is frozen." in told
-    assert ResultsVisibility.objects.get().once_frozen
+    assert "shown to: admins and experts." in told and not ResultsVisibility.objects.get().once_published
+    told = client.post(address, {"audience": "expert", "once_published": "on"}, follow=True).content.decode()
+    assert "shown to: admins, and experts while gold is published." in told
+    assert ResultsVisibility.objects.get().once_published
     assert AuditEvent.objects.filter(action="results.shown").first().details == {
-        "before": "expert", "after": "expert", "once_frozen": True,
+        "before": "expert", "after": "expert", "once_published": True,
     }  # fmt: skip
     events = AuditEvent.objects.count()
-    client.post(address, {"audience": "expert", "once_frozen": "on"})
+    client.post(address, {"audience": "expert", "once_published": "on"})
     assert AuditEvent.objects.count() == events
 
 

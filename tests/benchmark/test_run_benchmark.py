@@ -13,7 +13,7 @@ from annotation.models import Proposition
 from benchmark.models import Dataset, Run, RunItem, RunReport
 from benchmark.services.reports import report_of, scores_of
 from benchmark.suites.omnitom.step_keys import LABEL
-from tests.benchmark.evaluation import endpoint, frozen, generated, write_records
+from tests.benchmark.evaluation import endpoint, generated, published, write_records
 from workers.models import Call
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,7 +31,7 @@ SHARES2 = {
 def dataset(tmp_path):
     for name in ("majority", "random", "omniscient", "lexical-judge"):
         endpoint(name, "baseline")
-    return frozen(write_records(tmp_path / "records.jsonl", generated(14)))
+    return published(write_records(tmp_path / "records.jsonl", generated(14)))
 
 
 def run(*arguments: str) -> dict:
@@ -213,7 +213,7 @@ def changed_gold(dataset) -> None:
     belief.save()
 
 
-def test_a_refused_run_freezes_nothing(dataset):
+def test_a_refused_run_publishes_nothing(dataset):
     changed_gold(dataset)
     refused("--step", "label", "--endpoint", "omniscient")
     assert Dataset.objects.count() == 1

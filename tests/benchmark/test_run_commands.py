@@ -18,7 +18,7 @@ from benchmark.models import ResultsVisibility, Run, RunItem, Snapshot, StoredPr
 from benchmark.services.downloads import WRITERS
 from benchmark.services.reports import scores_of
 from benchmark.suites.omnitom import steps
-from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
+from tests.benchmark.evaluation import endpoint, generated, published, started, worked_off, write_records
 from workers.models import Call, Item, ItemState, JobState
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,7 +32,7 @@ def models(db):
 
 @pytest.fixture
 def dataset(tmp_path):
-    return frozen(write_records(tmp_path / "records.jsonl", generated(STORIES)))
+    return published(write_records(tmp_path / "records.jsonl", generated(STORIES)))
 
 
 @pytest.fixture
@@ -388,19 +388,19 @@ def test_two_models_are_compared_and_written(dataset, models, labelled, tmp_path
 
 
 def test_who_sees_results(dataset):
-    first = {"project": "oracle", "audience": "admin", "once_frozen": False}
+    first = {"project": "oracle", "audience": "admin", "once_published": False}
     assert told("results_visibility", "--project", "oracle") == first
     done = told("results_visibility", "--project", "oracle", "--audience", "expert")
     assert done["audience"] == "expert" == ResultsVisibility.objects.get().audience
-    done = told("results_visibility", "--project", "oracle", "--once-frozen")
-    assert (done["audience"], done["once_frozen"], ResultsVisibility.objects.get().once_frozen) == (
+    done = told("results_visibility", "--project", "oracle", "--once-published")
+    assert (done["audience"], done["once_published"], ResultsVisibility.objects.get().once_published) == (
         "expert",
         True,
         True,
     )
     done = told("results_visibility", "--project", "oracle", "--audience", "annotator")
-    assert (done["audience"], done["once_frozen"]) == ("annotator", True)
-    assert not told("results_visibility", "--project", "oracle", "--no-once-frozen")["once_frozen"]
+    assert (done["audience"], done["once_published"]) == ("annotator", True)
+    assert not told("results_visibility", "--project", "oracle", "--no-once-published")["once_published"]
     assert "invalid choice" in refused("results_visibility", "--project", "oracle", "--audience", "strangers")
 
 

@@ -12,10 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from benchmark.models import Audience, ResultsVisibility, Run, RunItem
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 from benchmark.services.watching import step_progress, to_come_of, total_of
 from benchmark.suites.omnitom.step_keys import EXTRACT
-from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off, written
+from tests.benchmark.settled import baselines, make_endpoint, published, settle, started, work_off, written
 from workers.models import Call, Item, ItemState, Job, JobState
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -40,7 +40,7 @@ def models(db):
 
 @pytest.fixture
 def gold(cast, make_story):
-    return frozen(cast, make_story)
+    return published(cast, make_story)
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_the_list_shows_state_progress_and_staleness(alice, cast, gold, models, 
     told = page(alice, "/p/minds/runs/")
     assert "0 / 12" in told and "running" in told and "Extraction, judging, labelling" in told and "stale" not in told
     settle(cast.project.stories.first(), context="Deceptive")
-    freeze(by=cast.alice, project=cast.project)
+    publish_version(by=cast.alice, project=cast.project)
     assert 'class="gold-1"' in page(alice, "/p/minds/runs/") and 'class="gold-1"' in page(alice, at(run))
     told = page(alice, "/p/minds/runs/gold/?mark=1&mark=2")
     assert "The present gold is version 2." in told and 'hx-swap-oob="innerHTML:.gold-1"' in told
@@ -162,7 +162,7 @@ def test_the_list_shows_state_progress_and_staleness(alice, cast, gold, models, 
 def test_a_run_on_gold_that_returned_is_not_stale(alice, cast, gold, models, run):
     story = cast.project.stories.first()
     settle(story, context="Deceptive")
-    second = freeze(by=cast.alice, project=cast.project)[0]
+    second = publish_version(by=cast.alice, project=cast.project)[0]
     started(cast, second, [models["majority"]])
     settle(story)
     cache.clear()  # an import would be logged; this test writes past the log
@@ -172,13 +172,13 @@ def test_a_run_on_gold_that_returned_is_not_stale(alice, cast, gold, models, run
     settle(story, context="Temporal")
     cache.clear()
     told = page(alice, "/p/minds/runs/gold/?mark=1&mark=2")
-    assert "not a frozen version" in told and ".gold-2" in told and ".gold-1" in told
+    assert "not a published version" in told and ".gold-2" in told and ".gold-1" in told
 
 
 def test_a_mark_links_to_the_difference_only_for_who_may_open_it(client, cast, gold, run):
     ResultsVisibility.objects.create(project=cast.project, audience=Audience.EVERYONE)
     settle(cast.project.stories.first(), context="Deceptive")
-    freeze(by=cast.alice, project=cast.project)
+    publish_version(by=cast.alice, project=cast.project)
     for person, linked in ((cast.esi, True), (cast.bob, False)):
         client.force_login(person)
         told = page(client, "/p/minds/runs/gold/?mark=1")
@@ -186,8 +186,8 @@ def test_a_mark_links_to_the_difference_only_for_who_may_open_it(client, cast, g
 
 
 def test_an_empty_list_says_what_to_do(alice, cast, make_story, client):
-    assert "Freeze one first" in page(alice, "/p/minds/runs/")
-    frozen(cast, make_story, 1)
+    assert "Publish one first" in page(alice, "/p/minds/runs/")
+    published(cast, make_story, 1)
     assert "see what it costs" in page(alice, "/p/minds/runs/")
     ResultsVisibility.objects.create(project=cast.project, audience=Audience.EVERYONE)
     client.force_login(cast.bob)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.models import AuditEvent, Proposition, User
 from benchmark.models import Run, RunItem, RunReport
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 from benchmark.services.evaluating import read_again
 from benchmark.services.extending import extend_run
 from benchmark.services.human_results import people_in
@@ -25,7 +25,7 @@ from benchmark.suites.omnitom.item_parses import parse_stage2
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.official import STRUCTURED
 from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE
-from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
+from tests.benchmark.evaluation import endpoint, generated, published, started, worked_off, write_records
 from tests.benchmark.planning import changed, planned
 from tests.sample import sample
 from workers.models import Call, Item, Job
@@ -38,7 +38,7 @@ NOW = timezone.now
 
 @pytest.fixture
 def dataset(tmp_path):
-    return frozen(write_records(tmp_path / "records.jsonl", generated(8)))
+    return published(write_records(tmp_path / "records.jsonl", generated(8)))
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_what_a_source_must_be(dataset, omniscient, lexical, extracted):
     belief = Proposition.objects.live_gold().filter(table__story__project=dataset.project).first()
     belief.belief += ", changed"
     belief.save()
-    later, fresh = freeze(by=None, project=dataset.project)
+    later, fresh = publish_version(by=None, project=dataset.project)
     assert fresh and later.version == 2
     told, _ = refusal(changed(plan, dataset=later))
     assert told == f"The extractions of {extracted.title} are about version 1 of the dataset, not version 2."
@@ -269,7 +269,7 @@ def test_the_report_is_kept_until_an_item_changes(dataset, majority, django_asse
 
 def test_people_are_scored_like_models(db):
     project = sample()
-    data = freeze(by=None, project=project)[0]
+    data = publish_version(by=None, project=project)[0]
     run = worked_off(
         started(dataset=data, endpoints=[endpoint("random-labels", "baseline", model="random")], steps=["label"])
     )
@@ -295,7 +295,7 @@ def test_people_are_scored_like_models(db):
 
 
 def _accuracies(stories, name: str, *, without_own: bool) -> list[float]:
-    """By hand, from the votes and the gold of the frozen stories: right cells of those with a vote, a mean over the
+    """By hand, from the votes and the gold of the published stories: right cells of those with a vote, a mean over the
     dimensions that have one, for each story. Without the person's own vote, of three, a cell counts where the other two
     agree or an expert decided."""
     found = []

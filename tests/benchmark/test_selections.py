@@ -12,7 +12,7 @@ import pytest
 
 from annotation.models import Split, Story
 from benchmark.models import Snapshot
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 from benchmark.services.reports import report_of
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
 from tests.copies import copied
@@ -31,7 +31,7 @@ def _with_split(folder) -> ResultsWorld:
     held = results_world(folder)
     split = Split.objects.create(project=held.dataset.project, name="held out")
     Story.objects.filter(project=held.dataset.project, number__in=CHOSEN).update(split=split)
-    held.dataset, _ = freeze(by=held.alice, project=held.dataset.project)
+    held.dataset, _ = publish_version(by=held.alice, project=held.dataset.project)
     held.run = held.another("majority", "random", "omniscient", HOSTILE)
     report_of(held.run)
     return held
@@ -89,7 +89,7 @@ def test_two_models_of_a_split_are_compared_on_it(world, page, client):
     assert "over 9 stories" in page("results/compare/", **names, split="nothing")
 
 
-def test_a_comparison_of_a_split_is_frozen_with_it(world, client):
+def test_a_comparison_of_a_split_is_saved_with_it(world, client):
     client.force_login(world.alice)
     names = {"a": world.entrant("majority"), "b": world.entrant("random"), "group": "stage2", "split": "held out"}
     response = client.post(f"{world.base}/results/compare/snapshot/", names | {"title": "A\x00 part"})

@@ -16,9 +16,9 @@ from annotation.services.splits import put_in_split
 from benchmark.models import Dataset
 from benchmark.services import gold_digests
 from benchmark.services.dataset_differences import difference
-from benchmark.services.datasets import freeze, gold_is_frozen, version_of
+from benchmark.services.datasets import gold_is_published, publish_version, version_of
 from benchmark.services.gold_digests import present_digest
-from tests.benchmark.settled import frozen, settle
+from tests.benchmark.settled import published, settle
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def first(cast, make_story) -> Dataset:
     """Four stories of two propositions with imported labels."""
-    return frozen(cast, make_story)
+    return published(cast, make_story)
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def stories(cast, first) -> dict:
 
 
 def again(cast) -> tuple[Dataset, bool]:
-    return freeze(by=cast.alice, project=Project.objects.get(pk=cast.project.pk))
+    return publish_version(by=cast.alice, project=Project.objects.get(pk=cast.project.pk))
 
 
 def rows(story) -> list[Proposition]:
@@ -169,7 +169,7 @@ def read_anew(monkeypatch) -> list[int]:
 
 def test_the_present_digest_reads_those_stories_anew_that_changed(cast, first, stories, assign, cast_vote, monkeypatch):
     seen = read_anew(monkeypatch)
-    assert present_digest(cast.project) == first.digest and not seen  # as it was frozen
+    assert present_digest(cast.project) == first.digest and not seen  # as it was published
     changes = (
         lambda: cast_vote(assign(stories[1])[0], rows(stories[1])[0], "context", "Neutral"),
         lambda: decide(cast.esi, rows(stories[2])[0], label="Deceptive"),
@@ -197,7 +197,7 @@ def test_a_renamed_account_changes_the_digests_of_the_stories_with_its_votes(
 
 
 def test_a_look_at_the_present_gold_costs_as_many_statements_with_more_stories(cast, make_story):
-    frozen(cast, make_story)
+    published(cast, make_story)
     few = statements(cast)
     for number in range(10, 18):
         settle(make_story(number))
@@ -232,20 +232,20 @@ def test_stories_that_changed_are_read_in_parts_behind_a_bar(cast, first, client
     assert "The present gold is" in client.get(address).content.decode()
 
 
-def test_gold_is_frozen_where_every_story_is_in_the_version_of_the_present_gold(cast, first, stories, make_story):
-    assert gold_is_frozen(cast.project)
+def test_gold_is_published_where_every_story_is_in_the_version_of_the_present_gold(cast, first, stories, make_story):
+    assert gold_is_published(cast.project)
     story = make_story(5)  # nothing is settled in it
-    assert not gold_is_frozen(cast.project)
+    assert not gold_is_published(cast.project)
     settle(story)
-    assert not gold_is_frozen(cast.project)
+    assert not gold_is_published(cast.project)
     again(cast)
-    assert gold_is_frozen(cast.project)
+    assert gold_is_published(cast.project)
     decide(cast.esi, rows(stories[1])[0], label="Deceptive")
-    assert not gold_is_frozen(cast.project)
+    assert not gold_is_published(cast.project)
     again(cast)
-    assert gold_is_frozen(cast.project)
+    assert gold_is_published(cast.project)
 
 
 def test_a_change_of_settings_that_settles_nothing_anew_is_no_new_version(cast, first):
     change_settings(by=cast.alice, project=cast.project, changes={"description": "Other words"}, now=timezone.now())
-    assert again(cast) == (first, False) and gold_is_frozen(cast.project)
+    assert again(cast) == (first, False) and gold_is_published(cast.project)

@@ -63,7 +63,7 @@ def test_a_cell_opens_as_many_items_as_the_live_one(world, report, get):
         assert rows(get(link)) == rows(get(live)), link
 
 
-def test_a_list_of_frozen_items_asks_as_much_for_many_as_for_one(world, report, get):
+def test_a_list_of_saved_items_asks_as_much_for_many_as_for_one(world, report, get):
     entrant = world.run.entrants.get(name="majority")
     address = f"{world.base}/results/snapshots/{report.uid}/items/?model={entrant.pk}&step=label"
     asked, shown = [], []
@@ -76,7 +76,7 @@ def test_a_list_of_frozen_items_asks_as_much_for_many_as_for_one(world, report, 
     assert shown[0] > 5 and shown[1] == 1 and asked[0] == asked[1]
 
 
-def test_answers_that_are_read_again_leave_the_frozen_ones(world, report, get):
+def test_answers_that_are_read_again_leave_the_saved_ones(world, report, get):
     """Every parse, score and answer of now is another one, and one model has none any more."""
     entrant = world.run.entrants.get(name="majority")
     kept = SnapshotItem.objects.get(snapshot=report, entrant=entrant, step=LABEL, sample__number=1)
@@ -124,7 +124,7 @@ def test_the_answer_itself_is_there_as_a_file(world, report, client):
     assert response.content.decode() == kept.call.answer and "attachment" in response["Content-Disposition"]
 
 
-def test_a_frozen_comparison_opens_both_sides(world, get):
+def test_a_saved_comparison_opens_both_sides(world, get):
     keys = [world.entrant(name) for name in ("majority", "random")]
     runs, entries = pair_of(world.dataset.project, *keys)
     found = compare(entries["stage2"], "stage2", "repaired")

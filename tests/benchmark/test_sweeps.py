@@ -25,7 +25,7 @@ from benchmark.services.sweeps import sweep_of
 from judge.domain.calibration.agreement import SpannedEstimate
 from judge.domain.calibration.selection import Rival
 from judge.services.studies import Plan, make_study
-from tests.benchmark.settled import LABELS, baselines, frozen, make_endpoint, work_off, written
+from tests.benchmark.settled import LABELS, baselines, make_endpoint, published, work_off, written
 from tests.cast import new_cast, new_story
 from workers.providers.scripted.backend import FUNCTIONS
 
@@ -64,7 +64,7 @@ def dataset(cast, monkeypatch):
     for name in ("learns", "steady"):
         make_endpoint(name, model=name, options={"function": name})
     baselines()
-    return frozen(cast, lambda number, **fields: new_story(cast, number, rows=ROWS, **fields), 12)
+    return published(cast, lambda number, **fields: new_story(cast, number, rows=ROWS, **fields), 12)
 
 
 def posted(dataset, **chosen):

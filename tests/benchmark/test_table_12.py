@@ -9,7 +9,7 @@ from benchmark.services import items as service
 from benchmark.services.chosen_items import ChosenItems
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.reports import report_of
-from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
+from tests.benchmark.settled import baselines, make_endpoint, published, started, work_off
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 STEPS = ("extract", "judge", "label")
@@ -17,7 +17,7 @@ STEPS = ("extract", "judge", "label")
 
 @pytest.fixture
 def gold(cast, make_story):
-    return frozen(cast, make_story)
+    return published(cast, make_story)
 
 
 @pytest.fixture

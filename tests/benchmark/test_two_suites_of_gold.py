@@ -1,4 +1,4 @@
-"""Two suites that ask about a project's frozen gold: each is launched from the page, and has a leaderboard of its
+"""Two suites that ask about a project's published gold: each is launched from the page, and has a leaderboard of its
 own."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from benchmark.suites import registry
 from benchmark.suites.contract import Parsed, Question, Step, Suite
 from benchmark.suites.measuring import measured_samples
 from benchmark.suites.right_or_wrong import accuracy_group, is_read_right, scored_by
-from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off, written
+from tests.benchmark.settled import baselines, make_endpoint, published, started, work_off, written
 from workers.models import Endpoint
 from workers.providers.baseline.baseline import Baseline
 from workers.providers.contract import Message, Request
@@ -49,13 +49,13 @@ LENGTHS = Suite(
 
 @pytest.fixture
 def gold(monkeypatch, own_registry, cast, make_story, client):
-    """Frozen gold of a project, about which two suites can ask, and its admin signed in."""
+    """Published gold of a project, about which two suites can ask, and its admin signed in."""
     registry.suites()
     monkeypatch.setattr(registry, "_suites", dict(registry._suites))
     monkeypatch.setattr(registry, "_groups", dict(registry._groups))
     registry.register(LENGTHS)
     client.force_login(cast.alice)
-    return frozen(cast, make_story, 2)
+    return published(cast, make_story, 2)
 
 
 def test_the_page_offers_both_and_launches_either(gold, cast, client):

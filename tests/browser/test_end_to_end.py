@@ -1,6 +1,6 @@
 """The whole way of a bare story in real Chromium against the product's own server, as `make serve` starts it, by
 keyboard: two experts write its belief table apart, one reconciles them, three people label it, an expert settles the
-rest, an admin freezes the gold. In the middle of each the server is killed and started again; the export holds all.
+rest, an admin publishes the gold. In the middle of each the server is killed and started again; the export holds all.
 What documentation says of how many keys a row and a cell take is counted on the way."""
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROWS = [("world", "The key is in the drawer.")] + [
     for actor in ("Ines", "Tomas", "Helena", "Mr. Varga")
     for place in ("bag", "drawer")
 ]
-FROZEN = """
+PUBLISHED = """
 import json
 from annotation.models import Project
 from benchmark.services.gold_digests import present_digest
@@ -287,27 +287,27 @@ def adjudicate(page, server) -> None:
         page.keyboard.press("Enter")
 
 
-def freeze(page, server) -> None:
-    """Freeze the gold; the server is killed as soon as it is asked to, and then there is no version or a whole one."""
+def publish(page, server) -> None:
+    """Publish the gold; the server is killed as soon as it is asked to, and then there is no version or a whole one."""
     page.goto("/p/minds/datasets/")
-    with page.expect_request("**/freeze/"):
-        open_by_keyboard(page, "main form[action$='/freeze/'] button")
+    with page.expect_request("**/publish/"):
+        open_by_keyboard(page, "main form[action$='/publish/'] button")
     server.kill()
     server.start()
-    assert frozen(server) in ([], [[1, True, 1]])
+    assert published(server) in ([], [[1, True, 1]])
     page.goto("/p/minds/datasets/")
-    open_by_keyboard(page, "main form[action$='/freeze/'] button")
+    open_by_keyboard(page, "main form[action$='/publish/'] button")
     page.wait_for_selector("text=version 1")
     page.wait_for_selector("tbody tr")
-    assert frozen(server) == [[1, True, 1]]
+    assert published(server) == [[1, True, 1]]
 
 
-def frozen(server) -> list[list]:
+def published(server) -> list[list]:
     """Return of each version its number, whether its digest is that of the gold as it stands, and its samples."""
-    return json.loads(server.manage("shell", "-v", "0", "-c", FROZEN).splitlines()[-1])
+    return json.loads(server.manage("shell", "-v", "0", "-c", PUBLISHED).splitlines()[-1])
 
 
-def test_a_bare_story_becomes_frozen_gold_by_keyboard_and_kills_lose_nothing(server, visit, tmp_path):
+def test_a_bare_story_becomes_published_gold_by_keyboard_and_kills_lose_nothing(server, visit, tmp_path):
     eves = [row for at, row in enumerate(ROWS) if at != ONLY_ED]
     eds = [row for at, row in enumerate(ROWS) if at != ONLY_EVE]
     eds[REWORDED] = (ROWS[REWORDED][0], "The key must be lying in the bag.")
@@ -318,7 +318,7 @@ def test_a_bare_story_becomes_frozen_gold_by_keyboard_and_kills_lose_nothing(ser
     for person, name in enumerate(ANNOTATORS):
         label(visit(name), server, person)
     adjudicate(visit("eve"), server)
-    freeze(visit("ann"), server)
+    publish(visit("ann"), server)
 
     gold = tmp_path / "gold.jsonl"
     server.manage("export_gold", "--project", "minds", "--format", "omnitom", "--output", str(gold))

@@ -12,8 +12,8 @@ import pytest
 from django.db import connections
 
 from benchmark.models import Run, RunItem
-from benchmark.services.datasets import freeze
-from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started
+from benchmark.services.datasets import publish_version
+from tests.benchmark.settled import baselines, make_endpoint, published, settle, started
 from tests.browser.test_models_pages import FOCUSED, press, tab_to
 from tests.browser.waiting import wait_until
 from workers.models import Call, Item, Job
@@ -37,7 +37,7 @@ def models(db):
 
 @pytest.fixture
 def gold(cast, make_story):
-    return frozen(cast, make_story)
+    return published(cast, make_story)
 
 
 @contextmanager
@@ -75,9 +75,9 @@ def fits(page) -> None:
 # ----------------------------------------------------------------------------------------------
 def test_empty_pages_are_accessible_and_say_what_to_do(admin, assert_accessible):
     for address, words in (
-        ("/p/minds/datasets/", "Nothing is frozen yet"),
-        ("/p/minds/runs/", "Freeze one first"),
-        ("/p/minds/runs/new/", "No gold is frozen yet"),
+        ("/p/minds/datasets/", "Nothing is published yet"),
+        ("/p/minds/runs/", "Publish one first"),
+        ("/p/minds/runs/new/", "No gold is published yet"),
         ("/p/minds/prompts/", "Load a set"),
     ):
         admin.goto(address)
@@ -92,7 +92,7 @@ def test_full_pages_are_accessible_and_nothing_scrolls_sideways(
 ):
     """Two versions, a run with every kind of end, its items, a hostile answer, and a run that waits."""
     settle(cast.project.stories.get(number=1), context="Deceptive")
-    again, _ = freeze(by=cast.alice, project=cast.project, note="المعيار " + "W" * 120)
+    again, _ = publish_version(by=cast.alice, project=cast.project, note="المعيار " + "W" * 120)
     script = [{"when": "Story 1.", "fail": "rejected"}, {"when": "Story 2.", "text": HOSTILE}]
     model = make_endpoint("a-model-with-a-name-of-sixty-letters-that-has-to-wrap-somehow", options={"script": script})
     model.price_input = Decimal("0.15")
@@ -161,11 +161,11 @@ def test_models_are_searched_and_ticked_together(admin, gold, models):
     assert "0 of 5 chosen" in tools.inner_text()
 
 
-def test_gold_is_frozen_and_baselines_are_launched_and_watched_to_the_end(admin, cast, make_story, models):
+def test_gold_is_published_and_baselines_are_launched_and_watched_to_the_end(admin, cast, make_story, models):
     for number in range(1, 4):
         settle(make_story(number))
     admin.goto("/p/minds/datasets/")
-    admin.wait_for_selector("#present:has-text('can be frozen')")
+    admin.wait_for_selector("#present:has-text('can be published')")
     tab_to(admin, "Note")
     admin.keyboard.type("for the paper")
     press(admin, "Enter")

@@ -12,7 +12,7 @@ class DatasetOut(serializers.ModelSerializer):
     """A version: samples that no longer change."""
 
     suite = serializers.CharField(
-        allow_blank=True, help_text="The suite that an imported copy is of; empty for frozen gold."
+        allow_blank=True, help_text="The suite that an imported copy is of; empty for published gold."
     )
     samples = serializers.IntegerField(source="stories_count")
     propositions = serializers.IntegerField(source="propositions_count")
@@ -91,7 +91,7 @@ class DatasetDetailOut(DatasetOut):
     categories = serializers.DictField(child=serializers.IntegerField(), help_text="Samples by category.")
     suites = serializers.ListField(
         child=serializers.CharField(),
-        help_text="Names of the suites that can ask about it: of frozen gold there may be several.",
+        help_text="Names of the suites that can ask about it: of published gold there may be several.",
     )
     asked = AskedOut(allow_null=True, help_text="Of the first of its suites; null where there is none any more.")
 

@@ -138,7 +138,7 @@ class LeaderboardOut(serializers.Serializer):
 
 
 class GoldKindsOut(serializers.Serializer):
-    """What a frozen version keeps of how its labels came about, and the tables of it."""
+    """What a published version keeps of how its labels came about, and the tables of it."""
 
     version = serializers.IntegerField()
     versions = serializers.ListField(child=serializers.IntegerField(), help_text="Versions that models labelled.")

@@ -1,4 +1,4 @@
-"""Cells of frozen gold with how each came about, and what models said of them."""
+"""Cells of published gold with how each came about, and what models said of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The frozen gold that a command names, with the models that labelled it."""
+"""The published gold that a command names, with the models that labelled it."""
 
 from __future__ import annotations
 

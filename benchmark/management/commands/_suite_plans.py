@@ -12,7 +12,7 @@ from benchmark.management.commands._flags import check_only, check_uses, chosen_
 from benchmark.management.commands._options import options_given
 from benchmark.models import Dataset, Run
 from benchmark.services.asking import chosen_of
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 from benchmark.services.launch_shapes import Launch
 from benchmark.services.launching import planned
 from benchmark.services.method_plans import plans_by_method
@@ -119,7 +119,7 @@ def _dataset(
     dataset = version_of(project, version) if version is not None else None
     reads_others = judging is not None and judging.key in steps and not set(judging.needs) & set(steps)
     if dataset is None and not (reads_others and len(steps) == 1):
-        dataset = _newest(project, suite) if suite.load else freeze(by=None, project=project)[0]
+        dataset = _newest(project, suite) if suite.load else publish_version(by=None, project=project)[0]
     if not reads_others:
         return dataset, None
     source = _judgeable(project, suite, endpoints, dataset, typed)

@@ -31,8 +31,8 @@ class PrintedDoubts:
 
 class Command(JsonCommand):
     help = (
-        "Lists gold labels of a frozen version that good models of several families agree against, for experts to look "
-        "at again, the least credible first. With --output it writes the table (csv, json, tex)."
+        "Lists gold labels of a published version that good models of several families agree against, for experts to "
+        "look at again, the least credible first. With --output it writes the table (csv, json, tex)."
     )
 
     def add_arguments(self, parser) -> None:
@@ -60,7 +60,7 @@ class Command(JsonCommand):
     def say(self, result: PrintedDoubts) -> None:
         self.stdout.write(
             f"Version {result.version}, {result.families} families of models: {result.waiting} cells to look "
-            f"at, {result.looked_at} looked at, {result.left_out} changed since they were frozen."
+            f"at, {result.looked_at} looked at, {result.left_out} changed since they were published."
         )
         for cell in result.cells:
             label = f" → {cell['label']}" if cell["label"] else ""

@@ -35,7 +35,7 @@ class PrintedKinds:
 
 class Command(JsonCommand):
     help = (
-        "Says what models score on each kind of gold of a frozen version: from blind votes, unanimous, of the "
+        "Says what models score on each kind of gold of a published version: from blind votes, unanimous, of the "
         "majority, adjudicated; and whether ranks change. With --output it writes a table (csv, json, tex)."
     )
 

@@ -165,7 +165,7 @@ def _leaderboard(dataset: Dataset, answer_format: str, suite: str, options: Mapp
 def _shared(
     dataset: Dataset, suite: str, answer_format: str, leaderboard: Leaderboard, options: Mapping[str, Any]
 ) -> str:
-    """Keep the whole leaderboard as it is now. Returns the id of the frozen one."""
+    """Keep the whole leaderboard as it is now. Returns the id of the snapshot."""
     query = {
         "version": dataset.version,
         **({"suite": suite} if suite != suite_to_show(dataset) else {}),
@@ -207,7 +207,7 @@ def _datasets_text(suite: str, number: int | None) -> str:
     version = "" if number is None else f"version {number} of "
     if suite and suite_named(suite).load:
         return f"{version}{'a copy' if version else 'copy'} of {suite_named(suite).title}"
-    return f"{version}its gold" if version else "frozen gold"
+    return f"{version}its gold" if version else "published gold"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,7 +43,7 @@ class Launched:
 
 class Command(JsonCommand):
     help = (
-        "Evaluates models against a project's gold, frozen as it is now unless --dataset names a version; a judge "
+        "Evaluates models against a project's gold, published as it is now unless --dataset names a version; a judge "
         "alone judges the newest answers of the models that fit what is given. With --wait it sees the run "
         "through and prints the scores."
     )
@@ -65,7 +65,7 @@ class Command(JsonCommand):
         parser.add_argument("--judge", metavar="NAME", help="the endpoint that judges answers")
         add_flags(parser, settings_with_flags())
         parser.add_argument(
-            "--dataset", type=int, metavar="VERSION", help="a frozen version instead of the present gold"
+            "--dataset", type=int, metavar="VERSION", help="a published version instead of the present gold"
         )
         defaults = [
             f"{name}: {setting.name}={setting.default}"
@@ -129,7 +129,7 @@ class Command(JsonCommand):
         suite = suite_for(options["suite"], project.schema)
         if suite.load is None:
             check_scope(project, split=options["split"], category=options["category"])
-        with transaction.atomic():  # what is refused freezes nothing
+        with transaction.atomic():  # what is refused publishes nothing
             plans = suite_plans(project, suite, options)
             say_before(askings_of_plans(plans), self.note)
             runs = start_runs(by=None, plans=plans, now=timezone.now())

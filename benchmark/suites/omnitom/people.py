@@ -89,11 +89,11 @@ def _take_labels(results: PersonResults, labelled: Labelled, record: Record) -> 
     """Add the story, against gold with the person and without. A cell that has no label or is not settled has no gold,
     so that it counts nowhere."""
     labels, settled = labelled.labels, labelled.settled
-    frozen = [[belief["labels"][key] for key in record.scheme.keys] for belief in labelled.sample.gold["beliefs"]]
+    published = [[belief["labels"][key] for key in record.scheme.keys] for belief in labelled.sample.gold["beliefs"]]
     if all(map(all, labels)):
         complete = stage2_of(record, labels, mended=False)
         results.own_official.append(complete)
-        without = replace(complete, gold=_replaced(complete.gold, frozen, settled))
+        without = replace(complete, gold=_replaced(complete.gold, published, settled))
         if all(map(all, without.gold)):
             results.results.official2.append(without)
     offered = [at for at, row in enumerate(record.rows) if row.is_shown]
@@ -101,18 +101,18 @@ def _take_labels(results: PersonResults, labelled: Labelled, record: Record) -> 
     complete = stage2_of(record, predicted, mended=True)
     own_part = _labelled_part(complete, complete.gold)
     if own_part.gold:
-        gold = _replaced(complete.gold, [frozen[at] for at in offered], [settled[at] for at in offered])
+        gold = _replaced(complete.gold, [published[at] for at in offered], [settled[at] for at in offered])
         without = _labelled_part(complete, gold)
         results.own_repaired.append(own_part)
         results.results.repaired2.append(replace(without, unreadable="" if any(map(any, without.gold)) else OPEN_STORY))
 
 
-def _replaced(gold: Labels, frozen: Labels, settled: Settled) -> tuple[tuple[str, ...], ...]:
-    """`gold`, a parse of the `frozen` labels, with the labels that are settled without the person where they
+def _replaced(gold: Labels, published: Labels, settled: Settled) -> tuple[tuple[str, ...], ...]:
+    """`gold`, a parse of the `published` labels, with the labels that are settled without the person where they
     differ."""
     return tuple(
         tuple(read if label == before else label for read, before, (label, _) in zip(*cells, strict=True))
-        for cells in zip(gold, frozen, settled, strict=True)
+        for cells in zip(gold, published, settled, strict=True)
     )
 
 

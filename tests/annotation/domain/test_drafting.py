@@ -77,19 +77,19 @@ def directive(orders) -> str:
     return drafting_request(story=STORY, orders=orders).messages[0].content
 
 
-def test_the_prompt_is_the_frozen_one_for_every_schema_that_comes_with_the_program():
-    frozen = (Path(drafting.__file__).parent / "prompts" / "drafting-1" / "prompt.txt").read_text("utf-8").strip()
-    assert {directive(schema.orders) for schema in SHIPPED.values()} == {frozen}
+def test_the_prompt_is_the_built_in_one_for_every_schema_that_comes_with_the_program():
+    built_in = (Path(drafting.__file__).parent / "prompts" / "drafting-1" / "prompt.txt").read_text("utf-8").strip()
+    assert {directive(schema.orders) for schema in SHIPPED.values()} == {built_in}
     assert drafting_request(story=STORY) == drafting_request(story=STORY, orders=DEFAULT_SCHEMA.orders)
 
 
 def test_the_prompt_names_the_orders_of_a_schema_of_its_own():
-    frozen, own = directive(DEFAULT_SCHEMA.orders), directive(("1", "2", "4", "7"))
+    built_in, own = directive(DEFAULT_SCHEMA.orders), directive(("1", "2", "4", "7"))
     assert (
         'counts minds: "1" for what an actor holds about the world, "2" for what an actor holds about another mind, '
         '"4" for a mind about a mind about a mind about a mind, "7" for 7 minds, each about the next.\n'
     ) in own
-    assert [a == b for a, b in zip(frozen.splitlines(), own.splitlines(), strict=True)].count(False) == 1
+    assert [a == b for a, b in zip(built_in.splitlines(), own.splitlines(), strict=True)].count(False) == 1
 
 
 def test_an_order_that_the_schema_has_not_is_left_out():

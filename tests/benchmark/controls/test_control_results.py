@@ -109,8 +109,8 @@ def test_the_report_shows_controls_and_gives_them_as_files(run, admin, world):
     )
     for name in names:
         assert b"remembers" in admin.get(reverse("benchmark:run_plot", args=[*where, name, "svg"])).content
-    frozen = save_run_snapshot(by=world[0].alice, run=run)
-    assert "controls" in frozen.metrics
+    saved = save_run_snapshot(by=world[0].alice, run=run)
+    assert "controls" in saved.metrics
 
 
 def test_what_stayed_as_it_is_is_listed_with_its_reason(run):

@@ -69,7 +69,7 @@ def _addresses(run: Run, report) -> dict[str, str]:
         app, _, page = name.partition(":")
         if app != "benchmark" or page in NO_FIGURES:
             continue
-        own = {"pk": kept.pk} if page.startswith("shared_") else {}
+        own = {"pk": kept.pk} if page.startswith("snapshot_") else {}
         addresses[page] = reverse(name, kwargs={key: (values | own)[key] for key in kwargs})
     first, second = (f"{run.uid}.{run.entrants.get(name=name).pk}" for name in (READS, REMEMBERS))
     addresses |= {

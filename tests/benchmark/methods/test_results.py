@@ -241,7 +241,7 @@ def test_the_report_shows_methods_and_gives_them_as_files(runs, admin, world):
             assert file.status_code == 200 and b"thinks" in body
         drawn = admin.get(reverse("benchmark:run_plot", args=[*where, table, "svg"]))
         assert b"chain of thought" in drawn.content and (b"Loc c (F)" in drawn.content) == ("parts" in table)
-    frozen = save_run_snapshot(by=world[0].alice, run=run)
-    assert "by_method" in frozen.metrics
-    shown = written(admin.get(reverse("benchmark:snapshot", args=[where[0], frozen.uid])))
+    saved = save_run_snapshot(by=world[0].alice, run=run)
+    assert "by_method" in saved.metrics
+    shown = written(admin.get(reverse("benchmark:snapshot", args=[where[0], saved.uid])))
     assert "Accuracy by method" in shown and f"model={beside.pk}" not in shown

@@ -1,4 +1,4 @@
-"""A process is killed in the middle of freezing gold: no version is left, or a whole one, and freezing goes on."""
+"""A process is killed in the middle of publishing gold: no version is left, or a whole one, and publishing goes on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db import connections
 from annotation.models import AuditEvent, Project
 from benchmark.models import Dataset, DatasetSample
 from benchmark.services import datasets
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 from benchmark.services.gold_digests import present_digest
 from tests.benchmark.settled import settle
 
@@ -23,12 +23,12 @@ PLACES = ("the version is made", "the samples are made", "it is logged", "it is 
 
 
 def killed_once(place: str, project: Project) -> None:
-    """Freeze in a process of its own that is killed as soon as it got to that place."""
+    """Publish in a process of its own that is killed as soon as it got to that place."""
     connections.close_all()  # a connection is one process's
     told, write = os.pipe()
     process = os.fork()
     if process == 0:
-        _freeze_until(place, project, write)
+        _publish_until(place, project, write)
     os.close(write)
     with os.fdopen(told) as pipe:
         assert pipe.readline() == f"{place}\n"
@@ -37,7 +37,7 @@ def killed_once(place: str, project: Project) -> None:
     assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL
 
 
-def _freeze_until(place: str, project: Project, write: int) -> None:
+def _publish_until(place: str, project: Project, write: int) -> None:
     """Never returns: at the place it waits to be killed."""
 
     def stop_after(owner, name: str, at: str) -> None:
@@ -55,7 +55,7 @@ def _freeze_until(place: str, project: Project, write: int) -> None:
     stop_after(Dataset.objects, "create", PLACES[0])
     stop_after(DatasetSample.objects, "bulk_create", PLACES[1])
     stop_after(datasets.audit, "record", PLACES[2])
-    freeze(by=None, project=project)
+    publish_version(by=None, project=project)
     os.write(write, f"{PLACES[3]}\n".encode())
     threading.Event().wait()
 
@@ -73,7 +73,7 @@ def test_a_version_is_whole_or_not_there_at_all(cast, make_story, place):
     committed = place == PLACES[3]
     assert versions() == (whole if committed else [])
     assert DatasetSample.objects.count() == STORIES * committed
-    assert AuditEvent.objects.filter(action="dataset.frozen").count() == committed
-    dataset, is_new = freeze(by=None, project=cast.project)
+    assert AuditEvent.objects.filter(action="dataset.published").count() == committed
+    dataset, is_new = publish_version(by=None, project=cast.project)
     assert (dataset.version, is_new) == (1, not committed)
-    assert versions() == whole and AuditEvent.objects.filter(action="dataset.frozen").count() == 1
+    assert versions() == whole and AuditEvent.objects.filter(action="dataset.published").count() == 1

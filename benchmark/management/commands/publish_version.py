@@ -1,18 +1,20 @@
 from __future__ import annotations
 
 from annotation.management.json_command import JsonCommand
-from benchmark.services.datasets import freeze
+from benchmark.services.datasets import publish_version
 
 
 class Command(JsonCommand):
-    help = "Freezes a project's gold as a dataset version; equal gold is the same version."
+    help = "Publishes a version of a project's gold; equal gold is the same version."
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--note", default="", help="What this version is for.")
 
     def work(self, **options) -> dict:
-        dataset, created = freeze(by=None, project=self.project(options["project"]), note=options["note"][:200])
+        dataset, created = publish_version(
+            by=None, project=self.project(options["project"]), note=options["note"][:200]
+        )
         if options["note"] and not created:
             self.note(f"The note was not kept: gold is as in version {dataset.version}, and a version does not change.")
         return {
