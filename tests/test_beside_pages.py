@@ -22,7 +22,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "annotation:people": ("invitations make", "api:invitations", "add_member --user", "api:members"),
     "annotation:change_role": ("add_member --role", "api:members", "remove_member --user", "api:remove_member"),
     "annotation:revoke_invitation": ("invitations withdraw", "api:withdraw_invitation"),
-    "annotation:stories": ("set_aside --back", "make_split --seed", "put_in_split --split"),
+    "annotation:stories": ("withdraw --back", "make_split --seed", "put_in_split --split"),
     "annotation:table_edit": ("table gold-row", "api:propositions"),
     "annotation:proposition_edit": ("table gold-row --drop", "api:propositions"),
     "annotation:reconcile": ("table open", "table finish", "table agree", "table reopen", "api:lanes_action"),

@@ -65,7 +65,7 @@ class Stories(Listing):
         responses=answers(StoryOut(many=True), 400),
     )
     def get(self, request: Request, slug: str) -> Response:
-        """The stories of a project with their texts, in order of number. One with `set_aside_at` takes part in nothing
+        """The stories of a project with their texts, in order of number. One with `withdrawn_at` takes part in nothing
         until it is taken back."""
         access = project_access(request.user, slug)
         chosen = read_query(request, StoryFilter)

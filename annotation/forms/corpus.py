@@ -31,7 +31,7 @@ class StoryFilter(PartsFilter):
     use = forms.ChoiceField(
         required=False,
         label=gettext_lazy("Use"),
-        choices=[("", gettext_lazy("All")), ("used", gettext_lazy("In use")), ("aside", gettext_lazy("Set aside"))],
+        choices=[("", gettext_lazy("All")), ("used", gettext_lazy("In use")), ("withdrawn", gettext_lazy("Withdrawn"))],
     )
     text = forms.CharField(required=False, max_length=100, label=gettext_lazy("Number or words"))
 
@@ -61,8 +61,8 @@ class ChosenForm(forms.Form):
         self.fields["stories"].queryset = project.stories.all()
 
 
-class AsideForm(forms.Form):
-    """Stories ticked in the list, or a whole category, to be set aside or taken back."""
+class WithdrawForm(forms.Form):
+    """Stories ticked in the list, or a whole category, to be withdrawn or taken back."""
 
     stories = forms.ModelMultipleChoiceField(Story.objects.none(), to_field_name="uid", required=False)
     whole = forms.ModelChoiceField(
@@ -72,7 +72,9 @@ class AsideForm(forms.Form):
         empty_label=gettext_lazy("the ticked stories"),
         label=gettext_lazy("Which"),
     )
-    aside = forms.ChoiceField(choices=[("set", gettext_lazy("Set aside")), ("back", gettext_lazy("Take back"))])
+    withdraw = forms.ChoiceField(
+        choices=[("set", gettext_lazy("Withdraw stories")), ("back", gettext_lazy("Take back"))]
+    )
 
     def __init__(self, data=None, *, project: Project) -> None:
         super().__init__(data)
@@ -92,7 +94,7 @@ class SplitForm(forms.Form):
     name = forms.SlugField(
         max_length=MAX_SPLIT_LENGTH,
         initial="calibration",
-        label=gettext_lazy("Name of the part set apart"),
+        label=gettext_lazy("Name of the split"),
         error_messages=SPLIT_ERRORS,
     )
     rest = forms.SlugField(
@@ -104,7 +106,7 @@ class SplitForm(forms.Form):
     def __init__(self, data=None, *, project: Project) -> None:
         super().__init__(data)
         rows = project.categories.annotate(
-            count=Count("stories", filter=Q(stories__set_aside_at__isnull=True))
+            count=Count("stories", filter=Q(stories__withdrawn_at__isnull=True))
         ).values_list("id", "name", "count")
         self._categories = list(rows)
         for pk, name, count in self._categories:

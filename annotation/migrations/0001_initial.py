@@ -103,7 +103,7 @@ class Migration(migrations.Migration):
                 ('source', models.CharField(blank=True, max_length=255)),
                 ('digest', models.CharField(max_length=64)),
                 ('extra', models.JSONField(blank=True, default=dict)),
-                ('set_aside_at', models.DateTimeField(blank=True, null=True)),
+                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
             ],
             options={
@@ -746,7 +746,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='story',
-            index=models.Index(condition=models.Q(('set_aside_at__isnull', False)), fields=['project'], name='story_set_aside'),
+            index=models.Index(condition=models.Q(('withdrawn_at__isnull', False)), fields=['project'], name='story_withdrawn'),
         ),
         migrations.AddConstraint(
             model_name='story',

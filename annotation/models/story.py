@@ -40,8 +40,8 @@ class Split(models.Model):
 
 class StoryQuerySet(models.QuerySet):
     def in_use(self) -> StoryQuerySet:
-        """Leave out the stories that are set aside: no queue, split, published version, export or count has them."""
-        return self.filter(set_aside_at__isnull=True)
+        """Leave out the stories that are withdrawn: no queue, split, published version, export or count has them."""
+        return self.filter(withdrawn_at__isnull=True)
 
     def in_split(self, name: str | None) -> StoryQuerySet:
         return self.filter(split__name=name) if name else self
@@ -55,7 +55,7 @@ class Story(OpaqueModel):
 
     `translations` maps a language code to the same story in that language; `source` and `digest` (SHA-256 of the
     text) are its identity for an importer; `extra` keeps the imported record's fingerprint and layout (domain.records).
-    One with `set_aside_at` keeps all that it has and takes part in nothing until it is taken back.
+    One with `withdrawn_at` keeps all that it has and takes part in nothing until it is taken back.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="stories")
@@ -68,7 +68,7 @@ class Story(OpaqueModel):
     source = models.CharField(max_length=255, blank=True)
     digest = models.CharField(max_length=64)
     extra = models.JSONField(default=dict, blank=True)
-    set_aside_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = StoryQuerySet.as_manager()
@@ -79,7 +79,7 @@ class Story(OpaqueModel):
         constraints = [models.UniqueConstraint(fields=["project", "number"], name="one_story_a_number")]
         indexes = [
             models.Index(fields=["project", "source", "digest"], name="story_identity"),
-            models.Index(fields=["project"], condition=models.Q(set_aside_at__isnull=False), name="story_set_aside"),
+            models.Index(fields=["project"], condition=models.Q(withdrawn_at__isnull=False), name="story_withdrawn"),
         ]
 
     def __str__(self) -> str:

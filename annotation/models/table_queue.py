@@ -96,7 +96,7 @@ def open_to(project: Project, user, *, reconciles: bool) -> set[int]:
 _DRAFTS = Read[tuple[int, int | None, datetime | None]](
     lambda given: (
         BeliefTable.objects.drafts()
-        .filter(story__project_id=given.project, story__set_aside_at__isnull=True)
+        .filter(story__project_id=given.project, story__withdrawn_at__isnull=True)
         .exclude(Exists(Proposition.objects.live_gold().filter(table__story=OuterRef("story"))))
         .order_by()
         .values_list("story_id", "author_id", "submitted_at")

@@ -50,7 +50,7 @@ def of_annotator(project: Project, annotator, dimensions: int) -> list[StoryWork
     """Return the work of each active assignment, unfinished ones first."""
     assignments = list(
         Assignment.objects.active()
-        .filter(story__project=project, story__set_aside_at__isnull=True, annotator=annotator)
+        .filter(story__project=project, story__withdrawn_at__isnull=True, annotator=annotator)
         .select_related("story__category")
         .defer("story__text", "story__translations", "story__extra")
         .annotate(propositions=Count("story__tables__propositions", filter=LIVE), begins=Substr("story__text", 1, 120))
@@ -159,7 +159,7 @@ def _unfinished(project: Project, annotator, rows_by_story: Mapping[int, int]) -
 _ROWS_BY_STORY = Read[tuple[int, int]](
     lambda given: (
         Assignment.objects.active()
-        .filter(story__project_id=given.project, annotator_id=given.annotator, story__set_aside_at__isnull=True)
+        .filter(story__project_id=given.project, annotator_id=given.annotator, story__withdrawn_at__isnull=True)
         .order_by()
         .annotate(rows=Count("story__tables__propositions", filter=LIVE))
         .values_list("story_id", "rows")

@@ -106,7 +106,7 @@ def second_opinions(
 def extraction_report(*, project: Project) -> Extraction:
     """Return how many propositions were reviewed, and how many of these needed no remark of reconciliation."""
     rows = Proposition.objects.filter(table__story__project=project, table__kind=TableKind.GOLD, reviewed=True)
-    rows = rows.filter(table__story__set_aside_at__isnull=True)
+    rows = rows.filter(table__story__withdrawn_at__isnull=True)
     counts = rows.aggregate(reviewed=Count("id"), unremarked=Count("id", filter=Q(remark="")))
     return Extraction(**counts, overlap=reconciliation_overlap(counts["reviewed"], counts["unremarked"]))
 
@@ -131,8 +131,8 @@ def _cached(
     """
     refresh(project)
     state = AnnotatorCounts.objects.filter(story__project=project).aggregate(Max("id"), Count("id"), Max("last"))
-    aside = list(project.stories.filter(set_aside_at__isnull=False).order_by("id").values_list("id", flat=True))
-    placed = [sorted(_scope(project, split, category))] if split or category else aside
+    withdrawn = list(project.stories.filter(withdrawn_at__isnull=False).order_by("id").values_list("id", flat=True))
+    placed = [sorted(_scope(project, split, category))] if split or category else withdrawn
     rule = [project.rule_version, project.overlap, project.unanimity_dimensions]
     described = json.dumps([made_by(), kind, project.pk, *rule, split, category, placed, *map(str, state.values())])
     key = "agreement:" + text_digest(described)
@@ -151,7 +151,7 @@ def _scope(project: Project, split: str | None, category: str | None) -> list[in
 
 def _sums(project: Project, split: str | None, category: str | None) -> ProjectSums:
     """Return the sums of the votes on the stories that are asked for."""
-    counts = StoryCounts.objects.filter(story__project=project, story__set_aside_at__isnull=True).order_by("story")
+    counts = StoryCounts.objects.filter(story__project=project, story__withdrawn_at__isnull=True).order_by("story")
     if split or category:
         counts = counts.filter(story__in=project.stories.in_split(split).in_category(category))
     rows = list(counts.values_list("story_id", "patterns"))
@@ -162,7 +162,7 @@ def _sums(project: Project, split: str | None, category: str | None) -> ProjectS
 def _compute_report(project: Project, split: str | None, category: str | None) -> _Measured:
     kept = _sums(project, split, category)
     rows, overall = measure_sums(kept.sums, seed=SEED, resamples=kept.resamples)
-    counts = AnnotatorCounts.objects.filter(story__project=project, story__set_aside_at__isnull=True)
+    counts = AnnotatorCounts.objects.filter(story__project=project, story__withdrawn_at__isnull=True)
     if split or category:
         counts = counts.filter(story__in=project.stories.in_split(split).in_category(category))
     voted = np.stack([sums.voted for sums in kept.sums])

@@ -93,7 +93,7 @@ def plan_assignments(
 ) -> Plan:
     """Return the assignments that the plan would add to these stories for these annotators, given the assignments that
     there are. It balances propositions; stories that have none are left out, unless `without_table` counts them as one,
-    and so are those set aside.
+    and so are those withdrawn.
 
     Raises PlanError where the seed, the overlap or the annotators will not do.
     """

@@ -55,7 +55,7 @@ _ACTIONS: dict[str, Promise] = {
     "schema.loaded": pgettext_lazy("audit log", "label schema loaded"),
     "split.changed": pgettext_lazy("audit log", "split changed"),
     "split.made": pgettext_lazy("audit log", "split drawn"),
-    "stories.set_aside": pgettext_lazy("audit log", "stories set aside"),
+    "stories.withdrawn": pgettext_lazy("audit log", "stories withdrawn"),
     "stories.taken_back": pgettext_lazy("audit log", "stories taken back into use"),
     "table.reconciled": pgettext_lazy("audit log", "tables reconciled"),
     "table.rows_added": pgettext_lazy("audit log", "rows added to a table"),

@@ -101,9 +101,9 @@ def state_of(done: int, needed: int) -> State:
 
 
 def _import(project: Project, totals: Totals, *, optional: bool = False) -> Step:
-    aside = project.stories.filter(set_aside_at__isnull=False).count()
-    progress = counted(totals.stories, "story", "stories") if totals.stories or aside else ""
-    progress += gettext(", {aside:,} set aside").format(aside=aside) if aside else ""
+    withdrawn = project.stories.filter(withdrawn_at__isnull=False).count()
+    progress = counted(totals.stories, "story", "stories") if totals.stories or withdrawn else ""
+    progress += gettext(", {withdrawn:,} withdrawn").format(withdrawn=withdrawn) if withdrawn else ""
     state = State.DONE if progress else State.NOT_BEGUN
     return Step(
         "import", gettext("Import stories"), state, progress, "annotation:import", gettext("Import"), optional=optional
@@ -112,7 +112,7 @@ def _import(project: Project, totals: Totals, *, optional: bool = False) -> Step
 
 def _split(project: Project) -> Step:
     counts = (
-        project.splits.annotate(count=Count("stories", filter=Q(stories__set_aside_at__isnull=True)))
+        project.splits.annotate(count=Count("stories", filter=Q(stories__withdrawn_at__isnull=True)))
         .filter(count__gt=0)
         .order_by("-count", "name")
     )
@@ -134,7 +134,7 @@ def _split(project: Project) -> Step:
 
 def _tables(project: Project, totals: Totals) -> Step:
     written = Exists(Proposition.objects.live_gold().filter(table__story=OuterRef("story")))
-    of_work = BeliefTable.objects.drafts().filter(~written, story__project=project, story__set_aside_at__isnull=True)
+    of_work = BeliefTable.objects.drafts().filter(~written, story__project=project, story__withdrawn_at__isnull=True)
     drafts = of_work.values("story").distinct().count()
     begun = bool(drafts) and totals.tables < totals.stories
     state = State.BEGUN if begun else state_of(totals.tables, totals.stories)
@@ -187,7 +187,7 @@ def _people(project: Project, overlap: int, experts: int = 0) -> Step:
 
 
 def _assign(project: Project, totals: Totals, labelled: bool) -> Step:
-    used = {"story__project": project, "story__set_aside_at__isnull": True, "story__counts__propositions__gt": 0}
+    used = {"story__project": project, "story__withdrawn_at__isnull": True, "story__counts__propositions__gt": 0}
     rows = Assignment.objects.active().filter(**used).order_by()
     counts = list(rows.values("story").annotate(count=Count("id")).values_list("count", flat=True))
     full = sum(count >= project.overlap for count in counts)

@@ -77,7 +77,7 @@ class Facts:
 
 def facts_of(project: Project, *, stories: int, propositions: int) -> Facts:
     totals = Progress(project).totals()
-    counts = AnnotatorCounts.objects.filter(story__project=project, story__set_aside_at__isnull=True).aggregate(
+    counts = AnnotatorCounts.objects.filter(story__project=project, story__withdrawn_at__isnull=True).aggregate(
         votes=Coalesce(Sum("cells"), 0),
         annotators=Count("annotator", distinct=True),
         first=Min("first"),

@@ -85,7 +85,7 @@ def scope_of(*, project: Project, stories: Sequence[Story], kind: str = RoundKin
     chosen: list[Story] = []
     covered: dict[Prefill, int] = defaultdict(int)
     for story in stories:
-        if story.set_aside_at or story.pk not in open_:
+        if story.withdrawn_at or story.pk not in open_:
             continue
         if story.uid in asking:
             covered[asking[story.uid]] += 1

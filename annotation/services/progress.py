@@ -81,14 +81,14 @@ class AssignmentTotals:
 
 
 class Progress:
-    """The counts of a project as they are at this moment, without stories that are set aside: making it counts anew
+    """The counts of a project as they are at this moment, without stories that are withdrawn: making it counts anew
     what changed."""
 
     def __init__(self, project: Project) -> None:
         refresh(project)
         self.project = project
         self._dimensions = len(project.schema.dimensions)
-        used = self._used = {"story__project": project, "story__set_aside_at__isnull": True}
+        used = self._used = {"story__project": project, "story__withdrawn_at__isnull": True}
         self._assigned = Assignment.objects.active().filter(**used)
         self._counts = StoryCounts.objects.filter(**used)
 
@@ -100,7 +100,7 @@ class Progress:
 
     def by_category(self) -> list[CategoryTotals]:
         """Return the counts of each category that the project has, by name."""
-        used = Q(stories__set_aside_at__isnull=True)
+        used = Q(stories__withdrawn_at__isnull=True)
         settled = sum(
             (Sum(f"stories__counts__{name}", filter=used) for name in ("unanimous", "majority")),
             start=Sum("stories__counts__adjudicated", filter=used),
@@ -174,7 +174,7 @@ class Progress:
         return dict(paces)
 
     def assignments(self) -> dict[int, AssignmentTotals]:
-        """Return by annotator id how many stories are assigned to each, those set aside among them."""
+        """Return by annotator id how many stories are assigned to each, those withdrawn among them."""
         rows = Assignment.objects.active().filter(story__project=self.project).order_by()
         unfinished = Count("id", filter=~Exists(self._finished()))
         totals = rows.values("annotator").annotate(count=Count("id"), unfinished=unfinished)
@@ -206,5 +206,5 @@ def has_settled_stories(project: Project) -> bool:
     refresh(project)
     cells = F("propositions") * len(project.schema.dimensions)
     settled = F("unanimous") + F("majority") + F("adjudicated") + F("imported")
-    counts = StoryCounts.objects.filter(story__project=project, story__set_aside_at__isnull=True, propositions__gt=0)
+    counts = StoryCounts.objects.filter(story__project=project, story__withdrawn_at__isnull=True, propositions__gt=0)
     return counts.alias(cells=cells, settled=settled).filter(settled__gte=F("cells")).exists()

@@ -22,7 +22,7 @@ NO_SEED = gettext_lazy("The seed must be a whole number from 0 to 2147483647.")
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """`counts` is how many stories each part got, `too_small` a sentence for each category that was left as it was,
-    because it has fewer stories than were to be set apart."""
+    because it has fewer stories than were to be drawn."""
 
     counts: dict[str, int]
     too_small: list[str]
@@ -76,7 +76,7 @@ def make_split(
 
 
 def _numbers_by_category(project: Project, per_category: int, numbers: Numbers) -> dict[str, int]:
-    """Return category → how many stories to set apart. Raises ValueError for unknown categories and numbers below 1."""
+    """Return category → how many stories to draw. Raises ValueError for unknown categories and numbers below 1."""
     names = set(project.categories.values_list("name", flat=True))
     numbers_by_category = dict(numbers) if numbers is not None else dict.fromkeys(names, per_category)
     if unknown := sorted(set(numbers_by_category) - names):
@@ -92,7 +92,7 @@ def _numbers_by_category(project: Project, per_category: int, numbers: Numbers) 
 def put_in_split(*, by: User | None, project: Project, stories: Sequence[int], name: str) -> int:
     """Put the chosen stories (ids) into the split `name`, made where missing; an empty name takes them out of theirs.
 
-    Stories that are set aside are left. Returns how many were put. Raises ValueError where the name will not do.
+    Stories that are withdrawn are left. Returns how many were put. Raises ValueError where the name will not do.
     """
     if name and (not SLUG.fullmatch(name) or len(name) > 40):
         raise ValueError(gettext("The name of a split consists of letters, digits and hyphens."))

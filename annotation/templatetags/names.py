@@ -30,7 +30,7 @@ LABELS = (
     gettext_noop("Annotators"),
     gettext_noop("Outcome"),
     gettext_noop("Files (.jsonl, .json, .csv, .xlsx)"),
-    gettext_noop("Aside"),
+    gettext_noop("Withdraw"),
     gettext_noop("Role"),
     gettext_noop("Split"),
     gettext_noop("Reason"),

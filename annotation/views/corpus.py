@@ -13,10 +13,10 @@ from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
 from annotation.access import ProjectAccess, closed_gold, project_access, story_of
-from annotation.forms.corpus import AsideForm, ChosenForm, SplitForm, StoryFilter
+from annotation.forms.corpus import ChosenForm, SplitForm, StoryFilter, WithdrawForm
 from annotation.models import GoldLabel, Proposition, Role, table_queue
-from annotation.services.setting_aside import set_aside, take_back
 from annotation.services.splits import LEFT_ALONE, make_split, put_in_split
+from annotation.services.withdrawals import take_back, withdraw
 from core.idempotency.forms import made_once
 from core.joints import joint, labelled, listed, sentences
 from core.wording import counted
@@ -42,12 +42,12 @@ def cut_at_word(text: str, width: int) -> str:
 def stories(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug)
     split_form, chosen_form = SplitForm(project=access.project), None
-    aside_form = AsideForm(project=access.project)
+    withdraw_form = WithdrawForm(project=access.project)
     if request.method == "POST":
         if not access.at_least(Role.ADMIN):
-            raise PermissionDenied(gettext("Only admins draw splits and set stories aside."))
-        if "aside" in request.POST:
-            done = aside_form = AsideForm(request.POST, project=access.project)
+            raise PermissionDenied(gettext("Only admins draw splits and withdraw stories."))
+        if "withdraw" in request.POST:
+            done = withdraw_form = WithdrawForm(request.POST, project=access.project)
         elif "split" in request.POST:
             done = chosen_form = ChosenForm(request.POST, project=access.project)
         else:
@@ -64,7 +64,7 @@ def stories(request: HttpRequest, slug: str) -> HttpResponse:
         "form": filters,
         "split_form": split_form,
         "chosen_form": chosen_form,
-        "aside_form": aside_form,
+        "withdraw_form": withdraw_form,
         "page": page,
         "rows": _with_progress(access, page),
         "sort": sort,
@@ -76,11 +76,11 @@ def stories(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/corpus/stories.html", access.context | context)
 
 
-def _split(request: HttpRequest, access: ProjectAccess, form: SplitForm | ChosenForm | AsideForm) -> bool:
+def _split(request: HttpRequest, access: ProjectAccess, form: SplitForm | ChosenForm | WithdrawForm) -> bool:
     """Carry the form out; return whether it could be."""
     try:
-        if isinstance(form, AsideForm):
-            messages.success(request, _aside(request, access, form.cleaned_data))
+        if isinstance(form, WithdrawForm):
+            messages.success(request, _withdraw(request, access, form.cleaned_data))
         elif isinstance(form, SplitForm):
             drawn, _, small = made_once(request, lambda: _draw_split(request, access, form)).partition("\n")
             messages.success(request, drawn)
@@ -102,18 +102,18 @@ def _split(request: HttpRequest, access: ProjectAccess, form: SplitForm | Chosen
     return True
 
 
-def _aside(request: HttpRequest, access: ProjectAccess, chosen: dict) -> str:
+def _withdraw(request: HttpRequest, access: ProjectAccess, chosen: dict) -> str:
     which = {"stories": [story.pk for story in chosen["stories"]]}
     if chosen["whole"]:
         which = {"category": chosen["whole"].name}
-    if chosen["aside"] == "back":
+    if chosen["withdraw"] == "back":
         count = take_back(by=request.user, project=access.project, **which)
         return ngettext("{count} story is in use again.", "{count} stories are in use again.", count).format(
             count=count
         )
-    count = set_aside(by=request.user, project=access.project, now=timezone.now(), **which)
+    count = withdraw(by=request.user, project=access.project, now=timezone.now(), **which)
     return ngettext(
-        "{count} story is set aside; nothing was deleted.", "{count} stories are set aside; nothing was deleted.", count
+        "{count} story is withdrawn; nothing was deleted.", "{count} stories are withdrawn; nothing was deleted.", count
     ).format(count=count)
 
 
@@ -129,7 +129,7 @@ def _stories(access: ProjectAccess, chosen: dict, sort: str):
     if chosen.get("text"):
         rows = table_queue.found_by(rows, chosen["text"])
     if chosen.get("use"):
-        rows = rows.filter(set_aside_at__isnull=chosen["use"] == "used")
+        rows = rows.filter(withdrawn_at__isnull=chosen["use"] == "used")
     if chosen.get("table"):
         rows = table_queue.by_table(rows, access.project, chosen["table"])
     if sort.removeprefix("-") == "rows":

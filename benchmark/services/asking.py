@@ -34,7 +34,7 @@ from workers.providers.contract import Request
 T = TypeVar("T")
 _READ_AT_ONCE = 500
 DRAWS = 1000
-"""Draws of the ledger that are set apart for a run that asks anew: more than it has repetitions."""
+"""Draws of the ledger that are reserved for a run that asks anew: more than it has repetitions."""
 NO_ANSWERS: Mapping[str, str] = MappingProxyType({})
 
 

@@ -171,10 +171,10 @@ def told(*words: str) -> dict:
 
 
 def test_commands_release_and_set_days_as_the_page_does(cast, make_story, assign, cast_vote, client):
-    story, other, aside = make_story(1), make_story(2, category="Hinting"), make_story(3)
-    (bob, *_), *_ = assign(story), assign(other), assign(aside)
-    aside.set_aside_at = timezone.now()
-    aside.save()
+    story, other, withdrawn = make_story(1), make_story(2, category="Hinting"), make_story(3)
+    (bob, *_), *_ = assign(story), assign(other), assign(withdrawn)
+    withdrawn.withdrawn_at = timezone.now()
+    withdrawn.save()
     cast_vote(bob, Proposition.objects.gold_of(story).first(), "order", "0")
     filters = ("--annotators", "bob,bea", "--category", "False Belief Task")
     here = reverse("annotation:assignments", args=["minds"]) + "?category=False+Belief+Task"
@@ -197,7 +197,7 @@ def test_commands_release_and_set_days_as_the_page_does(cast, make_story, assign
     assert Assignment.objects.active().count() == 9 and Vote.objects.cast().exists()
     assert told("release_assignments", *filters, "--assigned-to", "ben") == would | {"votes": 1, "preview": False}
     assert set(story.assignments.active().values_list("annotator", flat=True)) == {cast.ben.pk}
-    assert other.assignments.active().count() == aside.assignments.active().count() == 3
+    assert other.assignments.active().count() == withdrawn.assignments.active().count() == 3
     assert not Vote.objects.cast().exists() and VoteEvent.objects.filter(origin="release").exists()
     assert told("release_assignments", "--annotators", "ben", "--stories", "3")["seats"] == 1  # ticked, as on the page
 

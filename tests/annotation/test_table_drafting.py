@@ -345,12 +345,12 @@ def test_the_effect_is_told_before_and_after_there_is_any(cast, bare, capsys, cl
     drafts.hand_in(by=cast.esi, story=story, now=NOW)
     call_command("draft_effect", "--project", "minds")
     out = capsys.readouterr().out
-    story.set_aside_at = NOW
+    story.withdrawn_at = NOW
     story.save()
     assert effect_of(cast.project).effect is None
     (listed,) = client.get("/api/v1/projects/minds/stories/").json()["results"]
-    assert listed["set_aside_at"]
-    story.set_aside_at = None
+    assert listed["withdrawn_at"]
+    story.withdrawn_at = None
     story.save()
     assert "3 kept, 0 edited, 0 deleted, 0 added" in out and "only one of the two kinds has tables" in out
     assert "only one of the two kinds has tables" in client.get(page).content.decode()

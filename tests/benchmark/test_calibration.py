@@ -522,7 +522,7 @@ def test_an_answer_that_runs_share_is_one_table_of_a_frame(world, study):
 
 
 def test_what_changes_after_people_aligned_reaches_the_reports_that_are_kept(world, study):
-    """Rows decided anew change figures; a story set aside and gold that changed do not, as tables are kept; tables of
+    """Rows decided anew change figures; a story withdrawn and gold that changed do not, as tables are kept; tables of
     which people can tell nothing count as not aligned."""
     client, address = Client(), f"{world.base}/calibration/{study.uid}/"
     client.force_login(world.alice)
@@ -531,7 +531,7 @@ def test_what_changes_after_people_aligned_reaches_the_reports_that_are_kept(wor
         return client.get(f"{address}agreement.json").json()["rows"][0]
 
     before = figures()
-    assert Story.objects.filter(project=study.project).update(set_aside_at=timezone.now()) > 0
+    assert Story.objects.filter(project=study.project).update(withdrawn_at=timezone.now()) > 0
     Proposition.objects.filter(table__story__project=study.project).update(belief="Something else")
     assert figures() == before
     aligned = SettledAlignment.objects.filter(task__source="omniscient")

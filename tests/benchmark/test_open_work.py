@@ -63,7 +63,7 @@ def labels_of_a_withdrawn_story(world, person: str) -> Iterator[None]:
     user = getattr(world, person)
     Assignment.objects.create(story=world.story, annotator=user, slot=1, overlap=world.project.overlap)
     yield
-    Story.objects.filter(pk=world.story.pk).update(set_aside_at=timezone.now())
+    Story.objects.filter(pk=world.story.pk).update(withdrawn_at=timezone.now())
 
 
 @contextmanager

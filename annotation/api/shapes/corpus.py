@@ -101,7 +101,7 @@ class StoryOut(serializers.ModelSerializer):
 
     class Meta:
         model = Story
-        fields = ("uid", "number", "category", "split", "language", "text", "translations", "set_aside_at")
+        fields = ("uid", "number", "category", "split", "language", "text", "translations", "withdrawn_at")
         read_only_fields = fields
 
 

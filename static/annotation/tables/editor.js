@@ -225,7 +225,7 @@ function addBelow() {
   focus(open(row.uid, { actor, order }), "belief");
   taken(row);
 }
-// A new row begins with what most often comes next; it is said, and set apart until the row has words of its own.
+// A new row begins with what most often comes next; it is said, and marked until the row has words of its own.
 function taken({ state: { actor, order } }) {
   if (actor) announce(order ? gettext("New row with actor {actor} and order {order}.", { actor, order }) : gettext("New row with actor {actor}.", { actor }));
 }

@@ -1,4 +1,4 @@
-"""A story that is set aside is in no queue, split, published version, export or count, says so, and comes back
+"""A story that is withdrawn is in no queue, split, published version, export or count, says so, and comes back
 whole."""
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from annotation.services.assignments import plan_assignments
 from annotation.services.gold_export import gold_records, vote_lines
 from annotation.services.prefill_scope import scope_of
 from annotation.services.progress import Progress
-from annotation.services.setting_aside import set_aside, take_back
 from annotation.services.splits import make_split, put_in_split
 from annotation.services.table_assignment import plan_tables
+from annotation.services.withdrawals import take_back, withdraw
 from benchmark.services.gold_digests import present_digest
 
 PAGE = "/p/minds/stories/"
@@ -65,9 +65,9 @@ def world(cast, make_story, assign, cast_vote):
     return list(Story.objects.order_by("number"))
 
 
-def test_what_is_set_aside_counts_for_nothing_and_comes_back_whole(cast, world):
+def test_what_is_withdrawn_counts_for_nothing_and_comes_back_whole(cast, world):
     before = seen(cast)
-    assert set_aside(by=cast.alice, project=cast.project, now=timezone.now(), category="C2") == 3
+    assert withdraw(by=cast.alice, project=cast.project, now=timezone.now(), category="C2") == 3
     during = seen(cast)
     kept = world[0]
     assert (during["totals"].stories, during["totals"].open, during["work"], during["agreement"]) == (1, 0, 1, 1)
@@ -86,39 +86,39 @@ def test_what_is_set_aside_counts_for_nothing_and_comes_back_whole(cast, world):
     assert seen(cast) == before
 
 
-def test_pages_set_aside_take_back_and_say_so(cast, client, world):
+def test_pages_withdraw_take_back_and_say_so(cast, client, world):
     client.force_login(cast.alice)
-    ticked = {"stories": [world[1].uid], "aside": "set"}
+    ticked = {"stories": [world[1].uid], "withdraw": "set"}
     page = client.post(PAGE, ticked, follow=True)
-    assert "1 story is set aside" in page.content.decode()
-    assert [row["story"].number for row in client.get(PAGE, {"use": "aside"}).context["rows"]] == [2]
+    assert "1 story is withdrawn" in page.content.decode()
+    assert [row["story"].number for row in client.get(PAGE, {"use": "withdrawn"}).context["rows"]] == [2]
     assert [row["story"].number for row in client.get(PAGE, {"use": "used"}).context["rows"]] == [1, 3, 4]
-    assert "was set aside" in client.get(reverse("annotation:story", args=["minds", world[1].uid])).content.decode()
+    assert "was withdrawn" in client.get(reverse("annotation:story", args=["minds", world[1].uid])).content.decode()
     overview = client.get("/p/minds/")
-    assert overview.context["steps"][0]["step"].progress_text == "3 stories, 1 set aside"
-    client.post(PAGE, {"whole": "C2", "aside": "set"})
+    assert overview.context["steps"][0]["step"].progress_text == "3 stories, 1 withdrawn"
+    client.post(PAGE, {"whole": "C2", "withdraw": "set"})
     assert Story.objects.in_use().count() == 1
-    client.post(PAGE, {"whole": "C2", "aside": "back"})
+    client.post(PAGE, {"whole": "C2", "withdraw": "back"})
     assert Story.objects.in_use().count() == 4
-    assert "Tick at least one story" in client.post(PAGE, {"aside": "set"}).content.decode()
+    assert "Tick at least one story" in client.post(PAGE, {"withdraw": "set"}).content.decode()
     actions = AuditEvent.objects.filter(action__startswith="stories.").order_by("id").values_list("action", "details")
     assert [(action, details["numbers"]) for action, details in actions] == [
-        ("stories.set_aside", [2]), ("stories.set_aside", [3, 4]), ("stories.taken_back", [2, 3, 4]),
+        ("stories.withdrawn", [2]), ("stories.withdrawn", [3, 4]), ("stories.taken_back", [2, 3, 4]),
     ]  # fmt: skip
     client.force_login(cast.bob)
     assert client.post(PAGE, ticked).status_code == 403
-    set_aside(by=None, project=cast.project, now=timezone.now(), stories=[world[1].pk])
+    withdraw(by=None, project=cast.project, now=timezone.now(), stories=[world[1].pk])
     grid = client.get(reverse("annotation:grid", args=["minds", world[1].uid]))
-    assert "was set aside" in grid.content.decode()  # who has it open still saves, and is told
+    assert "was withdrawn" in grid.content.decode()  # who has it open still saves, and is told
 
 
 def test_the_command_does_the_same(cast, world, capsys):
-    call_command("set_aside", "--project=minds", "--stories", "1", "4", "--json")
+    call_command("withdraw", "--project=minds", "--stories", "1", "4", "--json")
     assert json.loads(capsys.readouterr().out)["stories"] == 2 and Story.objects.in_use().count() == 2
-    call_command("set_aside", "--project=minds", "--category=C1", "--back")
+    call_command("withdraw", "--project=minds", "--category=C1", "--back")
     assert "1 story taken back" in capsys.readouterr().out
     with pytest.raises(CommandError, match="minds has no story 9"):
-        call_command("set_aside", "--project=minds", "--stories", "9")
+        call_command("withdraw", "--project=minds", "--stories", "9")
 
 
 def test_a_command_puts_stories_into_a_split_and_takes_them_out(world, capsys):

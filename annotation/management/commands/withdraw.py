@@ -4,12 +4,12 @@ from django.utils import timezone
 
 from annotation.management.commands._scope import check_scope, stories_numbered
 from annotation.management.json_command import JsonCommand
-from annotation.services.setting_aside import set_aside, take_back
+from annotation.services.withdrawals import take_back, withdraw
 from core.wording import counted
 
 
 class Command(JsonCommand):
-    help = "Sets stories aside, which keep all that they have and take part in nothing, or takes them back."
+    help = "Withdraws stories, which keep their data and leave all work, or takes them back."
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
@@ -22,9 +22,9 @@ class Command(JsonCommand):
         project, category, numbers = self.project(options["project"]), options["category"], options["stories"] or []
         check_scope(project, split=None, category=category)
         which = {"project": project, "stories": stories_numbered(project, numbers), "category": category or ""}
-        changed = take_back(by=None, **which) if options["back"] else set_aside(by=None, now=timezone.now(), **which)
+        changed = take_back(by=None, **which) if options["back"] else withdraw(by=None, now=timezone.now(), **which)
         return {"project": project.slug, "stories": changed, "back": options["back"]}
 
     def say(self, result: dict) -> None:
         stories = counted(result["stories"], "story", "stories")
-        self.stdout.write(f"{stories} {'taken back' if result['back'] else 'set aside'}.")
+        self.stdout.write(f"{stories} {'taken back' if result['back'] else 'withdrawn'}.")
