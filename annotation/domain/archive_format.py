@@ -40,7 +40,7 @@ SECTIONS = [
     "draft_events",
     "lane_rows",
     "lane_events",
-    "seats",
+    "assignments",
     "suggestions",
     "votes",
     "vote_events",

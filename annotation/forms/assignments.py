@@ -26,7 +26,7 @@ class Candidate:
 class FilterForm(forms.Form):
     split = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
-    seats = forms.ChoiceField(
+    assignments = forms.ChoiceField(
         required=False,
         label=gettext_lazy("Annotators"),
         choices=[

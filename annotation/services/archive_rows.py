@@ -85,7 +85,7 @@ _OWN = (
     Section("draft_events", DraftEvent, "table__story__project"),
     Section("lane_rows", LaneRow, "story__project", numbered=True),
     Section("lane_events", LaneEvent, "row__story__project"),
-    Section("seats", Assignment, "story__project"),
+    Section("assignments", Assignment, "story__project"),
     Section("suggestions", Suggestion, _OF_PROPOSITION),
     Section("votes", Vote, _OF_PROPOSITION),
     Section("vote_events", VoteEvent, _OF_PROPOSITION),

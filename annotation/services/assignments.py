@@ -138,7 +138,7 @@ def assign(
         people = sorted(
             User.objects.filter(id__in={annotator for _, annotator in assignments}).values_list("username", flat=True)
         )
-        details = {"seats": created, "seed": seed} | ({"due": due.isoformat()} if due else {})
+        details = {"assignments": created, "seed": seed} | ({"due": due.isoformat()} if due else {})
         audit.record(by=by, project=project, action="assignment.created", target=", ".join(people), **details)
     return Assigned(created, len(assignments) - created)
 
@@ -192,7 +192,9 @@ def set_due(*, by: User | None, project: Project, assignments: QuerySet[Assignme
     changed = Assignment.objects.active().filter(pk__in=assignments.order_by().values("pk")).update(due=due)
     if changed:
         day = due.isoformat() if due else "none"
-        audit.record(by=by, project=project, action="assignment.due", target=", ".join(people), seats=changed, due=day)
+        audit.record(
+            by=by, project=project, action="assignment.due", target=", ".join(people), assignments=changed, due=day
+        )
     return changed
 
 

@@ -102,7 +102,7 @@ _DETAILS: dict[str, Promise] = {
     "rows": pgettext_lazy("audit log", "rows"),
     "rule_version": pgettext_lazy("audit log", "rule version"),
     "schema": pgettext_lazy("audit log", "label schema"),
-    "seats": pgettext_lazy("audit log", "assignments"),
+    "assignments": pgettext_lazy("audit log", "assignments"),
     "seed": pgettext_lazy("audit log", "seed"),
     "stories": pgettext_lazy("audit log", "stories"),
     "story": pgettext_lazy("audit log", "story"),

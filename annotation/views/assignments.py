@@ -58,7 +58,9 @@ def _filtered(request: HttpRequest, access: ProjectAccess) -> tuple[FilterForm, 
     chosen = filters.cleaned_data
     named = {name: chosen.get(name) for name in ("split", "category", "person")}
     without_table = chosen.get("tables") == "all"
-    stories = service.stories_to_assign(access.project, slots=chosen.get("seats"), without_table=without_table, **named)
+    stories = service.stories_to_assign(
+        access.project, slots=chosen.get("assignments"), without_table=without_table, **named
+    )
     return filters, stories
 
 

@@ -211,7 +211,7 @@ def test_an_archive_of_a_project_of_imported_annotators_says_the_same_again(full
 
 def test_an_account_and_an_imported_annotator_of_one_name_stay_two(full_project, cast):
     parts = contents(packed(full_project))
-    for name in ("people", "votes", "vote_events", "seats", "gold", "gold_events"):
+    for name in ("people", "votes", "vote_events", "assignments", "gold", "gold_events"):
         parts[file_of(name)] = parts[file_of(name)].replace(b'"bea"', b'":bob"')
     parts["people.jsonl"] += b'{"username": "bea", "display_name": "Bea"}\n'
     import_archive(by=None, source=repacked(parts), slug="copy", now=timezone.now())
@@ -219,12 +219,12 @@ def test_an_account_and_an_imported_annotator_of_one_name_stay_two(full_project,
     assert set(copy.values_list("annotator__username", flat=True)) == {"copy:bob", "copy:bob+", "copy:ben"}
 
 
-@pytest.mark.parametrize("section", ["votes", "gold", "comments", "seats", "stories"])
+@pytest.mark.parametrize("section", ["votes", "gold", "comments", "assignments", "stories"])
 def test_no_time_of_an_archive_lies_in_the_future(full_project, section):
     parts = contents(packed(full_project))
     now = timezone.now()
     raw = parts[file_of(section)].decode()
-    field = {"votes": "changed_at", "gold": "decided_at", "seats": "assigned_at"}.get(section, "created_at")
+    field = {"votes": "changed_at", "gold": "decided_at", "assignments": "assigned_at"}.get(section, "created_at")
     far = re.sub(f'"{field}": "[^"]+"', f'"{field}": "{(now + timedelta(days=2)).isoformat()}"', raw, count=1)
     with pytest.raises(BadArchive, match=rf"^{section}\.jsonl, line 1, field {field}: it lies in the future"):
         import_archive(by=None, source=repacked({**parts, file_of(section): far.encode()}), slug="copy", now=now)

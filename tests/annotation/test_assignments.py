@@ -50,7 +50,7 @@ def test_a_plan_is_carried_out_and_written_down(cast, make_story):
     plan = plan_assignments(project=cast.project, stories=[story.pk for story in stories], annotators=people, seed=3)
     done = assign(by=cast.alice, project=cast.project, assignments=plan.assignments, seed=3)
     assert done.created == 12
-    assert AuditEvent.objects.get(action="assignment.created").details == {"seats": 12, "seed": 3}
+    assert AuditEvent.objects.get(action="assignment.created").details == {"assignments": 12, "seed": 3}
     again = plan_assignments(project=cast.project, stories=[story.pk for story in stories], annotators=people, seed=3)
     assert again.assignments == ()
 
@@ -101,7 +101,7 @@ def test_the_command_assigns_what_it_is_told(cast, make_story, capsys):
     make_story(1, split=Split.objects.create(project=cast.project, name="main"))
     make_story(2, category="Hinting")
     call_command("assign", "--project=minds", "--annotators=bob,bea", "--split=main", f"--seed={2**31 - 1}", "--json")
-    told = {"project": "minds", "seats": 2, "short": 1, "seed": 2**31 - 1}
+    told = {"project": "minds", "assignments": 2, "short": 1, "seed": 2**31 - 1}
     assert json.loads(capsys.readouterr().out) == told
     call_command("assign", "--project=minds", "--annotators=ben", "--split=main")
     assert capsys.readouterr().out == "1 assignment made; 0 stories short of annotators.\n"
@@ -181,7 +181,7 @@ def test_commands_release_and_set_days_as_the_page_does(cast, make_story, assign
     form = {"scope": "all", "annotators": [cast.bob.pk, cast.bea.pk], "seed": 1}
     client.force_login(cast.alice)
 
-    would = {"project": "minds", "seats": 2, "people": {"bob": 1, "bea": 1}, "preview": True}
+    would = {"project": "minds", "assignments": 2, "people": {"bob": 1, "bea": 1}, "preview": True}
     assert told("set_deadline", *filters, "--due", "2031-01-31", "--preview") == would | {"due": "2031-01-31"}
     assert not Assignment.objects.filter(due__isnull=False).exists() and not AuditEvent.objects.exists()
     told("set_deadline", *filters, "--due", "2031-01-31")
@@ -199,7 +199,9 @@ def test_commands_release_and_set_days_as_the_page_does(cast, make_story, assign
     assert set(story.assignments.active().values_list("annotator", flat=True)) == {cast.ben.pk}
     assert other.assignments.active().count() == withdrawn.assignments.active().count() == 3
     assert not Vote.objects.cast().exists() and VoteEvent.objects.filter(origin="release").exists()
-    assert told("release_assignments", "--annotators", "ben", "--stories", "3")["seats"] == 1  # ticked, as on the page
+    assert (
+        told("release_assignments", "--annotators", "ben", "--stories", "3")["assignments"] == 1
+    )  # ticked, as on the page
 
     for words, sentence in (
         (("release_assignments", "--annotators", "nobody"), "nobody: no member of minds has this name."),
@@ -213,7 +215,10 @@ def test_commands_release_and_set_days_as_the_page_does(cast, make_story, assign
         (("set_deadline", "--annotators", "bob", "--due", "2020-02-01"), "1 February 2020 has passed; today"),
         (("assign", "--annotators", "bob", "--due", "2020-02-01"), "1 February 2020 has passed; today"),
         (("release_assignments", "--annotators", "bob", "--split", "none"), "minds has no split 'none'; it has"),
-        (("release_assignments", "--annotators", "bob", "--stories", "1", "--seats", "full"), "leave the filters out."),
+        (
+            ("release_assignments", "--annotators", "bob", "--stories", "1", "--assignments", "full"),
+            "leave the filters out.",
+        ),
     ):
         with pytest.raises(CommandError, match=re.escape(sentence)):
             told(*words)
@@ -254,7 +259,7 @@ def test_who_is_behind_their_deadline(cast, make_story, assign, cast_vote, clien
     address = reverse("annotation:assignments", args=["minds"])
     everybody = {"scope": "all", "annotators": [one.pk for one in cast.annotators], "seed": 1}
     client.post(address, everybody | {"due_set": "1", "due": (now + timedelta(days=60)).date().isoformat()})
-    assert AuditEvent.objects.get(action="assignment.due").details["seats"] == 3
+    assert AuditEvent.objects.get(action="assignment.due").details["assignments"] == 3
     rows = {row.user.username: row for row in client.get(address).context["people"]}
     cells = 10 * len(cast.project.schema.dimensions)
     (bob,), (bea,) = rows["bob"].paces, rows["bea"].paces

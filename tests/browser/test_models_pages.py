@@ -28,7 +28,7 @@ from workers.services.runner import Runner
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 SITE_PAGES = ["/models/", "/models/new/", "/models/ledger/", "/models/ledger/?text=nothing", "/models/work/"]
-SITE_PAGES += [f"/models/spending/?by={by}" for by in ("endpoint", "day", "purpose")]
+SITE_PAGES += [f"/models/spending/?by={by}" for by in ("endpoint", "day", "handler")]
 PROVIDERS = ["openai", "anthropic", "vllm", "vllm-engine", "baseline", "scripted"]
 PROJECT_PAGES = ["/p/minds/prefill/", "/p/minds/prefill/effect/"]
 LONG = "an-endpoint-with-a-name-of-sixty-letters-that-has-to-wrap-ok"

@@ -191,7 +191,7 @@ def test_money_by_model_day_and_purpose(page, make_endpoint, make_call):
     assert "$1.7500 for 2 answers" in page("workers:spending") and "1 answer was lost" in page("workers:spending")
     assert "$1.5000" in page("workers:spending") and "$0.2500" in page("workers:spending")
     assert "2026-03-05" in page("workers:spending", by="day") and "$1.7500" in page("workers:spending", by="day")
-    assert "prefill" in page("workers:spending", by="purpose")
+    assert "prefill" in page("workers:spending", by="handler")
     assert "$1.5000" in page("workers:endpoints")
     assert page("workers:spending", by="nonsense")
 

@@ -176,5 +176,5 @@ class LedgerFilter(forms.Form):
     text = forms.CharField(label=gettext_noop("Text or id"), required=False, max_length=200)
     endpoint = forms.CharField(required=False)
     state = forms.CharField(required=False)
-    purpose = forms.CharField(required=False)
+    handler = forms.CharField(required=False)
     day = forms.DateField(required=False)

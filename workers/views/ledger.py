@@ -25,7 +25,7 @@ LOST = ("lost", gettext_noop("Lost an answer"))
 """Not a state of a call but of an attempt: the call itself may have been answered later."""
 MOST_CHARACTERS = 20_000
 """Characters of a text that a page shows: a browser cannot lay out megabytes."""
-GROUPINGS = {"endpoint": gettext_noop("Model"), "day": gettext_noop("Day"), "purpose": gettext_noop("Purpose")}
+GROUPINGS = {"endpoint": gettext_noop("Model"), "day": gettext_noop("Day"), "handler": gettext_noop("Job handler")}
 
 
 @site_admin
@@ -53,8 +53,7 @@ def ledger(request: HttpRequest) -> HttpResponse:
 
 
 def _calls(chosen: dict) -> QuerySet[Call]:
-    handler = chosen.get("purpose", "")  # people look for what a call was for
-    filters = {name: value for name, value in chosen.items() if name != "purpose"} | {"handler": handler}
+    filters = {"handler": ""} | chosen
     if chosen.get("state") != LOST[0]:
         return service.search(**filters)
     lost = Attempt.objects.lost().filter(call=OuterRef("pk"))
@@ -160,7 +159,7 @@ def _showable(value: Any) -> Any:
 @require_GET
 def spending(request: HttpRequest) -> HttpResponse:
     by = request.GET.get("by") if request.GET.get("by") in GROUPINGS else "endpoint"
-    groups = service.spending("handler" if by == "purpose" else by)
+    groups = service.spending(by)
     context = {
         "by": by,
         "by_name": GROUPINGS[by],
@@ -185,5 +184,5 @@ class SpendingRow:
 def _row(by: str, spent: service.Spent) -> SpendingRow:
     group = spent.group
     name = f"{group:%Y-%m-%d}" if by == "day" and group else str(group or "")
-    label = gettext(name) if by == "purpose" and name else name
+    label = gettext(name) if by == "handler" and name else name
     return SpendingRow(label or "–", f"{reverse('workers:ledger')}?{urlencode({by: name})}" if name else "", spent)

@@ -26,7 +26,9 @@ def add_chosen(parser: ArgumentParser) -> None:
     add_scope(parser)
     parser.add_argument("--annotators", required=True, help="user names, with commas")
     parser.add_argument("--stories", nargs="+", type=int, metavar="NUMBER", help="these stories alone")
-    parser.add_argument("--seats", choices=["free", "full"], help="stories short of annotators, or with all of them")
+    parser.add_argument(
+        "--assignments", choices=["free", "full"], help="stories short of annotators, or with all of them"
+    )
     parser.add_argument("--assigned-to", metavar="NAME", help="stories that this member is assigned to")
     parser.add_argument("--without-table", action="store_true", help="also stories that have no propositions")
     parser.add_argument("--preview", action="store_true", help="only say what would be done")
@@ -43,7 +45,7 @@ def chosen_assignments(project: Project, options: dict) -> QuerySet[Assignment]:
 
 
 def _stories(project: Project, options: dict) -> QuerySet[Story]:
-    filters = {"split": options["split"], "category": options["category"], "slots": options["seats"]}
+    filters = {"split": options["split"], "category": options["category"], "slots": options["assignments"]}
     person, without_table = options["assigned_to"], options["without_table"]
     if not options["stories"]:
         check_scope(project, split=filters["split"], category=filters["category"])

@@ -30,8 +30,8 @@ class Command(JsonCommand):
             without_table=options["without_table"],
         )
         done = assign(by=None, project=project, assignments=plan.assignments, seed=options["seed"], due=options["due"])
-        return {"project": project.slug, "seats": done.created, "short": len(plan.short), "seed": options["seed"]}
+        return {"project": project.slug, "assignments": done.created, "short": len(plan.short), "seed": options["seed"]}
 
     def say(self, result: dict) -> None:
-        assignments, short = counted(result["seats"], "assignment"), counted(result["short"], "story", "stories")
+        assignments, short = counted(result["assignments"], "assignment"), counted(result["short"], "story", "stories")
         self.stdout.write(f"{assignments} made; {short} short of annotators.")

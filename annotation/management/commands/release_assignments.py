@@ -23,7 +23,7 @@ class Command(JsonCommand):
             assignments, votes = release_all(by=None, assignments=rows, now=timezone.now())
         return {
             "project": project.slug,
-            "seats": assignments,
+            "assignments": assignments,
             "votes": votes,
             "people": by_person(would),
             "preview": options["preview"],
@@ -31,6 +31,6 @@ class Command(JsonCommand):
 
     def say(self, result: dict) -> None:
         would = "would be " if result["preview"] else ""
-        assignments, votes = counted(result["seats"], "assignment"), counted(result["votes"], "vote")
+        assignments, votes = counted(result["assignments"], "assignment"), counted(result["votes"], "vote")
         self.stdout.write(f"{assignments} {would}released; {votes} {would}withdrawn.")
         self.say_of("people", result["people"])

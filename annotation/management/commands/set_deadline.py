@@ -25,7 +25,7 @@ class Command(JsonCommand):
             assignments = set_due(by=None, project=project, assignments=rows, due=due)
         return {
             "project": project.slug,
-            "seats": assignments,
+            "assignments": assignments,
             "due": due.isoformat() if due else None,
             "people": by_person(would),
             "preview": options["preview"],
@@ -34,5 +34,5 @@ class Command(JsonCommand):
     def say(self, result: dict) -> None:
         due = f"to be finished by {result['due']}" if result["due"] else "without a deadline"
         would = "would be" if result["preview"] else "now:"
-        self.stdout.write(f"{counted(result['seats'], 'assignment')} {would} {due}.")
+        self.stdout.write(f"{counted(result['assignments'], 'assignment')} {would} {due}.")
         self.say_of("people", result["people"])
