@@ -184,7 +184,14 @@ def one_place(answers: list) -> None:
 
 @presses("benchmark:judge_anew")
 def test_judge_anew(cast, judged):
-    said = {"judge": "lexical-judge", "judge_level": "4", "shots": "0"}
+    said = {
+        "judge": "lexical-judge",
+        "judge_level": "4",
+        "shots": "0",
+        "judge_answer_format": "same",
+        "passes": "1",
+        "settle": "none",
+    }
     one_place(press_six(cast.alice, address(judged, "judge"), said))
     assert Run.objects.filter(source=judged).count() == 1
 

@@ -18,7 +18,7 @@ from benchmark.suites.perceiving.baselines import PERCEIVE, array_of
 from benchmark.suites.perceiving.levels import Levels, people_of
 from benchmark.suites.perceiving.shares import RECALL
 from benchmark.suites.settings import Setting
-from core.messages import gettext_noop
+from core.messages import gettext_noop, word
 from core.plain import Json
 from workers.providers.contract import Request, Task
 
@@ -108,6 +108,6 @@ def parsed_perceptions(
         repaired=dict(repaired or {}) | {"scenes": scenes},
         score=official[RECALL] if official else None,
         repaired_score=repaired[RECALL] if repaired else None,
-        unreadable="" if repaired else UNREADABLE.format(kind=kind),
+        unreadable="" if repaired else UNREADABLE.format(kind=word(kind)),
         empty=scenes == [],
     )

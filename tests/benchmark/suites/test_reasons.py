@@ -28,11 +28,12 @@ from benchmark.suites.results import EntrantParses, EntrantResults
 from benchmark.suites.tombench.options import NO_OPTION
 from benchmark.suites.tombench.options import SEVERAL as SEVERAL_OPTIONS
 from core.catalogues.sentences import translated
+from core.messages import word, worded
 
 OF_ANSWERS = (
     *UNREADABLE_BY_KIND.values(), NEITHER, SEVERAL, NONE, NOTHING_READ, NO_OPTION, UNKNOWING, SEVERAL_ANSWERS,
     SEVERAL_OPTIONS,
-    *(UNREADABLE.format(kind=kind) for kind in ("sentence", "utterance")),
+    *(UNREADABLE.format(kind=word(kind)) for kind in ("sentence", "utterance")),
 )  # fmt: skip
 
 
@@ -71,7 +72,7 @@ SHARED = {text for name, text in vars(reasons).items() if name.isupper() and isi
 @pytest.mark.parametrize("reason", sorted(SHARED | {*JUDGE_S.values()}))
 def test_every_reason_is_chinese_alone_counted_and_in_a_sentence(reason):
     with translation.override("zh-hans"):
-        for text in (reason, f"{reason} 1,002", note_of(reason)):
+        for text in (reason, worded(reason, "1,002"), note_of(reason)):
             assert not re.search("[A-Za-z]{2}", translated(text)), text
 
 

@@ -136,12 +136,8 @@ def confusion(
 
     `table` is {gold label: {predicted label: rows}}; what is not a label has a column only where it was predicted.
     """
-    title = Sentence(
-        "{titles}: gold labels and those of {model}, {parse} parse",
-        titles=word(titles[dimension]),
-        model=model,
-        parse=word(parse),
-    )
+    about = {"titles": word(titles[dimension]), "model": model, "parse": word(parse)}
+    title = Sentence("{titles}: gold labels and those of {model}, {parse} parse", **about)
     columns = [name for name in next(iter(table.values()), {}) if _has_column(name, table)]
     if not any(sum(row.values()) for row in table.values()):
         return Drawing(title, NO_LABEL)
@@ -155,10 +151,9 @@ def confusion(
         shares,
         [[f"{row[name]:,}" for name in columns] for row in table.values()],
         legend=f"Rows, {parse} parse; colour: share of the gold label's rows (%)",
-        look=look,
-        ends=(0.0, 100.0),
+        look=look, ends=(0.0, 100.0),
         corner=("Gold", shortened(f"Predicted by {printable(model)}", 44)),
-    )
+    )  # fmt: skip
     lines = [
         f"{gold} ({totals[gold]} rows): " + ", ".join(f"{name} {row[name]}" for name in columns if row[name])
         for gold, row in table.items()

@@ -43,9 +43,8 @@ def by_kind(look: Look, panels: Mapping[str, Sequence[ModelRow]], *, by: str, sc
     `panels` is {title: rows}, a row has figures by kind; a model that a panel lacks is empty there.
     `score` names the figures.
     """
-    title = Sentence(
-        "{score} by {kind_heads}, {parse} parse", score=word(score), kind_heads=KIND_HEADS[by], parse=word(parse)
-    )
+    about = {"score": word(score), "kind_heads": KIND_HEADS[by], "parse": word(parse)}
+    title = Sentence("{score} by {kind_heads}, {parse} parse", **about)
     models = list(dict.fromkeys(row.model for rows in panels.values() for row in rows))
     if not models:
         return Drawing(title, NO_MODEL)
