@@ -85,7 +85,7 @@ def clauses(*parts: object) -> str:
 
 
 def alternatives(*parts: object) -> str:
-    """Return the clauses of which one or the other holds: `no story is scored; or all are alike`."""
+    """Return the clauses of which one or the other holds: `nothing is scored; or all are alike`."""
     return _in_a_row(_ALTERNATIVES, parts)
 
 
