@@ -74,6 +74,7 @@ from benchmark.suites.asked import PARSES
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.step_keys import LABEL
 from benchmark.suites.registry import suite_named
+from core.messages import restored
 from core.stored_json import parsed_once, text_of
 from judge.models import Alignment, AlignmentState
 from judge.services.studies import Plan, make_study
@@ -565,7 +566,7 @@ def assert_nobody_changed_a_report() -> None:
         text for model in (RunReport, Snapshot) for text in model.objects.values_list(text_of("metrics"), flat=True)
     ]
     assert texts and all(text in parsed_once for text in texts)
-    assert [parsed_once(text) for text in texts] == [json.loads(text) for text in texts]
+    assert [parsed_once(text) for text in texts] == [restored(json.loads(text)) for text in texts]
 
 
 @pytest.mark.dear
