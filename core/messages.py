@@ -13,8 +13,12 @@ from collections.abc import Iterable, Mapping
 from functools import reduce
 from typing import Any
 
-ID, PARAMETERS, TEXT = "message", "parameters", "text"
+SIGN = "="
+"""Beginning of the keys that stored sentences have. Any other key that begins so is stored with one more of it, so that
+nothing that somebody wrote is taken for a sentence."""
+ID, PARAMETERS, TEXT = f"{SIGN}message", f"{SIGN}parameters", f"{SIGN}text"
 MARK = f'{{"{ID}": '
+"""Beginning of a sentence as a text, for a column or a key."""
 
 
 class Sentence(str):
@@ -26,13 +30,14 @@ class Sentence(str):
 
     def __new__(cls, id: str, /, **parameters: object) -> Sentence:
         texts = {name: str(value) for name, value in parameters.items()}
-        return cls._made(id, texts, id.format(**texts) if texts else id)
+        return cls._made(id, texts)
 
     @classmethod
-    def _made(cls, id: str, parameters: Mapping[str, str], text: str) -> Sentence:
-        message = str.__new__(cls, text)
-        message.id, message.parameters = id, parameters
-        return message
+    def _made(cls, id: str, parameters: Mapping[str, str], spelling: str = "") -> Sentence:
+        """Return the sentence as its id says it, or in another spelling. An id without parameters may have braces."""
+        sentence = str.__new__(cls, spelling or (id.format(**parameters) if parameters else id))
+        sentence.id, sentence.parameters = id, parameters
+        return sentence
 
     def __str__(self) -> str:
         """Return the sentence itself, so that an error that was raised with it says it as one."""
@@ -44,15 +49,15 @@ class Sentence(str):
         return self if len(part) == len(self) else part
 
     def format(self, *_: object, **parameters: object) -> Sentence:
-        """Return the message of this id with these parameters."""
+        """Return the sentence of this id with these parameters."""
         return Sentence(self.id, **parameters)
 
     def lower(self) -> Sentence:
-        """Return the message as it stands within a sentence: in English with small letters."""
+        """Return the sentence in small letters; other languages have it as it is."""
         return self._made(self.id, self.parameters, super().lower())
 
     def capitalize(self) -> Sentence:
-        """Return the message as it stands at the beginning of a sentence."""
+        """Return the sentence with a capital, the rest in small letters; other languages have it as it is."""
         return self._made(self.id, self.parameters, super().capitalize())
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -140,39 +145,45 @@ def word(text: str) -> Sentence:
 
 
 def stored(value: Any) -> Any:
-    """Return a value of JSON with its sentences as objects of their ids and parameters; as keys they are texts
-    (`as_text`)."""
+    """Return a value of JSON with each sentence as an object of its id and parameters, and as a key as a text."""
     if isinstance(value, Sentence):
-        text = "".join(value)
         body = {ID: value.id} | ({PARAMETERS: stored(value.parameters)} if value.parameters else {})
-        return body if text == value.id.format(**value.parameters) else body | {TEXT: text}
+        return body if Sentence._made(value.id, value.parameters) == value else body | {TEXT: "".join(value)}
     if isinstance(value, Mapping):
-        return {as_text(name): stored(item) for name, item in value.items()}
+        return {_as_key(name): stored(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [stored(item) for item in value]
     return value
 
 
-def as_text(value: Any) -> Any:
-    """Return a sentence as a text for a column or a key: its id where it is no more than that, else what `stored` makes
-    of it as JSON, which begins with MARK; any other value as it is."""
-    if not isinstance(value, Sentence):
-        return value
-    return value.id if value.id == "".join(value) else json.dumps(stored(value), ensure_ascii=False)
-
-
-def from_text(text: str) -> Sentence:
-    """Return the sentence of a text that `as_text` made; another text is a sentence that no catalogue has."""
-    return restored(json.loads(text)) if text.startswith(MARK) else word(text)
-
-
 def restored(value: Any) -> Any:
-    """Return a value of JSON that `stored` made, with its sentences."""
+    """Return what `stored` was given, with its sentences; tuples are lists."""
     if isinstance(value, dict):
-        if ID in value and value.keys() <= {ID, PARAMETERS, TEXT}:
-            parameters = restored(value.get(PARAMETERS, {}))
-            return Sentence._made(value[ID], parameters, value.get(TEXT) or value[ID].format(**parameters))
-        return {from_text(name) if name.startswith(MARK) else name: restored(item) for name, item in value.items()}
+        if ID in value:
+            return Sentence._made(value[ID], restored(value.get(PARAMETERS, {})), value.get(TEXT, ""))
+        return {_from_key(name): restored(item) for name, item in value.items()}
     if isinstance(value, list):
         return [restored(item) for item in value]
     return value
+
+
+def as_text(value: str) -> str:
+    """Return a sentence, or a text that somebody wrote, as a text for a column: itself where it says all."""
+    says_more = isinstance(value, Sentence) and value != value.id
+    if not says_more and not value.startswith(MARK):
+        return value
+    return json.dumps(stored(value if says_more else Sentence("{text}", text="".join(value))), ensure_ascii=False)
+
+
+def from_text(text: str) -> Sentence:
+    """Return the sentence of a column; a text that somebody wrote is a sentence that no catalogue has."""
+    return restored(json.loads(text)) if text.startswith(MARK) else word(text)
+
+
+def _as_key(name: Any) -> Any:
+    text = as_text(name) if isinstance(name, str) else name
+    return SIGN + text if isinstance(text, str) and text.startswith(SIGN) else text
+
+
+def _from_key(name: str) -> str:
+    return from_text(name) if name.startswith(MARK) else name.removeprefix(SIGN)

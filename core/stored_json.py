@@ -14,7 +14,7 @@ from django.db.models.expressions import Expression
 from django.db.models.functions import Cast
 from pydantic_core import from_json
 
-from core.messages import ID, as_text, from_text, restored, stored
+from core.messages import SIGN, as_text, from_text, restored, stored
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ class SentenceField(models.TextField):  # type: ignore[misc]  # Django has no ty
         return from_text(value) if value else value
 
     def get_prep_value(self, value: Any) -> Any:
-        return super().get_prep_value(as_text(value))
+        return super().get_prep_value(as_text(value) if isinstance(value, str) else value)
 
     def deconstruct(self) -> tuple[str, str, Sequence[Any], dict[str, Any]]:
         name, _, positional, named = super().deconstruct()
@@ -55,7 +55,7 @@ class SentenceField(models.TextField):  # type: ignore[misc]  # Django has no ty
 def parsed(text: str) -> Any:
     """Return what a JSON text says, with its sentences. Raises TypeError and ValueError as `from_json`."""
     value = from_json(text)
-    return restored(value) if f'"{ID}"' in text else value
+    return restored(value) if f'"{SIGN}' in text else value
 
 
 def text_of(column: str) -> Cast:

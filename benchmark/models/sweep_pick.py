@@ -5,7 +5,6 @@ from django.db import models
 
 from annotation.models import Project
 from benchmark.models.run import Entrant
-from core.stored_json import SentenceField
 
 
 class SweepPick(models.Model):
@@ -19,7 +18,7 @@ class SweepPick(models.Model):
     launch = models.CharField(max_length=64)
     group = models.CharField(max_length=60)
     entrant = models.ForeignKey(Entrant, models.CASCADE, related_name="+")
-    reason = SentenceField()
+    reason = models.TextField()
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     at = models.DateTimeField()
 

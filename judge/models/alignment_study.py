@@ -10,7 +10,6 @@ from django.db.models import Q
 
 from annotation.models import Project, Role, Story
 from core.ids import OpaqueModel
-from core.stored_json import SentenceField
 from judge.domain.alignment import MOST_LINKS, Rows
 from judge.domain.origins import StudyOrigin
 from judge.domain.sampling import Unit
@@ -61,7 +60,7 @@ class AlignmentStudy(OpaqueModel):
     closed_at = models.DateTimeField(null=True, blank=True)
     judge_version = models.CharField(max_length=64, blank=True)
     judge_name = models.CharField(max_length=200, blank=True)
-    judge_reason = SentenceField(blank=True)
+    judge_reason = models.TextField(blank=True)
     judge_chosen_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )

@@ -12,6 +12,7 @@ from django.utils import translation
 from core.catalogues.extraction import Text, python_texts
 from core.catalogues.sentences import translated
 from core.messages import (
+    MARK,
     Sentence,
     as_sentence,
     as_text,
@@ -24,8 +25,10 @@ from core.messages import (
     noted,
     restored,
     stored,
+    word,
     worded,
 )
+from core.stored_json import parsed
 from workers.models import Job
 
 pytestmark = pytest.mark.once
@@ -51,6 +54,25 @@ def test_parts_are_put_together_in_each_language():
     assert capitalised(gettext_noop("level")) == "Level" and as_sentence("it is so") == "It is so."
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"message": "{x}"}, {"message": {"text": 1}, "parameters": [3]}, {"=message": "{x.__class__}"},
+        {"=message": {"a": 1}, "=text": None}, {"=": {"==": 1}}, {MARK: 1, '{"=message": "a"}': 2},
+        {word("=HYPERLINK(1)"): 1}, [word("a {b} c"), gettext_noop("such as {} for none")],
+    ],
+)  # fmt: skip
+def test_nothing_that_somebody_wrote_is_taken_for_a_sentence(value):
+    """Answers of models, question sets and names are kept in the same columns."""
+    kept = json.dumps(stored(value))
+    assert parsed(kept) == restored(json.loads(kept)) == value
+
+
+@pytest.mark.parametrize("text", ['{"=message": "{x}"', '{"=message": "{x}"}', "{x} and {", "=1+1"])
+def test_a_text_that_somebody_wrote_comes_back_from_a_column(text):
+    assert from_text(as_text(text)) == from_text(as_text(word(text))) == text
+
+
 @pytest.mark.parametrize("cut", [str, lambda text: text[:500], lambda text: str(ValueError(text)), pickle.dumps])
 def test_a_sentence_stays_one(cut):
     kept = cut(HAS)
@@ -61,8 +83,8 @@ def test_a_sentence_stays_one(cut):
 def test_what_is_kept_has_ids_and_parameters_and_what_is_sent_is_english():
     value = {"why": [HAS, HAS.lower()], HAS: 1, "plain": gettext_noop("alignment"), "number": 3}
     kept = json.loads(json.dumps(stored(value)))
-    assert kept["why"][0] == {"message": HAS.id, "parameters": {"controls": {"message": "shuffled options"}}}
-    assert kept["plain"] == {"message": "alignment"} and restored(kept) == value
+    assert kept["why"][0] == {"=message": HAS.id, "=parameters": {"controls": {"=message": "shuffled options"}}}
+    assert kept["plain"] == {"=message": "alignment"} and restored(kept) == value
     assert [type(text) for text in restored(kept)["why"]] == [Sentence, Sentence]
     assert json.loads(json.dumps({"why": HAS})) == {"why": "The run has the control “shuffled options” already."}
     assert from_text(as_text(HAS)).parameters == HAS.parameters and as_text(gettext_noop("x")) == "x"
