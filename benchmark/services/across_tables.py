@@ -155,9 +155,11 @@ def _run_sentences(rankings: Sequence[SuiteRanking]) -> list[str]:
     notes = []
     for ranking in rankings:
         titles = list(dict.fromkeys(place.run_title for place in ranking.places.values()))
-        more = Sentence(" and {titles} more", titles=len(titles) - MOST_RUNS) if len(titles) > MOST_RUNS else ""
-        if titles:
-            notes.append(f"{ranking.title}: {listed(f'“{title}”' for title in titles[:MOST_RUNS])}{more}")
+        named = listed(f"“{title}”" for title in titles[:MOST_RUNS])
+        if len(titles) > MOST_RUNS:
+            named = Sentence("{titles} and {count} more", titles=named, count=len(titles) - MOST_RUNS)
+        if named:
+            notes.append(labelled(ranking.title, named))
     return [Sentence("Runs. {notes}.", notes=clauses(*notes))] if notes else []
 
 

@@ -74,7 +74,7 @@ def _begun(by: User | None, watch: AnchorWatch, repeat: AnchorRepeat, now: datet
         with transaction.atomic():
             _begin(by, watch, repeat, now)
     except (RunRefused, SuiteFailed, BadPromptSet) as error:
-        repeat.run, repeat.why_not = None, str(error)[:500]
+        repeat.run, repeat.why_not = None, str(error)
         repeat.save(update_fields=["run", "why_not"])
     return repeat
 

@@ -198,14 +198,13 @@ def parse_answer(run_item: RunItem, call: Call, texts: Texts) -> Parsed:
 def _unreadable_reason(call: Call, parsed: Parsed) -> str:
     """Return why an answer is unreadable, empty for a usable one. A table without rows, and an answer outside a closed
     set, count as answers only where the model meant to end there."""
-    if (
-        call.state == "unreadable" and call.problem not in NO_WORD
-    ):  # an empty answer is whole, and asked about once more
+    # an empty answer is whole, and asked about once more
+    if call.state == "unreadable" and call.problem not in NO_WORD:
         return NOT_WHOLE
     ended = {"refused": REFUSED, "truncated": TRUNCATED}.get(call.state, "")
     if not parsed.unreadable:
         return ended if parsed.empty or parsed.stray else ""
-    return (ended or parsed.unreadable)[:120]
+    return ended or parsed.unreadable
 
 
 def _state(why: str) -> ItemState:

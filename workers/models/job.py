@@ -35,7 +35,6 @@ GOES_ON = (JobState.PREPARING, JobState.RUNNING)
 PAUSABLE, RESUMABLE, CANCELLABLE = (JobState.RUNNING,), (JobState.PAUSED,), UNENDED
 EXTENDABLE = (JobState.RUNNING, JobState.FINISHED)
 """The states from which people move a job; what they see and are told of it comes from here too."""
-_MOST_NOTE = 300
 
 
 class JobQuerySet(models.QuerySet):
@@ -67,7 +66,7 @@ class JobQuerySet(models.QuerySet):
     def fail_preparation(self, note: str, *, now: datetime) -> int:
         """preparing → finished, failed: its items cannot be made, as the note says."""
         failed = {"state": JobState.FINISHED, "outcome": Outcome.FAILED, "finished_at": now}
-        return self.preparing().update(**failed, note=note[:_MOST_NOTE])
+        return self.preparing().update(**failed, note=note)
 
     def prepare_again(self) -> int:
         """finished → preparing, where preparing it failed: it has no items, or the note says why it lacks some."""

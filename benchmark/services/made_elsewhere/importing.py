@@ -333,7 +333,7 @@ def rows_of(preview: Preview) -> list[AnswerRow]:
 
 def _row(item_key: ItemKey, record: Record | None, order: Order | None) -> AnswerRow:
     if record is None or record.text is None:
-        why = (record.problem if record and record.problem else NOT_IN_FILE)[:120]
+        why = record.problem if record and record.problem else NOT_IN_FILE
         return AnswerRow(*item_key, None, why, "", "", (0, 0))
     messages = [{"role": message["role"], "content": storable(message["content"])} for message in record.messages]
     body: dict[str, Any] = {"messages": messages} if messages else {"imported": record.where}

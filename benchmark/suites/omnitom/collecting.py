@@ -17,6 +17,7 @@ from benchmark.suites.omnitom.records import Record, record_of_sample
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
 from benchmark.suites.reasons import JUDGE_S, OF_JUDGE, OPEN
+from core.messages import Sentence
 
 METRICS = {JUDGE: STAGE1, LABEL: STAGE2}
 """The figures that the answers of a step are read for."""
@@ -68,9 +69,9 @@ def no_official_parse(scheme: Scheme) -> str:
     """Return why official scoring has nothing on gold of this scheme, empty for OmniToM's own."""
     if scheme.official:
         return ""
-    return (
-        f"Gold labelled by {scheme.schema.reference} has no official parse: the released code knows OmniToM's "
-        f"own dimensions alone."
+    return Sentence(
+        "Gold labelled by {schema} has no official parse: the released code knows OmniToM's own dimensions alone.",
+        schema=scheme.schema.reference,
     )
 
 

@@ -92,7 +92,7 @@ def highest_text(name: str, count: int, estimate: Estimate) -> str:
     """Return the figure of the highest of so many candidates without the optimism of that choice, in words."""
     ends = [f"{100 * end:.1f}" for end in estimate.interval or ()]
     value = "–" if estimate.value is None else f"{100 * estimate.value:.1f}"
-    figure = f"{value} % [{listed(ends) or '–'}]"
+    figure = f"{value} % [{', '.join(ends) or '–'}]"
     return Sentence(
         "{name} is the highest of {count}. Corrected for the optimism of choosing the highest, it is at {figure}.",
         name=name,
