@@ -1,13 +1,13 @@
 """Keep every figure of the sample's pages, and compare two such files: `python bench/figures.py write FILE`,
 `python bench/figures.py compare BEFORE AFTER`.
 
-`write` makes a fresh sample with question sets and runs beside it, opens every address that a project admin reaches
-from the first page by links, and keeps each table and each number outside of tables. `compare` prints what the second
-file has not, page by page, and ends with 1 where a figure of the first is missing. Figures are compared as they are
-printed, without times and identifiers. One that moved to another page is not missing.
+`write` makes a fresh sample with question sets and runs, follows links from the first page as a project admin, and
+keeps each row of a table and each number outside of tables. `compare` lists the figures of the first file that the
+second does not have, and ends with 1 if there are any. Figures are compared as they are printed, without times and
+identifiers; a figure that moved to another page is not missing.
 
-Each sample draws its arms and samples of items anew: two files of one version differ there, and in pages of which the
-walk opens only some. Compare two of the same version first.
+Arms and samples of items are drawn again in each sample, and of some pages only a few are opened. Two files of one
+version differ in these: compare those first.
 """
 
 from __future__ import annotations

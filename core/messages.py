@@ -1,9 +1,9 @@
-"""Sentences that know what they were made of, so that each reader gets them in their own language.
+"""Sentences with an id and parameters, translated for each reader.
 
-A `Sentence` is English text and can be used as any text. Beside it stands its id, which the catalogues translate,
-and its parameters: `Sentence("{count} of {total} failed", count=3, total=9)`. A parameter that is a sentence itself is
-translated too; every other is shown as it is, as names that people gave must be. What the product keeps has sentences
-as objects (`stored`, `restored`); what it sends has them in English.
+A `Sentence` is an English text that also has an id, which catalogues translate, and parameters:
+`Sentence("{count} of {total} failed", count=3, total=9)`. A parameter that is a sentence is translated too; any other,
+such as a name that somebody gave, is shown as it is. Columns keep ids and parameters (`stored`, `restored`, `as_text`,
+`from_text`); the API and files have the English text.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Sentence(str):
         part = super().__getitem__(key)
         return self if len(part) == len(self) else part
 
-    def format(self, *_: object, **parameters: object) -> Sentence:
+    def format(self, **parameters: object) -> Sentence:  # type: ignore[override]  # a place has a name
         """Return the sentence of this id with these parameters."""
         return Sentence(self.id, **parameters)
 

@@ -1,7 +1,7 @@
-"""Cursors of PostgreSQL that a test left open, as a page whose rows nobody read to their end leaves one.
+"""PostgreSQL cursors that a test left open, for example by requesting a page without reading all its rows.
 
-Their generator is thrown away at some later moment and closes its cursor then. Where that is within the transaction of
-another test, whose connection it is too by then, the server knows no such cursor and aborts the transaction.
+Python closes such a cursor at some later moment. If that is within the transaction of another test on the same
+connection, the server does not have the cursor any more and aborts the transaction.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _chunked_cursor = DatabaseWrapper.chunked_cursor
 
 
 def note_opened() -> None:
-    """Have every cursor of the server noted that is opened from now on."""
+    """Note every server-side cursor that is opened from now on."""
 
     def chunked_cursor(wrapper: DatabaseWrapper) -> Any:
         cursor = _chunked_cursor(wrapper)
@@ -29,7 +29,7 @@ def note_opened() -> None:
 
 
 def close_left() -> None:
-    """Close the cursors that are still open, before the transaction that they were opened in ends."""
+    """Close the cursors that are still open. Call it before the transaction of the test ends."""
     for reference in _open:
         if (cursor := reference()) is not None and not cursor.cursor.closed:
             with contextlib.suppress(DatabaseError):

@@ -48,9 +48,6 @@ class Lacking:
     of_blind: int
 
 
-NONE_LACKING = Lacking(0, 0, 0, 0)
-
-
 @dataclass(frozen=True, slots=True)
 class ProposalEffect:
     """The share of proposals that people linked, where these were `shown` and where they were not (`blind`), and the
@@ -64,7 +61,7 @@ class ProposalEffect:
 
 
 def effect_of(
-    alignments: Sequence[Linked], *, seed: int, over: ClusterName = STORIES, lacking: Lacking = NONE_LACKING
+    alignments: Sequence[Linked], *, seed: int, lacking: Lacking, over: ClusterName = STORIES
 ) -> ProposalEffect:
     """Return how much likelier people link what is proposed to them. Who sees proposals is drawn for each alignment,
     so that the two kinds have the same tables but for chance."""

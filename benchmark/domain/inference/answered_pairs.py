@@ -82,11 +82,6 @@ class Difference(Tested):
         """The bounds; None where nothing is missing."""
         return self.bounds if self.bounds and self.bounds[1] - self.bounds[0] > _ROUNDING else None
 
-    @property
-    def missing_alike(self) -> bool | None:
-        """Return whether as much is missing on both sides; None without a difference."""
-        return self.shares.alike if self.shares else None
-
 
 @dataclass(frozen=True, slots=True)
 class Sides:
