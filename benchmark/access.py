@@ -35,7 +35,7 @@ from benchmark.services.suite_rankings import SuiteRanking
 from benchmark.services.visibility import shows_results, visibility_of
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.results import EntrantsByGroup, NamedEntrant
-from core.messages import Sentence, gettext_noop
+from core.messages import Sentence, gettext_noop, quantity, word
 from core.reads import Read
 from core.stored_json import parsed_once, text_of
 from judge.access import has_unfinished, unfinished_in
@@ -179,7 +179,7 @@ def check_whole(access: ProjectAccess, dataset: Dataset) -> None:
             if dataset.suite
             else ("story", "stories")
         )
-        counted = f"a {singular}" if count == 1 else f"{count:,} {many}"
+        counted = Sentence("a {noun}", noun=word(singular)) if count == 1 else quantity(count, singular, many)
         raise PermissionDenied(
             Sentence(
                 "This holds the gold of {counted} that you still have work to do on; finish that first.",

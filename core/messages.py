@@ -104,6 +104,11 @@ def worded(name: object, value: object) -> Sentence:
     return Sentence("{name} {value}", name=word(str(name)), value=value)
 
 
+def quantity(count: int, singular: str, plural: str) -> Sentence:
+    """Return a number with its noun: `1 row`, `2,860 rows`."""
+    return Sentence("{count} {noun}", count=f"{count:,}", noun=word(singular if count == 1 else plural))
+
+
 def sentences(*parts: object) -> str:
     """Return the sentences that there are, one after the other."""
     return _in_a_row(_SENTENCES, parts)

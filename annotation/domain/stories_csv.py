@@ -83,8 +83,8 @@ def _problem(cells: list[str], at: Mapping[str, int]) -> str:
         return gettext_noop("story is empty; expected the text of a story.")
     if len(text) > MAX_STORY_LENGTH:
         return Sentence(
-            "The story has {text} characters; expected at most {max_story_length}.",
-            text=len(text),
+            "The story has {count} characters; expected at most {max_story_length}.",
+            count=len(text),
             max_story_length=MAX_STORY_LENGTH,
         )
     number = as_displayed(number)

@@ -27,7 +27,7 @@ def _story(text: str) -> str:
     if len(text) > MAX_STORY_LENGTH:
         raise refusal(
             Sentence("at most {max_story_length}", max_story_length=MAX_STORY_LENGTH),
-            Sentence("the story has {text} characters", text=len(text)),
+            Sentence("the story has {count} characters", count=len(text)),
         )
     return text
 

@@ -98,14 +98,14 @@ def _text(field: models.Field) -> Callable[[Any], str]:
             raise BadValue(gettext_noop("expected a text."))
         if longest is not None and len(value) > longest:
             raise BadValue(
-                Sentence("it has {value} characters; expected at most {longest}.", value=len(value), longest=longest)
+                Sentence("it has {count} characters; expected at most {longest}.", count=len(value), longest=longest)
             )
         if field.flatchoices and value not in allowed:
             raise BadValue(
                 Sentence(
-                    "it is {value}; expected one of {str}.",
+                    "it is {value}; expected one of {allowed}.",
                     value=repr(value[:40]),
-                    str=", ".join(sorted(map(str, allowed))),
+                    allowed=", ".join(sorted(map(str, allowed))),
                 )
             )
         return value

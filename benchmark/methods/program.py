@@ -11,6 +11,7 @@ from benchmark.methods.contract import Earlier, Method, NothingToAsk, Put
 from benchmark.suites.asked import Parsed, Question, Step
 from benchmark.suites.settings import Setting, Settings
 from core.digests import text_digest
+from core.messages import capitalised, labelled, sentences
 from workers.providers.contract import Request, Task
 
 METHOD = "method"
@@ -23,7 +24,7 @@ def method_setting(methods: Sequence[Method]) -> Setting:
         METHOD,
         "Method",
         methods[0].name,
-        help=" ".join(f"{method.title[:1].upper()}{method.title[1:]}: {method.help}" for method in methods),
+        help=sentences(*(labelled(capitalised(method.title), method.help) for method in methods)),
         choices=tuple((method.name, method.title) for method in methods),
         method=True,
         helps=tuple(method.help for method in methods),

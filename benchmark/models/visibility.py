@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.db import models
 
 from annotation.models import Project, Role
-from core.messages import Sentence, gettext_noop
+from core.messages import Sentence, gettext_noop, word
 
 
 class Audience(models.TextChoices):
@@ -37,6 +37,6 @@ class ResultsVisibility(models.Model):
         if not self.once_published or audience == Audience.ADMINS:
             return audience.label.lower()
         return Sentence(
-            "admins, and {value} while gold is published",
-            value="experts" if audience == Audience.EXPERTS else "every member",
+            "admins, and {others} while gold is published",
+            others=word("experts" if audience == Audience.EXPERTS else "every member"),
         )

@@ -189,9 +189,8 @@ def absences(group: str, entrants: Sequence[RunEntrant]) -> list[Absence]:
     for entrant in entrants:
         model_problems = problems.get(entrant.entrant or 0, [])
         failed, problem = sum(count for _, count in model_problems), commonest(model_problems)[0]
-        why = Sentence("all {failed} calls failed", failed=f"{failed:,}") + (
-            Sentence(", most often: {problem}", problem=_sentence(problem[:_LONGEST])) if problem else ""
-        )
+        often = Sentence("most often: {problem}", problem=_sentence(problem[:_LONGEST])) if problem else ""
+        why = listed([Sentence("all {failed} calls failed", failed=f"{failed:,}"), often])
         absent.append(
             Absence(group, entrant.name, entrant.run, entrant.run_title, failed=failed, problem=problem, why=why)
         )

@@ -105,7 +105,7 @@ def _ranking(
         group=group.key,
         title="",
         dataset=Sentence(
-            "{dataset}, version {dataset_2}", dataset=dataset.title or gettext_noop("gold"), dataset_2=dataset.version
+            "{dataset}, version {version}", dataset=dataset.title or gettext_noop("gold"), version=dataset.version
         ),
         over=chosen.label if chosen else "",
         numbers=chosen.stories if chosen else frozenset(),

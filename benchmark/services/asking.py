@@ -47,9 +47,9 @@ def prompt_set_named(sets: PromptSets, name: str, project: Project) -> PromptSet
         project_names = StoredPromptSet.objects.filter(project=project).values_list("name", flat=True)
         raise BadPromptSet(
             Sentence(
-                "There is no prompt set {name}; there are {value}.",
+                "There is no prompt set {name}; there are {sets}.",
                 name=repr(name),
-                value=", ".join([*sets.names, *project_names]),
+                sets=", ".join([*sets.names, *project_names]),
             )
         )
     return _loaded(sets.load, stored.pk)

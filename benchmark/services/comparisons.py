@@ -173,9 +173,7 @@ def why_unreadable(entrants: Sequence[NamedEntrant], group: str, parse: str, sel
     empty where both have."""
     for entrant in entrants:
         if why := _why_unreadable(entrant, group, parse, selection):
-            return Sentence(
-                "{model} has no {parse} figures. {why}", model=entrant.model, parse=word(parse), why=why
-            ).strip()
+            return Sentence("{model} has no {parse} figures. {why}", model=entrant.model, parse=word(parse), why=why)
     return ""
 
 

@@ -13,7 +13,10 @@ from benchmark.services.method_plans import method_of, methods_of
 from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, own_steps, part_of
 from benchmark.services.stored_plans import draft_of
 from benchmark.suites.contract import Suite
-from core.messages import Sentence, labelled, listed, sentences, uncapitalised, word
+from core.messages import Sentence, gettext_noop, labelled, listed, sentences, uncapitalised, word
+
+NOT_AGAIN = gettext_noop("{control}: {about}{counted}, and are not asked again. {same}")
+ONE_NOT_AGAIN = gettext_noop("{control}: {about}{counted}, and is not asked again. {same}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,15 +181,8 @@ def _same_sentences(suite: Suite, name: str, same: int, looked: int, total: int)
         else Sentence("1 {singular} stays as it is", singular=word(singular))
     )
     return [
-        (
-            Sentence(
-                "{controls}: {about}{counted}, and {value} not asked again. {same}",
-                controls=CONTROLS[name].title.capitalize(),
-                about=about,
-                counted=counted,
-                value="are" if count > 1 else "is",
-                same=CONTROLS[name].same,
-            )
+        (NOT_AGAIN if count > 1 else ONE_NOT_AGAIN).format(
+            control=CONTROLS[name].title.capitalize(), about=about, counted=counted, same=CONTROLS[name].same
         )
     ]
 

@@ -123,9 +123,9 @@ def _text_problems(field: str, text: str) -> Iterator[EntryRefused]:
     if len(text) > longest:
         yield EntryRefused(
             Sentence(
-                "The {field} has {text} characters; expected {longest} at most.",
+                "The {field} has {count} characters; expected {longest} at most.",
                 field=field,
-                text=f"{len(text):,}",
+                count=f"{len(text):,}",
                 longest=longest,
             ),
             field,

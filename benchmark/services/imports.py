@@ -250,9 +250,9 @@ def _wrong_name(sample: Sample) -> str:
             return Sentence("its {name} is empty.", name=name)
         if len(value) > LONGEST_NAME and name not in ("category", "split"):  # these are cut
             return Sentence(
-                "its {name} has {value} characters; expected {longest_name} at most.",
+                "its {name} has {count} characters; expected {longest_name} at most.",
                 name=name,
-                value=f"{len(value):,}",
+                count=f"{len(value):,}",
                 longest_name=LONGEST_NAME,
             )
     return ""

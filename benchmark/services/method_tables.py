@@ -224,11 +224,11 @@ def _lead(rows: Sequence[MethodRow], by_method: MethodResults, group: str) -> li
     if counts[1:]:
         lead.append(
             Sentence(
-                "Not all were asked about the same {group} ({counts} to {counts_2}): differences are over "
+                "Not all were asked about the same {group} ({least} to {most}): differences are over "
                 "what both have, scores are not.",
                 group=nouns_of_group(group)[1],
-                counts=f"{counts[0]:,}",
-                counts_2=f"{counts[-1]:,}",
+                least=f"{counts[0]:,}",
+                most=f"{counts[-1]:,}",
             )
         )
     return lead

@@ -11,7 +11,7 @@ from benchmark.suites.asked import PARSES
 from benchmark.suites.group_metrics import LabelledCounts
 from benchmark.suites.registry import group_named
 from benchmark.suites.results import EntrantResults
-from core.messages import Sentence, clauses, gettext_noop, labelled, listed
+from core.messages import Sentence, clauses, gettext_noop, labelled, listed, word
 
 PEOPLE_NOTE = gettext_noop(
     "People are scored like models, on the cells that they labelled, against gold without their own vote or "
@@ -73,6 +73,6 @@ def _labelled(counts: LabelledCounts) -> str:
         "{total}, of which {cells} count ({settled}) and {open} stay open",
         total=total,
         cells=f"{counts.cells - counts.open:,}",
-        settled=settled or "none is settled",
+        settled=settled or word("none is settled"),
         open=f"{counts.open:,}",
     )

@@ -84,9 +84,9 @@ def _check_dataset(plan: Plan) -> None:
         )
         raise RunRefused(
             Sentence(
-                "{dataset} holds {dataset_2}; {suite} needs {needed}.",
+                "{dataset} holds {content}; {suite} needs {needed}.",
                 dataset=plan.dataset,
-                dataset_2=plan.dataset.title or "gold",
+                content=plan.dataset.title or word("gold"),
                 suite=suite.title,
                 needed=needed,
             ),
@@ -138,14 +138,14 @@ def _check_steps(plan: Plan) -> None:
     launched = [step.key for step in plan.definition.launched]
     if not plan.steps or not set(plan.steps) <= set(launched):
         expected = (
-            Sentence("{launched} and {launched_2}", launched=listed(launched[:-1]), launched_2=launched[-1])
+            Sentence("{steps} and {last}", steps=listed(launched[:-1]), last=launched[-1])
             if launched[1:]
             else launched[0]
         )
         raise RunRefused(
             Sentence(
                 "The steps are {steps}; expected some of {expected}.",
-                steps=listed(plan.steps) or "none",
+                steps=listed(plan.steps) or word("none"),
                 expected=expected,
             ),
             "steps",
@@ -312,11 +312,11 @@ def _check_source(plan: Plan, source: Run) -> None:
     if source.dataset_id != plan.dataset.pk:
         raise RunRefused(
             Sentence(
-                "The {many} of {source} are about version {dataset} of the dataset, not version {dataset_2}.",
+                "The {many} of {source} are about version {version} of the dataset, not version {other_version}.",
                 many=word(many),
                 source=source.title,
-                dataset=source.dataset.version,
-                dataset_2=plan.dataset.version,
+                version=source.dataset.version,
+                other_version=plan.dataset.version,
             ),
             "source",
         )

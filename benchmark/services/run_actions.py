@@ -14,13 +14,13 @@ from django.db import transaction
 from benchmark.models import Run
 from benchmark.services.archiving import ARCHIVED, DELETED
 from benchmark.services.runs import IMPORTED, LAUNCH
-from core.messages import Sentence, gettext_noop, sentences
+from core.messages import Sentence, gettext_noop, sentences, word
 from workers.models import JobState
 from workers.services.jobs import JobRefused, apply_action, fits, require_action
 
 NOTHING_LEFT = gettext_noop("Nothing of this launch can be changed so by now.")
 ALONE = gettext_noop("The run was launched alone.")
-DONE = {"pause": "paused", "resume": "resumed", "cancel": "cancelled"}
+DONE = {"pause": gettext_noop("paused"), "resume": gettext_noop("resumed"), "cancel": gettext_noop("cancelled")}
 """The actions that the controls of a run follow, as what was done to them."""
 
 
@@ -40,7 +40,7 @@ class TakenAlong:
             if self.controls == 1
             else Sentence("{controls} runs under its controls were", controls=f"{self.controls:,}")
         )
-        followed = [Sentence("{some} {done}, too.", some=some, done=DONE[self.action])] if self.controls else []
+        followed = [Sentence("{some} {done}, too.", some=some, done=word(DONE[self.action]))] if self.controls else []
         return sentences(*followed, *self.left)
 
 
@@ -60,7 +60,9 @@ class DoneToLaunch:
             if self.runs == 1
             else Sentence("{runs} runs of this launch were", runs=f"{self.runs:,}")
         )
-        return sentences(f"{some} {DONE[self.action]}, with what is under controls.", *self.left)
+        return sentences(
+            Sentence("{some} {done}, with what is under controls.", some=some, done=word(DONE[self.action])), *self.left
+        )
 
 
 def refused_action(run: Run, action: str = "") -> str:
@@ -132,7 +134,7 @@ def goes_along(run: Run, action: str) -> str:
         if count == 1
         else Sentence("{count} runs under its controls are", count=f"{count:,}")
     )
-    return Sentence("{some} {done}, too.", some=some, done=DONE[action]) if count else ""
+    return Sentence("{some} {done}, too.", some=some, done=word(DONE[action])) if count else ""
 
 
 @transaction.atomic

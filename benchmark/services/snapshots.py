@@ -25,7 +25,7 @@ from benchmark.services.leaderboard_scope import Leaderboard
 from benchmark.services.methods_text import facts_of
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import report_of
-from core.messages import Sentence, gettext_noop, word
+from core.messages import Sentence, capitalised, gettext_noop, sentences, word
 
 
 @transaction.atomic
@@ -102,19 +102,19 @@ def save_across_snapshot(*, by: User | None, project: Project, title: str = "") 
 
 
 def _compared(comparison: Comparison) -> str:
-    how = comparison.method
     part = Sentence(" of {selection}", selection=comparison.selection) if comparison.selection else ""
-    return Sentence(
+    compared = Sentence(
         "{first} and {second} were compared on the {n} stories{part} for which both have a score, in "
-        "the {parse} parse. Differences are first minus second. {how}{how_2}.",
+        "the {parse} parse. Differences are first minus second. {how}.",
         first=comparison.first,
         second=comparison.second,
         n=f"{comparison.n:,}",
         part=part,
         parse=word(comparison.parse),
-        how=how[:1].upper(),
-        how_2=how[1:],
-    ) + (Sentence(" Settings that differ: {differ}.", differ=comparison.differ) if comparison.differ else "")
+        how=capitalised(comparison.method),
+    )
+    differ = Sentence("Settings that differ: {differ}.", differ=comparison.differ) if comparison.differ else ""
+    return sentences(compared, differ)
 
 
 def _keep(by: User | None, project: Project, run: Run | None, title: str, document: Document) -> Snapshot:

@@ -104,9 +104,9 @@ def _next(project: Project, side: str) -> Lacking:
     )
     if imported:
         run_on = Sentence(
-            "{imported} is imported as version {imported_2}: now run the same models on it, to its end.",
-            imported=imported.title,
-            imported_2=imported.version,
+            "{title} is imported as version {version}: now run the same models on it, to its end.",
+            title=imported.title,
+            version=imported.version,
         )
         return Lacking(run_on, "launch", str(imported.version))
     example = _example(side)

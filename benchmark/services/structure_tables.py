@@ -13,7 +13,7 @@ from benchmark.domain.plots import structure_and_answers
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.plot_data import Picture
 from benchmark.services.structure import ALL, QUESTIONS, Association, Related
-from core.messages import Sentence, as_sentence, clauses, gettext_noop, listed, uncapitalised
+from core.messages import Sentence, as_sentence, clauses, gettext_noop, listed, sentences, uncapitalised
 from core.statistics import Estimate
 
 PICTURE = "right-answers"
@@ -357,7 +357,7 @@ def verdict_of(association: Association) -> Verdict:
     else:
         ends = slope.interval
         interval = (
-            Sentence("95 % interval {ends} to {ends_2}", ends=_tenth(ends[0]), ends_2=_tenth(ends[1]))
+            Sentence("95 % interval {low} to {high}", low=_tenth(ends[0]), high=_tenth(ends[1]))
             if ends
             else Sentence("no interval: {reason}", reason=slope.reason)
         )
@@ -388,11 +388,11 @@ def _fit_text(association: Association) -> str:
     if beyond is None:
         return ""
     models = (
-        Sentence("{models} models as random effect", models=beyond.models)
-        + (
-            Sentence(" with a standard deviation of {spread} points", spread=f"{100 * beyond.spread:.1f}")
+        sentences(
+            Sentence("{models} models as random effect", models=beyond.models),
+            Sentence("with a standard deviation of {spread} points", spread=f"{100 * beyond.spread:.1f}")
             if beyond.spread is not None
-            else ""
+            else "",
         )
         if beyond.models > 1
         else gettext_noop("one model, so without a random effect")

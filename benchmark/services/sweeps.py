@@ -127,10 +127,10 @@ def _offering(plan: Plan, field: str, values: Sequence[Any]) -> Setting:
     if unknown := [value for value in values if value not in offered]:
         raise RunRefused(
             Sentence(
-                "{setting} is {unknown}; expected {str}.",
+                "{setting} is {unknown}; expected {offered}.",
                 setting=setting.label,
                 unknown=unknown[0],
-                str=" or ".join(map(str, offered)),
+                offered=" or ".join(map(str, offered)),
             ),
             field,
         )

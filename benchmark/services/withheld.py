@@ -19,7 +19,7 @@ from benchmark.services.documents import Document
 from benchmark.services.suite_rankings import SuiteRanking
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.results import EntrantResults, EntrantsByGroup
-from core.messages import Sentence, gettext_noop, word
+from core.messages import Sentence, gettext_noop, quantity, word
 
 Numbers = Set[int]
 
@@ -47,7 +47,7 @@ def sentence(open_stories: int, stories: int, suite: str = "") -> str:
         if stories == 1
         else Sentence("the stories of {some}", some=some)
     )
-    counted = Sentence("one {singular}", singular=word(singular)) if stories == 1 else f"{stories:,} {many}"
+    counted = Sentence("one {singular}", singular=word(singular)) if stories == 1 else quantity(stories, singular, many)
     return Sentence(
         "These figures rest on {counted}, and you still have work to do on {work}. Finish that first.",
         counted=counted,

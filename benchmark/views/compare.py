@@ -271,7 +271,7 @@ def _overall(comparison: Comparison) -> Overall:
 
 def _interval(row: ComparedMetric) -> str:
     if ends := row.interval:
-        return Sentence("(95 % interval {ends} to {ends_2})", ends=points(ends[0]), ends_2=points(ends[1]))
+        return Sentence("(95 % interval {low} to {high})", low=points(ends[0]), high=points(ends[1]))
     return Sentence("(no interval: {reason})", reason=row.reason) if row.reason else ""
 
 

@@ -27,7 +27,7 @@ from benchmark.suites.contract import BadImport, Suite
 from benchmark.suites.registry import suite_of_gold, suites
 from core.idempotency.forms import made_once
 from core.language import gettext
-from core.messages import Sentence, gettext_noop, listed
+from core.messages import Sentence, gettext_noop, listed, quantity, worded
 from core.plain import Json
 from core.views.contexts import Context
 
@@ -281,39 +281,35 @@ def _sentences(changes: Difference) -> list[str]:
     ]
     sentences += [
         Sentence(
-            "{cells}: {settled} before, {settled_2} now.",
-            cells=_count(cells, "cell"),
-            settled=SETTLED.get(before, before),
-            settled_2=SETTLED.get(after, after),
+            "{cells}: {before} before, {now} now.",
+            cells=quantity(cells, "cell", "cells"),
+            before=SETTLED.get(before, before),
+            now=SETTLED.get(after, after),
         )
         for (before, after), cells in sorted(changes.settled.items())
     ]
-    sentences += _change_sentences(changes.votes, "vote")
+    sentences += _change_sentences(changes.votes, gettext_noop("vote"), gettext_noop("votes"))
     return sentences + _change_sentences(
         changes.adjudications, gettext_noop("decision by an expert"), gettext_noop("decisions by experts")
     )
 
 
-def _change_sentences(cells: Cells, singular: str, many: str = "") -> list[str]:
+def _change_sentences(cells: Cells, singular: str, many: str) -> list[str]:
     kinds = {"new": "new", "gone": "withdrawn", "changed": "changed"}
     parts = [
-        _count(cells.counts[kind], f"{word} {singular}", many and f"{word} {many}")
-        for kind, word in kinds.items()
+        quantity(cells.counts[kind], worded(kind_word, singular), worded(kind_word, many))
+        for kind, kind_word in kinds.items()
         if cells.counts[kind]
     ]
     return (
         [
             Sentence(
-                "{parts}, in {stories}.", parts=listed(parts), stories=_count(len(cells.stories), "story", "stories")
+                "{parts}, in {stories}.", parts=listed(parts), stories=quantity(len(cells.stories), "story", "stories")
             )
         ]
         if parts
         else []
     )
-
-
-def _count(number: int, singular: str, many: str = "") -> str:
-    return f"{number:,} {singular if number == 1 else many or singular + 's'}"
 
 
 @require_GET

@@ -24,6 +24,8 @@ from core.messages import Sentence, gettext_noop, listed
 from core.views.contexts import Context
 from workers.models import Endpoint
 
+FREE_TEXT = gettext_noop("free text only")
+
 
 @require_http_methods(["GET", "POST"])
 def launch(request: HttpRequest, slug: str) -> HttpResponse:
@@ -103,9 +105,10 @@ def endpoint_choices(form: forms.Form, suite: Suite) -> list[EndpointChoice]:
         able = steps_of(endpoint, suite.name)
         steps = [suite.step(step).label for step in able]
         unable = [step.label for step in suite.launched if step.key not in able]
-        ways = [] if endpoint.json_schema or not endpoint.about.reads_prompts else [gettext_noop("free text only")]
+        ways = [] if endpoint.json_schema or not endpoint.about.reads_prompts else [FREE_TEXT]
         ways += [gettext_noop("batch")] if endpoint.batches else []
-        ability = listed([able_text(steps, unable), *ways]).replace("every step, free", "free")
+        steps_text = [] if not unable and FREE_TEXT in ways else [able_text(steps, unable)]
+        ability = listed([*steps_text, *ways])
         choices.append(
             EndpointChoice(
                 endpoint=endpoint, ticked=endpoint.name in ticked, steps=steps, partly=bool(unable), ability=ability
@@ -130,5 +133,5 @@ def able_text(able: Sequence[str], unable: Sequence[str]) -> str:
     return (
         Sentence("not {unable}", unable=unable[0].lower())
         if len(unable) == 1
-        else Sentence("{able} of {able_2} steps", able=len(able), able_2=len(able) + len(unable))
+        else Sentence("{able} of {total} steps", able=len(able), total=len(able) + len(unable))
     )

@@ -235,7 +235,7 @@ class Counted:
 
     def _checked(self, value: Any) -> Any:
         if not isinstance(value, list) or not self.least <= len(value) <= self.most:
-            length = Sentence("it is a list of {value}", value=len(value)) if isinstance(value, list) else ""
+            length = Sentence("it is a list of {count}", count=len(value)) if isinstance(value, list) else ""
             raise refusal(Sentence("a list of {least} to {most}", least=self.least, most=self.most), length)
         return value
 

@@ -13,9 +13,9 @@ ENDINGS = ("_API_KEY", "_KEY", "_TOKEN")
 _OWN = re.compile(r"SECRET_KEY.*|(CREDENCE|DJANGO|DATABASE|REDIS|BROKER|CELERY|EMAIL|SMTP)_.*")
 """What the site itself reads (config/settings.py): a server that an endpoint names must never be sent one of these."""
 NOT_A_VARIABLE = Sentence(
-    "The name of a key variable ends in {endings} or {endings_2}, such as OPENAI_API_KEY.",
-    endings=", ".join(ENDINGS[:-1]),
-    endings_2=ENDINGS[-1],
+    "The name of a key variable ends in {first} or {last}, such as OPENAI_API_KEY.",
+    first=", ".join(ENDINGS[:-1]),
+    last=ENDINGS[-1],
 )
 OWN_VARIABLE = gettext_noop("This variable belongs to the site itself; choose another name for the key.")
 LOOKS_LIKE_A_KEY = gettext_noop(

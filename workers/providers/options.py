@@ -74,9 +74,9 @@ def check_options(options: Options, allowed: KnownOptions) -> None:
         if type(value) not in allowed[name]:  # not isinstance: true is not a number of GPUs
             raise Rejected(
                 Sentence(
-                    "The option {name} wants {name_2}, not {value}.",
+                    "The option {name} wants {type}, not {value}.",
                     name=name,
-                    name_2=allowed[name][0].__name__,
+                    type=allowed[name][0].__name__,
                     value=repr(value),
                 )
             )
@@ -89,10 +89,10 @@ def check_limits(options: Options) -> None:
     if limit not in LIMITS:
         raise Rejected(
             Sentence(
-                "The option max_tokens_field is {limit}; expected {limits} or {limits_2}.",
+                "The option max_tokens_field is {limit}; expected {first} or {last}.",
                 limit=repr(limit),
-                limits=", ".join(LIMITS[:-1]),
-                limits_2=LIMITS[-1],
+                first=", ".join(LIMITS[:-1]),
+                last=LIMITS[-1],
             )
         )
     check_extra_body(options.get("extra_body", {}))

@@ -15,7 +15,7 @@ from annotation.domain.agreement import coefficients
 from annotation.domain.agreement.intervals import COEFFICIENTS, Resampled, mean_interval
 from annotation.domain.agreement.story_sums import FAMILIES, Resamples, StorySums, Sums
 from annotation.domain.agreement.votes import Tally
-from core.messages import Sentence, gettext_noop, word
+from core.messages import Sentence, clauses, gettext_noop, word
 from core.plain import Json
 from core.statistics import Clusters, Floats, Interval, method
 
@@ -191,7 +191,7 @@ def _over_all(
             else (None, coefficients.ONE_LABEL if cells else coefficients.NO_CELLS)
             for name in MEASURES
         },
-        method=_method(seed, stories, over) + "; " + gettext_noop("chance-corrected: mean over dimensions"),
+        method=clauses(_method(seed, stories, over), gettext_noop("chance-corrected: mean over dimensions")),
     )
 
 

@@ -151,7 +151,7 @@ class _Table:
         if all(self.sides) and (alike := self._alike()):
             return alike
         if not all(self.sides):
-            return Sentence("every structure is {sides} at this cut", sides="right" if self.sides[0] else "wrong")
+            return Sentence("every structure is {sides} at this cut", sides=word("right" if self.sides[0] else "wrong"))
         return gettext_noop("structures or answers are alike within each part that is compared")
 
     def _estimate(

@@ -32,7 +32,7 @@ from benchmark.suites.contract import Step, Suite
 from benchmark.suites.lettered import OPTION_ORDER, Order
 from benchmark.suites.reasons import NOT_IN_FILE
 from core.digests import text_digest
-from core.messages import Sentence, gettext_noop
+from core.messages import Sentence, capitalised, gettext_noop
 from core.plain import Json, plain
 from core.texts import storable
 from workers.models import Endpoint, Job, JobState
@@ -199,12 +199,11 @@ def _nothing(made: Made, matched: Matched, index: Index, plan: Plan) -> str:
     )
     count = len(made.records)
     return Sentence(
-        "{made}: none of its {count} answers is to a sample of {dataset}. {where}{where_2}: {why}{example}.",
+        "{made}: none of its {count} answers is to a sample of {dataset}. {where}: {why}{example}.",
         made=made.name,
         count=f"{count:,}",
         dataset=plan.dataset,
-        where=where[:1].upper(),
-        where_2=where[1:],
+        where=capitalised(where),
         why=why,
         example=example,
     )
@@ -242,9 +241,9 @@ def refuse_twice(preview: Preview, *, but: int | None = None) -> None:
         if same and other.parameters == draft_of(plan, preview.stories).parameters:
             raise RunRefused(
                 Sentence(
-                    "The answers of this file are a run already: {other} ({other_2}).",
-                    other=other.title,
-                    other_2=other.uid,
+                    "The answers of this file are a run already: {run} ({uid}).",
+                    run=other.title,
+                    uid=other.uid,
                 )
             )
 

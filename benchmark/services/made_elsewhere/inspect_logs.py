@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmark.services.made_elsewhere.records import BadFile, Made, Record, texts_in
 from core.incoming.damage import damage_as, fault_of, oversize
-from core.messages import Sentence, gettext_noop
+from core.messages import Sentence, gettext_noop, labelled
 
 FORMAT = "inspect"
 TOOL = "inspect_ai"
@@ -51,7 +51,7 @@ def _package(name: str) -> Any:
     try:
         import inspect_ai.log
     except ImportError as error:
-        raise BadFile(f"{name}: {NOT_THERE}") from error
+        raise BadFile(labelled(name, NOT_THERE)) from error
     return inspect_ai.log
 
 

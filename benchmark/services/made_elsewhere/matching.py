@@ -11,7 +11,7 @@ from types import MappingProxyType
 from benchmark.services.made_elsewhere.records import Record
 from benchmark.services.made_elsewhere.texts import FEWEST_CHARACTERS, SampleTexts, Texts
 from benchmark.suites.answers import Answered
-from core.messages import Sentence, gettext_noop
+from core.messages import Sentence, gettext_noop, listed
 
 _TRY = re.compile(r"(.+)/(\d{1,2})")
 
@@ -179,10 +179,13 @@ class Index:
         )
         if not (record.texts or record.messages):
             return why
-        return why + (
-            gettext_noop(", and no sample has exactly this text or all of its own texts in it")
-            if self.by_text
-            else gettext_noop(", and no sample has exactly this text")
+        return listed(
+            [
+                why,
+                gettext_noop("and no sample has exactly this text or all of its own texts in it")
+                if self.by_text
+                else gettext_noop("and no sample has exactly this text"),
+            ]
         )
 
     def _asked_exactly(self, record: Record) -> set[int]:

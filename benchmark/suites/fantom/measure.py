@@ -28,13 +28,13 @@ from benchmark.suites.measuring import SampleResult, measured_samples, undefined
 from benchmark.suites.reasons import questions_unanswered
 from benchmark.suites.right_or_wrong import ACCURACY, accuracy_group, is_read_right, scored_by
 from benchmark.suites.set_measuring import measured_sets, sets_group
-from core.messages import Sentence, gettext_noop
+from core.messages import Sentence, gettext_noop, sentences
 
 ALL, F1 = "all", "f1"
 _RESTS_ON = tuple(step.key for step in ANSWERING)
 _RESAMPLED = gettext_noop("A conversation’s questions are resampled together.")
 _SET = gettext_noop(
-    "Figures are of sets, counted under their first question: a set is right where all its answers are. "
+    "Figures are of sets, counted under their first question: a set is right where all its answers are."
 )
 
 
@@ -58,7 +58,7 @@ def _is_fact(sample: Sample) -> bool:
 
 
 def _sets_group(key: str, title: str, score: str, note: str, counts: Callable[[Sample], bool]) -> MetricGroup:
-    notes = (_SET + note, _RESAMPLED)
+    notes = (sentences(_SET, note), _RESAMPLED)
     return sets_group(
         key,
         title,

@@ -20,13 +20,13 @@ from core.messages import gettext_noop
 
 SCENARIOS: Mapping[str, str] = {INACCESSIBLE: "false belief", ACCESSIBLE: "control"}
 TYPES: Mapping[tuple[str, str], str] = {
-    (FACT, ""): "Fact",
-    (CHOICE, ""): "Belief, choice",
-    (DISTANCE, ""): "Belief, free",
-    (LIST, ANSWERABILITY): "Answerability, list",
-    (YES_NO, ANSWERABILITY): "Answerability, yes or no",
-    (LIST, INFORMATION): "Information, list",
-    (YES_NO, INFORMATION): "Information, yes or no",
+    (FACT, ""): gettext_noop("Fact"),
+    (CHOICE, ""): gettext_noop("Belief, choice"),
+    (DISTANCE, ""): gettext_noop("Belief, free"),
+    (LIST, ANSWERABILITY): gettext_noop("Answerability, list"),
+    (YES_NO, ANSWERABILITY): gettext_noop("Answerability, yes or no"),
+    (LIST, INFORMATION): gettext_noop("Information, list"),
+    (YES_NO, INFORMATION): gettext_noop("Information, yes or no"),
 }
 """Titles of types of questions, by kind and topic."""
 SHORT_TYPES: Mapping[str, str] = {name: name for name in TYPES.values()}

@@ -9,6 +9,7 @@ from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, ST
 from benchmark.suites.omnitom.steps import STEPS, STRUCTURED
 from benchmark.suites.reported import ASKING, UNCERTAINTY, Reported, Sections
 from benchmark.suites.settings import Settings
+from core.messages import Sentence, gettext_noop, listed
 from judge.domain.lexical import BLIND
 
 _UNCALIBRATED = (
@@ -37,7 +38,8 @@ def judge_sees(settings: Settings) -> tuple[str, str]:
         return "", "both tables, no prompt and no story"
     level, with_story = settings.options.get("judge_level"), settings.options.get("with_story")
     given = "the story and both tables" if with_story else "both tables, not the story"
-    return f"level {level}, {'with' if with_story else 'without'} the story", f"{given}, at prompt level {level}"
+    story = gettext_noop("with the story") if with_story else gettext_noop("without the story")
+    return listed([Sentence("level {level}", level=level), story]), f"{given}, at prompt level {level}"
 
 
 def _prompts(reported: Reported) -> str:

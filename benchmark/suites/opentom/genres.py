@@ -7,13 +7,13 @@ from benchmark.suites.opentom.kinds import ATTITUDE, COARSE, FINE
 from core.messages import Sentence, gettext_noop
 
 GENRES: ShortNames = {
-    "Coarse location, first order": "Loc c (F)",
-    "Coarse location, second order": "Loc c (S)",
-    "Fine location, first order": "Loc f (F)",
-    "Fine location, second order": "Loc f (S)",
-    "Multi-hop, first order": "MHop (F)",
-    "Multi-hop, second order": "MHop (S)",
-    "Attitude": "Att",
+    gettext_noop("Coarse location, first order"): "Loc c (F)",
+    gettext_noop("Coarse location, second order"): "Loc c (S)",
+    gettext_noop("Fine location, first order"): "Loc f (F)",
+    gettext_noop("Fine location, second order"): "Loc f (S)",
+    gettext_noop("Multi-hop, first order"): "MHop (F)",
+    gettext_noop("Multi-hop, second order"): "MHop (S)",
+    gettext_noop("Attitude"): "Att",
 }
 """The short name of each genre by its name, as the paper's tables head them."""
 _PLACES = {COARSE: gettext_noop("Coarse location"), FINE: gettext_noop("Fine location")}

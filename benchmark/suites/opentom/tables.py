@@ -19,7 +19,7 @@ from benchmark.suites.published import Published
 from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import findings_of, row_of
 from benchmark.suites.showing.missing import missing_sentences
-from core.messages import Sentence, gettext_noop, labelled, word
+from core.messages import Sentence, gettext_noop, labelled, sentences, word
 
 SECTIONS = (
     Section(gettext_noop("Macro F1 by genre"), ("genres",), ("batches", "genres"), paper=True),
@@ -33,14 +33,14 @@ _F1 = Sentence(
     "brackets: 95 % intervals over narratives; n: answers. {worst}",
     worst=_WORST,
 )
-_BATCHES = (
+_BATCHES = sentences(
     gettext_noop(
         "The benchmark’s own protocol: mean and population standard deviation over its five "
         "samples of fifty narratives, drawn with its fixed seed 42, "
         "without the multi-hop questions that it leaves out. A dash: a sample has no answers, or none that could be "
-        "read. "
-    )
-    + _WORST
+        "read."
+    ),
+    _WORST,
 )
 _OVERLAPPING = gettext_noop(
     "The hundred long narratives are shuffled three times with seed 42, two samples to a shuffle: the five overlap, so "
@@ -56,13 +56,13 @@ _GAP = gettext_noop(
     "each once. Unreadable: the mover’s side / the observer’s. Bounds take what could not be read at its worst on one "
     "side and at its best on the other; a gap inside such bounds may come of unreadable answers."
 )
-_POOLED = (
+_POOLED = sentences(
     gettext_noop(
         "Pooled: both kinds in one F1, as the released code has it, though their labels differ. "
         "Mean: that of the F1s of "
-        "the two kinds, as the paper has its random and majority baselines. "
-    )
-    + _WORST
+        "the two kinds, as the paper has its random and majority baselines."
+    ),
+    _WORST,
 )
 _UNREADABLE = gettext_noop(
     "Share of answers that the parse could not take for any label; F1 leaves them out. Brackets: 95 % "
@@ -288,10 +288,10 @@ def _fewer_narratives(of_genres: Sequence[Batches]) -> list[str]:
     return [
         Sentence(
             "Not the benchmark’s protocol: its samples are of {narratives_a_sample} narratives, those "
-            "here of {sizes} to {sizes_2}, as no others were asked about.",
+            "here of {least} to {most}, as no others were asked about.",
             narratives_a_sample=NARRATIVES_A_SAMPLE,
-            sizes=min(sizes),
-            sizes_2=max(sizes),
+            least=min(sizes),
+            most=max(sizes),
         )
     ]
 

@@ -149,7 +149,7 @@ def correlations_table(models: Sequence[Metrics], tasks: Tasks, parse: str, *, f
     rows: list[Cells] = [
         {
             "scenario": scenario.capitalize(),
-            "pair": Sentence("{names} and {names_2}", names=names[first], names_2=names[second].lower()),
+            "pair": Sentence("{first} and {second}", first=names[first], second=names[second].lower()),
         }
         | _correlation(models, families, scenario, first, second)
         for scenario in SCENARIOS

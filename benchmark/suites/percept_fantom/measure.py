@@ -29,18 +29,18 @@ from benchmark.suites.right_or_wrong import accuracy_group, is_read_right, score
 from benchmark.suites.set_measuring import measured_sets, sets_group
 from benchmark.suites.shares_of_answers import scored_shares
 from benchmark.suites.unit_estimates import without_value
-from core.messages import gettext_noop
+from core.messages import gettext_noop, sentences
 
 ALL = "all"
 _BY_METHOD = tuple(step.key for step in STEPS if step.key not in (PERCEPTIONS, BELIEF))
 _RESAMPLED = gettext_noop("A conversation’s questions are resampled together.")
 _SET = gettext_noop(
     "Figures are of sets, counted under their first question: a set is right where all its choices, lists and "
-    "yes or no questions are. "
+    "yes or no questions are."
 )
 _FALSE = gettext_noop("The set’s questions on what a character missed.")
 _TRUE = gettext_noop("Sets all of whose questions are on what everybody heard.")
-_GIVEN = gettext_noop(" They are asked with the true perceivers of every utterance.")
+_GIVEN = gettext_noop("They are asked with the true perceivers of every utterance.")
 
 
 def in_false(sample: Sample) -> bool:
@@ -69,7 +69,7 @@ def _sets_group(
         majority=by_majority,
         says=says,
         noun=gettext_noop("answering") if step == ANSWER else gettext_noop("perception-to-belief inference"),
-        notes=(_SET + note, _RESAMPLED),
+        notes=(sentences(_SET, note), _RESAMPLED),
     )
 
 
@@ -115,10 +115,13 @@ PERCEIVING = perceiving_group(
             "of the conversation "
             "(repaired)."
         ),
-        gettext_noop(
-            "A conversation counts once for each of its sets, under the set’s first question, as in the released code. "
-        )
-        + _RESAMPLED,
+        sentences(
+            gettext_noop(
+                "A conversation counts once for each of its sets, under the set’s first question, as in the released "
+                "code."
+            ),
+            _RESAMPLED,
+        ),
     ),
 )
 GIVEN_FALSE = _sets_group(
@@ -126,7 +129,7 @@ GIVEN_FALSE = _sets_group(
     gettext_noop("Perception to belief, false belief"),
     gettext_noop("set:ALL from perceptions, false belief"),
     BELIEF,
-    _FALSE + _GIVEN,
+    sentences(_FALSE, _GIVEN),
     in_false,
 )
 GIVEN_TRUE = _sets_group(
@@ -134,7 +137,7 @@ GIVEN_TRUE = _sets_group(
     gettext_noop("Perception to belief, true belief"),
     gettext_noop("set:ALL from perceptions, true belief"),
     BELIEF,
-    _TRUE + _GIVEN,
+    sentences(_TRUE, _GIVEN),
     in_true,
 )
 GROUPS = (FALSE_BELIEF, TRUE_BELIEF, QUESTIONS, PERCEIVING, GIVEN_FALSE, GIVEN_TRUE)

@@ -73,7 +73,7 @@ _OF_SETS = {
     "all": "ALL",
     **{
         f"{topic} all": Sentence(
-            "ALL of {value}", value="answerability" if topic == ANSWERABILITY else "information access"
+            "ALL of {topic}", topic=word("answerability" if topic == ANSWERABILITY else "information access")
         )
         for topic in TOPICS
     },

@@ -25,7 +25,7 @@ from benchmark.suites.percept_tomi.steps import (
 )
 from benchmark.suites.right_or_wrong import accuracy_group, scored_by
 from benchmark.suites.shares_of_answers import scored_shares
-from core.messages import gettext_noop
+from core.messages import gettext_noop, sentences
 from core.plain import Json, plain
 
 _FACETS = {"scenario": gettext_noop("Scenario"), "order": gettext_noop("Order")}
@@ -81,7 +81,7 @@ PERCEIVING = perceiving_group(
             "Accuracy, the benchmark’s own, is of the sentences that the model wrote: leaving one out costs nothing "
             "there. Whole stories: nothing wrong in what the model wrote (official), or in all of the story (repaired)."
         ),
-        gettext_noop("A story counts once for each question about it, as in the released code. ") + _RESAMPLED,
+        sentences(gettext_noop("A story counts once for each question about it, as in the released code."), _RESAMPLED),
     ),
 )
 INFERRING = accuracy_group(
@@ -95,7 +95,7 @@ INFERRING = accuracy_group(
     chance=by_chance,
     majority=by_majority,
     says=place_stated,
-    notes=(gettext_noop("The question is asked with the true perceivers of every sentence. ") + _RESAMPLED,),
+    notes=(sentences(gettext_noop("The question is asked with the true perceivers of every sentence."), _RESAMPLED),),
 )
 GROUPS = (QUESTIONS, PERCEIVING, INFERRING)
 

@@ -9,6 +9,7 @@ from benchmark.domain.tables.categories import ShortNames
 from benchmark.suites.contract import BadImport, Imported, Sample
 from benchmark.suites.percept_tomi.data import FILE, PerceptQuestion, read_percept_tomi
 from benchmark.suites.percept_tomi.tracker import UnknownSentence, places_of, track
+from core.messages import gettext_noop
 
 TYPES: Mapping[str, tuple[str, str]] = {
     "first_order_no_tom": ("first order", "true belief"),
@@ -18,10 +19,10 @@ TYPES: Mapping[str, tuple[str, str]] = {
 }
 """Order and scenario of each question type."""
 CATEGORIES: ShortNames = {
-    "First order, true belief": "1st true",
-    "First order, false belief": "1st false",
-    "Second order, true belief": "2nd true",
-    "Second order, false belief": "2nd false",
+    gettext_noop("First order, true belief"): "1st true",
+    gettext_noop("First order, false belief"): "1st false",
+    gettext_noop("Second order, true belief"): "2nd true",
+    gettext_noop("Second order, false belief"): "2nd false",
 }
 LICENCE = "No licence comes with the file. The paper announces CC BY-NC 4.0, which is the licence of ToMi too."
 

@@ -9,7 +9,7 @@ from benchmark.domain.tables.table import Cells
 from benchmark.suites.judge_summaries import JudgeTestSummary
 from benchmark.suites.results import EntrantResults, RunEntrant
 from benchmark.suites.showing.entrants import JUDGE_TEST
-from core.messages import Sentence, as_sentence, clauses, gettext_noop
+from core.messages import Sentence, as_sentence, clauses, gettext_noop, word, worded
 from core.plain import plain
 from judge.domain.self_test import METHOD, Rate
 
@@ -39,13 +39,13 @@ def notes_of(entrants: Sequence[RunEntrant]) -> list[str]:
 def test_sentence(test: JudgeTestSummary) -> str:
     if test.state == NOT_TESTED and not test.kinds:
         return Sentence("Self-test of the judge {judge}: {not_tested}.", judge=test.judge, not_tested=NOT_TESTED)
-    parts = [f"{kind.name} {_share(kind)}" for kind in test.kinds]
+    parts = [worded(kind.name, _share(kind)) for kind in test.kinds]
     state = (
         ""
         if test.state == "tested"
         else Sentence(
             " ({state}: {answered} of {calls} calls answered)",
-            state=test.state,
+            state=word(test.state),
             answered=test.answered,
             calls=test.calls,
         )
@@ -63,7 +63,7 @@ def test_sentence(test: JudgeTestSummary) -> str:
 
 def _share(kind: Rate) -> str:
     if not kind.n and not kind.missing:
-        return "–, no pair"
+        return gettext_noop("–, no pair")
     share = "–"
     if kind.rate is not None and kind.interval:
         low, high = kind.interval

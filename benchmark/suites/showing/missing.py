@@ -9,10 +9,16 @@ from benchmark.domain.tables import Column
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import models_of, parses_in, unjudged
-from core.messages import Sentence, as_sentence, clauses, gettext_noop, listed, sentences, word
+from core.messages import Sentence, as_sentence, clauses, gettext_noop, listed, quantity, sentences, word
 from core.statistics import caution
 
 UNMARKED = gettext_noop("Nothing is marked as best: {why}.")
+LOST_OF_ONE = gettext_noop(
+    "Judges or providers lost answers, or rows of them, in {stories} of {names}: that shows no difference against it."
+)
+LOST_OF_SEVERAL = gettext_noop(
+    "Judges or providers lost answers, or rows of them, in {stories} of {names}: that shows no difference against them."
+)
 AT_THEIR_WORST = gettext_noop("Order, bold and letters count them at their worst.")
 METRICS_WITHOUT = gettext_noop("Order counts them at their worst; the figures of this table leave them out.")
 LEFT_OUT = gettext_noop("Rows pooled over stories leave them out.")
@@ -107,9 +113,9 @@ def shares_text(shares: Mapping[str, float], nouns: str = "stories") -> str:
         return ""
     most = max(shares, key=shares.__getitem__)
     return Sentence(
-        "missing answers differ: {shares} to {shares_2} % of the {nouns}, most of {most}",
-        shares=f"{100 * min(shares.values()):.1f}",
-        shares_2=f"{100 * shares[most]:.1f}",
+        "missing answers differ: {least} to {most_missing} % of the {nouns}, most of {most}",
+        least=f"{100 * min(shares.values()):.1f}",
+        most_missing=f"{100 * shares[most]:.1f}",
         nouns=word(nouns),
         most=most,
     )
@@ -126,9 +132,9 @@ def rows_text(counts: Mapping[str, int]) -> str:
         return ""
     most = max(counts, key=counts.__getitem__)
     return Sentence(
-        "rows not judged differ: {counts} to {counts_2}, most of {most}",
-        counts=f"{min(counts.values()):,}",
-        counts_2=f"{counts[most]:,}",
+        "rows not judged differ: {least} to {most_rows}, most of {most}",
+        least=f"{min(counts.values()):,}",
+        most_rows=f"{counts[most]:,}",
         most=most,
     )
 
@@ -162,15 +168,9 @@ def _lost(models: Sequence[EntrantResults], group: str) -> list[str]:
     if len(alike) > _LOST_SENTENCES:
         return [*sentences, _lost_of_many(alike, group)]
     for lost, names in alike.items():
-        stories = f"{lost:,} {nouns_of_group(group)[lost != 1]}"
+        stories = quantity(lost, *nouns_of_group(group))
         sentences.append(
-            Sentence(
-                "Judges or providers lost answers, or rows of them, in {stories} of {names}: that shows no "
-                "difference against {value}.",
-                stories=stories,
-                names=listed(names),
-                value="it" if len(names) == 1 else "them",
-            )
+            (LOST_OF_ONE if len(names) == 1 else LOST_OF_SEVERAL).format(stories=stories, names=listed(names))
         )
     return sentences
 

@@ -30,7 +30,7 @@ def ranked_within(entrants: Sequence[EntrantResults]) -> list[str]:
 
 def ranked_by(entrants: Sequence[EntrantResults]) -> str:
     """The name of the ranking, as files have it."""
-    return clauses("worst case (missing answers at their worst)", *_within(entrants))
+    return clauses(gettext_noop("worst case (missing answers at their worst)"), *_within(entrants))
 
 
 def _within(entrants: Sequence[EntrantResults]) -> list[str]:

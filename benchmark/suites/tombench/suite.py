@@ -97,7 +97,7 @@ def _lines(view: ItemView) -> list[ReadLine]:
     )
     official, repaired = ((parsed or {}).get("choice") for parsed in (view.official, view.repaired))
     as_displayed = (
-        Sentence("Shown as {letters}; right is {letters_2}.", letters=letters[repaired], letters_2=letters[item.gold])
+        Sentence("Shown as {order}; right is {right}.", order=letters[repaired], right=letters[item.gold])
         if repaired in letters
         else ""
     )

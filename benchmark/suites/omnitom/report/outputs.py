@@ -49,10 +49,14 @@ def match_count_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
     where |= {f"{name} share": items for name, items in where.items()}
     rows = [row_of(entrant, STAGE1, row, where) for row, entrant in zip(table.rows, entrants, strict=True)]
     left = clauses(
-        *(f"{model} {matches.unjudged:,}" for model, matches in matches_by_model.items() if matches.unjudged)
+        *(
+            Sentence("{name} {value}", name=model, value=f"{matches.unjudged:,}")
+            for model, matches in matches_by_model.items()
+            if matches.unjudged
+        )
     )
     notes = [*table.notes, gettext_noop("Shares of the model's predicted rows; brackets: 95 % intervals over stories.")]
-    notes += [f"Not among them, as the judge left them out: {left}."] if left else []
+    notes += [Sentence("Not among them, as the judge left them out: {left}.", left=left)] if left else []
     notes += of_bounds(rows)
     return replace(table, rows=rows, lead=pooled_lead(STAGE1, entrants), notes=notes)
 
