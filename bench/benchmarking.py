@@ -245,8 +245,8 @@ def _questions_run(dataset, models: int):
     from django.utils import timezone
 
     from benchmark.models import Run, RunItem
+    from benchmark.services.launches import start_run
     from benchmark.services.plans import Plan
-    from benchmark.services.runs import start_run
     from core.bulk import update_rows
     from workers.models import Call, Endpoint, Item, ItemState, Job, JobOutcome, JobState
     from workers.services.preparing import prepare_all
@@ -286,8 +286,8 @@ def _wide_run(dataset, models: int):
     from django.utils import timezone
 
     from benchmark.models import Run, RunItem
+    from benchmark.services.launches import start_run
     from benchmark.services.plans import Plan
-    from benchmark.services.runs import start_run
     from core.bulk import insert_rows, update_rows
     from workers.models import Call, Item, ItemState, Job, JobOutcome, JobState
     from workers.services.endpoints import save_endpoint

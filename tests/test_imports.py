@@ -227,9 +227,9 @@ def test_code_of_all_suites_names_no_step():
     [
         ("templates/benchmark/runs/run.html", "<p>Extractions of {{ run }}</p>", ["Extractions"]),
         ("judge/services/studies.py", 'raise Refused("These runs have no extraction.")', ["extraction"]),
-        ("benchmark/services/runs.py", 'steps = ["extract"]', ["extract"]),
+        ("benchmark/services/launches.py", 'steps = ["extract"]', ["extract"]),
         ("benchmark/suites/omnitom/steps.py", 'EXTRACT = "extract"', []),
-        ("benchmark/services/runs.py", "traceback.extract_tb(error), extracted, answers", []),
+        ("benchmark/services/launches.py", "traceback.extract_tb(error), extracted, answers", []),
     ],
 )
 def test_a_step_that_is_named_is_found(path, text, names):

@@ -34,7 +34,7 @@ from workers.providers import registry
 from workers.services.endpoint_rules import AMOUNTS, TEXTS, check_endpoint
 
 FORMS = ("annotation.forms", "benchmark.forms", "workers.forms", "judge.forms")
-SHAPES = ("annotation.api.shapes", "benchmark.api", "benchmark.services.launch_shapes", "workers.api", "judge.api")
+SHAPES = ("annotation.api.shapes", "benchmark.api", "benchmark.services.launches", "workers.api", "judge.api")
 OTHER_NAMES = {"RowForm": "TableRow", "AnswersForm": "Import"}
 HOSTILE = (
     "", " ", "\t", "\n", "\u00a0", "\u3000", "\x00", "a\x00b", "a\nb", "\u202eabc", "值", "0", "-1", "+1", "1e2", "1E2",

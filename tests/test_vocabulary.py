@@ -17,7 +17,7 @@ EXEMPT = {
     "benchmark/api/shapes/calibration.py": {"known"},
     "benchmark/api/shapes/runs.py": {"held"},
     "benchmark/api/shapes/sweeps.py": {"found", "shown"},
-    "benchmark/services/run_progress.py": {"held"},
+    "benchmark/services/runs.py": {"held"},
     "benchmark/suites/asked.py": {"said"},
     "benchmark/suites/judge_summaries.py": {"told"},
     "benchmark/suites/omnitom/analyses.py": {"said"},

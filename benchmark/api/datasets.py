@@ -14,7 +14,7 @@ from benchmark.access import dataset_of
 from benchmark.api.description import SLUG, VERSION
 from benchmark.api.shapes.datasets import BenchmarkOut, DatasetDetailOut, DatasetOut
 from benchmark.models import Dataset
-from benchmark.services.dataset_contents import samples_by
+from benchmark.services.datasets import samples_by
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suites, suites_of
 from core.api.fields import Strict, read_query

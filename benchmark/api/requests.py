@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from benchmark.models import AnswerFormat
 from benchmark.services.items import SORTS, STATE_NAMES
-from benchmark.services.launch_shapes import LaunchIn, Limit, Name, Part, Repetitions, Version
+from benchmark.services.launches import LaunchIn, Limit, Name, Part, Repetitions, Version
 from benchmark.services.structure import QUESTIONS, STORIES
 from benchmark.suites.asked import PARSES
 from core.api.fields import Pattern, Strict

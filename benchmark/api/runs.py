@@ -19,8 +19,7 @@ from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run, UnmatchedReport
 from benchmark.services.conditions import parameters_of, settings_in_words
 from benchmark.services.items import numbers_of
-from benchmark.services.method_runs import beside_by_method
-from benchmark.services.run_progress import missing_rows, progress_rows, run_rows
+from benchmark.services.runs import beside_by_method, missing_rows, progress_rows, run_rows
 from benchmark.suites.registry import suite_named
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing

@@ -17,10 +17,16 @@ from benchmark.controls.chosen import CONTROLS, controls_of, senseless
 from benchmark.controls.contract import Control
 from benchmark.forms.settings import methods_field, setting_field, swept_field
 from benchmark.models import Dataset, DatasetSample, Run
-from benchmark.services.launch_shapes import ExtendIn, Launch, LaunchIn
-from benchmark.services.launching import judging_plans, planned
-from benchmark.services.method_plans import methods_of, plans_by_method
-from benchmark.services.plans import MOST_TEMPERATURE, MOST_TITLE, Plan, RunRefused, steps_of
+from benchmark.services.launches import ExtendIn, Launch, LaunchIn, judging_plans, planned
+from benchmark.services.plans import (
+    MOST_TEMPERATURE,
+    MOST_TITLE,
+    Plan,
+    RunRefused,
+    methods_of,
+    plans_by_method,
+    steps_of,
+)
 from benchmark.services.prompt_sets import names_of
 from benchmark.services.sweeps import plans_of_sweep, plans_with_judges
 from benchmark.suites.contract import Suite

@@ -2,12 +2,20 @@
 
 from benchmark.models.dataset import Dataset, DatasetSample
 from benchmark.models.entered import EnteredKind, EnteredRow
-from benchmark.models.imported import RunParcel, UnmatchedReport, UnreadParcel
 from benchmark.models.judge_test import JudgeTest, JudgeTestItem
-from benchmark.models.preparation import RunPreparation
 from benchmark.models.prompts import StoredPromptSet
 from benchmark.models.report import Snapshot, SnapshotItem, StoryScores
-from benchmark.models.run import AnswerFormat, Entrant, Run, RunItem, RunReport
+from benchmark.models.run import (
+    AnswerFormat,
+    Entrant,
+    Run,
+    RunItem,
+    RunParcel,
+    RunPreparation,
+    RunReport,
+    UnmatchedReport,
+    UnreadParcel,
+)
 from benchmark.models.second_look import SecondLook
 from benchmark.models.sweep_pick import SweepPick
 from benchmark.models.visibility import Audience, ResultsVisibility

@@ -1,17 +1,17 @@
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from annotation.models import Project
 from benchmark.domain.parameters import Parameters
 from benchmark.domain.provenance import EndpointSpec, Making, Provenance
 from benchmark.models.dataset import Dataset, DatasetSample
 from core.ids import OpaqueModel
-from core.messages import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.stored_json import LongJSONField, SentenceField
 from workers.models import Call, Endpoint, Item, Job, JobState
 
@@ -215,3 +215,90 @@ class RunReport(models.Model):
     scored = models.PositiveIntegerField()
     metrics = LongJSONField()
     computed_at = models.DateTimeField()
+
+
+class RunPreparation(models.Model):
+    """A run whose items are still being made: about the first `done` of its `of` samples they are there.
+
+    Of an imported run they are answers, and there are no `samples` (benchmark/services/made_elsewhere/taking.py). Else
+    `samples` are the positions of its samples in the dataset as [first, last] of each stretch. Where it `looks`, the
+    run is under a control that asks only about those samples that it changes, `kept` of them so far; where it
+    `extends`, the run had items before, and those that it lacks are made. The row goes when
+    all items are there; of a run that was cancelled before, it stays (benchmark/services/preparing.py).
+    """
+
+    run = models.OneToOneField(Run, models.CASCADE, related_name="preparation")
+    samples = models.JSONField()
+    looks = models.BooleanField(default=False)
+    extends = models.BooleanField(default=False)
+    of = models.PositiveIntegerField()
+    done = models.PositiveIntegerField(default=0)
+    kept = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(done__lte=F("of")), name="preparation_within_its_samples")]
+
+    def __str__(self) -> str:
+        return Sentence("{done} of {of}", done=self.done, of=self.of)
+
+    @property
+    def positions(self) -> list[int]:
+        """The positions of all samples, in the order of the dataset."""
+        return [position for first, last in self.samples for position in range(first, last + 1)]
+
+
+def stretches_of(positions: Sequence[int]) -> list[list[int]]:
+    """Return sorted positions as [first, last] of each stretch without a gap."""
+    stretches: list[list[int]] = []
+    for position in positions:
+        if stretches and stretches[-1][1] + 1 == position:
+            stretches[-1][1] = position
+        else:
+            stretches.append([position, position])
+    return stretches
+
+
+class UnmatchedReport(models.Model):
+    """Answers in files that did not become part of a run, as its import found them: `unmatched` and `double` answers as
+    [{"where", "why"}], the keys of samples that are `missing` answers, and the records that are `unanswered`, as
+    [{"where", "why"}]."""
+
+    run = models.OneToOneField(Run, models.CASCADE, related_name="unmatched_report")
+    unmatched = LongJSONField(default=list)
+    double = LongJSONField(default=list)
+    missing = LongJSONField(default=list)
+    unanswered = LongJSONField(default=list)
+
+    def __str__(self) -> str:
+        return f"{len(self.unmatched)} unmatched, {len(self.double)} double, {len(self.missing)} missing"
+
+
+class RunParcel(models.Model):
+    """A parcel of the answers of an imported run that a worker has yet to take in, as `AnswerRow` has each; it goes
+    with the transaction that takes it in (benchmark/services/made_elsewhere/taking.py)."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="answers_to_take")
+    rows = LongJSONField()
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{len(self.rows)} answers"
+
+
+class UnreadParcel(models.Model):
+    """A stretch of a file of answers that a worker has yet to read, the first of its run's files at `position` 0; the
+    stretches of a file stand in the order of their ids. They go with the transaction that keeps what was read of them
+    (benchmark/services/made_elsewhere/unread.py)."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="files_to_read")
+    position = models.PositiveSmallIntegerField()
+    name = models.CharField(max_length=255)
+    content = models.BinaryField()
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return self.name

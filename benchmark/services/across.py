@@ -23,11 +23,11 @@ from benchmark.domain.provenance import EndpointSpec
 from benchmark.domain.tables import Absent
 from benchmark.models import AnswerFormat, Dataset, Run
 from benchmark.services.leaderboard_scope import Leaderboard, finished_runs_of, leaderboard_of_runs
-from benchmark.services.method_plans import methods_of
-from benchmark.services.method_runs import asked_by
+from benchmark.services.plans import methods_of
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.reports import reports_of
 from benchmark.services.run_metrics import RunMetrics
+from benchmark.services.runs import asked_by
 from benchmark.services.suite_rankings import AcrossModel, ExactLevel, Place, RankedModel, SuiteRanking
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import group_suite, ordered_suites, suite_named

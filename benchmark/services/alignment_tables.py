@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from annotation.models import Project, Story
 from benchmark.models import Run, RunItem
 from benchmark.services.asking import prompts_of, question_of
-from benchmark.services.taken_over import judged_samples
+from benchmark.services.run_items import judged_samples
 from benchmark.suites.contract import Question
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.judged import Grouping

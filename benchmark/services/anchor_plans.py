@@ -11,11 +11,10 @@ from benchmark.models import AnchorWatch, DatasetSample, Run, RunItem
 from benchmark.models.watch import FEWEST_ANCHORS, MOST_ANCHORS, MOST_DAYS
 from benchmark.services.estimates import Asking, Estimate, Look, estimate_all, parts_of
 from benchmark.services.judge_versions import judged_at
-from benchmark.services.launching import judging_plan
+from benchmark.services.launches import judging_plan
 from benchmark.services.plan_checks import check_all_but_samples
-from benchmark.services.plans import MOST_SEED, Plan, RunRefused
-from benchmark.services.stored_plans import plan_of
-from benchmark.services.taken_over import answers_by
+from benchmark.services.plans import MOST_SEED, Plan, RunRefused, plan_of
+from benchmark.services.run_items import answers_by
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import SEED
 from core.messages import Sentence, gettext_noop, word

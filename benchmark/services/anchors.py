@@ -17,8 +17,8 @@ from benchmark.models import AnchorRepeat, AnchorWatch, Run
 from benchmark.services.anchor_plans import WatchPlan, anchors_of, checked, plan_of_watch, repeat_plan
 from benchmark.services.archiving import locked_run
 from benchmark.services.judge_versions import version_failure
+from benchmark.services.launches import start_run
 from benchmark.services.plans import MOST_TITLE, RunRefused
-from benchmark.services.runs import start_run
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from core.messages import Sentence

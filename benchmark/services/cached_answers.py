@@ -13,9 +13,8 @@ from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_test_calls import request_of as test_request
 from benchmark.services.judge_tests import HANDLER as TESTS
 from benchmark.services.judge_tests import SELF_TEST
-from benchmark.services.plans import HANDLER, Plan
-from benchmark.services.stored_plans import draft_of
-from benchmark.services.taken_over import answers_by
+from benchmark.services.plans import HANDLER, Plan, draft_of
+from benchmark.services.run_items import answers_by
 from benchmark.suites.registry import suite_named
 from workers.models import Call, Endpoint
 from workers.models.call import COMPLETED

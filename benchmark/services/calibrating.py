@@ -19,8 +19,8 @@ from benchmark.services.judge_versions import judge_name
 from benchmark.services.judgements import judged_runs, judgements_of, versions_of
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import places_of
+from benchmark.services.run_items import needed_by_judge
 from benchmark.services.sweeps import judging_level
-from benchmark.services.taken_over import needed_by_judge
 from benchmark.suites.registry import suite_named
 from benchmark.suites.showing.judges import NOT_TESTED
 from core.digests import text_digest

@@ -11,7 +11,7 @@ from annotation.models import User
 from benchmark.models import Run, RunItem
 from benchmark.services.judge_versions import judge_name
 from benchmark.services.judgements import versions_of
-from benchmark.services.taken_over import needed_by_judge
+from benchmark.services.run_items import needed_by_judge
 from benchmark.suites.registry import suite_named
 from judge.models import Alignment, AlignmentStudy
 

@@ -9,16 +9,13 @@ from decimal import Decimal
 
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import DatasetSample, Run
-from benchmark.services.controlled_plans import under_control
 from benchmark.services.extending import Extension, extension_under
 from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_tests import SELF_TEST, is_wanted
-from benchmark.services.method_plans import method_of, methods_of
 from benchmark.services.plan_checks import check
-from benchmark.services.plans import Plan, own_steps
+from benchmark.services.plans import Plan, draft_of, method_of, methods_of, own_steps, plan_of, under_control
 from benchmark.services.question_sizes import Room, Size, are_kept, sizes_of, test_sizes
-from benchmark.services.stored_plans import draft_of, plan_of
-from benchmark.services.taken_over import answers_by
+from benchmark.services.run_items import answers_by
 from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
 from core.messages import Sentence, gettext_noop, word

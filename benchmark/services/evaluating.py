@@ -19,16 +19,16 @@ from benchmark.domain.provenance import LaterChange
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.archiving import locked_run
 from benchmark.services.asking import passes_of, question_of, request_for
-from benchmark.services.entering import add_work
 from benchmark.services.items import LOST
 from benchmark.services.judge_versions import judged_at
+from benchmark.services.launches import READ_AGAIN
 from benchmark.services.made_elsewhere.taking import take_back_answers
 from benchmark.services.plans import HANDLER, RunRefused, steps_of
 from benchmark.services.preparing import prepare_run
 from benchmark.services.provenance import record_settings, versions
 from benchmark.services.reports import REPORTS, forget_report
-from benchmark.services.run_actions import refused_action
-from benchmark.services.runs import READ_AGAIN
+from benchmark.services.run_items import add_work
+from benchmark.services.runs import refused_action
 from benchmark.suites.contract import BadQuestion, Parsed
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import NO_GOLD, NOT_WHOLE, REFUSED, TRUNCATED, sentence_of

@@ -14,14 +14,11 @@ from benchmark.domain.provenance import LaterChange
 from benchmark.models import DatasetSample, Run, RunItem
 from benchmark.services import preparing
 from benchmark.services.archiving import locked_run
-from benchmark.services.controlled_plans import under_control
-from benchmark.services.entering import add_run_items, enter, enter_models
-from benchmark.services.in_context import calibration_of
+from benchmark.services.launches import BESIDE, EXTENDED, check_asks, examples_of, stories_of
 from benchmark.services.plan_checks import check_addresses, check_answer_formats, check_room
-from benchmark.services.plans import Plan, RunRefused, own_steps
+from benchmark.services.plans import Plan, RunRefused, calibration_of, own_steps, plan_of, under_control
 from benchmark.services.provenance import spec_of, versions
-from benchmark.services.runs import BESIDE, EXTENDED, check_asks, examples_of, stories_of
-from benchmark.services.stored_plans import plan_of
+from benchmark.services.run_items import add_run_items, enter, enter_models
 from benchmark.suites.registry import suite_named
 from core.messages import Sentence, gettext_noop, word
 from workers.models import EXTENDABLE, Endpoint, Job, JobState

@@ -17,15 +17,14 @@ from benchmark.domain.provenance import LaterChange
 from benchmark.models import Run, RunItem
 from benchmark.services.archiving import locked_run
 from benchmark.services.asking import request_for
-from benchmark.services.entering import add_work
 from benchmark.services.estimates import Estimate, Line, line_of
 from benchmark.services.evaluating import Texts, answers_of
 from benchmark.services.judge_versions import judged_at
-from benchmark.services.plans import RunRefused
+from benchmark.services.launches import FOLLOWED_UP
+from benchmark.services.plans import RunRefused, plan_of
 from benchmark.services.provenance import versions
 from benchmark.services.question_sizes import Size, extent_of
-from benchmark.services.runs import FOLLOWED_UP
-from benchmark.services.stored_plans import plan_of
+from benchmark.services.run_items import add_work
 from benchmark.suites.judged import FollowUp
 from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows

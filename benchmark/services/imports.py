@@ -21,13 +21,41 @@ from annotation.models import Project, User
 from annotation.services import audit
 from benchmark.domain.parameters import Options
 from benchmark.models import Dataset, DatasetSample
-from benchmark.services.deriving import derive_ahead
-from benchmark.suites.contract import BadImport, Imported, Sample, Setting, Suite
+from benchmark.services.asking import DatasetResources, sample_of, settings_of
+from benchmark.services.plans import Plan, RunRefused, draft_of
+from benchmark.suites.contract import BadImport, BadQuestion, Imported, Question, Sample, Setting, Suite
+from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.registry import suite_named
 from core.digests import text_digest
 from core.incoming.damage import damage_as, fault_of, oversize
 from core.messages import Sentence, gettext_noop, listed, word
 from core.plain import Json
 from core.texts import canonical, storable
+
+MOST_ASKED = 20
+"""Samples of which a question is made, one of each category: some derive what others do not."""
+
+
+def derive_ahead(dataset: Dataset, rows: Sequence[DatasetSample]) -> None:
+    """Make a question of each category and step, which keeps what it derives of `rows`, all samples of an imported
+    dataset. A suite that cannot ask is told of where it is asked."""
+    suite = suite_named(dataset.suite)
+    if suite.prompting:
+        return
+    samples = [sample_of(row) for row in rows]
+    resources = DatasetResources(dataset, preloaded=samples)
+    first = {sample.category: sample for sample in reversed(samples)}
+    try:
+        steps = [step.key for step in suite.launched if not step.judged]
+        plan = Plan(dataset=dataset, endpoints=[], steps=steps, suite=suite.name)
+        settings = settings_of(draft_of(plan, rows))
+        for sample in list(first.values())[:MOST_ASKED]:
+            for step in steps:
+                if not suite.needed(step, plan.steps):  # by the method that the plan goes by, not by all of them
+                    suite.request(Question(sample, step, settings, resources))
+    except (BadQuestion, RunRefused, SuiteFailed):
+        return
+
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from benchmark.domain.provenance import ExamplesUsed
 from benchmark.models import DatasetSample, Run
@@ -15,23 +14,6 @@ from benchmark.suites.contract import Question, Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from core.messages import Sentence, clauses, listed, noted, word
-
-if TYPE_CHECKING:
-    from benchmark.services.plans import Plan
-
-
-def calibration_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[int]:
-    """Numbers of the dataset's calibration samples that may serve where `stories` are asked; none where nothing needs
-    them."""
-    sets = plan.definition.prompting
-    if sets is None:
-        return []
-    needed = sets.serving(plan.settings, plan.steps, {story.category for story in stories})
-    if not needed:
-        return []
-    asked_numbers = {story.number for story in stories}
-    candidates = plan.dataset.samples.filter(split=sets.split, category__in=needed).order_by("position")
-    return [number for number in candidates.values_list("number", flat=True) if number not in asked_numbers]
 
 
 def examples_used(run: Run, steps: Iterable[str], stories: Sequence[DatasetSample]) -> list[ExamplesUsed]:

@@ -17,9 +17,9 @@ from benchmark.services.conditions import FIELDS, Ranking, named, ranked_togethe
 from benchmark.services.corrections import corrections_in
 from benchmark.services.judge_preference import judges_in_order
 from benchmark.services.leaderboards import entrants_of, newest, ranked_entrants
-from benchmark.services.method_runs import asks_plainly
 from benchmark.services.reports import reports_of
 from benchmark.services.run_metrics import RunMetrics
+from benchmark.services.runs import asks_plainly
 from benchmark.services.selections import OF_RUN, Selection, selection_named, selections_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import group_suite, is_suite, keys_of, suite_named, suites, suites_of

@@ -14,11 +14,11 @@ from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.at_once import kept_once
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from benchmark.services.method_parts import rows_by_part
-from benchmark.services.method_plans import methods_of
 from benchmark.services.method_rows import Asked, Chosen, MethodTable, rows_of_model
-from benchmark.services.method_runs import answering_step, family_of, method_of_run
 from benchmark.services.paired_sides import Groups, digest_of_sides, scores_of_runs
+from benchmark.services.plans import methods_of
 from benchmark.services.reports import reports_of
+from benchmark.services.runs import answering_step, family_of, method_of_run
 from benchmark.suites.asked import PARSES
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, keys_of, suite_named, units_of_group

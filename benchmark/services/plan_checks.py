@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from benchmark.models import AnswerFormat, DatasetSample, Run
 from benchmark.services.archiving import DELETED
 from benchmark.services.asking import DatasetResources, reads_prompts
-from benchmark.services.controlled_plans import check_controls
 from benchmark.services.plans import (
     MOST_REPETITIONS,
     MOST_SEED,
@@ -16,11 +15,12 @@ from benchmark.services.plans import (
     MOST_TOKENS,
     Plan,
     RunRefused,
+    check_controls,
     own_steps,
     prompt_hashes,
     steps_of,
 )
-from benchmark.services.taken_over import ended_answers, judged_answers, nothing_to_judge
+from benchmark.services.run_items import ended_answers, judged_answers, nothing_to_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet

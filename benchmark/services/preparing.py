@@ -17,14 +17,12 @@ from django.utils import timezone
 
 from annotation.services.short_writes import ShortWrites
 from benchmark.models import DatasetSample, Entrant, Run, RunItem, RunPreparation
-from benchmark.models.preparation import stretches_of
+from benchmark.models.run import stretches_of
 from benchmark.services.asking import sample_asked
-from benchmark.services.entering import add_run_items
 from benchmark.services.made_elsewhere import taking, unread
 from benchmark.services.made_elsewhere.records import BadFile
-from benchmark.services.plans import Plan, RunRefused, own_steps
-from benchmark.services.stored_plans import plan_of
-from benchmark.services.taken_over import nothing_to_judge
+from benchmark.services.plans import Plan, RunRefused, own_steps, plan_of
+from benchmark.services.run_items import add_run_items, nothing_to_judge
 from benchmark.suites.contract import BadQuestion
 from benchmark.suites.guarding import SuiteFailed
 from core.messages import gettext_noop

@@ -1,226 +1,407 @@
-"""Launching runs, extending them, and judging an earlier run's answers anew."""
+"""Pausing, resuming, retrying and cancelling runs, for pages, commands and the API alike.
+
+What pauses, resumes or cancels a run does so to the runs under its controls, which were launched for it alone. A
+control takes actions by itself, and runs by other methods are independent.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
+from typing import Any
 
 from django.db import transaction
+from django.db.models import Count
 
-from annotation.models import User
-from annotation.services import audit
-from benchmark.controls.chosen import CONTROLS
-from benchmark.domain.provenance import DatasetVersion, ExamplesUsed, Provenance
-from benchmark.models import DatasetSample, Run, RunItem
-from benchmark.services import preparing
-from benchmark.services.archiving import locked_run
-from benchmark.services.asking import reads_prompts
-from benchmark.services.controlled_plans import asked_under, budget_of_each, under_controls
-from benchmark.services.entering import enter, enter_models
-from benchmark.services.in_context import examples_used
-from benchmark.services.judge_tests import ensure_test
-from benchmark.services.plan_checks import can_be_lean, check, check_all_but_samples
-from benchmark.services.plans import HANDLER, Plan, RunRefused, own_steps, prompt_hashes, title_of
-from benchmark.services.provenance import spec_of, versions
-from benchmark.services.stored_plans import draft_of, plan_of
-from benchmark.services.taken_over import nothing_to_judge
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.domain.provenance import Making
+from benchmark.models import Run, RunItem
+from benchmark.services.archiving import ARCHIVED, DELETED
+from benchmark.services.asking import chosen_of
+from benchmark.services.conditions import IMPORTED, asking_in_words
+from benchmark.services.items import STATES
+from benchmark.services.launches import ANSWERS_IMPORTED, LAUNCH
+from benchmark.services.plans import methods_of
+from benchmark.services.preparing import Prepared, prepared_of
+from benchmark.services.watching import StepProgress, step_progress, to_come_of
 from benchmark.suites.registry import suite_named
-from core.messages import Sentence, gettext_noop, sentences
-from workers.services.jobs import JobRefused, open_job
+from core.messages import Sentence, gettext_noop, sentences, word
+from core.plain import Json
+from workers.domain.pricing import Money
+from workers.models import JobState
+from workers.services.failures import Failures, Shortfall, UnreadableAnswers, shortfalls_of
+from workers.services.jobs import JobRefused, apply_action, fits, require_action
+from workers.services.progress import Calls, Ended, Progress, Tokens, progress_of_all
 
-LAUNCH = "launch"
-"""The entry of a run's `spec` that those of one launch have in common."""
-EXTENDED, READ_AGAIN, FOLLOWED_UP = "extended", gettext_noop("read again"), gettext_noop("followed up")
-"""The kinds of entries in a run's `spec.later`."""
-BESIDE = gettext_noop(
-    "This run stands beside {of} as its control: what is done to that one is done to its controls too."
-)
+NOTHING_LEFT = gettext_noop("Nothing of this launch can be changed so by now.")
+ALONE = gettext_noop("The run was launched alone.")
+DONE = {"pause": gettext_noop("paused"), "resume": gettext_noop("resumed"), "cancel": gettext_noop("cancelled")}
+"""The actions that the controls of a run follow, as what was done to them."""
 
 
-def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[DatasetSample] = ()) -> Run:
-    """A run that works, on `stories` of the dataset where given, else on those that the plan selects, with one beside
-    it for each control of the plan. Raises RunRefused; then nothing was made."""
-    stories = stories or check(plan, lean=True)
-    try:
-        with transaction.atomic():
-            run = _start(by, replace(plan, controls=(), budget=budget_of_each(plan)), stories, now)
-            _start_controls(by, run, replace(plan, title=run.title), stories, now)
-            return run
-    except JobRefused as error:
-        raise RunRefused(str(error), "batch" if plan.batch else "endpoints") from error
-    except SuiteFailed as error:
-        raise RunRefused(str(error)) from error
+@dataclass(frozen=True, slots=True)
+class TakenAlong:
+    """The number of controls that followed their run in an `action`, and a sentence for each that could not."""
+
+    action: str
+    controls: int
+    left: Sequence[str]
+
+    @property
+    def message(self) -> str:
+        """Say what became of the controls; empty where nothing did."""
+        some = (
+            gettext_noop("The run under its control was")
+            if self.controls == 1
+            else Sentence("{controls} runs under its controls were", controls=f"{self.controls:,}")
+        )
+        followed = [Sentence("{some} {done}, too.", some=some, done=word(DONE[self.action]))] if self.controls else []
+        return sentences(*followed, *self.left)
+
+
+@dataclass(frozen=True, slots=True)
+class DoneToLaunch:
+    """The number of runs of a launch to which an `action` was done, and a sentence for each that stays as it is."""
+
+    action: str
+    runs: int
+    left: Sequence[str]
+
+    @property
+    def message(self) -> str:
+        """Say what became of the runs."""
+        some = (
+            gettext_noop("1 run of this launch was")
+            if self.runs == 1
+            else Sentence("{runs} runs of this launch were", runs=f"{self.runs:,}")
+        )
+        return sentences(
+            Sentence("{some} {done}, with what is under controls.", some=some, done=word(DONE[self.action])), *self.left
+        )
+
+
+def refused_action(run: Run, action: str = "") -> str:
+    """Return why an action cannot be done to a run, or without one none of them, whatever its state; empty where it
+    can. Of imported answers a worker’s taking in can be cancelled, and nothing else."""
+    if run.deleted_at:
+        return DELETED
+    if (run.original or run).archived_at:
+        return ARCHIVED
+    if not run.imported or (action in ("", "cancel") and run.job.state == JobState.PREPARING):
+        return ""
+    return ANSWERS_IMPORTED
+
+
+def following(run: Run, action: str) -> list[Run]:
+    """Return the runs under a run's controls that follow it in an action: those in a state that fits."""
+    if action not in DONE or run.control:
+        return []
+    controls = Run.objects.filter(original=run).select_related("job").order_by("pk")
+    return [control for control in controls if fits(control.job, action)]
+
+
+def launched_with(run: Run) -> list[Run]:
+    """Return the runs that were launched together with a run, by one method each, itself among them in the order of the
+    launch; none where it was launched alone."""
+    launch = run.provenance.launch
+    runs = Run.objects.listed().filter(project=run.project_id, original=None, **{f"spec__{LAUNCH}": launch})
+    together = list(runs.select_related("job").order_by("pk")) if launch else []
+    return together if together[1:] else []
+
+
+def offered_to_launch(runs: Sequence[Run]) -> list[str]:
+    """Return the actions that would change any of the runs of a launch, or of their controls."""
+    return [action for action in DONE if any(fits(run.job, action) or following(run, action) for run in runs)]
 
 
 @transaction.atomic
-def start_runs(*, by: User | None, plans: Sequence[Plan], now: datetime) -> list[Run]:
-    """Start a run of each plan, as `start_run` does, with the controls of each; several know of each other as one
-    launch. Raises RunRefused; then nothing was made."""
-    started = [start_run(by=by, plan=plan, now=now) for plan in plans]
-    for run in started if started[1:] else ():
-        run.spec = replace(run.provenance, launch=started[0].uid).as_json()
-        run.save(update_fields=["spec"])
-    return started
+def act_on_launch(run: Run, action: str) -> DoneToLaunch:
+    """Pause, resume or cancel all runs of a launch whose states fit, each with its controls. Raises JobRefused where
+    nothing would change."""
+    runs = launched_with(run)
+    if action not in DONE:
+        raise JobRefused(
+            Sentence(
+                "All runs of a launch are paused, resumed or cancelled together; {action} one of them.", action=action
+            )
+        )
+    if not runs:
+        raise JobRefused(ALONE)
+    if action not in offered_to_launch(runs):
+        raise JobRefused(NOTHING_LEFT)
+    done, left = 0, []
+    for other in runs:
+        if not fits(other.job, action) and not following(other, action):
+            continue
+        try:
+            left += act_on(other, action, pressed=True).left
+            done += 1
+        except JobRefused as refusal:
+            left.append(Sentence("“{other}” stays as it is: {refusal}", other=other.title, refusal=refusal))
+    return DoneToLaunch(action, done, left)
 
 
-def _start_controls(
-    by: User | None, run: Run, plan: Plan, stories: Sequence[DatasetSample], now: datetime
-) -> list[Run]:
-    """Start the runs beside this one, under each control of the plan that has something to ask."""
-    if len(stories) > preparing.LOOKED_AT and can_be_lean(plan.definition) and plan.source is None:
-        asked = [asked_under(plan, name) for name in plan.controls]
-        return [
-            _start(by, replace(under, original=run), stories, now, looks=True) for under in asked if under.endpoints
-        ]
+def goes_along(run: Run, action: str) -> str:
+    """Say how many runs under its controls would follow a run in an action; empty where none would."""
+    count = len(following(run, action))
+    some = (
+        gettext_noop("The run under its control is")
+        if count == 1
+        else Sentence("{count} runs under its controls are", count=f"{count:,}")
+    )
+    return Sentence("{some} {done}, too.", some=some, done=word(DONE[action])) if count else ""
+
+
+@transaction.atomic
+def act_on(run: Run, action: str, *, budget: str = "", pressed: bool = False) -> TakenAlong:
+    """Pause, resume, retry or cancel a run, with its controls but for a retry; a `budget` is its own. Of a run that
+    ended its controls alone.
+
+    Raises JobRefused, also where nothing would change, unless a button was `pressed` for it: that may have come too
+    late.
+    """
+    if refusal := refused_action(run, action):
+        raise JobRefused(refusal)
+    controls = following(run, action)
+    if pressed and (refusal := apply_action(run.job, action, budget=budget)):
+        raise JobRefused(refusal)
+    if not pressed and (budget or not controls or fits(run.job, action)):
+        require_action(run.job, action, budget=budget, what="run")
+    refusals = {control: apply_action(control.job, action) for control in controls}
+    left = [
+        Sentence("“{control}” stays as it is: {why}", control=control.title, why=why)
+        for control, why in refusals.items()
+        if why
+    ]
+    return TakenAlong(action, len(controls) - len(left), left)
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run as lists have it. `failures` and `unreadable_answers` are None where there are none; `to_come` counts the
+    questions that an answer will open, `held_back` the items that wait for a person. `preparing` is None where all
+    first questions are there. `cost` is in US dollars, None where some calls are of unknown price, which `known_cost`
+    leaves out."""
+
+    run: str
+    title: str
+    suite: str
+    dataset: int
+    answer_format: str
+    steps: list[str]
+    models: list[str]
+    judge: str | None
+    source: str | None
+    imported: Making | None
+    created_at: datetime
+    created_by: str | None
+    state: str
+    failures: Failures | None
+    unreadable_answers: UnreadableAnswers | None
+    note: str
+    budget: Decimal | None
+    held_back: int
+    items: Ended
+    open: int
+    to_come: int
+    preparing: Prepared | None
+    calls: Calls
+    tokens: Tokens
+    cost: float | None
+    known_cost: float
+    unpriced_calls: int
+
+
+def run_rows(runs: Sequence[Run]) -> list[RunRow]:
+    """Return the rows of runs with their entrants prefetched. The number of queries does not depend on that of the
+    runs."""
+    jobs = [run.job for run in runs]
+    progress, coming, prepared = progress_of_all(jobs), to_come_of(runs), prepared_of(runs)
+    lacks = shortfalls_of({job: progress[job.pk].total for job in jobs})
     return [
-        _start(by, replace(under.plan, original=run), under.samples, now)
-        for under in under_controls(plan, stories)
-        if under.plan
+        _row(run, progress[run.job_id], lacks[run.job_id], coming.get(run.pk, 0), prepared.get(run.pk)) for run in runs
     ]
 
 
-def add_controls(*, by: User | None, run: Run, controls: Sequence[str], now: datetime) -> list[Run]:
-    """Ask everything that a run has asked once more under controls that it has not, each with a budget as the run's
-    own. Raises RunRefused; then nothing was made."""
-    plan, stories = controls_of_run(run, controls)
-    try:
-        with transaction.atomic():
-            started = _start_controls(by, locked_run(run, changed=True), plan, stories, now)
-    except JobRefused as error:
-        raise RunRefused(str(error), "endpoints") from error
-    if not started:
-        raise RunRefused(
-            sentences(*(note for under in under_controls(plan, stories) for note in under.notes)), "controls"
-        )
-    return started
-
-
-def controls_of_run(run: Run, controls: Sequence[str]) -> tuple[Plan, list[DatasetSample]]:
-    """Return the plan of these controls of a run that is there, and all its samples. Raises RunRefused."""
-    if run.control:
-        raise RunRefused(BESIDE.format(of=run.original))
-    plan = plan_of(run)
-    if there := [name for name in controls if name in plan.controls]:
-        raise RunRefused(
-            Sentence("The run has the control “{controls}” already.", controls=CONTROLS[there[0]].title), "controls"
-        )
-    if not controls:
-        raise RunRefused(gettext_noop("Tick at least one control."), "controls")
-    budget = run.parameters.budget
-    total = None if budget is None else budget * (1 + len(controls))
-    asked = replace(plan, controls=controls, budget=total)
-    return asked, _stories_again(asked, run)
-
-
-def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: datetime, *, looks: bool = False) -> Run:
-    """Start one run about these samples. A worker makes its items where they are many, or where it `looks` which
-    samples its control changes."""
-    if plan.source:
-        locked_run(plan.source)
-    project = plan.dataset.project
-    title = title_of(plan)
-    endpoints = [*plan.endpoints, *([plan.judge] if plan.judge else [])]
-    later = looks or preparing.is_large(plan, len(stories))
-    job = open_job(
-        by=by.username if by else "", handler=HANDLER, title=title, endpoints=endpoints,
-        params={"project": project.slug}, budget=plan.budget, batch=plan.batch, preparing=later,
-    )  # fmt: skip
-    run = draft_of(plan, stories)
-    run.title, run.source, run.job, run.created_by = title, plan.source, job, by
-    run.spec = _provenance(plan, run, stories).as_json()
-    run.save()
-    if later:
-        enter_models(run, plan.endpoints)
-        preparing.begin(run, stories, looks=looks)
-    else:
-        enter(run, plan, plan.endpoints, stories, now)
-        if not job.items.exists():  # a job without items would never end
-            raise RunRefused(nothing_to_judge(plan.definition), "source")
-    if plan.self_test and plan.judges:
-        ensure_test(by=by, run=run, now=now)
-    details = {
-        "models": [endpoint.name for endpoint in plan.endpoints],
-        "steps": list(plan.steps),
-        "stories": len(stories),
-    }
-    audit.record(by=by, project=project, action="run.started", target=run.uid, **details)
-    return run
-
-
-def _provenance(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> Provenance:
-    """Everything that made the run besides what its rows say, with the endpoints as they are now."""
-    return Provenance(
-        dataset=DatasetVersion(version=plan.dataset.version, digest=plan.dataset.digest),
-        prompts=prompt_hashes(plan),
-        examples=examples_of(plan, run, stories),
-        judge=spec_of(plan.judge) if plan.judge else None,
-        made_by=versions(),
+def _row(run: Run, counts: Progress, lack: Shortfall, to_come: int, prepared: Prepared | None) -> RunRow:
+    return RunRow(
+        run=run.uid,
+        title=run.title,
+        suite=run.suite,
+        dataset=run.dataset.version,
+        answer_format=run.answer_format,
+        steps=[step.key for step in suite_named(run.suite).steps if step.key in run.steps],
+        models=[entrant.name for entrant in run.entrants.all()],
+        judge=run.judge.name if run.judge else None,
+        source=run.source.uid if run.source else None,
+        imported=run.imported,
+        created_at=run.created_at,
+        created_by=run.created_by and run.created_by.username,
+        state=run.job.standing,
+        failures=lack.failures,
+        unreadable_answers=lack.unreadable,
+        note=run.job.note,
+        budget=run.job.budget,
+        held_back=counts.held_back,
+        items=counts.ended_items,
+        open=counts.waiting + counts.in_flight,
+        to_come=to_come,
+        preparing=prepared,
+        calls=counts.calls,
+        tokens=counts.tokens,
+        **_money(run, counts.money, counts.done + counts.unreadable),
     )
 
 
-def examples_of(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> list[ExamplesUsed]:
-    """Return `examples_used`; for answers that were taken over, what their run recorded."""
-    taken = plan.source.provenance.examples if plan.source else ()
-    return [
-        *(row for row in taken if row.step in plan.judged_anew),
-        *examples_used(run, _prompted_steps(plan), stories),
-    ]
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """Progress of one model at one step, in items; `seconds_left` is None where nothing can be said, and `cost` in US
+    dollars as that of a run."""
+
+    model: str
+    step: str
+    total: int
+    done: int
+    unreadable: int
+    failed: int
+    cancelled: int
+    in_flight: int
+    waiting: int
+    held: int
+    reused: int
+    answers_a_minute: float
+    seconds_left: float | None
+    tokens: Tokens
+    cost: float | None
+    known_cost: float
+    unpriced_calls: int
 
 
-def _prompted_steps(plan: Plan) -> list[str]:
-    """The steps at which somebody reads a prompt: a baseline does not."""
-    models = [endpoint for endpoint in plan.endpoints if reads_prompts(endpoint)]
-    read = {step for endpoint in models for step in own_steps(plan, endpoint)}
-    judged = reads_prompts(plan.judge)
-    return [step for step in plan.steps if (judged if plan.definition.step(step).judged else step in read)]
+def progress_rows(run: Run, *, now: datetime) -> list[StepRow]:
+    """Return how each model stands at each step, models in the order of the run."""
+    return [_progress(run, row) for row in step_progress(run, now=now)]
 
 
-IMPORTED = gettext_noop(
-    "The answers of this run were imported: nothing is asked of its model here. Import further answers as another run."
-)
+def _money(run: Run, money: Money, answers: int) -> Json:
+    """Return what the answers cost; of answers that were made elsewhere nobody knows, which is not nothing."""
+    return (Money(unpriced=answers) if run.imported else money).as_json
 
 
-def check_asks(run: Run) -> None:
-    """Raise RunRefused for a run whose answers were made elsewhere."""
-    if run.imported:
-        raise RunRefused(IMPORTED)
+def _progress(run: Run, row: StepProgress) -> StepRow:
+    return StepRow(
+        model=row.name,
+        step=row.step,
+        total=row.total,
+        done=row.done,
+        unreadable=row.unreadable,
+        failed=row.failed,
+        cancelled=row.cancelled,
+        in_flight=row.in_flight,
+        waiting=row.waiting,
+        held=row.held_back,
+        reused=row.reused,
+        answers_a_minute=row.rate,
+        seconds_left=row.seconds_left,
+        tokens=Tokens(row.input_tokens, row.output_tokens),
+        **_money(run, row.money, row.done + row.unreadable),
+    )
 
 
-@transaction.atomic
-def run_again(*, by: User | None, run: Run, now: datetime) -> Run:
-    """Launch the run once more, on all stories that it has by now. Answers that the ledger has are not asked for again.
-    Raises RunRefused."""
-    locked_run(run)
-    plan, stories = again_of(run)
-    return start_run(by=by, plan=plan, now=now, stories=stories)
+@dataclass(frozen=True, slots=True)
+class MissingRow:
+    """The number of items of a model and step that ended so for one reason, without an answer that can be used."""
+
+    model: str
+    step: str
+    state: str
+    reason: str
+    items: int
 
 
-def again_of(run: Run) -> tuple[Plan, list[DatasetSample]]:
-    """Return the plan and the stories of a repeated run, with its controls. Raises RunRefused where it can no longer be
-    launched."""
-    if run.control:
-        raise RunRefused(BESIDE.format(of=run.original))
-    check_asks(run)
-    plan = plan_of(run)
-    return plan, _stories_again(plan, run)
+_MISSING = ("unreadable", "failed", "cancelled")
 
 
-def _stories_again(plan: Plan, run: Run) -> list[DatasetSample]:
-    """Return the samples that a run asks about, for a plan of it to ask about them again. Raises RunRefused."""
-    if plan.source is None:
-        check_all_but_samples(plan)
-    else:  # the answers that are judged may be gone
-        check(plan, lean=True)
-    return stories_of(run)
+def missing_rows(run: Run, closed: Set[int] = frozenset()) -> list[MissingRow]:
+    """Return why items have no answer that can be used, the commonest reason of each model and step first.
+
+    Items of samples in `closed` are not among them.
+    """
+    items = RunItem.objects.filter(entrant__run=run).without(closed).order_by("entrant__position", "step")
+    rows = []
+    for state in _MISSING:
+        reasons = items.filter(STATES[state]).values_list(
+            "entrant__position", "entrant__name", "step", "unreadable", "item__problem"
+        )
+        for *_, name, step, unreadable, problem, count in reasons.annotate(Count("pk")):
+            rows.append(MissingRow(name, step, state, unreadable or problem or "", count))
+    places = {name: at for at, name in enumerate(run.entrants.values_list("name", flat=True))}
+    order = [step.key for step in suite_named(run.suite).steps]
+    return sorted(rows, key=lambda row: (places[row.model], order.index(row.step), -row.items, row.reason))
 
 
-def stories_of(run: Run) -> list[DatasetSample]:
-    """Return the samples that a run asks about, lean where they can be."""
-    samples, positions = DatasetSample.objects.all(), preparing.to_prepare(run)
-    if positions is None:
-        samples = samples.filter(pk__in=RunItem.objects.filter(entrant__run=run).values("sample"))
-    else:
-        samples = samples.filter(dataset=run.dataset_id, position__in=positions)
-    return list(samples.lean() if can_be_lean(suite_named(run.suite)) else samples)
+def method_of_run(run: Run) -> str:
+    """Return the name of the method that a run asks by; empty where its suite asks in one way, and of answers that were
+    made elsewhere."""
+    setting = suite_named(run.suite).method
+    return str(chosen_of(run)[setting.name]) if setting and not run.imported else ""
+
+
+def asks_plainly(run: Run) -> bool:
+    """Return whether a run asks by the method that others are held against, as one does whose suite asks in one way."""
+    setting = suite_named(run.suite).method
+    return not run.imported and (setting is None or method_of_run(run) == setting.default)
+
+
+def asked_by(run: Run) -> str:
+    """Return how the models of a run were asked, in words: the title of its method, or that the answers were made
+    elsewhere; empty where its suite asks in one way."""
+    methods = methods_of(suite_named(run.suite))
+    return IMPORTED if methods and run.imported else methods.get(method_of_run(run), "")
+
+
+def method_text(run: Run) -> str:
+    """Return the title of the method that a run asks by, as a list of runs needs it: empty where the run's own title
+    ends in it."""
+    title = methods_of(suite_named(run.suite)).get(method_of_run(run), "")
+    return "" if run.title.lower().endswith(title.lower()) else title
+
+
+def answering_step(run: Run) -> str:
+    """Return the step to which the methods of a suite lead, the last one of its runs."""
+    return run.steps[-1]
+
+
+def family_of(run: Run) -> list[Run]:
+    """Return the run and those that ask at least one of its models by any method, of the same dataset and with the same
+    other settings; itself first, then the newest. Archived ones are left out, and a run under a control, or without a
+    method, is alone."""
+    if run.control or not method_of_run(run):
+        return [run]
+    listed = Run.objects.listed().filter(
+        dataset=run.dataset_id, suite=run.suite, answer_format=run.answer_format, judge=run.judge_id
+    )
+    endpoints = run.entrants.values("endpoint")
+    others = listed.filter(entrants__endpoint__in=endpoints, source=None).exclude(pk=run.pk).distinct().order_by("-pk")
+    same = _asked_alike(run)
+    return [run, *(other for other in others.select_related("job", "dataset") if _asked_alike(other) == same)]
+
+
+def _asked_alike(run: Run) -> Any:
+    """Return what runs have in common that differ in their method alone; how long an answer may be, the seed and the
+    samples are not part of it."""
+    setting = suite_named(run.suite).method
+    if setting is None or run.imported:
+        return run.pk
+    options = {name: value for name, value in chosen_of(run).items() if name != setting.name}
+    return options, asking_in_words(run), run.provenance.prompts.get(answering_step(run))
+
+
+def beside_by_method(run: Run) -> list[tuple[str, str, Run]]:
+    """Return (name, title, run) of the newest run by each method, in the suite's order, the run itself by its own;
+    empty where there is no other method."""
+    newest: dict[str, Run] = {}
+    for other in family_of(run):
+        newest.setdefault(method_of_run(other), other)
+    runs = [(name, title, newest[name]) for name, title in methods_of(suite_named(run.suite)).items() if name in newest]
+    return runs if runs[1:] else []

@@ -15,10 +15,8 @@ from annotation.services.sample import note_completed
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import publish_version
-from benchmark.services.launch_shapes import Launch
-from benchmark.services.launching import judging_plans, planned, suite_of_version
+from benchmark.services.launches import Launch, judging_plans, planned, start_run, start_runs, suite_of_version
 from benchmark.services.plans import Plan
-from benchmark.services.runs import start_run, start_runs
 from benchmark.services.sample_alignment import add_alignment
 from benchmark.services.sample_judges import add_watch
 from benchmark.services.snapshots import save_comparison_snapshot, save_run_snapshot

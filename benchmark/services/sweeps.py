@@ -11,8 +11,8 @@ from benchmark.models import Run
 from benchmark.services.asking import chosen_of, reads_prompts
 from benchmark.services.judge_versions import judge_name, judged_at
 from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, part_of, title_of
-from benchmark.services.run_actions import launched_with
-from benchmark.services.taken_over import needed_by_judge
+from benchmark.services.run_items import needed_by_judge
+from benchmark.services.runs import launched_with
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import Setting

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from benchmark.models import AnswerFormat, Entrant, Run, RunItem
 from benchmark.services.items import LOST, STATES, problem_of
-from benchmark.services.taken_over import judged_answers
+from benchmark.services.run_items import judged_answers
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
 from core.messages import Sentence

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.access import project_access
 from annotation.models import Role
 from benchmark.forms.answers import AnswersForm
-from benchmark.services.launching import suite_of_version
+from benchmark.services.launches import suite_of_version
 from benchmark.services.made_elsewhere.importing import Preview
 from benchmark.services.made_elsewhere.records import BadFile
 from benchmark.services.plans import RunRefused

@@ -17,10 +17,9 @@ from annotation.services.progress import has_settled_stories
 from benchmark.access import closed_to, dataset_of, sees_results
 from benchmark.forms.datasets import AudienceForm, CopyForm, PublishForm
 from benchmark.models import Audience, Dataset, Run
-from benchmark.services import dataset_differences, gold_digests
 from benchmark.services import datasets as service
-from benchmark.services.dataset_contents import contents_of
-from benchmark.services.dataset_differences import Cells, Difference
+from benchmark.services import gold_digests
+from benchmark.services.datasets import Cells, Difference, contents_of
 from benchmark.services.imports import copy_in_archive, import_archive
 from benchmark.services.visibility import set_audience, visibility_of
 from benchmark.suites.contract import BadImport, Suite
@@ -241,7 +240,7 @@ def difference(request: HttpRequest, slug: str, old: int, new: int) -> HttpRespo
     if before.suite or after.suite:
         raise Http404(gettext_noop("Only versions of gold are compared."))
     closed = closed_to(access)
-    changes = dataset_differences.difference(before, after, closed)
+    changes = service.difference(before, after, closed)
     schema = after.schema
     context = {
         "old": before,
@@ -267,7 +266,7 @@ def _numbers(dataset: Dataset) -> Iterable[int]:
     return dataset.samples.values_list("number", flat=True)
 
 
-def _named(change: dataset_differences.Changed, schema) -> dataset_differences.Changed:
+def _named(change: service.Changed, schema) -> service.Changed:
     """Return the change with its dimensions called as people call them."""
     cells = [(actor, belief, schema[key].name, *labels) for actor, belief, key, *labels in change.cells]
     return replace(change, cells=cells)

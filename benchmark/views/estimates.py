@@ -21,12 +21,10 @@ from benchmark.services.detectable import can_show
 from benchmark.services.extending import extension_of
 from benchmark.services.item_detail import shortened_message, texts_of, without_solved
 from benchmark.services.judge_tests import SELF_TEST
-from benchmark.services.launching import suite_of_version
+from benchmark.services.launches import again_of, controls_of_run, suite_of_version
 from benchmark.services.plan_checks import check
-from benchmark.services.plans import Plan, RunRefused
+from benchmark.services.plans import Plan, RunRefused, draft_of
 from benchmark.services.question_sizes import TOGETHER, Room, extent_of, request_of
-from benchmark.services.runs import again_of, controls_of_run
-from benchmark.services.stored_plans import draft_of
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named

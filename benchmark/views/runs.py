@@ -25,22 +25,23 @@ from benchmark.services.alignment_tables import can_be_aligned
 from benchmark.services.conditions import parameters_of, settings_in_words
 from benchmark.services.follow_ups import gaps_of
 from benchmark.services.judge_panels import judged_beside
-from benchmark.services.method_runs import beside_by_method, method_text
 from benchmark.services.methods_text import sent_settings
 from benchmark.services.preparing import prepared_of
-from benchmark.services.run_actions import (
+from benchmark.services.run_items import can_be_judged, judged_answers
+from benchmark.services.runs import (
     DONE,
     DoneToLaunch,
     TakenAlong,
     act_on,
     act_on_launch,
+    beside_by_method,
     goes_along,
     launched_with,
+    method_text,
     offered_to_launch,
     refused_action,
 )
 from benchmark.services.sweeps import sweep_of
-from benchmark.services.taken_over import can_be_judged, judged_answers
 from benchmark.services.watching import schema_breakers, shortfall_of_run, step_progress, to_come_of, total_of
 from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named

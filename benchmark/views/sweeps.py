@@ -17,7 +17,7 @@ from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.models import Run
 from benchmark.services.calibration_links import study_drawn_from
-from benchmark.services.run_actions import launched_with
+from benchmark.services.runs import launched_with
 from benchmark.services.sweep_choices import (
     LONGEST_REASON,
     ChoiceRefused,

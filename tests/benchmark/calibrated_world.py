@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from benchmark.models import Run
 from benchmark.services.alignment_tables import load_tables, origin_of, units_of
-from benchmark.services.run_actions import launched_with
+from benchmark.services.runs import launched_with
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from judge.services.studies import Plan, make_study
 from tests.benchmark.protocol import Protocol, finished, truth_of

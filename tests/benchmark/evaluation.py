@@ -16,7 +16,7 @@ from annotation.services.corpus_import import import_corpus
 from bench.make_corpus import CATEGORIES, belief_of, stories_of
 from benchmark.models import Dataset, Run
 from benchmark.services.datasets import publish_version
-from benchmark.services.runs import start_run
+from benchmark.services.launches import start_run
 from tests.benchmark.planning import planned
 from tests.copies import copied
 from tests.servers import ModelServer

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.models import Proposition
 from benchmark.models import Run
 from benchmark.services.datasets import publish_version
-from benchmark.services.runs import start_run
+from benchmark.services.launches import start_run
 from tests.benchmark.planning import planned
 from workers.models import Endpoint, EndpointRateLimit
 from workers.services.run_to_end import run_to_end

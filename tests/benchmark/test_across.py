@@ -29,13 +29,13 @@ from benchmark.services.across_tables import (
 )
 from benchmark.services.archiving import archive_run, delete_run
 from benchmark.services.conditions import settings_in_words
+from benchmark.services.launches import start_run
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.leaderboards import _without_method
-from benchmark.services.method_runs import asked_by, asks_plainly
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan
 from benchmark.services.plot_data import score_of
-from benchmark.services.runs import start_run
+from benchmark.services.runs import asked_by, asks_plainly
 from benchmark.services.suite_rankings import (
     ExactLevel,
     Place,

@@ -14,10 +14,10 @@ from benchmark.models import Run, RunItem, RunReport, SnapshotItem, StoryScores
 from benchmark.services import archiving
 from benchmark.services.comparisons import NotComparable, pair_of
 from benchmark.services.extending import extend_run
+from benchmark.services.launches import run_again
 from benchmark.services.leaderboard_scope import finished_runs, version_to_show
 from benchmark.services.plans import RunRefused
-from benchmark.services.run_actions import refused_action
-from benchmark.services.runs import run_again
+from benchmark.services.runs import refused_action
 from benchmark.services.snapshots import save_run_snapshot
 from tests.benchmark.results_world import ResultsWorld, results_world
 from tests.benchmark.test_run_commands import refused, told

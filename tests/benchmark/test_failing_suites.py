@@ -17,9 +17,9 @@ from django.utils import timezone
 
 from benchmark.models import Dataset, Run, RunItem
 from benchmark.services.evaluating import read_again
+from benchmark.services.launches import start_run
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.reports import report_of
-from benchmark.services.runs import start_run
 from benchmark.suites import registry
 from benchmark.suites.analyses import Analysis, Repetitions, Spread
 from benchmark.suites.contract import BadQuestion

@@ -15,9 +15,8 @@ from benchmark.models import RunItem
 from benchmark.services.estimates import estimate
 from benchmark.services.evaluating import read_again
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups, gaps_of, with_gaps
-from benchmark.services.plans import RunRefused
+from benchmark.services.plans import RunRefused, plan_of
 from benchmark.services.reports import report_of
-from benchmark.services.stored_plans import plan_of
 from benchmark.services.watching import step_progress
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.step_keys import EXTRACT, FOLLOW_UP, JUDGE

@@ -16,8 +16,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmark.models import Dataset, Run
+from benchmark.services.launches import start_run
 from benchmark.services.plans import Plan, RunRefused
-from benchmark.services.runs import start_run
 from benchmark.suites import guarding, registry
 from benchmark.suites.contract import Question, Sample, Suite
 from benchmark.suites.guarding import SuiteFailed, guarded

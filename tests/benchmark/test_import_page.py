@@ -17,7 +17,7 @@ from annotation.models import Scope
 from benchmark.models import Run, RunItem, RunParcel, RunPreparation, UnmatchedReport, UnreadParcel
 from benchmark.services.made_elsewhere import taking, unread
 from benchmark.services.reports import scores_of
-from benchmark.services.run_actions import act_on
+from benchmark.services.runs import act_on
 from core.idempotency.requests import HEADER
 from tests.api.conftest import token_of
 from tests.benchmark.settled import written

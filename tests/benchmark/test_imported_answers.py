@@ -18,6 +18,7 @@ from django.utils import timezone
 from benchmark.models import Run, RunItem
 from benchmark.services.documents import document_of
 from benchmark.services.extending import extend_run
+from benchmark.services.launches import run_again
 from benchmark.services.made_elsewhere import inspect_logs
 from benchmark.services.made_elsewhere.lm_eval import TOOL
 from benchmark.services.made_elsewhere.matching import FileSample, Index, match
@@ -25,7 +26,6 @@ from benchmark.services.made_elsewhere.reading import read_made
 from benchmark.services.made_elsewhere.records import BadFile, Record
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import report_of, scores_of
-from benchmark.services.runs import run_again
 from benchmark.suites.reasons import NOT_IN_FILE
 from tests.benchmark.settled import make_endpoint, work_off
 from tests.benchmark.tiny_copies import SUMS, imported

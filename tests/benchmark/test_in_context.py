@@ -14,11 +14,10 @@ from benchmark.services.documents import document_of
 from benchmark.services.extending import extend_run
 from benchmark.services.in_context import examples_text
 from benchmark.services.item_detail import asked_of
+from benchmark.services.launches import run_again, start_run
 from benchmark.services.leaderboards import settings_of
 from benchmark.services.plan_checks import check
-from benchmark.services.plans import Plan, RunRefused
-from benchmark.services.runs import run_again, start_run
-from benchmark.services.stored_plans import draft_of
+from benchmark.services.plans import Plan, RunRefused, draft_of
 from benchmark.suites.omnitom.prompting import built_in
 from judge.domain.lexical import RULES
 from tests.benchmark.planning import planned

@@ -19,10 +19,9 @@ from benchmark.services.estimates import askings_of, estimate, estimate_all
 from benchmark.services.follow_ups import ask_missing, gaps_of
 from benchmark.services.judge_versions import version_of
 from benchmark.services.judgements import judgements_of, versions_of
-from benchmark.services.launching import judging_plan
+from benchmark.services.launches import judging_plan, start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.reports import report_of
-from benchmark.services.runs import start_run
 from benchmark.suites.omnitom.step_keys import JUDGE
 from benchmark.suites.omnitom.steps import JUDGED_AT
 from tests.benchmark.planning import planned

@@ -19,9 +19,9 @@ from benchmark.services.estimates import estimate_of, parts_of
 from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_tests import HANDLER, SELF_TEST, start_test
 from benchmark.services.judge_versions import version_of
+from benchmark.services.launches import start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused
-from benchmark.services.runs import start_run
 from benchmark.suites.omnitom.lexical_answers import LEXICAL
 from judge.domain.contrast import ALIKE, BY_RULE, Kind
 from tests.benchmark.evaluation import endpoint, generated, published, write_records

@@ -14,9 +14,9 @@ from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_tests import start_test, why_untestable
 from benchmark.services.judge_versions import version_of
+from benchmark.services.launches import start_run
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.provenance import spec_of
-from benchmark.services.runs import start_run
 from benchmark.suites import registry
 from core.plain import plain
 from tests.benchmark.graded.suite import SUITE

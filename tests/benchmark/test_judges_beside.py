@@ -11,7 +11,7 @@ from django.urls import reverse
 from benchmark.domain.report_rows import NO_FIGURES
 from benchmark.models import Run
 from benchmark.services.judge_panels import judged_beside, rows_of_judges, voted_rows
-from benchmark.services.run_actions import launched_with
+from benchmark.services.runs import launched_with
 from judge.domain.judgements import PassVerdict, StoryJudgement, row_judgement
 from tests.benchmark.settled import baselines, make_endpoint, published, started, work_off, written
 from tests.cast import new_cast, new_story

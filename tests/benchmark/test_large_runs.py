@@ -14,10 +14,10 @@ from django.utils import timezone
 
 from benchmark.models import DatasetSample, Run, dataset
 from benchmark.services import asking, detectable, estimates, evaluating, question_sizes
+from benchmark.services.launches import again_of, controls_of_run, start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.reports import forget_report
 from benchmark.services.results import each_entered, samples_of
-from benchmark.services.runs import again_of, controls_of_run, start_run
 from tests.benchmark.controls.world import QUESTIONS, READS, REMEMBERS, controlled_world, opentom, plan
 from tests.benchmark.settled import written
 from tests.cast import new_cast

@@ -17,15 +17,13 @@ from benchmark.services.cached_answers import cached_answers
 from benchmark.services.datasets import publish_version
 from benchmark.services.detectable import can_show
 from benchmark.services.documents import document_of
-from benchmark.services.launching import judging_plan
+from benchmark.services.launches import judging_plan, run_again, start_run
 from benchmark.services.plan_checks import check
-from benchmark.services.plans import Plan, RunRefused
+from benchmark.services.plans import Plan, RunRefused, draft_of
 from benchmark.services.question_sizes import extent_of, request_of
-from benchmark.services.runs import run_again, start_run
-from benchmark.services.stored_plans import draft_of
 from benchmark.suites.omnitom import steps
 from benchmark.suites.omnitom.prompting import built_in
-from benchmark.views import reruns
+from benchmark.views import launch
 from benchmark.views.launch import able_text
 from tests.benchmark.planning import planned
 from tests.benchmark.settled import baselines, make_endpoint, published, settle, started, work_off, written
@@ -482,7 +480,7 @@ def test_answers_are_read_again_from_the_page(alice, extracted, monkeypatch):
     monkeypatch.setattr(steps, "parse_stage2", lambda record, answer, **how: read(record, "", **how))
     assert "2 parses changed." in written(alice.post(address, follow=True))
     assert Call.objects.count() == calls
-    monkeypatch.setattr(reruns, "MOST_READ_AT_ONCE", 5)
+    monkeypatch.setattr(launch, "MOST_READ_AT_ONCE", 5)
     told = written(alice.post(address, follow=True))
     assert f"manage.py runs reread {extracted.uid}" in told
 

@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from benchmark.models import RunItem
 from benchmark.services.extending import extend_run
+from benchmark.services.launches import run_again
 from benchmark.services.reports import scores_of
-from benchmark.services.runs import run_again
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.suites.omnitom.step_keys import EXTRACT
 from tests.benchmark.evaluation import OracleWorld, corpus, generated, started, worked_off

@@ -9,13 +9,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmark.models import Run, RunItem, RunPreparation
-from benchmark.models.preparation import stretches_of
+from benchmark.models.run import stretches_of
 from benchmark.services import preparing
 from benchmark.services.archiving import delete_run
 from benchmark.services.extending import extend_run
+from benchmark.services.launches import add_controls, run_again, start_run
 from benchmark.services.plans import RunRefused
-from benchmark.services.run_actions import act_on
-from benchmark.services.runs import add_controls, run_again, start_run
+from benchmark.services.runs import act_on
 from benchmark.suites.guarding import SuiteFailed
 from tests.benchmark.controls.world import QUESTIONS, opentom, plan
 from tests.benchmark.settled import work_off, written

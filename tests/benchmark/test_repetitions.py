@@ -22,12 +22,10 @@ from benchmark.models import Run, RunItem
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.documents import as_json, document_from, document_of, tables_of
 from benchmark.services.estimates import estimate, estimate_of, parts_of
-from benchmark.services.launching import judging_plan
+from benchmark.services.launches import judging_plan, run_again, start_run
 from benchmark.services.plan_checks import check
-from benchmark.services.plans import RunRefused
+from benchmark.services.plans import RunRefused, plan_of
 from benchmark.services.reports import forget_report, report_of
-from benchmark.services.runs import run_again, start_run
-from benchmark.services.stored_plans import plan_of
 from benchmark.services.variance import prompt_splits
 from benchmark.suites.asked import Columns
 from benchmark.suites.story_scores import cases_by_story, mean_columns

@@ -14,12 +14,11 @@ from benchmark.services.datasets import publish_version
 from benchmark.services.evaluating import read_again
 from benchmark.services.extending import extend_run
 from benchmark.services.human_results import people_in
+from benchmark.services.launches import run_again, start_run
 from benchmark.services.plan_checks import check
-from benchmark.services.plans import Plan, RunRefused
+from benchmark.services.plans import Plan, RunRefused, plan_of
 from benchmark.services.reports import report_of, scores_of
 from benchmark.services.results import samples_of
-from benchmark.services.runs import run_again, start_run
-from benchmark.services.stored_plans import plan_of
 from benchmark.suites.omnitom import steps
 from benchmark.suites.omnitom.item_parses import parse_stage2
 from benchmark.suites.omnitom.labels import DIMENSIONS

@@ -11,8 +11,8 @@ from django.utils import timezone
 from benchmark.domain.estimating import StoryScore
 from benchmark.models import Dataset, RunItem
 from benchmark.services.estimates import estimate
+from benchmark.services.launches import start_run
 from benchmark.services.plans import Plan
-from benchmark.services.runs import start_run
 from benchmark.suites import registry
 from benchmark.suites.contract import Entered, MetricGroup, Outcome, Sample, Step
 from benchmark.suites.guarding import guarded

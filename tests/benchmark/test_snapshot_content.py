@@ -15,8 +15,7 @@ from annotation.services.projects import change_settings
 from annotation.services.splits import put_in_split
 from benchmark.models import Dataset
 from benchmark.services import gold_digests
-from benchmark.services.dataset_differences import difference
-from benchmark.services.datasets import gold_is_published, publish_version, version_of
+from benchmark.services.datasets import difference, gold_is_published, publish_version, version_of
 from benchmark.services.gold_digests import present_digest
 from tests.benchmark.settled import published, settle
 

@@ -18,7 +18,7 @@ from benchmark.services.alignment_tables import load_tables, origin_of, units_of
 from benchmark.services.archiving import deletion_of
 from benchmark.services.calibration_tables import rows_by_level
 from benchmark.services.judge_panels import judged_beside
-from benchmark.services.run_actions import launched_with
+from benchmark.services.runs import launched_with
 from benchmark.services.sweep_choices import choose_model, choosings_of
 from benchmark.services.sweep_tables import BEYOND_NOTE, OPEN_NOTE, _judge, levels_table, models_table
 from benchmark.services.sweeps import sweep_of

@@ -20,17 +20,17 @@ from django.utils import timezone
 from annotation.models import Membership
 from benchmark.domain.plots.theme import THEMES
 from benchmark.domain.tables import Absent
-from benchmark.management.commands._options import options_given
+from benchmark.management.commands._plans import options_given
 from benchmark.models import Dataset, Run, RunItem, Snapshot
 from benchmark.services.asking import settings_of
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.documents import document_of, tables_of
+from benchmark.services.launches import start_run
 from benchmark.services.leaderboards import differences
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
-from benchmark.services.runs import start_run
 from benchmark.suites import registry
 from benchmark.suites.contract import BadImport, Imported, Sample, Setting
 from benchmark.suites.copies import CopyFile, CopySource

@@ -11,10 +11,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmark.models import Dataset, Run, RunItem
+from benchmark.services.launches import start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.reports import report_of
-from benchmark.services.runs import start_run
 from benchmark.suites.contract import BadImport
 from benchmark.suites.registry import suite_named
 from benchmark.suites.tombench.metrics import VotedItem, official_accuracies

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from benchmark.models import Run, RunItem
 from benchmark.services.documents import document_of, tables_of
-from benchmark.services.runs import start_run
+from benchmark.services.launches import start_run
 from benchmark.services.variance import split_of
 from benchmark.suites.contract import Sample
 from benchmark.suites.fantom_questions import data

@@ -16,7 +16,7 @@ import pytest
 from django.urls import reverse
 
 from benchmark.models import Run
-from benchmark.services.run_actions import launched_with
+from benchmark.services.runs import launched_with
 from judge.models import Alignment, AlignmentStudy, AlignmentTask, SettledAlignment
 from tests.benchmark.protocol import JUDGES, MODELS, Protocol, finished, truth_of
 from tests.judge.alignment_world import answer_all

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from benchmark.api.shapes.imports import NotTakenOut
 from benchmark.api.shapes.values import COST, Anything
 from benchmark.models import AnswerFormat
 from workers.api.shapes import CallsOut, EndedOut, LackOut, TokensOut
@@ -126,6 +125,11 @@ class BesideOut(serializers.Serializer):
     state = serializers.CharField()
 
 
+class NotTakenOut(serializers.Serializer):
+    where = serializers.CharField(help_text="Which answer.")
+    why = serializers.CharField()
+
+
 class LeftOutOut(serializers.Serializer):
     """The fate of answers that were made elsewhere and are not part of the run, as their import found it."""
 
@@ -160,3 +164,67 @@ class RunActionOut(RunDetailOut):
     left = serializers.ListField(
         child=serializers.CharField(), help_text="A sentence for each run that could not follow and stays as it is."
     )
+
+
+class _EstimatedOut(serializers.Serializer):
+    calls = serializers.IntegerField()
+    to_make = serializers.IntegerField(help_text="Without those that the ledger has.")
+    in_ledger = serializers.IntegerField(allow_null=True, help_text="Null where it was not looked up.")
+    tokens = TokensOut()
+    cost = serializers.FloatField(allow_null=True, help_text=f"Expected. {COST}")
+    known_cost = serializers.FloatField()
+    unpriced_calls = serializers.IntegerField()
+    most = serializers.FloatField(allow_null=True, help_text="US dollars that cannot be exceeded; null where unknown.")
+
+
+class EstimatedLineOut(_EstimatedOut):
+    """The questions to one model at one step."""
+
+    model = serializers.CharField()
+    step = serializers.CharField()
+    asked = serializers.CharField(help_text="Who answers: the model, or the judge about it.")
+    method = serializers.CharField(allow_blank=True, help_text="In words; empty where the suite asks in one way.")
+    control = serializers.CharField(allow_blank=True, help_text="In words; empty as published.")
+    in_common = serializers.IntegerField(help_text="Calls that a line above makes, and that are counted there alone.")
+    too_long = serializers.IntegerField(help_text="Questions that its context may have no room for.")
+
+
+class DetectableOut(serializers.Serializer):
+    score = serializers.CharField(source="name")
+    difference = serializers.FloatField(
+        allow_null=True, help_text="The smallest difference that a test shows with its power; null where none can be."
+    )
+    power = serializers.FloatField()
+    alpha = serializers.FloatField()
+    tests = serializers.IntegerField(help_text="How many are made at once.")
+
+
+class EstimateOut(_EstimatedOut):
+    """The questions and costs of a launch, and the differences that it can show."""
+
+    samples = serializers.IntegerField()
+    over_budget = serializers.BooleanField()
+    lines = EstimatedLineOut(many=True)
+    notes = serializers.ListField(child=serializers.CharField(), help_text="What controls leave out.")
+    can_show = DetectableOut(many=True)
+
+
+class ImportPreviewOut(serializers.Serializer):
+    """The fate of answers that were made elsewhere."""
+
+    model = serializers.CharField()
+    digest = serializers.CharField(help_text="SHA-256 of the answers.")
+    steps = serializers.ListField(child=serializers.CharField(), help_text="What is answered.")
+    settings = serializers.DictField(help_text="Settings of the suite that the answers would be read by.")
+    repetitions = serializers.IntegerField()
+    samples = serializers.IntegerField(help_text="Samples that were chosen of the version.")
+    taken = serializers.IntegerField(help_text="Samples of the run: those with an answer, or all that were chosen.")
+    records = serializers.IntegerField(help_text="Answers that were sent.")
+    by_id = serializers.IntegerField(help_text="Matched by id.")
+    by_text = serializers.IntegerField(help_text="Matched by the texts of their sample, or by what was asked.")
+    answers = serializers.IntegerField(help_text="Questions that get an answer.")
+    missing_answers = serializers.IntegerField()
+    missing = serializers.ListField(child=serializers.CharField(), help_text="Samples that lack answers.")
+    unmatched = NotTakenOut(many=True)
+    double = NotTakenOut(many=True)
+    unanswered = NotTakenOut(many=True, help_text="Records of a sample without an answer.")

@@ -7,7 +7,7 @@ from annotation.management.json_command import JsonCommand
 from benchmark.domain.tables import Row
 from benchmark.management.commands._files import content_of, written
 from benchmark.management.commands._labelled import labelling_named
-from benchmark.management.commands._scores import percent
+from benchmark.management.commands._runs import percent
 from benchmark.services.gold_kind_tables import MOVES, NAMES, VOTES, tables_of
 from benchmark.services.gold_kinds import OVERALL, GoldMetrics, gold_metrics_of
 from core.plain import WHERE_THERE_IS_ONE

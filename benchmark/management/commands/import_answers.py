@@ -5,9 +5,8 @@ from pathlib import Path
 from django.utils import timezone
 
 from annotation.management.json_command import JsonCommand
-from benchmark.management.commands._options import options_given
-from benchmark.management.commands._runs import run_summary
-from benchmark.management.commands._scores import say_run
+from benchmark.management.commands._plans import options_given
+from benchmark.management.commands._runs import run_summary, say_run
 from benchmark.models import Dataset
 from benchmark.services.made_elsewhere.importing import Statements, import_answers, preview_of
 from benchmark.services.made_elsewhere.reading import READERS

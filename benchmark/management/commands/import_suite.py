@@ -7,7 +7,7 @@ from pathlib import Path
 from django.core.management.base import DjangoHelpFormatter
 
 from annotation.management.json_command import JsonCommand
-from benchmark.management.commands._options import options_given
+from benchmark.management.commands._plans import options_given
 from benchmark.services.imports import Copy, copy_of, keep_copy, together
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named, suites

@@ -12,7 +12,7 @@ from benchmark.domain.entered import PaperRow
 from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Table
 from benchmark.management.commands._files import add_width, check_output, content_of, written
-from benchmark.management.commands._scores import percent
+from benchmark.management.commands._runs import percent
 from benchmark.models import AnswerFormat, Dataset
 from benchmark.services.absences import Absence
 from benchmark.services.conditions import FIELDS, Ranking

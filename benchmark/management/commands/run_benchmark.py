@@ -9,13 +9,11 @@ from django.utils import timezone
 from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
 from benchmark.controls.chosen import CONTROLS
-from benchmark.management.commands._flags import add_flags, settings_with_flags
-from benchmark.management.commands._runs import RunSummary, finish_runs, run_summary, say_before
-from benchmark.management.commands._scores import say_run
-from benchmark.management.commands._suite_plans import suite_plans
+from benchmark.management.commands._plans import add_flags, settings_with_flags, suite_plans
+from benchmark.management.commands._runs import RunSummary, finish_runs, run_summary, say_before, say_run
 from benchmark.services.estimates import askings_of_plans
-from benchmark.services.method_plans import method_of, methods_of
-from benchmark.services.runs import start_runs
+from benchmark.services.launches import start_runs
+from benchmark.services.plans import method_of, methods_of
 from benchmark.services.sweeps import sweep_of
 from benchmark.suites.registry import suite_for, suites
 from core.plain import Json, plain

@@ -11,7 +11,7 @@ from annotation.management.commands._output import file_output
 from annotation.management.json_command import JsonCommand
 from benchmark.domain.parameters import Options as SuiteOptions
 from benchmark.management.commands._files import add_width, content_of
-from benchmark.management.commands._flags import (
+from benchmark.management.commands._plans import (
     add_flags,
     check_judge,
     check_only,
@@ -28,8 +28,8 @@ from benchmark.management.commands._runs import (
     run_of,
     run_summary,
     say_before,
+    say_run,
 )
-from benchmark.management.commands._scores import say_run
 from benchmark.models import Entrant, Run
 from benchmark.services.archiving import archive_run, delete_run, deletion_of, rename_run, restore_run
 from benchmark.services.documents import document_of, tables_of
@@ -39,12 +39,10 @@ from benchmark.services.evaluating import read_again
 from benchmark.services.extending import extend_run, extension_of
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
 from benchmark.services.judge_tests import start_test
-from benchmark.services.launching import judging_plans
+from benchmark.services.launches import again_of, judging_plans, run_again, start_runs
 from benchmark.services.plans import Plan
 from benchmark.services.plot_data import plots_of
-from benchmark.services.run_actions import act_on, act_on_launch, launched_with
-from benchmark.services.run_progress import RunRow, run_rows
-from benchmark.services.runs import again_of, run_again, start_runs
+from benchmark.services.runs import RunRow, act_on, act_on_launch, launched_with, run_rows
 from benchmark.services.sweeps import plans_of_sweep
 from benchmark.suites.registry import suite_named
 from core.plain import WHERE_THERE_IS_ONE, Json, plain

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._comparing import OF_COMPARING, add_choices, compared
-from benchmark.management.commands._flags import flag, given
+from benchmark.management.commands._plans import flag, given
 from benchmark.management.commands._runs import run_of
 from benchmark.services.snapshots import save_comparison_snapshot, save_run_snapshot
 

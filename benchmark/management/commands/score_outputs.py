@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmark.management.commands._scores import say_metrics, say_scores
+from benchmark.management.commands._runs import say_metrics, say_scores
 from benchmark.suites.contract import Option
 from benchmark.suites.registry import suite_named, suites
 from core.management.json_command import JsonCommand

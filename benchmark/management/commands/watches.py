@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from annotation.management.commands._money import dollars
 from annotation.management.json_command import JsonCommand
-from benchmark.management.commands._runs import run_of
-from benchmark.management.commands._scores import percent
+from benchmark.management.commands._runs import percent, run_of
 from benchmark.models import AnchorWatch
 from benchmark.services.anchor_charts import (
     DRIFT,

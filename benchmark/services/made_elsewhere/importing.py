@@ -18,16 +18,21 @@ from annotation.services import audit
 from benchmark.domain.provenance import DatasetVersion, EndpointSpec, Making, Provenance, Statements
 from benchmark.models import DatasetSample, Entrant, Run, UnmatchedReport
 from benchmark.services.made_elsewhere import taking
-from benchmark.services.made_elsewhere.known_samples import index_of, read_by_ids
-from benchmark.services.made_elsewhere.matching import Index, ItemKey, Matched, match
-from benchmark.services.made_elsewhere.options_shown import read_orders
+from benchmark.services.made_elsewhere.matching import (
+    Index,
+    ItemKey,
+    Matched,
+    index_of,
+    match,
+    read_by_ids,
+    read_orders,
+)
 from benchmark.services.made_elsewhere.reading import read_all
 from benchmark.services.made_elsewhere.records import BadFile, Made, Record
 from benchmark.services.made_elsewhere.taking import AnswerRow
 from benchmark.services.plan_checks import samples_of_import
-from benchmark.services.plans import HANDLER, MOST_REPETITIONS, Plan, RunRefused
+from benchmark.services.plans import HANDLER, MOST_REPETITIONS, Plan, RunRefused, draft_of
 from benchmark.services.provenance import versions
-from benchmark.services.stored_plans import draft_of
 from benchmark.suites.contract import Step, Suite
 from benchmark.suites.lettered import OPTION_ORDER, Order
 from benchmark.suites.reasons import NOT_IN_FILE

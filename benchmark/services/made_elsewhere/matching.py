@@ -3,15 +3,158 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from types import MappingProxyType
+from typing import Any
 
-from benchmark.services.made_elsewhere.records import Record
-from benchmark.services.made_elsewhere.texts import FEWEST_CHARACTERS, SampleTexts, Texts
-from benchmark.suites.answers import Answered
+from benchmark.domain.parameters import Options
+from benchmark.domain.provenance import Statements
+from benchmark.models import DatasetSample, Run
+from benchmark.services.asking import prompts_of, sample_of
+from benchmark.services.made_elsewhere.records import BadFile, Made, Record, texts_in
+from benchmark.services.plans import Plan, RunRefused, draft_of
+from benchmark.services.question_sizes import request_of
+from benchmark.suites.answers import Answered, BadAnswers
+from benchmark.suites.asked import Sample
+from benchmark.suites.contract import BadQuestion, Suite
+from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.lettered import Order, order_in, order_of, order_of_appearance
+from benchmark.suites.settings import Setting
 from core.messages import Sentence, gettext_noop, listed
+
+FEWEST_CHARACTERS = 8
+"""A shorter text names no sample."""
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_BLANK_IN_CJK = re.compile(rf"(?<=[{_CJK}]) | (?=[{_CJK}])")
+_IN_WORD = re.compile(r"[a-z0-9]{2}")
+_WORD_STARTS = re.compile(rf"(?<![^\s{_CJK}])\S|[{_CJK}]")
+_ANCHOR = 16
+"""Characters by which a text is looked up."""
+
+
+def folded(text: str) -> str:
+    """Return a text without what tools change: case, punctuation, quotes, blanks, and compatible characters."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return _BLANK_IN_CJK.sub("", " ".join(re.sub(r"[\W_]+", " ", plain).split()))
+
+
+@dataclass(frozen=True, slots=True)
+class SampleTexts:
+    """The texts of a sample: all of `parts` tell it, and lists of `apart` tell it from others with the same parts."""
+
+    parts: Sequence[str]
+    apart: Sequence[Sequence[str]] = ()
+
+
+class Texts:
+    """Samples by their texts."""
+
+    def __init__(self, samples: Mapping[int, SampleTexts]) -> None:
+        self._parts: dict[int, tuple[str, ...]] = {}
+        self._apart = {pk: sample.apart for pk, sample in samples.items()}
+        self._anchored: dict[str, list[int]] = defaultdict(list)
+        fold = cache(folded)  # many questions share a story
+        for pk, sample in samples.items():
+            parts = tuple(filter(None, map(fold, sample.parts)))
+            anchor = max(parts, key=len, default="")
+            if len(parts) == len(sample.parts) and len(anchor) >= FEWEST_CHARACTERS:
+                self._parts[pk] = parts
+                self._anchored[anchor[:_ANCHOR]].append(pk)
+        self._lengths = sorted({len(anchor) for anchor in self._anchored})
+
+    def __bool__(self) -> bool:
+        return bool(self._parts)
+
+    def fitting(self, prompt: str, others: Sequence[str]) -> set[int]:
+        """Return the samples that a record has the texts of: in its `prompt`, in its `others`, or in all of these
+        together. Several are those that nothing in the record tells apart."""
+        joined = "\n".join(others)
+        whole = f"{prompt}\n{joined}"
+        texts = dict.fromkeys(filter(None, (prompt, joined, *others)))
+        views = [pks for text in texts if (pks := self._in(folded(text)))]
+        if not views and prompt and others:
+            views = [pks] if (pks := self._in(folded(whole))) else []
+        if not views:
+            return set()
+        common = set.intersection(*views)
+        if not common:  # they contradict each other
+            return set.union(*views)
+        return self._told_apart(common, folded(prompt), folded(whole)) if len(common) > 1 else common
+
+    def _told_apart(self, pks: set[int], prompt: str, whole: str) -> set[int]:
+        """Return those of several samples whose further texts the record has, else those without any where it has a
+        prompt, and of these those of which the prompt has a part."""
+        for at in range(len(self._apart[next(iter(pks))])):
+            further = {pk: self._apart[pk][at] for pk in pks}
+            there = {pk for pk, texts in further.items() if texts and _has_all(whole, texts)}
+            pks = there or {pk for pk, texts in further.items() if prompt and not texts} or pks
+        pks = {pk for pk in pks if not any(self._holds(other, pk, whole) for other in pks if other != pk)} or pks
+        return {pk for pk in pks if any(_has(prompt, part) for part in self._parts[pk])} or pks
+
+    def _holds(self, sample: int, other: int, whole: str) -> bool:
+        """Return whether a sample has all parts of another one among its own and its further texts in the record, and
+        the other one lacks some of its parts."""
+        own, others = (
+            [*self._parts[pk], *(text for texts in self._apart[pk] for text in map(folded, texts) if _has(whole, text))]
+            for pk in (sample, other)
+        )
+        return _all_in(own, self._parts[other]) and not _all_in(others, self._parts[sample])
+
+    def _in(self, text: str) -> set[int]:
+        """Return the samples all of whose parts a folded text has, without those whose parts are only parts of another
+        one's."""
+        places = cache(partial(_spans, text))  # many questions share a story
+        spans = {pk: spans for pk in self._candidates(text) if all(spans := [places(part) for part in self._parts[pk]])}
+        return {
+            pk
+            for pk, own in spans.items()
+            if not any(_within(own, others) for other, others in spans.items() if other != pk)
+        }
+
+    def _candidates(self, text: str) -> Iterator[int]:
+        starts = [match.start() for match in _WORD_STARTS.finditer(text)]
+        anchors = {text[at : at + length] for length in self._lengths for at in starts}
+        for anchor in anchors:
+            yield from self._anchored.get(anchor, ())
+
+
+def _spans(text: str, part: str) -> list[tuple[int, int]]:
+    """Return where a folded text has a part, as whole words."""
+    spans, at = [], text.find(part)
+    while at >= 0:
+        end = at + len(part)
+        if not (at and _IN_WORD.match(text, at - 1)) and not _IN_WORD.match(text, end - 1):
+            spans.append((at, end))
+        at = text.find(part, at + 1)
+    return spans
+
+
+def _all_in(texts: Sequence[str], parts: Sequence[str]) -> bool:
+    return all(any(_has(text, part) for text in texts) for part in parts)
+
+
+def _has(text: str, part: str) -> bool:
+    return bool(_spans(text, part))
+
+
+def _has_all(text: str, parts: Iterable[str]) -> bool:
+    return all(_has(text, folded(part)) for part in parts)
+
+
+def _within(spans: Sequence[Sequence[tuple[int, int]]], others: Sequence[Sequence[tuple[int, int]]]) -> bool:
+    """Return whether all places of the parts of one sample lie in those of another one, some of them in longer ones."""
+    pairs = [
+        [(start <= begin and end <= stop, (start, stop) == (begin, end)) for start, stop in other]
+        for part, other in zip(spans, others, strict=False)
+        for begin, end in part
+    ]
+    inside = all(any(within for within, _ in places) for places in pairs)
+    return inside and not all(any(same for _, same in places) for places in pairs)
+
 
 _TRY = re.compile(r"(.+)/(\d{1,2})")
 
@@ -200,3 +343,144 @@ class Index:
     def _called_together(self, pks: Iterable[int]) -> str:
         keys = sorted(self.keys[pk] for pk in pks)
         return ", ".join(keys[:3]) + (" …" if keys[3:] else "")
+
+
+def read_by_ids(
+    plan: Plan, stories: Sequence[DatasetSample], made: Made, declared: Statements
+) -> tuple[Plan, Mapping[str, Answered]]:
+    """Return the plan with the settings that answers are read by which the suite's own ids name, and what these ids are
+    of."""
+    own = plan.definition.answer_ids
+    if own is None:
+        return plan, {}
+    answers = {name: record.text for record in made.records for name in record.ids}
+    options = {option.name: declared.ids.get(option.name, option.default) for option in own.options}
+
+    every = stories if len(stories) == plan.dataset.stories_count else plan.dataset.samples.all()
+    try:
+        ids = own.named([sample_of(story) for story in every], answers, **options)
+    except BadAnswers as error:
+        raise BadFile(f"{made.name}: {error}") from error
+    except SuiteFailed as error:
+        raise RunRefused(str(error)) from error
+    used = not ids.keys().isdisjoint(answers)
+    return (_with_settings(plan, own.settings) if used else plan), ids
+
+
+def _with_settings(plan: Plan, settings: Options) -> Plan:
+    """Return the plan with the settings that go with the ids, without those that the importer stated otherwise."""
+    defaults = {setting.name: setting.for_imports.default for setting in plan.definition.settings}
+    unsaid = {name: value for name, value in settings.items() if plan.options[name] == defaults[name]}
+    return replace(plan, options={**plan.options, **unsaid})
+
+
+def index_of(
+    plan: Plan, stories: Sequence[DatasetSample], records: Sequence[Record], step: str, ids: Mapping[str, Answered]
+) -> Index:
+    """Return the samples by their ids, and where an id is not enough by what is asked about them."""
+    if not any(record.texts or record.messages for record in records):
+        return Index([FileSample(story.pk, story.key) for story in stories], ids)
+
+    def asked() -> Iterator[tuple[int, Sequence[str]]]:
+        draft = draft_of(plan, stories)
+        prompts = prompts_of(draft)
+        for story in stories:
+            yield story.pk, _asked(story, step, draft, prompts)
+
+    suite = plan.definition
+    candidates = [
+        FileSample(
+            story.pk,
+            story.key,
+            parts=[_text_of(story, name) for name in suite.told_by],
+            apart=[list(texts_in(story.content.get(name))) for name in suite.told_apart_by],
+        )
+        for story in stories
+    ]
+    return Index(candidates, ids, asked)
+
+
+def _asked(story: DatasetSample, step: str, draft: Run, prompts: Any) -> list[str]:
+    """Return the prompt that a run would send, whole and without the system's part; none where it cannot be made
+    alone."""
+    try:
+        request = request_of(story, step, draft, prompts)
+    except (BadQuestion, SuiteFailed, KeyError):
+        return []
+    if isinstance(request, str):
+        return []
+    texts = [message.content for message in request.messages]
+    return ["\n\n".join(texts), *[message.content for message in request.messages if message.role == "user"][-1:]]
+
+
+def _text_of(story: DatasetSample, name: str) -> str:
+    return " ".join(texts_in(story.content.get(name)))
+
+
+UNTOLD = gettext_noop("the file does not show them")
+UNLETTERED = gettext_noop("the prompt does not show each of them behind its letter, in one order")
+OTHERS = gettext_noop("shows other options than the question has here")
+
+
+def order_shown(record: Record, options: Sequence[str]) -> Order | str:
+    """Return the order in which a record shows options, in its prompt or as its choices, or why it is not known."""
+    if order := order_in(record.prompt, options):
+        return order
+    appearing = order_of_appearance(record.prompt, options)
+    if not record.choices:
+        return UNLETTERED if appearing else UNTOLD
+    order = order_of(record.choices, options)
+    if order is None:
+        return OTHERS
+    return order if appearing in (None, order) else UNLETTERED
+
+
+def read_orders(
+    plan: Plan, stories: Sequence[DatasetSample], matched: Matched, ids: Collection[str], name: str
+) -> dict[ItemKey, Order]:
+    """Return the order of the options of each answer by letter whose record tells it. The answers to other options
+    become unmatched. The others have the order of the suite's setting, which the plan states, or which goes with these
+    `ids`. Raises BadFile, which calls the file by `name`, for an answer without any."""
+    lettered, orders = plan.definition.lettered, dict[ItemKey, Order]()
+    if lettered is None:
+        return orders
+    setting = setting_of(plan.definition)
+    stated = setting is not None and plan.options[setting.name] != setting.for_imports.default
+    samples = {story.pk: sample_of(story) for story in stories}
+    others: list[ItemKey] = []
+    for item_key, record in matched.answers.items():
+        sample = samples[item_key[0]]
+        options = sample.content.get(lettered.options)
+        if item_key[1] != lettered.step or record.text is None or not options:
+            continue
+        order = order_shown(record, options)
+        if not isinstance(order, str):
+            orders[item_key] = order
+        elif order == OTHERS:
+            others.append(item_key)
+        elif not (stated or not set(record.ids).isdisjoint(ids) or (order == UNTOLD and not setting)):
+            raise BadFile(_refusal(setting, record, sample, order, name))
+    for item_key in others:
+        matched.unmatched.append((matched.answers.pop(item_key).where, OTHERS))
+    return orders
+
+
+def setting_of(suite: Suite) -> Setting | None:
+    """Return the setting for the order in which a run of the suite shows options; None without one."""
+    return next(
+        (setting for setting in suite.settings if suite.lettered and setting.name == suite.lettered.setting), None
+    )
+
+
+def _refusal(setting: Setting | None, record: Record, sample: Sample, why: str, name: str) -> str:
+    where = f"{name}, {record.where}" if name else record.where
+    values = [f"{setting.name}={value}" for value, _ in setting.for_imports.choices[1:]] if setting else []
+    stated = Sentence(", or that you state it ({values})", values=" or ".join(values)) if values else ""
+    return Sentence(
+        "{where}: the order in which the options of {sample} were shown is not known: {why}. "
+        "Expected are options behind their letters in the prompt, or a list of choices{stated}.",
+        where=where,
+        sample=sample.key,
+        why=why,
+        stated=stated,
+    )

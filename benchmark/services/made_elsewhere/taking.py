@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from benchmark.models import Entrant, Run, RunItem, RunParcel, RunPreparation, UnreadParcel
-from benchmark.services.entering import add_work
+from benchmark.services.run_items import add_work
 from benchmark.suites.reasons import NOT_IN_FILE
 from core.bulk import insert_rows
 from core.digests import json_digest

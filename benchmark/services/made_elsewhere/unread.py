@@ -36,8 +36,7 @@ from benchmark.services.made_elsewhere.importing import (
 )
 from benchmark.services.made_elsewhere.reading import digest_of_all
 from benchmark.services.plan_checks import samples_of_import
-from benchmark.services.plans import Plan
-from benchmark.services.stored_plans import draft_of, plan_of
+from benchmark.services.plans import Plan, draft_of, plan_of
 from core.messages import Sentence, listed
 from workers.models import Job, JobState
 from workers.services.notify import WORKERS

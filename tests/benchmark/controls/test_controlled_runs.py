@@ -20,11 +20,10 @@ from benchmark.services import asking
 from benchmark.services.archiving import delete_run
 from benchmark.services.asking import sample_asked
 from benchmark.services.extending import extend_run
+from benchmark.services.launches import add_controls, run_again, start_run
 from benchmark.services.plan_checks import check
-from benchmark.services.plans import RunRefused
+from benchmark.services.plans import RunRefused, plan_of
 from benchmark.services.reports import report_of
-from benchmark.services.runs import add_controls, run_again, start_run
-from benchmark.services.stored_plans import plan_of
 from tests.benchmark.controls.world import QUESTIONS, READS, REMEMBERS, controlled_world, opentom
 from tests.benchmark.settled import make_endpoint, written
 from tests.cast import new_cast

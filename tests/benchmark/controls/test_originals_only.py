@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from benchmark.models import Run, RunItem
 from benchmark.services.entered_rows import Entry, add_row
-from benchmark.services.runs import add_controls
+from benchmark.services.launches import add_controls
 from benchmark.services.snapshots import save_run_snapshot
 from benchmark.suites.registry import suite_named
 from tests.benchmark.controls.world import READS, REMEMBERS, controlled_world

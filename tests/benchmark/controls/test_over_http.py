@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from benchmark.services.documents import document_of
-from benchmark.services.runs import start_run
+from benchmark.services.launches import start_run
 from tests.benchmark.controls.world import PUBLISHED, READS, REMEMBERS, opentom, plan, reads
 from tests.benchmark.rule_server import answering
 from tests.benchmark.settled import make_endpoint, work_off

@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from benchmark.models import Run
 from benchmark.services.archiving import archive_run
+from benchmark.services.launches import start_run, start_runs
 from benchmark.services.plans import RunRefused
-from benchmark.services.run_actions import act_on
-from benchmark.services.runs import start_run, start_runs
+from benchmark.services.runs import act_on
 from tests.benchmark.controls.world import opentom, plan
 from tests.benchmark.settled import written
 from tests.cast import new_cast

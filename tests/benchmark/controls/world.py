@@ -10,9 +10,9 @@ import pytest
 from django.utils import timezone
 
 from benchmark.models import Dataset, Run
+from benchmark.services.launches import start_run
 from benchmark.services.plans import Plan
 from benchmark.services.reports import report_of
-from benchmark.services.runs import start_run
 from benchmark.suites.opentom import data
 from benchmark.suites.registry import suite_named
 from tests.benchmark.importing import import_benchmark

@@ -18,10 +18,9 @@ from benchmark.management.commands._runs import say_before
 from benchmark.models import Run, RunItem
 from benchmark.services.asking import chosen_of
 from benchmark.services.estimates import askings_of_plans, budget_of, estimate_all
-from benchmark.services.method_plans import plans_by_method
-from benchmark.services.method_runs import beside_by_method, family_of
-from benchmark.services.plans import MOST_TITLE, Plan, RunRefused
-from benchmark.services.runs import start_run, start_runs
+from benchmark.services.launches import start_run, start_runs
+from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, plans_by_method
+from benchmark.services.runs import beside_by_method, family_of
 from benchmark.suites.registry import suite_named
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.methods.world import STEADY, THINKS, opentom, plan

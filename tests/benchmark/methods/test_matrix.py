@@ -17,9 +17,8 @@ from django.utils import timezone
 from benchmark.models import Run, RunItem
 from benchmark.services.asking import question_of
 from benchmark.services.documents import document_of
-from benchmark.services.method_plans import methods_of, plans_by_method
-from benchmark.services.plans import Plan
-from benchmark.services.runs import start_runs
+from benchmark.services.launches import start_runs
+from benchmark.services.plans import Plan, methods_of, plans_by_method
 from benchmark.suites.contract import Question, Sample
 from benchmark.suites.fantom_questions import data as fantom_data
 from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, INACCESSIBLE

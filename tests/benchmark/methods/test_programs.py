@@ -11,10 +11,10 @@ from django.utils import timezone
 from benchmark.models import Run, RunItem
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.estimates import estimate, parts_of
+from benchmark.services.launches import start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan
 from benchmark.services.reports import forget_report, report_of
-from benchmark.services.runs import start_run
 from benchmark.services.watching import step_progress
 from benchmark.suites import registry
 from tests.benchmark.importing import import_benchmark

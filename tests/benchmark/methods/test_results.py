@@ -13,13 +13,12 @@ from django.utils import timezone
 from benchmark.domain.beside import MethodRow
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.documents import as_json, document_from, document_of, tables_of
+from benchmark.services.launches import start_run
 from benchmark.services.leaderboards import entrants_of, newest
-from benchmark.services.method_plans import plans_by_method
+from benchmark.services.plans import plan_of, plans_by_method
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import reports_of
-from benchmark.services.runs import start_run
 from benchmark.services.snapshots import save_run_snapshot
-from benchmark.services.stored_plans import plan_of
 from benchmark.suites.opentom import measure
 from core.plain import plain
 from tests.benchmark.methods.world import GOLD, METHODS, QUESTIONS, STEADY, THINKS, TRUTHS, methods_world

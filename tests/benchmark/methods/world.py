@@ -8,10 +8,9 @@ from pathlib import Path
 from django.utils import timezone
 
 from benchmark.models import Dataset, Run
-from benchmark.services.method_plans import plans_by_method
-from benchmark.services.plans import Plan
+from benchmark.services.launches import start_runs
+from benchmark.services.plans import Plan, plans_by_method
 from benchmark.services.reports import reports_of
-from benchmark.services.runs import start_runs
 from tests.benchmark.controls import world as controls
 from tests.benchmark.controls.world import GOLD
 from tests.benchmark.settled import make_endpoint, work_off

@@ -11,8 +11,8 @@ from benchmark.domain.report_rows import ReportRow
 from benchmark.models import RunItem
 from benchmark.services.control_tables import left_table
 from benchmark.services.documents import document_of, tables_of
+from benchmark.services.launches import add_controls
 from benchmark.services.reports import forget_report, report_of
-from benchmark.services.runs import add_controls
 from benchmark.suites.fantom.samples import load
 from benchmark.suites.fantom_questions.baselines import TELL
 from benchmark.suites.fantom_questions.rows import CHOICE, LIST

@@ -26,10 +26,9 @@ from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate
 from benchmark.services.judge_versions import version_of
 from benchmark.services.judgements import judgements_of
-from benchmark.services.launching import judging_plan
+from benchmark.services.launches import judging_plan, start_run
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import forget_report, report_of
-from benchmark.services.runs import start_run
 from benchmark.suites import registry
 from benchmark.suites.registry import suite_named
 from judge.domain.calibration.stories import Metric

@@ -13,9 +13,9 @@ from benchmark.models import RunItem
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate
 from benchmark.services.flips import REPETITIONS, flips_of
+from benchmark.services.launches import start_run
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
-from benchmark.services.runs import start_run
 from benchmark.suites.contract import Question
 from benchmark.suites.fantom_questions.baselines import TELL
 from benchmark.suites.fantom_questions.rows import CHOICE, INACCESSIBLE

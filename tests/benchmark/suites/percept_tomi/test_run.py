@@ -15,11 +15,10 @@ from benchmark.models import Run, RunItem
 from benchmark.services.documents import by_group, document_of, tables_of
 from benchmark.services.entered_rows import with_entered
 from benchmark.services.estimates import estimate
-from benchmark.services.method_plans import plans_by_method
+from benchmark.services.launches import start_run, start_runs
 from benchmark.services.plan_checks import check
-from benchmark.services.plans import Plan, RunRefused
+from benchmark.services.plans import Plan, RunRefused, plans_by_method
 from benchmark.services.reports import report_of
-from benchmark.services.runs import start_run, start_runs
 from benchmark.suites.perceiving.baselines import PERCEIVE
 from benchmark.suites.perceiving.tables import SCENARIOS, correlations_table
 from benchmark.suites.percept_tomi.baselines import BASELINES, TELL

@@ -1,0 +1,429 @@
+"""Launches as the API's body, the page's form and `run_benchmark` read them: one shape, whose bounds and sentences all
+three have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated
+
+from django.db import transaction
+from pydantic import Field
+
+from annotation.models import Project, User
+from annotation.services import audit
+from benchmark.controls.chosen import CONTROLS
+from benchmark.domain.parameters import Options
+from benchmark.domain.provenance import DatasetVersion, ExamplesUsed, Provenance
+from benchmark.models import Dataset, DatasetSample, Run, RunItem
+from benchmark.services import preparing
+from benchmark.services.archiving import locked_run
+from benchmark.services.asking import reads_prompts
+from benchmark.services.in_context import examples_used
+from benchmark.services.judge_tests import ensure_test
+from benchmark.services.plan_checks import can_be_lean, check, check_all_but_samples
+from benchmark.services.plans import (
+    HANDLER,
+    MOST_REPETITIONS,
+    MOST_SEED,
+    MOST_STORIES,
+    MOST_TITLE,
+    MOST_TOKENS,
+    Plan,
+    RunRefused,
+    asked_under,
+    budget_of_each,
+    draft_of,
+    own_steps,
+    part_of,
+    plan_of,
+    prompt_hashes,
+    title_of,
+    under_controls,
+)
+from benchmark.services.provenance import spec_of, versions
+from benchmark.services.run_items import enter, enter_models, judged_answers, needed_by_judge, nothing_to_judge
+from benchmark.suites.contract import Suite
+from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.registry import suite_named, suites_of
+from benchmark.suites.settings import SEED
+from core.incoming.shapes import Counted, Given, Like, Within, may_lack
+from core.messages import Sentence, gettext_noop, labelled, sentences
+from core.plain import Json
+from workers.domain.pricing import Dollars
+from workers.models import Endpoint
+from workers.services.jobs import JobRefused, open_job
+
+BUDGET = "A hard cap in US dollars, as a string."
+Name = Annotated[str, Like(r"^[-a-zA-Z0-9_]{1,60}$", "the name of an endpoint")]
+Names = Annotated[list[Name], Counted(1, 200)]
+Part = Annotated[
+    str, Like(r"^[^\u0000]*$", f"a text of at most {MOST_TITLE} characters, without NUL", max_length=MOST_TITLE)
+]
+Keys = Annotated[list[Annotated[str, Like(r"^[-a-z0-9_]{1,40}$", "a key, as of a step")]], Counted(1, 40)]
+Levels = Annotated[list[Annotated[int, Within(1, 9, pointed=True)]], Counted(1, 9)]
+Limit = Annotated[int, Within(0, MOST_STORIES, pointed=True)]
+Version = Annotated[int, Within(1, 99_999_999, pointed=True)]
+Repetitions = Annotated[int, Within(1, MOST_REPETITIONS, pointed=True)]
+
+
+class Launch(Given):
+    """A run to be launched; what it leaves out is as the suite and the project have it."""
+
+    dataset: Version = may_lack("Number of the version.")
+    endpoints: Names = Field(description="Names of the models that are asked.")
+    suite: Annotated[str, Like(r"^[-a-z0-9_]{1,40}$", "the name of a suite")] = may_lack(
+        "One that asks about the version (`suites` of the version); the first of them without it."
+    )
+    steps: Keys = may_lack("All that can be launched; a method of the suite may say them itself.")
+    judge: Name = may_lack()
+    split: Part = may_lack("Only samples of this split.")
+    category: Part = may_lack("Only samples of this category.")
+    limit: Limit = may_lack("Only the first so many samples; 0 takes all.")
+    max_tokens: Annotated[int, Within(1, MOST_TOKENS, pointed=True)] = may_lack("Of an answer.")
+    seed: Annotated[int, Within(0, MOST_SEED, pointed=True)] = may_lack()
+    repetitions: Repetitions = may_lack("Each is a call of its own.")
+    temperature: float | None = may_lack("From 0 to 2; null takes the suite's.")
+    budget: Dollars = may_lack(BUDGET)
+    batch: bool = may_lack("As a batch, at the provider's lower price.")
+    title: Part = may_lack()
+    options: Json = may_lack("Settings of the suite by name, as the dataset lists them.")
+    methods: Keys = may_lack(
+        "Methods of the suite, those of its setting `method`: everything is asked by each, as a run of its own."
+    )
+    levels: Levels = may_lack("Prompt levels: everything is asked at each, as a run of its own.")
+    judges: Names = may_lack("Names of further models that judge the answers of the last level, a run each.")
+    judge_levels: Levels = may_lack("Levels of the judge's prompt: each judge judges them at each, a run each.")
+    controls: Keys = may_lack("Controls under which everything is asked once more, as runs beside.")
+
+
+class LaunchIn(Launch):
+    """A run to be launched; only dataset and endpoints are needed."""
+
+    dataset: Version = Field(description="Number of the version.")
+
+
+class JudgeIn(Given):
+    """Answers of a run to be judged anew."""
+
+    judge: Name = Field(description="Name of the model that judges.")
+    judges: Names = may_lack("Names of further models that judge the same answers, a run each.")
+    judge_levels: Levels = may_lack("Levels of the judge's prompt: each judge judges at each, as a run of its own.")
+    budget: Dollars = may_lack(BUDGET)
+    batch: bool = may_lack()
+    title: Part = may_lack()
+    options: Json = may_lack("Settings of judging by name.")
+
+
+class ExtendIn(Given):
+    """Additions to a run: models, samples, or both."""
+
+    endpoints: Names = may_lack("Names of further models.")
+    more: bool = may_lack("Whether samples are added, those that split, category and limit leave.")
+    split: Part = may_lack()
+    category: Part = may_lack()
+    limit: Limit = may_lack()
+
+
+def suite_of_version(project: Project, version: str | None, name: str | None = None) -> Suite:
+    """Return the suite that asks about the dataset version which an address or a form names, else about the project's
+    own gold. Where several suites can ask about it, it is the one of that `name`, else the first."""
+    number = int(version) if version and version.isdecimal() and len(version) < 9 else None
+    dataset = project.datasets.filter(version=number).first() if number is not None else None
+    if dataset is None:
+        dataset = project.datasets.filter(suite="").first() or project.datasets.first()
+    schema = dataset.schema if dataset else project.schema
+    able = suites_of(dataset.suite if dataset else "", schema) or suites_of("", schema)
+    return next((suite for suite in able if name in (suite.name, suite.asked_for_as)), able[0])
+
+
+def planned(
+    launch: Launch,
+    suite: Suite,
+    *,
+    dataset: Dataset,
+    endpoints: Sequence[Endpoint],
+    judge: Endpoint | None,
+    source: Run | None = None,
+    settings: Options | None = None,
+) -> Plan:
+    """Return the plan of a launch but for its methods, with the rows that its names stand for.
+
+    What it leaves out is as the suite has it. `settings` hold where the launch has no options of their names; `source`
+    is the run whose answers the judge reads. Raises RunRefused.
+    """
+    return Plan(
+        dataset=dataset,
+        endpoints=endpoints,
+        judge=judge,
+        source=source,
+        suite=suite.name,
+        steps=launch.steps or [step.key for step in suite.launched],
+        options={**(settings or {}), **(launch.options or {})},
+        split=launch.split or "",
+        category=launch.category or "",
+        limit=launch.limit or 0,
+        max_tokens=suite.max_tokens if launch.max_tokens is None else launch.max_tokens,
+        seed=SEED if launch.seed is None else launch.seed,
+        budget=None if launch.budget is None else Decimal(launch.budget),
+        batch=bool(launch.batch),
+        title=launch.title or "",
+        repetitions=suite.repetitions if launch.repetitions is None else launch.repetitions,
+        temperature=launch.temperature,
+        controls=launch.controls or (),
+    )
+
+
+def judging_plan(source: Run, *, judge: Endpoint, options: Options, title: str = "") -> Plan:
+    """Return what the judge reads of `source` judged anew: same dataset, models, answer format, prompts and budget,
+    every sample that has an answer, and so of its controls; `options` are the settings of judging. Raises
+    RunRefused."""
+    if source.control:
+        raise RunRefused(BESIDE.format(of=source.original), "source")
+    suite = suite_named(source.suite)
+    answered = set(source.entrants.filter(items__step__in=needed_by_judge(suite)).values_list("endpoint", flat=True))
+    if not answered or suite.judging is None:
+        raise RunRefused(
+            Sentence("{source} has no {suite} to be judged.", source=source.title, suite=judged_answers(suite)[0]),
+            "source",
+        )
+    plan = plan_of(source)
+    original = source.source or source
+    return replace(
+        plan,
+        controls=_judged_controls(original),
+        endpoints=[endpoint for endpoint in plan.endpoints if endpoint.pk in answered],
+        steps=[suite.judging.key],
+        judge=judge,
+        options={**plan.options, **options},
+        source=original,
+        split="",
+        category="",
+        limit=0,
+        title=title or f"{source.title}, judged by {judge.name}"[:MOST_TITLE],
+    )
+
+
+def judging_plans(
+    source: Run,
+    *,
+    judges: Sequence[Endpoint],
+    options: Options,
+    budget: Decimal | None = None,
+    batch: bool | None = None,
+    title: str = "",
+) -> list[Plan]:
+    """Return the plans by which each of several judges reads the same answers anew, as `judging_plan` has them, with
+    equal parts of the budget; as a batch, where nothing else is said, as the source. Raises RunRefused."""
+    several = list(dict.fromkeys(judges))
+    part = part_of(budget, len(several))
+    titles = [labelled(title, judge.name)[:MOST_TITLE] if title and several[1:] else title for judge in several]
+    plans = [
+        judging_plan(source, judge=judge, options=options, title=named)
+        for judge, named in zip(several, titles, strict=True)
+    ]
+    return [replace(plan, budget=part, batch=plan.batch if batch is None else batch) for plan in plans]
+
+
+def _judged_controls(original: Run) -> list[str]:
+    """The controls under which the run has what a judge reads."""
+    needed = set(needed_by_judge(suite_named(original.suite)))
+    return [control.control for control in original.controls.order_by("pk") if needed <= set(control.steps)]
+
+
+LAUNCH = "launch"
+"""The entry of a run's `spec` that those of one launch have in common."""
+EXTENDED, READ_AGAIN, FOLLOWED_UP = "extended", gettext_noop("read again"), gettext_noop("followed up")
+"""The kinds of entries in a run's `spec.later`."""
+BESIDE = gettext_noop(
+    "This run stands beside {of} as its control: what is done to that one is done to its controls too."
+)
+
+
+def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[DatasetSample] = ()) -> Run:
+    """A run that works, on `stories` of the dataset where given, else on those that the plan selects, with one beside
+    it for each control of the plan. Raises RunRefused; then nothing was made."""
+    stories = stories or check(plan, lean=True)
+    try:
+        with transaction.atomic():
+            run = _start(by, replace(plan, controls=(), budget=budget_of_each(plan)), stories, now)
+            _start_controls(by, run, replace(plan, title=run.title), stories, now)
+            return run
+    except JobRefused as error:
+        raise RunRefused(str(error), "batch" if plan.batch else "endpoints") from error
+    except SuiteFailed as error:
+        raise RunRefused(str(error)) from error
+
+
+@transaction.atomic
+def start_runs(*, by: User | None, plans: Sequence[Plan], now: datetime) -> list[Run]:
+    """Start a run of each plan, as `start_run` does, with the controls of each; several know of each other as one
+    launch. Raises RunRefused; then nothing was made."""
+    started = [start_run(by=by, plan=plan, now=now) for plan in plans]
+    for run in started if started[1:] else ():
+        run.spec = replace(run.provenance, launch=started[0].uid).as_json()
+        run.save(update_fields=["spec"])
+    return started
+
+
+def _start_controls(
+    by: User | None, run: Run, plan: Plan, stories: Sequence[DatasetSample], now: datetime
+) -> list[Run]:
+    """Start the runs beside this one, under each control of the plan that has something to ask."""
+    if len(stories) > preparing.LOOKED_AT and can_be_lean(plan.definition) and plan.source is None:
+        asked = [asked_under(plan, name) for name in plan.controls]
+        return [
+            _start(by, replace(under, original=run), stories, now, looks=True) for under in asked if under.endpoints
+        ]
+    return [
+        _start(by, replace(under.plan, original=run), under.samples, now)
+        for under in under_controls(plan, stories)
+        if under.plan
+    ]
+
+
+def add_controls(*, by: User | None, run: Run, controls: Sequence[str], now: datetime) -> list[Run]:
+    """Ask everything that a run has asked once more under controls that it has not, each with a budget as the run's
+    own. Raises RunRefused; then nothing was made."""
+    plan, stories = controls_of_run(run, controls)
+    try:
+        with transaction.atomic():
+            started = _start_controls(by, locked_run(run, changed=True), plan, stories, now)
+    except JobRefused as error:
+        raise RunRefused(str(error), "endpoints") from error
+    if not started:
+        raise RunRefused(
+            sentences(*(note for under in under_controls(plan, stories) for note in under.notes)), "controls"
+        )
+    return started
+
+
+def controls_of_run(run: Run, controls: Sequence[str]) -> tuple[Plan, list[DatasetSample]]:
+    """Return the plan of these controls of a run that is there, and all its samples. Raises RunRefused."""
+    if run.control:
+        raise RunRefused(BESIDE.format(of=run.original))
+    plan = plan_of(run)
+    if there := [name for name in controls if name in plan.controls]:
+        raise RunRefused(
+            Sentence("The run has the control “{controls}” already.", controls=CONTROLS[there[0]].title), "controls"
+        )
+    if not controls:
+        raise RunRefused(gettext_noop("Tick at least one control."), "controls")
+    budget = run.parameters.budget
+    total = None if budget is None else budget * (1 + len(controls))
+    asked = replace(plan, controls=controls, budget=total)
+    return asked, _stories_again(asked, run)
+
+
+def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: datetime, *, looks: bool = False) -> Run:
+    """Start one run about these samples. A worker makes its items where they are many, or where it `looks` which
+    samples its control changes."""
+    if plan.source:
+        locked_run(plan.source)
+    project = plan.dataset.project
+    title = title_of(plan)
+    endpoints = [*plan.endpoints, *([plan.judge] if plan.judge else [])]
+    later = looks or preparing.is_large(plan, len(stories))
+    job = open_job(
+        by=by.username if by else "", handler=HANDLER, title=title, endpoints=endpoints,
+        params={"project": project.slug}, budget=plan.budget, batch=plan.batch, preparing=later,
+    )  # fmt: skip
+    run = draft_of(plan, stories)
+    run.title, run.source, run.job, run.created_by = title, plan.source, job, by
+    run.spec = _provenance(plan, run, stories).as_json()
+    run.save()
+    if later:
+        enter_models(run, plan.endpoints)
+        preparing.begin(run, stories, looks=looks)
+    else:
+        enter(run, plan, plan.endpoints, stories, now)
+        if not job.items.exists():  # a job without items would never end
+            raise RunRefused(nothing_to_judge(plan.definition), "source")
+    if plan.self_test and plan.judges:
+        ensure_test(by=by, run=run, now=now)
+    details = {
+        "models": [endpoint.name for endpoint in plan.endpoints],
+        "steps": list(plan.steps),
+        "stories": len(stories),
+    }
+    audit.record(by=by, project=project, action="run.started", target=run.uid, **details)
+    return run
+
+
+def _provenance(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> Provenance:
+    """Everything that made the run besides what its rows say, with the endpoints as they are now."""
+    return Provenance(
+        dataset=DatasetVersion(version=plan.dataset.version, digest=plan.dataset.digest),
+        prompts=prompt_hashes(plan),
+        examples=examples_of(plan, run, stories),
+        judge=spec_of(plan.judge) if plan.judge else None,
+        made_by=versions(),
+    )
+
+
+def examples_of(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> list[ExamplesUsed]:
+    """Return `examples_used`; for answers that were taken over, what their run recorded."""
+    taken = plan.source.provenance.examples if plan.source else ()
+    return [
+        *(row for row in taken if row.step in plan.judged_anew),
+        *examples_used(run, _prompted_steps(plan), stories),
+    ]
+
+
+def _prompted_steps(plan: Plan) -> list[str]:
+    """The steps at which somebody reads a prompt: a baseline does not."""
+    models = [endpoint for endpoint in plan.endpoints if reads_prompts(endpoint)]
+    read = {step for endpoint in models for step in own_steps(plan, endpoint)}
+    judged = reads_prompts(plan.judge)
+    return [step for step in plan.steps if (judged if plan.definition.step(step).judged else step in read)]
+
+
+ANSWERS_IMPORTED = gettext_noop(
+    "The answers of this run were imported: nothing is asked of its model here. Import further answers as another run."
+)
+
+
+def check_asks(run: Run) -> None:
+    """Raise RunRefused for a run whose answers were made elsewhere."""
+    if run.imported:
+        raise RunRefused(ANSWERS_IMPORTED)
+
+
+@transaction.atomic
+def run_again(*, by: User | None, run: Run, now: datetime) -> Run:
+    """Launch the run once more, on all stories that it has by now. Answers that the ledger has are not asked for again.
+    Raises RunRefused."""
+    locked_run(run)
+    plan, stories = again_of(run)
+    return start_run(by=by, plan=plan, now=now, stories=stories)
+
+
+def again_of(run: Run) -> tuple[Plan, list[DatasetSample]]:
+    """Return the plan and the stories of a repeated run, with its controls. Raises RunRefused where it can no longer be
+    launched."""
+    if run.control:
+        raise RunRefused(BESIDE.format(of=run.original))
+    check_asks(run)
+    plan = plan_of(run)
+    return plan, _stories_again(plan, run)
+
+
+def _stories_again(plan: Plan, run: Run) -> list[DatasetSample]:
+    """Return the samples that a run asks about, for a plan of it to ask about them again. Raises RunRefused."""
+    if plan.source is None:
+        check_all_but_samples(plan)
+    else:  # the answers that are judged may be gone
+        check(plan, lean=True)
+    return stories_of(run)
+
+
+def stories_of(run: Run) -> list[DatasetSample]:
+    """Return the samples that a run asks about, lean where they can be."""
+    samples, positions = DatasetSample.objects.all(), preparing.to_prepare(run)
+    if positions is None:
+        samples = samples.filter(pk__in=RunItem.objects.filter(entrant__run=run).values("sample"))
+    else:
+        samples = samples.filter(dataset=run.dataset_id, position__in=positions)
+    return list(samples.lean() if can_be_lean(suite_named(run.suite)) else samples)
