@@ -249,7 +249,7 @@ def _questions_run(dataset, models: int):
     from benchmark.services.plans import Plan
     from core.bulk import update_rows
     from workers.models import Call, Endpoint, Item, ItemState, Job, JobOutcome, JobState
-    from workers.services.preparing import prepare_all
+    from workers.services.run_to_end import prepare_all
 
     ends = list(Endpoint.objects.filter(name__startswith="model-").order_by("name"))
     plan = Plan(
@@ -291,7 +291,7 @@ def _wide_run(dataset, models: int):
     from core.bulk import insert_rows, update_rows
     from workers.models import Call, Item, ItemState, Job, JobOutcome, JobState
     from workers.services.endpoints import save_endpoint
-    from workers.services.preparing import prepare_all
+    from workers.services.run_to_end import prepare_all
 
     ends = [
         save_endpoint(by="", values={"name": f"model-{at:02d}", "provider": "scripted", "model": f"m{at}"})

@@ -201,7 +201,7 @@ def launch(suite: str, data: Path) -> dict[str, Any]:
 def make_items(suite: str, data: Path) -> dict[str, Any]:
     """Make the items of a launch as a worker does."""
     from benchmark.models import RunItem
-    from workers.services.preparing import prepare_all
+    from workers.services.run_to_end import prepare_all
 
     prepare_all(threading.Event())
     return {"items": RunItem.objects.count()}

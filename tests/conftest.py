@@ -24,7 +24,7 @@ from tests import open_cursors
 from tests.cast import Cast, new_cast, new_story
 from tests.prepared import copy_migrated, copy_prepared, keep_migrated, migrate_once
 from tests.statements import Statements, left_out, unread
-from workers.domain import token_bucket
+from workers.domain import rate_limit
 from workers.domain.rate_limit import TOP, RateLimit
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # playwright's sync API runs an event loop of its own
@@ -372,4 +372,4 @@ def calls_start_at_once(monkeypatch) -> None:
         "_rate",
         lambda limit, most, flight=0: paced(limit, most, flight) if limit.denied or limit._limit(most) else TOP,
     )
-    monkeypatch.setattr(token_bucket, "RATE", TOP)
+    monkeypatch.setattr(rate_limit, "RATE", TOP)

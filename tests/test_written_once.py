@@ -20,7 +20,7 @@ ONCE = {
     }),
     "the schema of a closed object": (r'"additionalProperties": False', "", {
         "core/api/openapi.py",  # a shape of the API that lists its fields itself
-        "workers/providers/answer_shapes.py",
+        "workers/providers/contract.py",
     }),
     "the digest of a text": (r"encode\([^()]*\)\)\.hexdigest\(", "", {"core/digests.py"}),
     "what tells of a difference that was tested": (r"significance_text\([^()]*,[^()]*,[^()]*\)$", "", {

@@ -13,8 +13,8 @@ from workers.providers import registry
 from workers.services import notify, processes
 from workers.services.channels import endpoints_with_work
 from workers.services.endpoints import TRY_SECONDS, begin_try, try_endpoint
-from workers.services.preparing import prepare_all
 from workers.services.recovery import reap
+from workers.services.run_to_end import prepare_all
 from workers.services.runner import Runner
 
 STOP = threading.Event()

@@ -27,8 +27,7 @@ from core.incoming.embedded_json import values_in
 from core.messages import Sentence, gettext_noop
 from core.plain import Json
 from workers.domain.pricing import estimated_tokens
-from workers.providers.answer_shapes import closed_object
-from workers.providers.contract import Message, Request
+from workers.providers.contract import Message, Request, closed_object
 
 PROMPT = "drafting-1"
 MOST_ROWS = 200

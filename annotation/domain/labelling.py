@@ -19,8 +19,7 @@ from annotation.domain.shipped_schemas import OMNITOM
 from annotation.domain.tasks import LabelTask, Row
 from core.incoming.embedded_json import values_in
 from core.plain import Json
-from workers.providers.answer_shapes import closed_object
-from workers.providers.contract import Message, Request
+from workers.providers.contract import Message, Request, closed_object
 
 OMNITOM_PROMPTS, OTHER_PROMPTS = "labelling-1", "labelling-any-1"
 LEVELS = (1, 2, 3, 4)

@@ -8,8 +8,17 @@ from dataclasses import dataclass
 from annotation.models import Prefill
 from core.plain import Json, plain
 from workers.domain.pricing import Money
-from workers.services.failures import Failures, Shortfall, UnreadableAnswers, shortfalls_of
-from workers.services.progress import Calls, Ended, Progress, Tokens, progress_of_all
+from workers.services.progress import (
+    Calls,
+    Ended,
+    Failures,
+    Progress,
+    Shortfall,
+    Tokens,
+    UnreadableAnswers,
+    progress_of_all,
+    shortfalls_of,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

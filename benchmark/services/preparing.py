@@ -28,7 +28,7 @@ from benchmark.suites.guarding import SuiteFailed
 from core.messages import gettext_noop
 from workers.models import Item, Job, JobState
 from workers.services.notify import WORKERS
-from workers.services.preparing import UNPREPARED
+from workers.services.run_to_end import UNPREPARED
 
 log = logging.getLogger(__name__)
 AT_ONCE = taking.AT_ONCE

@@ -30,9 +30,18 @@ from core.messages import Sentence, gettext_noop, sentences, word
 from core.plain import Json
 from workers.domain.pricing import Money
 from workers.models import JobState
-from workers.services.failures import Failures, Shortfall, UnreadableAnswers, shortfalls_of
 from workers.services.jobs import JobRefused, apply_action, fits, require_action
-from workers.services.progress import Calls, Ended, Progress, Tokens, progress_of_all
+from workers.services.progress import (
+    Calls,
+    Ended,
+    Failures,
+    Progress,
+    Shortfall,
+    Tokens,
+    UnreadableAnswers,
+    progress_of_all,
+    shortfalls_of,
+)
 
 NOTHING_LEFT = gettext_noop("Nothing of this launch can be changed so by now.")
 ALONE = gettext_noop("The run was launched alone.")

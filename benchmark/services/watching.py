@@ -19,8 +19,7 @@ from benchmark.suites.registry import suite_named
 from core.messages import Sentence
 from workers.domain.pricing import Money
 from workers.models import WITHOUT_ANSWER, ItemState, JobState
-from workers.services.failures import Shortfall, shortfall_of
-from workers.services.progress import RECENT
+from workers.services.progress import RECENT, Shortfall, shortfall_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from benchmark.services.judge_versions import judged_at
 from benchmark.services.plans import RunRefused
 from core.idempotency.forms import made_once
 from core.language import ngettext
-from workers.services.failures import reasons_of
+from workers.services.progress import reasons_of
 
 
 @require_http_methods(["GET", "POST"])

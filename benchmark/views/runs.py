@@ -50,9 +50,8 @@ from core.catalogues.sentences import translated
 from core.plain import Json, plain
 from core.views.contexts import Context
 from workers.models import JobState
-from workers.services.failures import reasons_of
 from workers.services.jobs import ACTIONS, JobRefused
-from workers.services.progress import Progress, progress_of_all
+from workers.services.progress import Progress, progress_of_all, reasons_of
 from workers.views.live import budget_field, time_left
 
 RUNS_A_PAGE = 20

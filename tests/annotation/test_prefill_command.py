@@ -104,7 +104,7 @@ def test_an_interrupt_lets_what_is_in_flight_come_to_its_end(endpoint, make_stor
             interrupted.append(True)
             os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr("workers.management.bar.JobBar.refresh", look)
+    monkeypatch.setattr("workers.management.console.JobBar.refresh", look)
     result, told = prefill("--wait")
     assert interrupted and "Ending: waiting for the answers that are on their way." in told
     assert f"The round is not done. A worker goes on with it, or: manage.py work --job {result['job']}" in told

@@ -27,7 +27,7 @@ from tests.copies import copied
 from tests.pressing import KEY, all_at_once, press_six, presses
 from workers.models import Call, Endpoint, Job
 from workers.services.jobs import JobRefused
-from workers.services.preparing import prepare_all
+from workers.services.run_to_end import prepare_all
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 RIGHT = {f"sum-{at}": str(first + second) for at, (first, second) in enumerate(SUMS)}

@@ -21,7 +21,7 @@ from tests.benchmark.controls.world import QUESTIONS, opentom, plan
 from tests.benchmark.settled import work_off, written
 from tests.cast import new_cast
 from workers.models import Item, Job
-from workers.services.preparing import prepare_all
+from workers.services.run_to_end import prepare_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MODELS = 2

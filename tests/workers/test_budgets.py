@@ -20,7 +20,7 @@ from workers.providers.chat_completions import body_of
 from workers.providers.contract import Message, Request, Spec
 from workers.providers.errors import Rejected
 from workers.providers.options import COSTLY, check_options, whole
-from workers.services import claims, heartbeat, jobs
+from workers.services import claims, jobs, recovery
 from workers.services.batching import make_batch
 from workers.services.endpoints import save_endpoint
 
@@ -74,7 +74,7 @@ def test_two_endpoints_at_once_do_not_break_the_budget(two_endpoints, monkeypatc
     job, endpoints = two_endpoints()
     dearest = max(Item.objects.values_list("call__reserved_cost", flat=True))
     Job.objects.update(budget=round(dearest * Decimal("1.5"), 4))
-    workers: list[Worker] = [heartbeat.enter() for _ in endpoints]
+    workers: list[Worker] = [recovery.enter() for _ in endpoints]
 
     def work(at: int) -> int:
         endpoint, worker = endpoints[at], workers[at]
@@ -93,7 +93,7 @@ def test_two_batches_at_once_do_not_break_the_budget(two_endpoints, monkeypatch)
     dearest = max(Item.objects.values_list("call__reserved_cost", flat=True))
     Job.objects.update(budget=round(dearest * Decimal("1.5"), 4))
     job.refresh_from_db()
-    worker = heartbeat.enter()
+    worker = recovery.enter()
 
     def work(at: int) -> bool:
         return make_batch(job=job, endpoint=endpoints[at], worker=worker, now=timezone.now()) is not None

@@ -24,7 +24,7 @@ from tests.patience import PATIENCE
 from tests.servers import ModelServer
 from workers.models import Attempt, Batch, Call, CallState, EndpointRateLimit, Item, ItemState, Worker, WorkerState
 from workers.providers import registry
-from workers.services import batching, heartbeat, recording
+from workers.services import batching, recording, recovery
 from workers.services.claims import claim
 from workers.services.recording import Outcome, mark_sent, record
 from workers.services.recovery import reap
@@ -112,8 +112,8 @@ def test_what_a_lost_worker_claims_is_freed(make_endpoint, start):
     assert len(claimed_by(worker, endpoint)) == 1  # it was stopped before its claim, and does not know yet
     assert reap(now=timezone.now()) == 1
     assert (Item.objects.get(job=job).state, Call.objects.get().state) == (ItemState.WAITING, CallState.PLANNED)
-    with pytest.raises(heartbeat.WorkerLost):
-        heartbeat.beat(worker)
+    with pytest.raises(recovery.WorkerLost):
+        recovery.beat(worker)
 
 
 @in_database
@@ -124,7 +124,7 @@ def test_a_worker_that_hangs_in_a_transaction_keeps_no_lock(make_endpoint, start
     start(endpoint, ["a"])
 
     def hang():
-        heartbeat.enter()
+        recovery.enter()
         try:
             with pytest.raises(OperationalError), transaction.atomic():
                 EndpointRateLimit.objects.select_for_update().get()
@@ -168,7 +168,7 @@ def test_a_late_answer_is_kept_and_given_to_nobody_twice(make_endpoint, start, r
     assert Call.objects.get().state == CallState.ANSWERED
     assert list(Attempt.objects.values_list("number", "outcome")) == [(1, "unknown"), (2, "")]
     assert trial.received == {}
-    heartbeat.leave(second)
+    recovery.leave(second)
     reap(now=timezone.now())
     run_worker()
     assert trial.received == {"a": 1}
@@ -288,7 +288,7 @@ def test_a_worker_that_ends_lets_go_of_its_batches(make_endpoint, start):
     worker = working()
     job = start(endpoint, ["a"], batch=True)
     batching.make_batch(job=job, endpoint=endpoint, worker=worker, now=timezone.now())
-    heartbeat.leave(worker)
+    recovery.leave(worker)
     assert Batch.objects.get().worker is None
     assert Worker.objects.get().state == WorkerState.GONE
 
@@ -298,4 +298,4 @@ def test_a_short_lease_leaves_time_for_several_heartbeats(settings):
     # A quarter of the lease, two seconds at most.
     for lease, seconds in ((2, 0.5), (8, 2.0), (20, 2.0)):
         settings.WORKER_LEASE_SECONDS = lease
-        assert heartbeat.pause() == seconds
+        assert recovery.pause() == seconds

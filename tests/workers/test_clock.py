@@ -17,7 +17,7 @@ from tests.patience import PATIENCE
 from tests.workers.process import MANAGE, start_process
 from tests.workers.test_chaos import claimed_by, working
 from workers.models import Attempt, Item, ItemState, JobState, Worker, WorkerState
-from workers.services import heartbeat, jobs, recovery
+from workers.services import jobs, recovery
 from workers.services.recording import mark_sent
 from workers.services.recovery import reap
 
@@ -49,13 +49,13 @@ def shifted(monkeypatch):
 def test_recovery_by_a_wrong_clock_takes_nothing_from_a_living_worker(make_endpoint, start, shifted, seconds):
     endpoint = make_endpoint()
     start(endpoint, [f"q{at}" for at in range(21)])
-    worker = heartbeat.enter()
+    worker = recovery.enter()
     mark_sent(claimed_by(worker, endpoint), worker=worker, now=timezone.now())
     claimed = Item.objects.filter(state="claimed", worker=worker).count()
     shifted(seconds)
     assert reap(now=timezone.now(), patience=0) == 0
     assert Item.objects.filter(state="claimed", worker=worker).count() == claimed > 0
-    heartbeat.beat(worker)  # raises where it was declared lost
+    recovery.beat(worker)  # raises where it was declared lost
     assert set(Attempt.objects.values_list("outcome", flat=True)) == {""}
 
 
@@ -64,8 +64,8 @@ def test_a_worker_whose_own_clock_is_wrong_keeps_its_lease(make_endpoint, start,
     with pytest.MonkeyPatch.context() as wrong:
         now = timezone.now
         wrong.setattr(timezone, "now", lambda: now() + timedelta(seconds=seconds))
-        worker = heartbeat.enter()
-        heartbeat.beat(worker)
+        worker = recovery.enter()
+        recovery.beat(worker)
     assert reap(now=timezone.now(), patience=0) == 0
     assert Worker.objects.get(heartbeat_at__lte=Now()).state == WorkerState.LIVE
 
@@ -91,8 +91,8 @@ def test_work_that_was_added_or_retried_by_a_wrong_clock_waits_for_nothing(
 def test_a_worker_that_showed_signs_of_life_and_then_fell_silent_is_lost(make_endpoint, start, settings):
     settings.WORKER_LEASE_SECONDS = 0
     start(make_endpoint(), ["a"])
-    worker = heartbeat.enter()
-    heartbeat.beat(worker)  # the database writes the time, and SQLite with fewer decimals than Django does
+    worker = recovery.enter()
+    recovery.beat(worker)  # the database writes the time, and SQLite with fewer decimals than Django does
     assert len(claimed_by(worker, Item.objects.get().endpoint)) == 1
     time.sleep(0.01)  # a lease of nothing is over by then
     assert reap(now=database_time(), patience=0) == 1
@@ -120,7 +120,7 @@ def test_a_clock_that_was_set_forward_makes_nobody_lost_who_shows_a_sign_of_life
 
 
 def test_the_databases_time_goes_on_between_two_readings(monkeypatch):
-    heartbeat.beat(worker := heartbeat.enter())  # which the database times
+    recovery.beat(worker := recovery.enter())  # which the database times
     worker.refresh_from_db()
     at = time.monotonic()
     monkeypatch.setattr(database_clock, "_read", None)

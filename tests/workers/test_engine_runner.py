@@ -60,7 +60,7 @@ class Garage:
 def garage(monkeypatch):
     made = Garage()
     monkeypatch.setattr("workers.providers.vllm_engine.backend.load_vllm", made.load)
-    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("workers.domain.outcomes.FIRST_PAUSE", 0.01)
     monkeypatch.setattr(engine_runner, "_loaded", {})
     return made
 
@@ -188,7 +188,7 @@ def test_seeing_a_job_through_waits_between_tries(garage, endpoint, start, monke
             time_passes()  # and at no other moment
             return self.is_set()
 
-    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 1000.0)
+    monkeypatch.setattr("workers.domain.outcomes.FIRST_PAUSE", 1000.0)
     garage.engine.dead, clock = 1, Clock()
     job = start(endpoint, ["a"])
     run_to_end(job=job, stop=clock)

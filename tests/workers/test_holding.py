@@ -81,7 +81,7 @@ def test_what_no_call_can_pass_pauses_after_a_few(make_endpoint, start, run_work
 def test_a_server_that_is_not_there_pauses_after_a_few_calls_were_given_up(
     make_endpoint, start, run_worker, monkeypatch
 ):
-    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("workers.domain.outcomes.FIRST_PAUSE", 0.01)
     endpoint = make_endpoint(
         "openai", name="small", base_url="http://127.0.0.1:9/v1", max_attempts=2, max_concurrency=2
     )
@@ -97,7 +97,7 @@ def test_a_server_that_is_not_there_pauses_after_a_few_calls_were_given_up(
 
 
 def test_a_name_that_nobody_knows_is_a_wrong_address_too(make_endpoint, start, run_worker, monkeypatch):
-    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("workers.domain.outcomes.FIRST_PAUSE", 0.01)
     job = start(
         make_endpoint("anthropic", base_url="http://no-such-host.invalid", max_attempts=1), ["a", "b", "c", "d"]
     )

@@ -23,7 +23,7 @@ PROVIDERS = ["openai", "anthropic", "vllm"]
 @pytest.fixture
 def ask(make_endpoint, start, run_worker, monkeypatch):
     """Ask one question for each odd answer, in one job: `ask("openai", [Odd(…), …])` are the calls in that order."""
-    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("workers.domain.outcomes.FIRST_PAUSE", 0.01)
 
     def work(provider: str, odds: Sequence[Odd], **fields) -> list[Call]:
         keys = [f"question-{at:03d}" for at in range(len(odds))]
@@ -290,7 +290,7 @@ def test_what_a_gateway_gave_up_may_have_been_paid(ask, provider):
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_connect_that_hangs_was_not_paid(make_endpoint, start, run_worker, monkeypatch, provider):
     """A socket that listens and accepts nobody: with its queue full, the next connection is never made."""
-    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("workers.domain.outcomes.FIRST_PAUSE", 0.01)
     monkeypatch.setattr("workers.providers.wire.CONNECT_SECONDS", 0.3)
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))

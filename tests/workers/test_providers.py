@@ -28,7 +28,7 @@ def server():
 
 @pytest.fixture(params=["openai", "anthropic", "vllm"])
 def endpoint(request, server, monkeypatch):
-    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.05)
+    monkeypatch.setattr("workers.domain.outcomes.FIRST_PAUSE", 0.05)
     monkeypatch.setenv("TRIAL_KEY", "secret-key-of-the-trial")
     server.control(rules=[], latency=0.0, answer="echo", headers=False, rate=0)
     tail = "" if request.param == "anthropic" else "/v1"

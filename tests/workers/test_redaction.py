@@ -173,7 +173,7 @@ def test_an_echoed_key_is_nowhere(provider, make_endpoint, start, run_worker, ad
     caplog.set_level(logging.DEBUG)
     caplog.handler.addFilter(KeyFilter())  # as on the site's console
     monkeypatch.setenv("TRIAL_API_KEY", KEY)
-    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("workers.domain.outcomes.FIRST_PAUSE", 0.01)
     forms, first = list(ECHOES), PROVIDERS.index(provider)
     keys = [f"WAY {way} FORM {forms[(first + at) % len(forms)]}." for at, way in enumerate(WAYS * 2)]
     assert len(keys) == len(forms)  # each form once, in another way with each provider

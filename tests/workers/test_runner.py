@@ -11,8 +11,7 @@ import pytest
 from django.utils import timezone
 
 from core.database_clock import database_time
-from workers.domain.rate_limit import RateLimit
-from workers.domain.token_bucket import BURST
+from workers.domain.rate_limit import BURST, RateLimit
 from workers.models import (
     Attempt,
     Call,
@@ -97,7 +96,7 @@ def test_an_answer_wakes_the_items_that_wait_for_the_same_call(make_endpoint, st
 def test_one_endless_failure_costs_that_item_alone(
     make_endpoint, start, run_worker, failure, state, attempts, sentence, monkeypatch
 ):
-    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.05)
+    monkeypatch.setattr("workers.domain.outcomes.FIRST_PAUSE", 0.05)
     endpoint = make_endpoint(max_attempts=2, options={"script": [{"when": "bad", "fail": failure}]})
     job = start(endpoint, ["good1", "bad", "good2"])
     run_worker()
@@ -110,7 +109,7 @@ def test_one_endless_failure_costs_that_item_alone(
 
 
 def test_a_call_that_fails_once_is_sent_again(make_endpoint, start, run_worker, monkeypatch):
-    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.05)
+    monkeypatch.setattr("workers.domain.outcomes.FIRST_PAUSE", 0.05)
     job = start(make_endpoint(options={"script": [{"fail": "overloaded", "times": 1}]}), ["a"])
     run_worker()
     assert states(job) == {"a": "done"}
@@ -220,7 +219,7 @@ def test_a_key_that_is_refused_pauses_the_job_before_every_item_has_failed(make_
 
 @pytest.mark.once  # a rule of the rate limit
 def test_one_story_that_is_always_refused_does_not_slow_the_others(make_endpoint, start, run_worker, monkeypatch):
-    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.05)
+    monkeypatch.setattr("workers.domain.outcomes.FIRST_PAUSE", 0.05)
     script = [{"when": "bad", "fail": "throttled"}, {"delay": 0.05}]
     endpoint = make_endpoint(max_attempts=5, max_concurrency=64, options={"script": script})
     start(endpoint, ["bad", *(f"q{at}" for at in range(40))])
@@ -292,7 +291,7 @@ def test_calls_are_planned_ahead_while_the_first_answers_are_awaited(
 
 
 def test_no_endpoint_takes_all_starts_of_the_process(make_endpoint, start, run_worker, monkeypatch):
-    monkeypatch.setattr("workers.domain.token_bucket.RATE", 50.0)
+    monkeypatch.setattr("workers.domain.rate_limit.RATE", 50.0)
     first, second = make_endpoint(max_concurrency=64), make_endpoint(max_concurrency=64)
     EndpointRateLimit.objects.update(state=RateLimit(rate=1000.0).as_json())  # both have proved what they bear
     jobs_of = [start(first, [f"a{at}" for at in range(60)]), start(second, [f"b{at}" for at in range(60)])]

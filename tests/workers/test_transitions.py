@@ -31,7 +31,7 @@ from workers.models import (
     WorkerState,
 )
 from workers.providers import registry
-from workers.services import batching, heartbeat
+from workers.services import batching, recovery
 from workers.services.claims import claim
 from workers.services.jobs import ACTIONS, cancel_job
 
@@ -142,7 +142,7 @@ WORKERS = [
 ]
 WITH_PROVIDER = (BatchState.SUBMITTING, BatchState.RUNNING)
 BATCHES = [
-    ("watch", lambda batch: rows_of(batch).watch(heartbeat.enter()), WITH_PROVIDER, None),
+    ("watch", lambda batch: rows_of(batch).watch(recovery.enter()), WITH_PROVIDER, None),
     ("unwatch", lambda batch: rows_of(batch).unwatch(), WITH_PROVIDER, None),
     ("count_done", lambda batch: rows_of(batch).count_done(3, now=NOW), [*BatchState], None),
     ("run", lambda batch: rows_of(batch).run("batch_1"), [BatchState.SUBMITTING], BatchState.RUNNING),
@@ -242,7 +242,7 @@ def test_an_item_cancelled_while_it_is_claimed_is_not_asked(make_endpoint, start
     endpoint = make_endpoint()
     job = start(endpoint, ["a", "b"])
     cancel_while_it_is_bought(monkeypatch, "claims", job)
-    worker, backend = heartbeat.enter(), registry.make(endpoint.spec)
+    worker, backend = recovery.enter(), registry.make(endpoint.spec)
     result = claim(worker=worker, endpoint=endpoint, backend=backend, room=5, now=timezone.now())
     assert result.claimed == []
     assert set(Item.objects.values_list("state", "worker")) == {("cancelled", None)}
@@ -254,7 +254,7 @@ def test_an_item_cancelled_while_it_is_batched_is_in_no_batch(make_endpoint, sta
     endpoint = make_endpoint(batches=True)
     job = start(endpoint, ["a", "b"], batch=True)
     cancel_while_it_is_bought(monkeypatch, "batching", job)
-    assert batching.make_batch(job=job, endpoint=endpoint, worker=heartbeat.enter(), now=timezone.now()) is None
+    assert batching.make_batch(job=job, endpoint=endpoint, worker=recovery.enter(), now=timezone.now()) is None
     assert not Batch.objects.exists()
     assert set(Item.objects.values_list("state", flat=True)) == {"cancelled"}
     assert set(Call.objects.values_list("state", flat=True)) == {"planned"}

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from tests.patience import PATIENCE
 from tests.workers.process import MANAGE, start_process
-from workers.management.bar import JobBar
+from workers.management.console import JobBar
 from workers.models import Call, Item, JobState, Worker, WorkerState
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -11,10 +11,9 @@ from core.bulk import update_rows
 from core.messages import gettext_noop
 from core.reads import Read
 from core.stored_json import LongJSONField
+from workers.domain.outcomes import Policy, Tried
 from workers.domain.pricing import Prices
 from workers.domain.rate_limit import RateLimit
-from workers.domain.retrying import Policy
-from workers.domain.tries import Tried
 from workers.providers import registry
 from workers.providers.contract import Spec
 from workers.providers.description import Provider

@@ -22,6 +22,7 @@ from workers.providers.contract import Body, Completion, Request, Spec, Usage
 from workers.providers.errors import BackendError, Unreadable
 from workers.providers.options import check_limits, whole
 from workers.providers.parsing import (
+    DECLINED,
     Count,
     Given,
     Inside,
@@ -31,9 +32,10 @@ from workers.providers.parsing import (
     is_reported,
     object_of,
     parse_json,
+    stop_of,
+    unless_tools,
 )
 from workers.providers.statuses import error_of, of_error_in_answer, of_response
-from workers.providers.stops import DECLINED, stop_of, unless_tools
 from workers.providers.wire import exchange
 
 

@@ -16,6 +16,15 @@ from core.incoming.thoughts import split_thoughts
 from core.messages import gettext_noop
 from workers.providers.errors import BackendError
 
+JsonSchema = dict[str, Any]
+"""A JSON Schema, or a part of one."""
+
+
+def closed_object(properties: JsonSchema) -> JsonSchema:
+    """Return the schema of an object that has all of these properties and no other."""
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
 Body = dict[str, Any]
 """A provider's canonical request, as JSON has it."""
 Task = Mapping[str, Any]

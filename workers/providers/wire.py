@@ -8,23 +8,102 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Collection, Iterator
+import time
+import zlib
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import httpx2
 
-from core.messages import Sentence
-from workers.providers.addresses import FORBIDDEN, check_allowed, guarded_socket, is_forbidden
+from core.messages import Sentence, gettext_noop
+from workers.providers.addresses import FORBIDDEN, check_allowed, check_host, guarded_socket, is_forbidden
 from workers.providers.contract import Completion, Stop
 from workers.providers.errors import BackendError, Lost, Rejected, TooLong, Unreachable, Unreadable
-from workers.providers.proxies import UNUSED, Judge, proxy_of
 from workers.providers.redaction import Redactor
-from workers.providers.unpacking import PIECE, Unpack, unpacking
+
+JUDGED_SECONDS = 60.0
+"""Seconds for which a judged name is not looked up again."""
+UNUSED = gettext_noop(" The proxy that the worker's environment names is not used (ENDPOINT_PROXY).")
+
+
+def proxy_of(url: str) -> str:
+    """The address of the proxy for `url`, "" where the environment names none or excepts the host."""
+    parts = urlsplit(url)
+    return "" if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme, "")
+
+
+class Judge:
+    """Looks up names that are handed to a proxy, each once in JUDGED_SECONDS however many calls go there."""
+
+    def __init__(self) -> None:
+        self._until: dict[str, float] = {}
+        self._looking_up = asyncio.Lock()
+
+    async def check(self, host: str) -> None:
+        """Raise Rejected where `host` is, or resolves here to, a forbidden address. A name that does not resolve here
+        passes."""
+        async with self._looking_up:
+            if self._until.get(host, 0.0) < time.monotonic():
+                await asyncio.to_thread(check_host, host)
+                self._until[host] = time.monotonic() + JUDGED_SECONDS
+
+
+PIECE = 64 * 1024
+"""Bytes that are unpacked at once."""
+Unpack = Callable[[bytes], Iterator[bytes]]
+
+
+def unpacking(encoding: str) -> Unpack:
+    """Return a function that unpacks one piece after the other. It raises Unreadable after what it could not unpack,
+    and for an encoding that nobody asked for."""
+    match encoding.strip().lower():
+        case "" | "identity":
+            return lambda packed: iter([packed])
+        case "gzip" | "x-gzip" | "deflate":
+            return _Inflating().unpack
+
+    def refuse(packed: bytes) -> Iterator[bytes]:
+        yield packed
+        raise Unreadable(
+            Sentence(
+                "The answer is packed as {encoding}; expected gzip, deflate or none.", encoding=repr(encoding[:40])
+            )
+        )
+
+    return refuse
+
+
+class _Inflating:
+    """gzip, zlib, and deflate without a frame, in pieces of bounded size however far they grow."""
+
+    def __init__(self) -> None:
+        self._stream = zlib.decompressobj(32 + zlib.MAX_WBITS)
+        self._begun = False
+
+    def unpack(self, packed: bytes) -> Iterator[bytes]:
+        while packed:
+            try:
+                piece = self._stream.decompress(packed, PIECE)
+            except zlib.error as error:
+                if self._begun:
+                    yield packed
+                    raise Unreadable(Sentence("The answer could not be unpacked ({error}).", error=error)) from error
+                self._stream, self._begun = zlib.decompressobj(-zlib.MAX_WBITS), True
+                continue
+            self._begun = True
+            packed = self._stream.unconsumed_tail
+            if self._stream.eof:
+                packed = self._stream.unused_data.lstrip(b"\0")
+                self._stream = zlib.decompressobj(32 + zlib.MAX_WBITS)
+            yield piece
+
 
 CONNECT_SECONDS = 30.0
 """Seconds that a connection is waited for, name server and TLS included."""

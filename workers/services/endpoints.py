@@ -15,12 +15,12 @@ from django.utils import timezone
 
 from core.messages import Sentence, gettext_noop
 from core.plain import plain
-from workers.domain.tries import SchemaTry, Supported, Tried
+from workers.domain.outcomes import SchemaTry, Supported, Tried
 from workers.models import COMPLETED, IN_FLIGHT, CallState, Endpoint, EndpointRateLimit
 from workers.providers import contract, registry
-from workers.providers.answer_shapes import closed_object
+from workers.providers.contract import closed_object
 from workers.providers.errors import BackendError
-from workers.providers.stops import STOP_SENTENCES
+from workers.providers.parsing import STOP_SENTENCES
 from workers.services.endpoint_rules import check_endpoint
 from workers.services.engine_runner import loaded_engine
 

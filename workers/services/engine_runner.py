@@ -13,11 +13,11 @@ from workers.models import Endpoint
 from workers.providers import registry
 from workers.providers.contract import EngineBackend
 from workers.providers.errors import BackendError, Overloaded
-from workers.services import heartbeat
+from workers.services import recovery
 from workers.services.claims import Claimed, claim
-from workers.services.heartbeat import HEARTBEAT, WorkerLost
 from workers.services.holding import hold_back_everywhere
 from workers.services.recording import Outcome, mark_sent, record, release
+from workers.services.recovery import HEARTBEAT, WorkerLost
 
 log = logging.getLogger(__name__)
 GROUP = 512
@@ -58,7 +58,7 @@ class EngineRunner:
     def run(self) -> None:
         if self.backend is None:
             return
-        self.worker = heartbeat.enter(self.endpoint.name)
+        self.worker = recovery.enter(self.endpoint.name)
         ended = threading.Event()
         heartbeats = threading.Thread(target=self._beat, args=[ended], daemon=True)
         heartbeats.start()
@@ -73,11 +73,11 @@ class EngineRunner:
         finally:
             ended.set()
             heartbeats.join()
-            heartbeat.leave(self.worker)
+            recovery.leave(self.worker)
 
     def _group(self) -> bool:
         """Claim, ask and write down one group. False where nothing could be claimed. Raises WorkerLost."""
-        heartbeat.beat(self.worker)
+        recovery.beat(self.worker)
         result = claim(
             worker=self.worker,
             endpoint=self.endpoint,
@@ -111,9 +111,9 @@ class EngineRunner:
 
     def _beat(self, ended: threading.Event) -> None:
         try:
-            while not ended.wait(min(HEARTBEAT, heartbeat.pause())):
+            while not ended.wait(min(HEARTBEAT, recovery.pause())):
                 try:
-                    heartbeat.beat(self.worker)
+                    recovery.beat(self.worker)
                 except (OperationalError, InterfaceError):  # the database cannot be reached; the next beat may reach it
                     connection.close()
         except WorkerLost:

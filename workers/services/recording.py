@@ -11,9 +11,9 @@ from django.db import transaction
 from core.digests import text_digest
 from core.reads import Read
 from core.texts import storable
+from workers.domain.outcomes import Decision, decide
 from workers.domain.pricing import estimated_tokens
 from workers.domain.rate_limit import RateLimit
-from workers.domain.retrying import Decision, decide
 from workers.models import (
     COMPLETED,
     IN_HAND,
@@ -32,7 +32,7 @@ from workers.models import (
 )
 from workers.providers.contract import Completion, Stop, Usage
 from workers.providers.errors import Again, BackendError, Filtered, Throttled
-from workers.providers.stops import STOP_SENTENCES
+from workers.providers.parsing import STOP_SENTENCES
 from workers.services.claims import Claimed, lock_budgets
 from workers.services.delivery import deliver, end_jobs
 from workers.services.holding import hold_back_hopeless

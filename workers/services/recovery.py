@@ -3,14 +3,18 @@ twice."""
 
 from __future__ import annotations
 
+import os
+import socket
 import time
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
 
+from core.database_clock import database_time
 from core.messages import gettext_noop
 from core.reads import Read
 from workers.models import (
@@ -27,9 +31,69 @@ from workers.models import (
     Worker,
     WorkerState,
 )
-from workers.services import heartbeat
 from workers.services.delivery import end_jobs
 from workers.services.holding import pause_held
+
+HEARTBEAT = 2.0
+"""Seconds between heartbeats at most."""
+
+
+class WorkerLost(Exception):
+    """Raised where another worker declared this process lost; others took over what it held."""
+
+
+def pause() -> float:
+    """Return the seconds between heartbeats: short enough for the lease."""
+    return min(HEARTBEAT, settings.WORKER_LEASE_SECONDS / 4)
+
+
+def lease_is_over() -> Q:
+    """Return the condition of workers whose lease has expired, by the database's clock, which wrote the heartbeat: the
+    clocks of processes do not count."""
+    return Q(heartbeat_at__lt=Now() - timedelta(seconds=settings.WORKER_LEASE_SECONDS))
+
+
+def enter(kind: str = "calls") -> Worker:
+    """Write the row of a process that begins to work. `kind` is the queue, or the endpoint that it holds."""
+    now = database_time()
+    worker = Worker.objects.enter(socket.gethostname(), os.getpid(), kind, now=now)
+    _name_connection(worker)
+    return worker
+
+
+def beat(worker: Worker) -> None:
+    """Renew the lease, on the connection that the process works with. Raises WorkerLost."""
+    _name_connection(worker)  # it may be a new one
+    if not Worker.objects.filter(pk=worker.pk).beat():
+        raise WorkerLost
+
+
+def _name_connection(worker: Worker) -> None:
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('application_name', %s, false)", [f"credence-{worker.uid}"])
+
+
+def cut_off(worker: Worker) -> None:
+    """End the connections of a worker whose lease expired (PostgreSQL).
+
+    A process that hangs in the middle of a transaction keeps its locks, under which the whole fleet claims and writes.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s AND datname = "
+                "current_database() AND pid <> pg_backend_pid()",
+                [f"credence-{worker.uid}"],
+            )
+
+
+def leave(worker: Worker) -> None:
+    """End a worker. Others recover what it still holds because it was cut off; its batches go on with the provider
+    until another worker watches them."""
+    Batch.objects.filter(worker=worker).unwatch()
+    Worker.objects.filter(pk=worker.pk).leave()
+
 
 LOST_PROBLEM = gettext_noop("The worker that sent it is gone, and no answer is known.")
 
@@ -44,7 +108,7 @@ def reap(*, now: datetime, patience: float | None = None) -> int:
     """
     freed = 0
     for worker in _expired(settings.WORKER_LEASE_SECONDS / 2 if patience is None else patience):
-        heartbeat.cut_off(worker)
+        cut_off(worker)
         with transaction.atomic():
             # not "=": SQLite keeps what its own clock wrote with three decimals, and compares it as text with the six
             # of a parameter
@@ -74,7 +138,7 @@ def suspects() -> bool:
 def _expired(patience: float) -> list[Worker]:
     global _suspects
     at, still_suspect, expired = time.monotonic(), {}, []
-    for worker in Worker.objects.filter(heartbeat.lease_is_over()).live():
+    for worker in Worker.objects.filter(lease_is_over()).live():
         heartbeat_before, since = _suspects.get(worker.pk, (None, at))
         since = since if heartbeat_before == worker.heartbeat_at else at
         if at - since >= patience:

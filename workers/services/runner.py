@@ -20,18 +20,16 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, connections
 
 from core.database_clock import database_time, last_database_time
-from workers.domain.rate_limit import HORIZON
-from workers.domain.token_bucket import TokenBucket
+from workers.domain.rate_limit import HORIZON, TokenBucket
 from workers.models import Worker
 from workers.providers.contract import Completion
 from workers.providers.errors import Throttled
-from workers.services import heartbeat, processes
+from workers.services import processes, recovery
 from workers.services.batching import BatchRunner
 from workers.services.channels import Channel, open_channels
 from workers.services.claims import Claimed, claim, look_at_once, next_time, plan_ahead, with_work
-from workers.services.heartbeat import WorkerLost
 from workers.services.recording import Outcome, mark_sent, record, release, release_unconfirmed
-from workers.services.recovery import reap, suspects
+from workers.services.recovery import WorkerLost, reap, suspects
 
 log = logging.getLogger(__name__)
 ROOM = 512
@@ -106,7 +104,7 @@ class Runner:
         if not (in_flight or unwritten or self.tasks) and (pause is None or self.stop.is_set()):
             return False
         if not self.awake.is_set():
-            timeout = max(0.002, min(IDLE if pause is None else pause, heartbeat.pause()))
+            timeout = max(0.002, min(IDLE if pause is None else pause, recovery.pause()))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.awake.wait(), timeout)
         if in_flight >= 8:
@@ -157,7 +155,7 @@ class Runner:
 
     def _enter(self) -> Worker:
         self.beaten_at = time.monotonic()
-        return heartbeat.enter()
+        return recovery.enter()
 
     def _leave(self) -> None:
         """Write down the outcomes that are here and release what was not sent."""
@@ -166,7 +164,7 @@ class Runner:
             if channel.outcomes:
                 record(channel.outcomes, worker=self.worker, endpoint=channel.endpoint, now=now)
             release([claimed for claimed, _ in channel.due], worker=self.worker, now=now)
-        heartbeat.leave(self.worker)
+        recovery.leave(self.worker)
         connections.close_all()
 
     def _turn(self, taken: dict[int, tuple[list[Outcome], list]]) -> float | None:
@@ -225,8 +223,8 @@ class Runner:
             self.loop.call_soon_threadsafe(self._start_all, unsent)
 
     def _beat(self) -> None:
-        if time.monotonic() - self.beaten_at >= heartbeat.pause():
-            heartbeat.beat(self.worker)
+        if time.monotonic() - self.beaten_at >= recovery.pause():
+            recovery.beat(self.worker)
             self.beaten_at = time.monotonic()
 
     def _send(self, channel: Channel, due: list[tuple[Claimed, asyncio.Future]]) -> None:

@@ -13,10 +13,9 @@ from django.shortcuts import render
 
 from core.views.contexts import Context
 from workers.models import CAME_BACK, TROUBLED, Item, ItemState, Job, JobState
-from workers.services.failures import shortfall_of
 from workers.services.handlers import closed
 from workers.services.jobs import ACTIONS, least_budget
-from workers.services.progress import Progress, progress_of
+from workers.services.progress import Progress, progress_of, shortfall_of
 
 ITEMS_A_PAGE = 50
 

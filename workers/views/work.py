@@ -27,11 +27,10 @@ from workers.models import (
     Worker,
     WorkerState,
 )
-from workers.services.failures import reasons_of
-from workers.services.heartbeat import lease_is_over
 from workers.services.jobs import apply_action
 from workers.services.processes import ENGINE, is_silent, living, takers_of
-from workers.services.progress import Progress, progress_of_all
+from workers.services.progress import Progress, progress_of_all, reasons_of
+from workers.services.recovery import lease_is_over
 from workers.views import live
 
 RECENT = timedelta(hours=1)

@@ -7,12 +7,10 @@ from collections.abc import Callable
 
 from annotation.models import Prefill
 from annotation.services.prefill_progress import RoundProgress, progress_of_round
-from workers.management.bar import JobBar
 from workers.management.commands.work import interruptible
-from workers.management.ending import note_end
+from workers.management.console import JobBar, note_end
 from workers.models import JobState
-from workers.services.failures import shortfall_of
-from workers.services.progress import progress_of
+from workers.services.progress import progress_of, shortfall_of
 from workers.services.run_to_end import run_to_end
 
 

@@ -16,8 +16,7 @@ from annotation.services.prefill_progress import RoundProgress
 from annotation.services.prefill_scope import Scope, scope_of
 from core.plain import Json
 from workers.domain.pricing import dollars as dollars_of
-from workers.management.ending import failure_of, printed_of
-from workers.management.named import endpoint_named
+from workers.management.console import endpoint_named, failure_of, printed_of
 from workers.services.endpoint_rules import BOUNDS
 
 DEFAULT_LEVEL = 3

@@ -5,7 +5,7 @@ from annotation.management.commands._rounds import progress_after
 from annotation.management.json_command import JsonCommand
 from annotation.models import Prefill
 from annotation.services.prefill_progress import RoundProgress
-from workers.management.ending import failure_of, printed_of
+from workers.management.console import failure_of, printed_of
 from workers.services.jobs import ACTIONS, require_action
 
 TAKES = {"resume": ("budget", "wait"), "retry": ("wait",)}

@@ -20,7 +20,7 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suites
 from benchmark.suites.settings import COLUMN, Setting
 from core.incoming.misfit import Misfit
-from workers.management.named import endpoint_named
+from workers.management.console import endpoint_named
 from workers.models import Endpoint
 
 _TRUTH = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}

@@ -19,11 +19,9 @@ from benchmark.suites.registry import group_named, nouns_of_group
 from core.management.json_command import JsonCommand
 from core.plain import Json, plain
 from workers.domain.pricing import Money, about
-from workers.management.bar import JobBar
 from workers.management.commands.work import interruptible
-from workers.management.ending import failure_of, note_end, printed_of
-from workers.services.failures import Shortfall
-from workers.services.progress import Calls, Ended, Tokens, progress_of
+from workers.management.console import JobBar, failure_of, note_end, printed_of
+from workers.services.progress import Calls, Ended, Shortfall, Tokens, progress_of
 from workers.services.run_to_end import run_to_end
 
 

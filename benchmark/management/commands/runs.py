@@ -47,7 +47,7 @@ from benchmark.services.sweeps import plans_of_sweep
 from benchmark.suites.registry import suite_named
 from core.plain import WHERE_THERE_IS_ONE, Json, plain
 from workers.domain.pricing import about
-from workers.management.named import endpoint_named
+from workers.management.console import endpoint_named
 from workers.models import Endpoint
 
 SCORES, OFFICIAL, TABLE, PLOT = "scores", "official", "table", "figure"

@@ -21,7 +21,7 @@ from core.digests import json_digest
 from core.messages import gettext_noop
 from workers.models import Job, JobState
 from workers.services.delivery import end_jobs
-from workers.services.imported_calls import ImportedAnswer, take_back, take_in
+from workers.services.ledger import ImportedAnswer, take_back, take_in
 from workers.services.notify import WORKERS
 
 AT_ONCE = 2_000

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from benchmark.methods.program import digest_of
 from benchmark.suites.fantom.verdicts import CHOICES, Options
-from workers.providers.answer_shapes import closed_object
-from workers.providers.contract import Message
+from workers.providers.contract import Message, closed_object
 
 _ASKED = """\
 Somebody answered a question about what a character of a conversation believes. Say which of two beliefs the answer \

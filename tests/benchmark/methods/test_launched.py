@@ -29,7 +29,7 @@ from tests.benchmark.suites.percept_tomi import own
 from tests.cast import new_cast
 from workers.domain.outcomes import Outcome
 from workers.domain.pricing import Money
-from workers.management.ending import printed_of
+from workers.management.console import printed_of
 from workers.models import Call, Endpoint, Job
 
 pytestmark = pytest.mark.django_db(transaction=True)

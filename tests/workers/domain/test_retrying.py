@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from workers.domain.retrying import Policy, decide
+from workers.domain.outcomes import Policy, decide
 from workers.providers.errors import Forbidden, Lost, Overloaded, Rejected, Throttled, Unreachable, Unreadable
 
 POLICY = Policy(attempts=6, unknown=1, cap=60.0)

@@ -1,4 +1,4 @@
-from workers.domain.token_bucket import BURST, FEWEST, RATE, TokenBucket
+from workers.domain.rate_limit import BURST, FEWEST, RATE, TokenBucket
 
 
 def test_a_burst_then_the_rate():

@@ -16,7 +16,7 @@ from django.forms.models import model_to_dict
 from django.urls import reverse
 
 from tests.servers.odd import Odd, OddServer
-from workers.domain.tries import Tried
+from workers.domain.outcomes import Tried
 from workers.forms.endpoints import EndpointForm
 from workers.models import Call, Endpoint, EndpointRateLimit, Item, Job
 from workers.providers import registry

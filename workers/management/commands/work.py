@@ -10,15 +10,12 @@ from dataclasses import dataclass
 from core.management.json_command import JsonCommand
 from core.plain import Json, plain
 from workers.domain.pricing import Money
-from workers.management.bar import JobBar
-from workers.management.ending import failure_of, note_end, printed_of
+from workers.management.console import JobBar, failure_of, note_end, printed_of
 from workers.models import Job, JobState
 from workers.services import processes
-from workers.services.failures import Shortfall, shortfall_of
 from workers.services.jobs import read_budget, resume_with
-from workers.services.preparing import prepare_all
-from workers.services.progress import Ended, progress_of
-from workers.services.run_to_end import run_to_end
+from workers.services.progress import Ended, Shortfall, progress_of, shortfall_of
+from workers.services.run_to_end import prepare_all, run_to_end
 from workers.services.runner import Runner
 
 

@@ -16,9 +16,8 @@ from core.incoming.shapes import Open
 from workers.providers.client import address_of, api_key, http_client, of_chain
 from workers.providers.contract import Body, Completion, Request, Spec, Usage
 from workers.providers.errors import BackendError, Rejected, Unreadable
-from workers.providers.parsing import Count, Name, Text, is_reported, object_of, parse_json
+from workers.providers.parsing import Count, Name, Text, is_reported, object_of, parse_json, stop_of, unless_tools
 from workers.providers.statuses import error_of, of_error_in_answer, of_response
-from workers.providers.stops import stop_of, unless_tools
 from workers.providers.wire import exchange
 
 ADDRESS = "https://api.anthropic.com"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from annotation.domain.schema import Schema
-from workers.providers.answer_shapes import JsonSchema, closed_object
+from workers.providers.contract import JsonSchema, closed_object
 
 MOST_IDS = 500
 """Providers limit how many values a schema may list; beyond, an id is any whole number and the parse checks it."""

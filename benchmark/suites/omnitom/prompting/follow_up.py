@@ -12,8 +12,7 @@ from benchmark.suites.omnitom.judge_tables import HEADINGS, belief_csv
 from benchmark.suites.omnitom.prompting.answer_schemas import follow_up_schema
 from benchmark.suites.omnitom.prompting.rendering import fence, numbered
 from core.digests import text_digest
-from workers.providers.answer_shapes import JsonSchema
-from workers.providers.contract import Message, Request
+from workers.providers.contract import JsonSchema, Message, Request
 
 Rows = Sequence[Sequence[str]]
 

@@ -10,7 +10,7 @@ from benchmark.services.reports import report_of
 from tests.benchmark.evaluation import started, worked_off
 from tests.benchmark.settled import make_endpoint
 from tests.benchmark.structure_world import structure_world
-from workers.services.failures import reasons_of
+from workers.services.progress import reasons_of
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
