@@ -248,7 +248,7 @@ def _expected(suite: str) -> dict[str, str]:
     """Return the right answers by sample, as published."""
     from benchmark.models import Dataset
     from benchmark.services.asking import DatasetResources, sample_of
-    from benchmark.suites.contract import Question
+    from benchmark.suites.questions import Question
     from benchmark.suites.registry import suite_named
     from benchmark.suites.settings import Settings
 

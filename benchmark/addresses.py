@@ -34,8 +34,8 @@ from benchmark.services.leaderboard_scope import (
 )
 from benchmark.services.selections import selection_named
 from benchmark.services.suite_rankings import AcrossModel, SuiteRanking, models_across
-from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import Suite
+from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import is_suite, suite_named
 from benchmark.suites.results import EntrantResults, NamedEntrant
 from core.messages import Sentence, gettext_noop

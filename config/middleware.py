@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.views.defaults import bad_request
 
 from benchmark.services.at_once import FOLLOWS, BeingComputed, answering_at_once, looking_again
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
 from benchmark.views.at_once import being_computed, is_answered_at_once, without_following
 from core.incoming import deadline
 

@@ -339,12 +339,12 @@ def own_registry(monkeypatch) -> None:
 def no_suite_fails_unnoticed(request) -> Generator[None, None, None]:
     """What a suite did not foresee is one sentence on a page of many, which a test about the rest of the page would not
     miss: it fails the test, but for those that are about it (`failing_suite`)."""
-    from benchmark.suites import guarding
+    from benchmark.suites import guards
 
     kept = _Kept()
-    guarding.log.addHandler(kept)
+    guards.log.addHandler(kept)
     yield
-    guarding.log.removeHandler(kept)
+    guards.log.removeHandler(kept)
     if kept.messages and not request.node.get_closest_marker("failing_suite"):
         reasons = "\n".join(kept.messages)
         pytest.fail(f"{reasons}\nA test that is about a suite's failure has the mark failing_suite.", pytrace=False)

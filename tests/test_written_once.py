@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 ONCE = {
     "a reader of the files of a copy": (r"csv\.DictReader|ast\.literal_eval", "benchmark/suites", {
-        "benchmark/suites/copy_files.py",
+        "benchmark/suites/copies.py",
     }),
     "a reader of CSV that somebody brings": (r"csv\.(reader|DictReader)\(", "annotation/", {
         "annotation/services/sample.py",  # files of the program

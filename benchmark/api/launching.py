@@ -35,7 +35,7 @@ from benchmark.services.launches import ExtendIn, JudgeIn, LaunchIn, run_again, 
 from benchmark.services.made_elsewhere.records import BadFile
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.runs import act_on, act_on_launch
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
 from core.api.bodies import read_body

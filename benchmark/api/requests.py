@@ -9,7 +9,7 @@ from benchmark.models import AnswerFormat
 from benchmark.services.items import SORTS, STATE_NAMES
 from benchmark.services.launches import LaunchIn, Limit, Name, Part, Repetitions, Version
 from benchmark.services.structure import QUESTIONS, STORIES
-from benchmark.suites.asked import PARSES
+from benchmark.suites.questions import PARSES
 from core.api.fields import Pattern, Strict
 from core.incoming.shapes import Given, may_lack
 from core.plain import Json

@@ -10,7 +10,7 @@ from benchmark.controls.distracting import DISTRACTED
 from benchmark.controls.renaming import RENAMED
 from benchmark.controls.shuffling import SHUFFLED
 from benchmark.controls.storyless import STORYLESS
-from benchmark.suites.asked import BadQuestion, Sample
+from benchmark.suites.questions import BadQuestion, Sample
 from benchmark.suites.settings import Settings
 
 CONTROLS = {control.name: control for control in (RENAMED, SHUFFLED, STORYLESS, DISTRACTED)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from benchmark.suites.asked import Sample
+from benchmark.suites.questions import Sample
 
 Spellings = tuple[str, ...]
 """The name of one person, in all spellings that texts have of it."""

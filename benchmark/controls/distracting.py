@@ -8,7 +8,7 @@ from dataclasses import replace
 from benchmark.controls.contract import CHINESE, Control, Controllable
 from benchmark.controls.drawing import drawn_number
 from benchmark.controls.lists.sentences import SENTENCES
-from benchmark.suites.asked import Sample
+from benchmark.suites.questions import Sample
 from core.messages import gettext_noop
 
 _END = {"en": re.compile(r"(?<=[a-z]{2}[.!?])[ \n]+(?=[A-Z])"), "zh": re.compile(r"(?<=[。！？])(?=[^”’」』\s])")}

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from benchmark.controls.contract import Controllable
-from benchmark.suites.asked import Sample
+from benchmark.suites.questions import Sample
 
 Parts = list[tuple[str, bool]]
 """Pieces of a text in their order, each with whether the control changed it."""

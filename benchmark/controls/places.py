@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from benchmark.suites.asked import Sample
+from benchmark.suites.questions import Sample
 
 EACH = "*"
 

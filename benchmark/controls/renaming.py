@@ -15,7 +15,7 @@ from benchmark.controls.lists.people import PEOPLE as NAMES
 from benchmark.controls.people import people_in, stands_for
 from benchmark.controls.places import changed_at, texts_at
 from benchmark.controls.spellings import others_in
-from benchmark.suites.asked import Sample
+from benchmark.suites.questions import Sample
 from core.messages import gettext_noop
 
 _WORD = re.compile(r"\w+")

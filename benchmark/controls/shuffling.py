@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmark.controls.contract import Control, Controllable
 from benchmark.controls.drawing import drawn_order
-from benchmark.suites.asked import Sample
+from benchmark.suites.questions import Sample
 from core.messages import gettext_noop
 
 OPTIONS = "options"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchmark.controls.contract import Control, Controllable
-from benchmark.suites.asked import Sample
+from benchmark.suites.questions import Sample
 from core.messages import gettext_noop
 
 INSTEAD = {

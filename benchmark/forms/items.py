@@ -10,7 +10,7 @@ from benchmark.models import Run
 from benchmark.services.chosen_items import ChosenItems
 from benchmark.services.item_rows import asks_for_rows
 from benchmark.services.items import STATE_NAMES, categories_of, parts_of, problems_of
-from benchmark.suites.asked import PARSES
+from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import suite_named
 from core.messages import gettext_noop
 

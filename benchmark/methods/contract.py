@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmark.controls.contract import ENGLISH
-from benchmark.suites.asked import Step
+from benchmark.suites.questions import Step
 from workers.providers.contract import Message
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from benchmark.methods.contract import PEOPLE, PERCEIVERS, Earlier, Method, NothingToAsk, Put
 from benchmark.methods.perceptions import Perceived, perceived_by, perceptions_of
 from benchmark.methods.plain import prompt
-from benchmark.suites.asked import Step
+from benchmark.suites.questions import Step
 from core.messages import gettext_noop
 from workers.providers.contract import Message
 

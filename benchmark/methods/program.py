@@ -8,7 +8,7 @@ from dataclasses import replace
 from benchmark.controls.contract import ENGLISH
 from benchmark.domain.parameters import Options
 from benchmark.methods.contract import Earlier, Method, NothingToAsk, Put
-from benchmark.suites.asked import Parsed, Question, Step
+from benchmark.suites.questions import Parsed, Question, Step
 from benchmark.suites.settings import Setting, Settings
 from core.digests import text_digest
 from core.messages import capitalised, labelled, sentences

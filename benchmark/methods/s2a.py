@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from benchmark.controls.contract import CHINESE, ENGLISH
 from benchmark.methods.contract import Earlier, Method, Put
 from benchmark.methods.plain import prompt
-from benchmark.suites.asked import Step
+from benchmark.suites.questions import Step
 from core.messages import gettext_noop
 from workers.providers.contract import Message
 

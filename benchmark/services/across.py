@@ -29,7 +29,7 @@ from benchmark.services.reports import reports_of
 from benchmark.services.run_metrics import RunMetrics
 from benchmark.services.runs import asked_by
 from benchmark.services.suite_rankings import AcrossModel, ExactLevel, Place, RankedModel, SuiteRanking
-from benchmark.suites.contract import MetricGroup
+from benchmark.suites.groups import MetricGroup
 from benchmark.suites.registry import group_suite, ordered_suites, suite_named
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.levels import levels_of

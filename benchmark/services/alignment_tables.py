@@ -11,10 +11,10 @@ from annotation.models import Project, Story
 from benchmark.models import Run, RunItem
 from benchmark.services.asking import prompts_of, question_of
 from benchmark.services.run_items import judged_samples
-from benchmark.suites.contract import Question
-from benchmark.suites.guarding import SuiteFailed
-from benchmark.suites.judged import Grouping
+from benchmark.suites.guards import SuiteFailed
+from benchmark.suites.judges import Grouping
 from benchmark.suites.prompt_sets import PromptSet
+from benchmark.suites.questions import Question
 from benchmark.suites.registry import suite_named
 from core.messages import gettext_noop
 from judge.domain.origins import StudyOrigin, TableOrigin

@@ -25,7 +25,7 @@ from benchmark.services.asking import question_of
 from benchmark.services.judge_versions import NO_PART_OF_IT
 from benchmark.services.reports import places_of
 from benchmark.suites.contract import Suite
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import suite_named
 from core.digests import text_digest
 from core.made_by import made_by

@@ -19,7 +19,7 @@ from benchmark.services.archiving import locked_run
 from benchmark.services.judge_versions import version_failure
 from benchmark.services.launches import start_run
 from benchmark.services.plans import MOST_TITLE, RunRefused
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from core.messages import Sentence
 

@@ -20,9 +20,9 @@ from annotation.models import Project
 from benchmark.controls.chosen import controlled
 from benchmark.domain.parameters import LONGEST_ANSWER, Options, Parameters
 from benchmark.models import Dataset, DatasetSample, Run, RunItem, StoredPromptSet
-from benchmark.suites.contract import Question, Sample
 from benchmark.suites.lettered import OPTION_ORDER
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
+from benchmark.suites.questions import Question, Sample
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import COLUMN, OPTION, Setting, Settings
 from core.digests import json_digest, text_digest

@@ -10,7 +10,7 @@ from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.calibrating import CalibrationReport, CorrectedModel, StudyReports
 from benchmark.services.calibration_words import OF_STORIES, CalibrationWords
 from benchmark.services.sweeps import NO_LEVEL
-from benchmark.suites.judged import Grouping
+from benchmark.suites.judges import Grouping
 from core.messages import Sentence, gettext_noop, word
 from core.statistics import MISSING_RULE
 from judge.domain.calibration.agreement import Agreement, SpannedEstimate

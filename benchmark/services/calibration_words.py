@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from benchmark.domain.matched_rows import F1
 from benchmark.services.alignment_tables import groupings_of
-from benchmark.suites.contract import MetricGroup
-from benchmark.suites.judged import Grouping
+from benchmark.suites.groups import MetricGroup
+from benchmark.suites.judges import Grouping
 from benchmark.suites.registry import nouns_of_group, suite_named, units_of_group
 from benchmark.suites.showing.corrected import heads_of_counts
 from core.messages import Sentence, gettext_noop

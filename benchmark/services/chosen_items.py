@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmark.suites.asked import PARSES
-from benchmark.suites.item_filters import Rows
+from benchmark.suites.items import Rows
+from benchmark.suites.questions import PARSES
 
 OFFICIAL, REPAIRED = PARSES
 

@@ -24,13 +24,7 @@ from benchmark.services.corrected_differences import corrected_comparison
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED, entrants_of
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import Selection
-from benchmark.suites.asked import Columns
-from benchmark.suites.registry import group_named, group_suite, keys_of, nouns_of_group, suite_named, units_of_group
-from benchmark.suites.results import NamedEntrant
-from benchmark.suites.showing.judges import notes_of
-from benchmark.suites.showing.missing import differing_sentences, rows_text, shares_text
-from benchmark.suites.showing.names import label
-from benchmark.suites.story_scores import (
+from benchmark.suites.figures import (
     KeptScores,
     cases_by_story,
     categories_of,
@@ -38,6 +32,12 @@ from benchmark.suites.story_scores import (
     lacking,
     scores_by_story,
 )
+from benchmark.suites.questions import Columns
+from benchmark.suites.registry import group_named, group_suite, keys_of, nouns_of_group, suite_named, units_of_group
+from benchmark.suites.results import NamedEntrant
+from benchmark.suites.showing.judges import notes_of
+from benchmark.suites.showing.missing import differing_sentences, rows_text, shares_text
+from benchmark.suites.showing.names import label
 from core.digests import json_digest
 from core.made_by import made_by
 from core.messages import Sentence, clauses, gettext_noop, labelled, word

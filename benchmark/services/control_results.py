@@ -22,10 +22,10 @@ from benchmark.services.paired_sides import (
     scores_of_runs,
 )
 from benchmark.services.reports import reports_of
-from benchmark.suites.asked import PARSES, Columns
+from benchmark.suites.figures import KeptScores, clusters_of, scores_by_story, statements_by_sample
+from benchmark.suites.questions import PARSES, Columns
 from benchmark.suites.registry import group_named, keys_of, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.results import EntrantResults
-from benchmark.suites.story_scores import KeptScores, clusters_of, scores_by_story, statements_by_sample
 from core.messages import Sentence, listed, word
 from core.reads import Read
 from core.statistics import method

@@ -25,8 +25,8 @@ from benchmark.services.estimates import steps_asked
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.plans import Plan
 from benchmark.services.reports import reports_of
-from benchmark.suites.contract import MetricGroup
-from benchmark.suites.story_scores import KeptScores, scores_by_story
+from benchmark.suites.figures import KeptScores, scores_by_story
+from benchmark.suites.groups import MetricGroup
 from core.digests import json_digest
 from core.made_by import made_by
 

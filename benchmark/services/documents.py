@@ -42,12 +42,12 @@ from benchmark.services.reports import report_of
 from benchmark.services.result_tables import category_table, group_table
 from benchmark.services.suite_rankings import SuiteRanking, rankings_as_data, rankings_from
 from benchmark.services.variance import ModelSplit, prompt_splits
-from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import Suite
-from benchmark.suites.group_metrics import GroupMetrics
-from benchmark.suites.guarding import SuiteFailed
-from benchmark.suites.judge_summaries import JudgeTestSummary
+from benchmark.suites.guards import SuiteFailed
+from benchmark.suites.judges import JudgeTestSummary
+from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, group_suite, keys_of, ordered_keys, suite_named
+from benchmark.suites.reports import GroupMetrics
 from benchmark.suites.results import EntrantParses, EntrantResults, EntrantsByGroup, ParseResults, ShownTable
 from benchmark.suites.showing.entrants import facet_of, repetitions_of
 from benchmark.suites.showing.judges import judge_test_table, tests_of

@@ -16,10 +16,10 @@ from annotation.domain.spreadsheet import Echo, defused
 from benchmark.domain.tables import Cells, Table, to_csv, to_json, to_latex
 from benchmark.models import AnswerFormat, Dataset, Entrant, Run, RunItem
 from benchmark.services.asking import sample_asked, settings_of
-from benchmark.suites.asked import Sample
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.answers import Asked, Exchange, Exchanged, File, Files
+from benchmark.suites.guards import SuiteFailed
+from benchmark.suites.questions import Sample
 from benchmark.suites.registry import suite_named
-from benchmark.suites.released import Asked, Exchange, Exchanged, File, Files
 from core.messages import Sentence, gettext_noop
 from workers.providers.registry import find, without_prompts
 

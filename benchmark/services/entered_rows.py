@@ -18,10 +18,10 @@ from annotation.services import audit
 from benchmark.domain.entered import PaperRow, Reference
 from benchmark.domain.tables import Column, Entered, Table
 from benchmark.models import Dataset, EnteredKind, EnteredRow
-from benchmark.suites.asked import PARSES
 from benchmark.suites.contract import Suite
-from benchmark.suites.published import Published
+from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import suite_named, suites, suites_of
+from benchmark.suites.reports import Published
 from core.messages import Sentence, gettext_noop, labelled, listed
 from core.reads import Read
 

@@ -16,7 +16,7 @@ from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, draft_of, method_of, methods_of, own_steps, plan_of, under_control
 from benchmark.services.question_sizes import Room, Size, are_kept, sizes_of, test_sizes
 from benchmark.services.run_items import answers_by
-from benchmark.suites.contract import Step
+from benchmark.suites.questions import Step
 from benchmark.suites.registry import suite_named
 from core.messages import Sentence, gettext_noop, word
 from workers.domain.pricing import Money

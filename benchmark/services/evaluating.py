@@ -29,8 +29,8 @@ from benchmark.services.provenance import record_settings, versions
 from benchmark.services.reports import REPORTS, forget_report
 from benchmark.services.run_items import add_work
 from benchmark.services.runs import refused_action
-from benchmark.suites.contract import BadQuestion, Parsed
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
+from benchmark.suites.questions import BadQuestion, Parsed
 from benchmark.suites.reasons import NO_GOLD, NOT_WHOLE, REFUSED, TRUNCATED, sentence_of
 from benchmark.suites.registry import SuiteUnknown, suite_named, suites
 from core.bulk import insert_rows, update_rows

@@ -9,8 +9,8 @@ from benchmark.domain.flips import Flips
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.services.variance import ModelSplit
-from benchmark.suites.analyses import Repetitions
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
+from benchmark.suites.reports import Repetitions
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import facet_of, repetitions_of
 from benchmark.suites.showing.missing import unlike_missing

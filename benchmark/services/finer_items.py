@@ -17,7 +17,7 @@ from benchmark.domain.item_response import mean_by_model
 from benchmark.models import Dataset, DatasetSample, RunItem
 from benchmark.services.asking import all_at_once, sample_of
 from benchmark.services.leaderboards import KEPT_SECONDS
-from benchmark.suites.finer import FinerItems, Floats
+from benchmark.suites.groups import FinerItems, Floats
 from benchmark.suites.registry import group_named
 from benchmark.suites.results import RunEntrant
 from core.digests import json_digest

@@ -14,11 +14,10 @@ from benchmark.services.item_detail import lines_on_page
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import reports_of, stamps_of
 from benchmark.services.results import samples_of
-from benchmark.suites.asked import UNREADABLE_ANSWER
-from benchmark.suites.contract import MetricGroup
-from benchmark.suites.metric_groups import Says
+from benchmark.suites.figures import KeptScores
+from benchmark.suites.groups import MetricGroup, Says
+from benchmark.suites.questions import UNREADABLE_ANSWER
 from benchmark.suites.registry import group_named, keys_of, suite_named
-from benchmark.suites.story_scores import KeptScores
 from core.digests import json_digest
 from core.made_by import made_by
 

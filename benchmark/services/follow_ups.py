@@ -25,7 +25,7 @@ from benchmark.services.plans import RunRefused, plan_of
 from benchmark.services.provenance import versions
 from benchmark.services.question_sizes import Size, extent_of
 from benchmark.services.run_items import add_work
-from benchmark.suites.judged import FollowUp
+from benchmark.suites.judges import FollowUp
 from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows
 from core.messages import Sentence, gettext_noop

@@ -9,8 +9,8 @@ from annotation.models import Method
 from benchmark.models import Dataset, DatasetSample, Run, RunItem
 from benchmark.services.asking import DatasetResources, settings_of
 from benchmark.services.gold_samples import IMPORTED
-from benchmark.suites.contract import Sample
 from benchmark.suites.people import Labelled, Labels, Person, Settled
+from benchmark.suites.questions import Sample
 from benchmark.suites.registry import group_named, suite_named
 from core.messages import Sentence
 

@@ -23,9 +23,12 @@ from benchmark.domain.parameters import Options
 from benchmark.models import Dataset, DatasetSample
 from benchmark.services.asking import DatasetResources, sample_of, settings_of
 from benchmark.services.plans import Plan, RunRefused, draft_of
-from benchmark.suites.contract import BadImport, BadQuestion, Imported, Question, Sample, Setting, Suite
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.contract import Suite
+from benchmark.suites.copies import BadImport, Imported
+from benchmark.suites.guards import SuiteFailed
+from benchmark.suites.questions import BadQuestion, Question, Sample
 from benchmark.suites.registry import suite_named
+from benchmark.suites.settings import Setting
 from core.digests import text_digest
 from core.incoming.damage import damage_as, fault_of, oversize
 from core.messages import Sentence, gettext_noop, listed, word

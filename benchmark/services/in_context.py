@@ -10,8 +10,9 @@ from benchmark.domain.provenance import ExamplesUsed
 from benchmark.models import DatasetSample, Run
 from benchmark.services.asking import DatasetResources, reads_prompts, sample_of, settings_of
 from benchmark.services.judge_versions import judge_name
-from benchmark.suites.contract import Question, Suite
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.contract import Suite
+from benchmark.suites.guards import SuiteFailed
+from benchmark.suites.questions import Question
 from benchmark.suites.registry import suite_named
 from core.messages import Sentence, clauses, listed, noted, word
 

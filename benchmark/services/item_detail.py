@@ -15,10 +15,10 @@ from benchmark.controls.marking import Changed, changes_of
 from benchmark.models import Dataset, RunItem, SnapshotItem
 from benchmark.services.asking import DatasetResources, sample_answered, sample_asked, settings_of
 from benchmark.services.evaluating import answers_of
-from benchmark.suites.contract import BadQuestion, Beside, ItemView, Question, Sample
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
+from benchmark.suites.items import ReadLine
+from benchmark.suites.questions import BadQuestion, Beside, ItemView, Question, Sample
 from benchmark.suites.registry import suite_named
-from benchmark.suites.side_by_side import ReadLine
 from core.messages import gettext_noop
 from core.plain import Json
 from core.texts import storable

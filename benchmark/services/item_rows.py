@@ -13,8 +13,8 @@ from django.db.models import QuerySet
 from benchmark.models import DatasetSample, Run, RunItem, SnapshotItem
 from benchmark.services.asking import DatasetResources, sample_asked
 from benchmark.services.chosen_items import OFFICIAL, REPAIRED, ChosenItems
-from benchmark.suites.contract import Sample
-from benchmark.suites.item_filters import KeptParse, Rows
+from benchmark.suites.items import KeptParse, Rows
+from benchmark.suites.questions import Sample
 from benchmark.suites.registry import suite_named
 from core.messages import gettext_noop
 

@@ -14,9 +14,9 @@ from benchmark.models import Dataset, StoryScores
 from benchmark.services.at_once import kept_once
 from benchmark.services.finer_items import ItemKey, finer_scores, texts_of
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
+from benchmark.suites.figures import KeptScores, categories_of, scores_by_story
 from benchmark.suites.registry import group_named
 from benchmark.suites.results import EntrantResults
-from benchmark.suites.story_scores import KeptScores, categories_of, scores_by_story
 from core.digests import json_digest
 from core.made_by import made_by
 from core.messages import gettext_noop

@@ -10,7 +10,8 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from benchmark.models import DatasetSample, Run, RunItem, SnapshotItem
 from benchmark.services.chosen_items import OFFICIAL, ChosenItems
 from benchmark.services.selections import OF_RUN, selection_named
-from benchmark.suites.contract import Step, Suite
+from benchmark.suites.contract import Suite
+from benchmark.suites.questions import Step
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_GOLD, NOT_STRUCTURED
 from benchmark.suites.registry import suite_named
 from core.messages import Sentence, gettext_noop

@@ -17,7 +17,8 @@ from benchmark.services.judgements import judgements_of
 from benchmark.services.reports import places_of, reports_of, stamps_of
 from benchmark.services.results import each_entered, samples_of
 from benchmark.services.run_metrics import RunMetrics
-from benchmark.suites.contract import Entered, MetricGroup, Outcome
+from benchmark.suites.groups import MetricGroup
+from benchmark.suites.questions import Entered, Outcome
 from benchmark.suites.reasons import NO_JUDGEMENT
 from benchmark.suites.registry import suite_named
 from core.digests import json_digest, text_digest

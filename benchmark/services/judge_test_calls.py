@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from benchmark.models import DatasetSample, JudgeTest, JudgeTestItem, Run
 from benchmark.services.asking import question_of, sample_of, settings_of
-from benchmark.suites import judged
-from benchmark.suites.contract import Question
-from benchmark.suites.judged import AskedPair, Pairs
+from benchmark.suites import judges
+from benchmark.suites.judges import AskedPair, Pairs
+from benchmark.suites.questions import Question
 from benchmark.suites.registry import suite_named
 from core.plain import read_as
 from judge.domain.contrast import Pair, Row, contrast_calls
@@ -20,7 +20,7 @@ Calls = list[tuple[DatasetSample, list[AskedPair]]]
 """(sample, its pairs) of each call."""
 
 
-def test_of(suite: str) -> judged.JudgeTest | None:
+def test_of(suite: str) -> judges.JudgeTest | None:
     """Return how the judge of a suite is tested, None where there is no judge or no test."""
     judge = suite_named(suite).judge
     return judge.test if judge else None
@@ -85,7 +85,7 @@ def _question(sample: DatasetSample, run: Run) -> Question:
     return question_of(run, sample, step.key if step else "")
 
 
-def _described(run: Run) -> judged.JudgeTest:
+def _described(run: Run) -> judges.JudgeTest:
     test = test_of(run.suite)
     if test is None:
         raise ValueError(f"The judge of {run.suite} has no self-test.")

@@ -9,7 +9,7 @@ from django.db.models import prefetch_related_objects
 from benchmark.models import JudgeTest, Run
 from benchmark.services.judge_test_calls import pairs_of
 from benchmark.services.judge_versions import judge_name, judged_at, version_failure, version_of
-from benchmark.suites.judge_summaries import JudgeTestSummary
+from benchmark.suites.judges import JudgeTestSummary
 from benchmark.suites.showing.judges import NOT_TESTED
 from core.messages import Sentence, gettext_noop, labelled
 from core.reads import Read

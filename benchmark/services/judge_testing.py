@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from benchmark.models import JudgeTestItem
 from benchmark.services.judge_test_calls import counts_of, draft_run, pairs_of, request_of
 from benchmark.services.judge_tests import HANDLER
-from benchmark.suites.contract import BadQuestion
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
+from benchmark.suites.questions import BadQuestion
 from benchmark.suites.reasons import UNREADABLE
 from core.bulk import update_rows
 from core.messages import Sentence, gettext_noop

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from benchmark.models import Run
 from benchmark.services.asking import reads_prompts, settings_of
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import suite_named
 from core.digests import json_digest
 from core.plain import Json, plain

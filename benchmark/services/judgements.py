@@ -9,7 +9,7 @@ from annotation.models import Project
 from benchmark.models import Run, RunItem
 from benchmark.services.judge_versions import judged_at, version_of
 from benchmark.services.run_items import needed_by_judge
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import suite_named
 from judge.domain.judgements import StoryJudgement
 

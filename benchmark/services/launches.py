@@ -46,7 +46,7 @@ from benchmark.services.plans import (
 from benchmark.services.provenance import spec_of, versions
 from benchmark.services.run_items import enter, enter_models, judged_answers, needed_by_judge, nothing_to_judge
 from benchmark.suites.contract import Suite
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import suite_named, suites_of
 from benchmark.suites.settings import SEED
 from core.incoming.shapes import Counted, Given, Like, Within, may_lack

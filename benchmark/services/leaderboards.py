@@ -33,12 +33,7 @@ from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_versions import version_failure
 from benchmark.services.run_metrics import EntrantMetrics, RunMetrics
 from benchmark.services.selections import Selection
-from benchmark.suites.asked import PARSES, BySample, Parse, Parses
-from benchmark.suites.reasons import lost_by_judge
-from benchmark.suites.registry import group_named, nouns_of_group, suite_named, units_of_group
-from benchmark.suites.results import EntrantParses, EntrantResults, NamedEntrant, RunEntrant
-from benchmark.suites.showing.names import REPETITIONS, label
-from benchmark.suites.story_scores import (
+from benchmark.suites.figures import (
     cases_by_story,
     categories_of,
     clusters_of,
@@ -47,6 +42,11 @@ from benchmark.suites.story_scores import (
     repaired_metrics,
     with_intervals,
 )
+from benchmark.suites.questions import PARSES, BySample, Parse, Parses
+from benchmark.suites.reasons import lost_by_judge
+from benchmark.suites.registry import group_named, nouns_of_group, suite_named, units_of_group
+from benchmark.suites.results import EntrantParses, EntrantResults, NamedEntrant, RunEntrant
+from benchmark.suites.showing.names import REPETITIONS, label
 from core.digests import json_digest
 from core.made_by import made_by
 from core.messages import Sentence, gettext_noop

@@ -15,8 +15,8 @@ from benchmark.services.leaderboards import SEED
 from benchmark.services.method_rows import Asked, Chosen, MethodTable, rows_of_model
 from benchmark.services.paired_sides import score_of
 from benchmark.services.results import each_entered, samples_of
-from benchmark.suites.asked import PARSES, Parse
-from benchmark.suites.by_part import CATEGORY, PartAnswers, PartMetric, Parts
+from benchmark.suites.groups import CATEGORY, PartAnswers, PartMetric, Parts
+from benchmark.suites.questions import PARSES, Parse
 from benchmark.suites.registry import group_named, group_suite, suite_named
 from benchmark.suites.results import EntrantResults
 

@@ -19,10 +19,10 @@ from benchmark.services.paired_sides import Groups, digest_of_sides, scores_of_r
 from benchmark.services.plans import methods_of
 from benchmark.services.reports import reports_of
 from benchmark.services.runs import answering_step, family_of, method_of_run
-from benchmark.suites.asked import PARSES
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.figures import KeptScores
+from benchmark.suites.guards import SuiteFailed
+from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, keys_of, suite_named, units_of_group
-from benchmark.suites.story_scores import KeptScores
 from core.messages import Sentence, gettext_noop, word
 from core.statistics import method
 from workers.models import JobState

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from benchmark.domain.beside import MethodRow
 from benchmark.models import Run
 from benchmark.services.paired_sides import common_cases, paired_sides, score_estimate
-from benchmark.suites.asked import Columns
+from benchmark.suites.figures import KeptScores
+from benchmark.suites.questions import Columns
 from benchmark.suites.results import EntrantResults
-from benchmark.suites.story_scores import KeptScores
 from core.messages import Sentence, gettext_noop, word
 
 

@@ -13,8 +13,8 @@ from benchmark.domain.tables import Cells, Column, Items, Source, SourcedRow, Ta
 from benchmark.domain.tables.estimates import bounds_text
 from benchmark.services.comparison_tables import TEST_COLUMNS, difference_cells, side_columns
 from benchmark.services.leaderboards import SEED
-from benchmark.suites.by_part import Parts
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.groups import Parts
+from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import group_named, nouns_of_group, ordered_keys, units_of_group
 from benchmark.suites.results import Section, ShownPicture, ShownTable
 from core.messages import Sentence, clauses, gettext_noop, labelled, listed, uncapitalised, word

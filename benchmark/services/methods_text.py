@@ -17,9 +17,9 @@ from benchmark.services.judge_versions import judge_name
 from benchmark.services.run_metrics import RunMetrics
 from benchmark.services.watching import SchemaBreaker, schema_breakers
 from benchmark.suites.contract import Suite
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import group_named, suite_named
-from benchmark.suites.reported import ASKING, PROMPTS, UNCERTAINTY, Reported
+from benchmark.suites.reports import ASKING, PROMPTS, UNCERTAINTY, Reported
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import fewest_ranked

@@ -10,10 +10,10 @@ from benchmark.domain.inference.answered_pairs import Sides, answered_difference
 from benchmark.domain.inference.leaderboard import NONE_SCORED
 from benchmark.models import Run, StoryScores
 from benchmark.services.leaderboards import SEED
-from benchmark.suites.asked import Columns
+from benchmark.suites.figures import KeptScores, cases_by_story, clusters_of
+from benchmark.suites.questions import Columns
 from benchmark.suites.registry import group_named, units_of_group
 from benchmark.suites.results import EntrantResults
-from benchmark.suites.story_scores import KeptScores, cases_by_story, clusters_of
 from core.digests import json_digest
 from core.made_by import made_by
 from core.statistics import SHARE, Estimate, mean_estimates

@@ -9,8 +9,8 @@ from benchmark.models import DatasetSample, Run, StoryScores
 from benchmark.services.human_results import gold_without_person, labels_by
 from benchmark.services.leaderboards import people_of
 from benchmark.services.reports import report_of
+from benchmark.suites.figures import KeptScores
 from benchmark.suites.registry import suite_named
-from benchmark.suites.story_scores import KeptScores
 
 
 @dataclass(frozen=True, slots=True)

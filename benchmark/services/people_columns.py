@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from benchmark.domain.tables import Cells, Column
 from benchmark.domain.tables.estimates import interval_of
-from benchmark.suites.asked import PARSES
-from benchmark.suites.group_metrics import LabelledCounts
+from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named
+from benchmark.suites.reports import LabelledCounts
 from benchmark.suites.results import EntrantResults
 from core.messages import Sentence, clauses, gettext_noop, labelled, listed, word
 

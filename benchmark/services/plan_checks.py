@@ -22,7 +22,7 @@ from benchmark.services.plans import (
 )
 from benchmark.services.run_items import ended_answers, judged_answers, nothing_to_judge
 from benchmark.suites.contract import Suite
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.settings import Setting
 from core.messages import Sentence, gettext_noop, listed, word

@@ -16,7 +16,7 @@ from benchmark.services.asking import (
     sample_asked,
 )
 from benchmark.suites.contract import Suite
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import suite_for, suite_named
 from benchmark.suites.settings import COLUMN, OPTION, PARAMETER, SEED, Setting, Settings
 from core.messages import Sentence, gettext_noop, labelled, listed, sentences, uncapitalised, word

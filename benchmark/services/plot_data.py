@@ -21,10 +21,11 @@ from benchmark.services.control_tables import control_pictures
 from benchmark.services.documents import Document, absent_from, by_group, own_of, results_of, suites_of
 from benchmark.services.entered_rows import references_in, references_of
 from benchmark.services.method_tables import method_pictures
-from benchmark.suites.analyses import Facet
-from benchmark.suites.asked import PARSES
-from benchmark.suites.contract import MetricGroup, Suite
+from benchmark.suites.contract import Suite
+from benchmark.suites.groups import MetricGroup
+from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
+from benchmark.suites.reports import Facet
 from benchmark.suites.results import EntrantResults, ParseResults, ShownPicture
 from benchmark.suites.showing.entrants import facet_of, models_of
 from benchmark.suites.showing.missing import missing_of

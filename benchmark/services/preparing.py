@@ -23,8 +23,8 @@ from benchmark.services.made_elsewhere import taking, unread
 from benchmark.services.made_elsewhere.records import BadFile
 from benchmark.services.plans import Plan, RunRefused, own_steps, plan_of
 from benchmark.services.run_items import add_run_items, nothing_to_judge
-from benchmark.suites.contract import BadQuestion
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
+from benchmark.suites.questions import BadQuestion
 from core.messages import gettext_noop
 from workers.models import Item, Job, JobState
 from workers.services.notify import WORKERS

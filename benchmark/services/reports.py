@@ -19,9 +19,10 @@ from benchmark.services.at_once import check_at_once, computing
 from benchmark.services.human_results import people_in
 from benchmark.services.results import each_entered, samples_of
 from benchmark.services.run_metrics import Answered, EntrantMetrics, RunMetrics
-from benchmark.suites.contract import Entered, Measured, Sample, Suite
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.contract import Suite
+from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.people import MeasuredOfPerson
+from benchmark.suites.questions import Entered, Measured, Sample
 from benchmark.suites.registry import suite_named
 from core.made_by import made_by
 from core.messages import Sentence, gettext_noop

@@ -11,8 +11,8 @@ from benchmark.domain.drawn import RankedRow
 from benchmark.domain.tables import Absent
 from benchmark.services.documents import Document, absent_from, by_group
 from benchmark.services.plot_data import leaderboard_rows
-from benchmark.suites.group_metrics import BaselineLevels, Level
 from benchmark.suites.registry import group_named
+from benchmark.suites.reports import BaselineLevels, Level
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.levels import levels_of
 from core.plain import Json, plain

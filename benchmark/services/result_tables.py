@@ -9,8 +9,8 @@ from benchmark.domain.tables import Cells, Column, Items, SourcedRow, Table
 from benchmark.domain.tables.categories import in_order, short_name_texts
 from benchmark.domain.tables.estimates import interval_of, share_column
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
-from benchmark.suites.asked import PARSES
-from benchmark.suites.contract import GUESSED, LEFT_OUT, WRONG, MetricGroup
+from benchmark.suites.groups import GUESSED, LEFT_OUT, WRONG, MetricGroup
+from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.corrected import (

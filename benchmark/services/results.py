@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from benchmark.models import DatasetSample, Entrant, Run, RunItem
 from benchmark.services.asking import DatasetResources, all_at_once, sample_asked, settings_of
-from benchmark.suites.contract import Entered, Outcome, Sample
+from benchmark.suites.questions import Entered, Outcome, Sample
 from benchmark.suites.reasons import CALL_FAILED, CANCELLED, OPEN
 from benchmark.suites.registry import suite_named
 from workers.models import ItemState

@@ -14,7 +14,8 @@ from benchmark.services.asking import passes_of
 from benchmark.services.plans import Plan, own_steps
 from benchmark.services.provenance import spec_of
 from benchmark.services.results import WITHOUT_CALL
-from benchmark.suites.contract import Step, Suite
+from benchmark.suites.contract import Suite
+from benchmark.suites.questions import Step
 from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows
 from core.messages import Sentence, word

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from benchmark.suites.group_metrics import GroupMetrics
+from benchmark.suites.reports import GroupMetrics
 from core.plain import Json, plain
 
 

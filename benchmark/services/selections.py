@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from benchmark.models import Dataset, Run
 from benchmark.services.reports import report_of
 from benchmark.services.run_metrics import RunMetrics
-from benchmark.suites.group_metrics import GroupMetrics
 from benchmark.suites.reasons import lost_outside
 from benchmark.suites.registry import nouns_of_samples, suite_named
+from benchmark.suites.reports import GroupMetrics
 from core.messages import Sentence, word
 
 OF_RUN = "run:"

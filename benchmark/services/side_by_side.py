@@ -10,10 +10,11 @@ from benchmark.models import RunItem
 from benchmark.services import item_detail
 from benchmark.services import items as items_service
 from benchmark.services.item_detail import Shortened, ShownMessage
-from benchmark.suites.contract import MetricGroup, Step
+from benchmark.suites.groups import MetricGroup
+from benchmark.suites.items import ReadLine
+from benchmark.suites.questions import Step
 from benchmark.suites.registry import suite_named
 from benchmark.suites.results import NamedEntrant
-from benchmark.suites.side_by_side import ReadLine
 
 Item = RunItem | None
 

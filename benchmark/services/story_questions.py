@@ -9,10 +9,11 @@ from itertools import islice
 from benchmark.models import DatasetSample, RunItem, SnapshotItem
 from benchmark.services.asking import DatasetResources, sample_answered, settings_of
 from benchmark.services.evaluating import answers_of
-from benchmark.suites.contract import BadQuestion, ItemView, Question, Suite
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.contract import Suite
+from benchmark.suites.guards import SuiteFailed
+from benchmark.suites.items import ReadLine
+from benchmark.suites.questions import BadQuestion, ItemView, Question
 from benchmark.suites.registry import suite_named
-from benchmark.suites.side_by_side import ReadLine
 from core.messages import gettext_noop
 
 MOST = 300

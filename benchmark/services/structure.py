@@ -24,8 +24,8 @@ from benchmark.services.at_once import AT_ONCE
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from benchmark.services.structure_joins import Joined, Joining, Pair
 from benchmark.services.structure_sides import Measure, Sides
-from benchmark.suites.asked import Parse
-from benchmark.suites.contract import MetricGroup
+from benchmark.suites.groups import MetricGroup
+from benchmark.suites.questions import Parse
 from benchmark.suites.results import RunEntrant
 from benchmark.suites.showing.entrants import short_names_of
 from core.digests import json_digest

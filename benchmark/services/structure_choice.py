@@ -10,7 +10,8 @@ from annotation.models import Project
 from benchmark.models import Dataset, Run
 from benchmark.services.structure import QUESTIONS, STORIES, Choice
 from benchmark.services.structure_sides import Sides
-from benchmark.suites.contract import ANSWERS, STRUCTURE, Suite
+from benchmark.suites.contract import Suite
+from benchmark.suites.groups import ANSWERS, STRUCTURE
 from benchmark.suites.registry import suites
 from core.messages import Sentence, gettext_noop, sentences
 from workers.models import UNENDED

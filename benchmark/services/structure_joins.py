@@ -11,11 +11,11 @@ from django.db.models.fields.json import KeyTransform
 from benchmark.domain.association import Observation, lowest
 from benchmark.models import DatasetSample, Run, StoryScores
 from benchmark.services.structure_sides import Measure
-from benchmark.suites.asked import Columns, Parse
-from benchmark.suites.contract import MetricGroup
+from benchmark.suites.figures import cases_by_story, categories_of
+from benchmark.suites.groups import MetricGroup
+from benchmark.suites.questions import Columns, Parse
 from benchmark.suites.registry import suite_named
 from benchmark.suites.results import RunEntrant
-from benchmark.suites.story_scores import cases_by_story, categories_of
 from core.messages import Sentence, gettext_noop, word
 
 Texts = Mapping[int, str]

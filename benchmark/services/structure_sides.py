@@ -12,7 +12,7 @@ from benchmark.models import Run
 from benchmark.services.absences import is_absent
 from benchmark.services.leaderboards import entrants_of
 from benchmark.services.reports import reports_of
-from benchmark.suites.contract import STRUCTURE, MetricGroup
+from benchmark.suites.groups import STRUCTURE, MetricGroup
 from benchmark.suites.registry import group_named, group_suite, ordered_suites, suite_named
 from benchmark.suites.results import RunEntrant
 from core.messages import Sentence, gettext_noop, labelled, listed, noted

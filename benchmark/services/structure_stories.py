@@ -12,7 +12,7 @@ from benchmark.services.item_detail import parses_on_page
 from benchmark.services.structure import Association
 from benchmark.services.structure_joins import Joined, Place
 from benchmark.services.structure_sides import Measure
-from benchmark.suites.contract import MetricGroup
+from benchmark.suites.groups import MetricGroup
 from benchmark.suites.registry import suite_named
 from core.messages import gettext_noop
 from core.plain import Json

@@ -12,7 +12,8 @@ from benchmark.services.conditions import named
 from benchmark.services.leaderboards import differences, entrants_of, ranked_entrants
 from benchmark.services.reports import reports_of
 from benchmark.services.sweeps import swept_settings
-from benchmark.suites.contract import MetricGroup, Suite
+from benchmark.suites.contract import Suite
+from benchmark.suites.groups import MetricGroup
 from benchmark.suites.registry import suite_named
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.settings import Setting

@@ -25,7 +25,7 @@ from benchmark.services.sweep_cells import (
     swept_by,
 )
 from benchmark.services.sweeps import level_of
-from benchmark.suites.contract import MetricGroup
+from benchmark.suites.groups import MetricGroup
 from benchmark.suites.registry import units_of_group
 from benchmark.suites.results import EntrantResults
 from core.language import gettext

@@ -28,7 +28,8 @@ from benchmark.services.sweep_cells import (
 from benchmark.services.sweep_choices import Choosing, choosings_of
 from benchmark.services.sweep_rows import SweptEstimate, SweptRow
 from benchmark.services.sweeps import NO_LEVEL, judges_of_launch, level_name, level_of
-from benchmark.suites.contract import MetricGroup, Suite
+from benchmark.suites.contract import Suite
+from benchmark.suites.groups import MetricGroup
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.settings import Setting
 from core.messages import Sentence, gettext_noop, labelled, listed, noted

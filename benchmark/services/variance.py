@@ -13,9 +13,9 @@ from benchmark.models import Entrant, Run, StoryScores
 from benchmark.services.conditions import asking_in_words, conditions_of
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import reports_of
+from benchmark.suites.figures import KeptScores, scores_by_turn
 from benchmark.suites.registry import group_named, keys_of
 from benchmark.suites.results import EntrantResults
-from benchmark.suites.story_scores import KeptScores, scores_by_turn
 from core.digests import json_digest
 from core.made_by import made_by
 from core.messages import Sentence, gettext_noop, listed

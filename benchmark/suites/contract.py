@@ -14,68 +14,32 @@ from annotation.domain.schema import Schema
 from benchmark.controls.contract import Controllable
 from benchmark.domain.parameters import Options
 from benchmark.domain.tables.categories import ShortNames
-from benchmark.suites.answers import Answered, AnswerIds, ParsedScores
-from benchmark.suites.asked import (
-    BadQuestion,
-    Beside,
+from benchmark.suites.answers import AnswerIds, Exchanged, Files, ParsedScores, Parser
+from benchmark.suites.copies import CopySource, Imported
+from benchmark.suites.groups import MetricGroup
+from benchmark.suites.items import ReadLine, Rows, lines_of
+from benchmark.suites.judges import Judge
+from benchmark.suites.lettered import Lettered
+from benchmark.suites.people import LabelsOf, Person, PersonMeasured
+from benchmark.suites.prompt_sets import PromptSets
+from benchmark.suites.questions import (
     Entered,
     ItemContext,
     ItemView,
     Measured,
-    Outcome,
     Parsed,
     Question,
     Resources,
-    Sample,
     Step,
 )
-from benchmark.suites.copies import BadImport, CopySource, Imported
-from benchmark.suites.item_filters import Rows
-from benchmark.suites.judged import Judge
-from benchmark.suites.lettered import Lettered
-from benchmark.suites.metric_groups import ANSWERS, GUESSED, LEFT_OUT, STRUCTURE, WRONG, MetricGroup, UnreadableAs
-from benchmark.suites.people import LabelsOf, Person, PersonMeasured
-from benchmark.suites.prompt_sets import PromptSets
-from benchmark.suites.published import Published, of_groups
-from benchmark.suites.released import Exchanged, Files, Parser
-from benchmark.suites.reported import Reported, Sections
+from benchmark.suites.reports import Published, Reported, Sections, of_groups
 from benchmark.suites.results import Explorer, ParseResults, Section, ShownPicture, ShownTable, nothing
 from benchmark.suites.settings import Option, Setting, Settings
-from benchmark.suites.side_by_side import ReadLine, lines_of
 from benchmark.suites.sizes import Sizes
 from core.messages import gettext_noop
 from core.plain import Json
 from workers.providers.baseline.baseline import Baseline
 from workers.providers.contract import Request
-
-__all__ = [
-    "ANSWERS",
-    "GUESSED",
-    "LEFT_OUT",
-    "STRUCTURE",
-    "WRONG",
-    "AnswerIds",
-    "Answered",
-    "BadImport",
-    "BadQuestion",
-    "Beside",
-    "Entered",
-    "Imported",
-    "ItemView",
-    "Measured",
-    "MetricGroup",
-    "Option",
-    "Outcome",
-    "Parsed",
-    "Question",
-    "Resources",
-    "Sample",
-    "Setting",
-    "Sizes",
-    "Step",
-    "Suite",
-    "UnreadableAs",
-]
 
 
 @dataclass(frozen=True, slots=True)

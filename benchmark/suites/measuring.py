@@ -1,6 +1,6 @@
 """The figures of a metric group as reports keep them, from what each sample came to.
 
-Figures and figures by sample are those of `benchmark.suites.asked`.
+Figures and figures by sample are those of `benchmark.suites.questions`.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import prod
 from statistics import fmean, mean, stdev
 from typing import TypeVar
 
@@ -15,23 +16,9 @@ from benchmark.domain.averaging import StoryAverages, StoryMetrics, averages
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, overall_row, report
 from benchmark.domain.flips import flips_by_cluster
-from benchmark.suites.analyses import Analysis, Facet, Finding, Repetitions, SameAnswers, Spread
-from benchmark.suites.asked import (
-    PARSES,
-    UNREADABLE_ANSWER,
-    Analyses,
-    BySample,
-    Columns,
-    Metrics,
-    Parse,
-    Parses,
-)
-from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Resources, Sample
-from benchmark.suites.group_metrics import Level
-from benchmark.suites.reasons import OPEN
-from benchmark.suites.registry import group_named, units_of_group
-from benchmark.suites.story_scores import (
+from benchmark.suites.figures import (
     LEFT_OUT,
+    estimate_of_row,
     mean_columns,
     official_columns,
     official_metrics,
@@ -41,8 +28,27 @@ from benchmark.suites.story_scores import (
     with_intervals,
     with_turns,
 )
-from benchmark.suites.unit_estimates import estimate_of_row
+from benchmark.suites.groups import WRONG, MetricGroup, Parts, Says, UnreadableAs
+from benchmark.suites.questions import (
+    PARSES,
+    UNREADABLE_ANSWER,
+    Analyses,
+    BySample,
+    Columns,
+    Entered,
+    Measured,
+    Metrics,
+    Outcome,
+    Parse,
+    Parses,
+    Resources,
+    Sample,
+)
+from benchmark.suites.reasons import OPEN, questions_unanswered
+from benchmark.suites.registry import group_named, units_of_group
+from benchmark.suites.reports import Analysis, Facet, Finding, Level, Repetitions, SameAnswers, Spread
 from core.digests import json_digest
+from core.messages import Sentence, gettext_noop
 from core.plain import Json
 from core.statistics import RESAMPLES
 from core.statistics.variance import CLUSTERS, REPETITIONS, VarianceSplit, variance_split
@@ -519,3 +525,283 @@ def _clusters(samples: Sequence[Sample]) -> dict[int, str]:
     """Return the clusters by sample number; empty where no two samples share a cluster."""
     clusters = {sample.number: sample.cluster for sample in samples}
     return clusters if len(set(clusters.values())) < len(clusters) else {}
+
+
+def every(sample: Sample) -> bool:
+    """Every sample of a set counts."""
+    return True
+
+
+def sets_group(
+    key: str,
+    title: str,
+    score_title: str,
+    *,
+    share: str,
+    header: str,
+    step: str,
+    rests_on: Sequence[str],
+    notes: tuple[str, ...],
+    counts: Callable[[Sample], bool] = every,
+    noun: str = gettext_noop("answering"),
+    chance: Callable[[Sample], float | None] | None = None,
+    majority: Callable[[Sample, Resources], float | None] | None = None,
+    says: Says | None = None,
+) -> MetricGroup:
+    """Return the metric group of sets that are right as a whole, by their only share; `counts`, a function of a module,
+    says which samples of a set count, `chance` how likely one of them is right by chance, `majority` whether the answer
+    is that is right most often, `says` what the answer to one of them says."""
+    return MetricGroup(
+        key=key,
+        title=title,
+        noun=noun,
+        shares=(share,),
+        headers={share: header},
+        score=share,
+        score_title=score_title,
+        prompt=step,
+        rests_on=tuple(rests_on),
+        scored=step,
+        notes=notes,
+        by_category=False,
+        unit=(gettext_noop("set"), gettext_noop("sets")),
+        counts=counts,
+        chance=chance,
+        majority=majority,
+        says=says,
+        right_or_wrong=True,
+    )
+
+
+def measured_sets(
+    entered: Entered,
+    group: MetricGroup,
+    score: Scoring,
+    *,
+    of_all: bool = True,
+) -> Measured | None:
+    """The figures of a group whose units are sets, the samples of one `Sample.group`: of each share a set has the least
+    of what its samples have from `score`, so that it is right where all of them are.
+
+    The group's `counts` says which samples count. Under a control those that it leaves as they are count as published,
+    in sets of which it changes some. A set of which not all these were asked has no figure, and analyses say how many
+    such sets there are as `incomplete`; others stand under their first sample. The other samples have rows without a
+    figure, as a ranking over all samples of a run takes those without a row for lost; `of_all=False` leaves them out.
+    """
+    counts = group.counts or every
+    sets = entered.resources.derived(("sets", counts), lambda samples: _keys_of_sets([*filter(counts, samples)]))
+    whole = _with_unchanged(entered)
+    asked = {sample.key: sample for sample in whole.samples if whole.outcomes.get(sample.key)}
+    changed = {sample.key for sample in entered.samples if entered.outcomes.get(sample.key)}
+    of_run = [keys for keys in sets.values() if not changed.isdisjoint(keys)]
+    members = {keys[0]: [asked[key] for key in keys] for keys in of_run if asked.keys() >= {*keys}}
+
+    def scored(first: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+        if first.key not in members:
+            return undefined(first, group.shares)
+        turns = {outcome.repetition for outcome in outcomes}
+        return _least([score(sample, _at(whole, group, sample, turns)) for sample in members[first.key]])
+
+    def of_set(level_of: LevelOf) -> LevelOf:
+        """All samples of the set right, each by itself: where one cannot be, whatever is not known of the others."""
+
+        def level(first: Sample) -> float | None:
+            each = [level_of(sample) for sample in members[first.key]]
+            shares = [share for share in each if share is not None]
+            return prod(shares) if len(shares) == len(each) or 0 in shares else None
+
+        return level
+
+    single = levels_of(group, entered.resources)
+    levels = Levels(*(level and of_set(level) for level in (single.by_chance, single.by_majority)))
+    counted = whole if of_all and members else replace(whole, samples=[first for first, *_ in members.values()])
+    incomplete = len(of_run) - len(members)
+    measured = measured_samples(counted, group, scored, levels, members)
+    return with_incomplete(measured, incomplete)
+
+
+def _with_unchanged(entered: Entered) -> Entered:
+    """Return what became of the samples of a run under a control with those that the control leaves as they are."""
+    if entered.unchanged is None:
+        return entered
+    samples = sorted([*entered.samples, *entered.unchanged.samples], key=lambda sample: sample.number)
+    return replace(entered, samples=samples, outcomes={**entered.unchanged.outcomes, **entered.outcomes})
+
+
+def _keys_of_sets(samples: Sequence[Sample]) -> dict[str, list[str]]:
+    sets: dict[str, list[str]] = {}
+    for sample in samples:
+        if sample.group:
+            sets.setdefault(sample.group, []).append(sample.key)
+    return sets
+
+
+def _at(entered: Entered, group: MetricGroup, sample: Sample, turns: set[int]) -> list[Outcome]:
+    return [outcome for outcome in counted_outcomes(entered.outcomes[sample.key], group) if outcome.repetition in turns]
+
+
+def _least(results: Sequence[SampleResult]) -> SampleResult:
+    """A set that one known answer makes wrong is wrong, whatever the missing ones would have been."""
+    scores = [result.repaired for result in results]
+    worst, best = _smallest([score.worst for score in scores]), _smallest([score.best for score in scores])
+    estimates = [score.estimate for score in scores if score.estimate is not None]
+    is_complete = len(estimates) == len(scores) or worst == best
+    unreadable = "" if is_complete else next(score.unreadable for score in scores if score.estimate is None)
+    estimate = (_smallest(estimates) if len(estimates) == len(scores) else worst) if is_complete else None
+    reason = next((result.reason for result in results if result.official is None), "")
+    official = None if reason else _smallest([result.official or {} for result in results])
+    if not any(value is not None for value in best.values()):
+        estimate, unreadable = None, ""
+    values = None if official is None else {name: value for name, value in official.items() if value is not None}
+    return SampleResult(values, StoryScore(scores[0].category, worst, best, estimate, unreadable), reason)
+
+
+def _smallest(shares: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+    """Return the least of the defined values of each share."""
+    names = dict.fromkeys(name for share in shares for name in share)
+    return {
+        name: min((value for share in shares if (value := share.get(name)) is not None), default=None) for name in names
+    }
+
+
+ACCURACY = "accuracy"
+Verdict = Callable[[Sample, Outcome, Parse], bool | None]
+"""A verdict: whether the answer is right; None where the parse leaves it out of the denominator."""
+
+
+def accuracy_group(
+    key: str,
+    title: str,
+    *,
+    step: str,
+    rests_on: Sequence[str],
+    facets: Mapping[str, str],
+    facet_values: Mapping[str, str] | None = None,
+    notes: tuple[str, ...],
+    noun: str = gettext_noop("answering"),
+    score_title: str = gettext_noop("Accuracy"),
+    mean_of: str = "types",
+    unreadable_as: UnreadableAs = WRONG,
+    chance: Callable[[Sample], float | None] | None = None,
+    majority: Callable[[Sample, Resources], float | None] | None = None,
+    parts: Parts | None = None,
+    says: Says | None = None,
+) -> MetricGroup:
+    """Return the metric group of the questions of a step by accuracy, with the mean over categories, which `mean_of`
+    names in the plural; `unreadable_as`, `facet_values`, `chance`, `majority`, `parts` and `says` as
+    `MetricGroup` has them."""
+    return MetricGroup(
+        key=key,
+        title=title,
+        noun=noun,
+        shares=(ACCURACY,),
+        headers={
+            ACCURACY: gettext_noop("Accuracy"),
+            f"{ACCURACY}_category_mean": Sentence("Mean of {mean_of}", mean_of=mean_of),
+        },
+        category_mean=ACCURACY,
+        score=ACCURACY,
+        score_title=score_title,
+        prompt=step,
+        rests_on=tuple(rests_on),
+        scored=step,
+        facets=facets,
+        facet_values=facet_values or {},
+        notes=notes,
+        unreadable_as=unreadable_as,
+        chance=chance,
+        majority=majority,
+        parts=parts,
+        says=says,
+        right_or_wrong=True,
+    )
+
+
+def is_read_right(sample: Sample, outcome: Outcome, parse: Parse) -> bool:
+    """Return whether a parse itself says that the answer is right, as `Verdict` has it; one without a parse is
+    wrong."""
+    return bool((outcome.read(parse) or {}).get("right"))
+
+
+def scored_by(verdict: Verdict, share: str = ACCURACY) -> Callable[[Sample, Sequence[Outcome]], SampleResult]:
+    """Return the scoring of samples by the share of right answers, as `measured_samples` takes it.
+
+    Officially an answer that is left out has no score, and without an answer to one of its repetitions a sample has
+    none. Repaired, bounds take what is missing or cannot be read as wrong and as right; the estimate is of the answers
+    that were read.
+    """
+
+    def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+        answered = [outcome for outcome in outcomes if not outcome.without]
+        missing = len(outcomes) - len(answered)
+        official = [right for outcome in answered if (right := verdict(sample, outcome, "official")) is not None]
+        reason = questions_unanswered(missing, len(outcomes))
+        of_official = None if missing else {share: fmean(official) if official else None}
+        read = [outcome for outcome in answered if not outcome.unreadable]
+        repaired = [right for outcome in read if (right := verdict(sample, outcome, "repaired")) is not None]
+        return SampleResult(of_official, _score(sample, share, repaired, outcomes), reason)
+
+    return scored
+
+
+def _score(sample: Sample, share: str, rights: Sequence[bool], outcomes: Sequence[Outcome]) -> StoryScore:
+    total, right = len(outcomes), sum(rights)
+    worst, best = {share: right / total}, {share: (right + total - len(rights)) / total}
+    if not rights:
+        why = next(
+            why
+            for outcome in outcomes
+            if (why := outcome.without or outcome.unreadable or gettext_noop("it is left out"))
+        )
+        return StoryScore(sample.category, worst, best, None, why)
+    return StoryScore(sample.category, worst, best, {share: right / len(rights)})
+
+
+Shares = Mapping[str, float | None]
+SharesOf = Callable[[Outcome, Parse], Shares | None]
+"""The shares of an answer by name, None of one that is not defined; None where the official parse leaves the answer
+out."""
+
+
+def scored_shares(
+    names: Sequence[str], shares_of: SharesOf = Outcome.read
+) -> Callable[[Sample, Sequence[Outcome]], SampleResult]:
+    """Return the scoring of samples by several shares, as `measured_samples` takes it; without `shares_of` they stand
+    in the parses themselves.
+
+    Officially an answer that is left out has no shares, and without an answer to one of its repetitions a sample has
+    none. Repaired, bounds take what is missing or cannot be read as 0 and as 1; the estimate is of the answers that
+    were read.
+    """
+
+    def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+        answered = [outcome for outcome in outcomes if not outcome.without]
+        missing = len(outcomes) - len(answered)
+        reason = questions_unanswered(missing, len(outcomes))
+        official = [shares for outcome in answered if (shares := shares_of(outcome, "official")) is not None]
+        read = [outcome for outcome in answered if not outcome.unreadable]
+        repaired = [shares for outcome in read if (shares := shares_of(outcome, "repaired")) is not None]
+        return SampleResult(
+            None if missing else {name: _mean_share(official, name) for name in names},
+            _shares_score(sample, names, repaired, outcomes),
+            reason,
+        )
+
+    return scored
+
+
+def _shares_score(
+    sample: Sample, names: Sequence[str], repaired: Sequence[Shares], outcomes: Sequence[Outcome]
+) -> StoryScore:
+    lacking = len(outcomes) - len(repaired)
+    worst = {name: _mean_share([*repaired, *[{name: 0.0}] * lacking], name) for name in names}
+    best = {name: _mean_share([*repaired, *[{name: 1.0}] * lacking], name) for name in names}
+    if repaired:
+        return StoryScore(sample.category, worst, best, {name: _mean_share(repaired, name) for name in names})
+    why = next(outcome.without or outcome.unreadable or gettext_noop("it is left out") for outcome in outcomes)
+    return StoryScore(sample.category, worst, best, None, why)
+
+
+def _mean_share(answers: Sequence[Shares], name: str) -> float | None:
+    values = [value for shares in answers if (value := shares.get(name)) is not None]
+    return fmean(values) if values else None

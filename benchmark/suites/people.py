@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from annotation.domain.leave_one_out import By
 from annotation.domain.schema import Schema
-from benchmark.suites.asked import BySample, Measured, Metrics, Parses, Resources, Sample, SuiteData
-from benchmark.suites.group_metrics import GroupMetrics, LabelledCounts
+from benchmark.suites.questions import BySample, Measured, Metrics, Parses, Resources, Sample, SuiteData
+from benchmark.suites.reports import GroupMetrics, LabelledCounts
 from benchmark.suites.settings import Settings
 from core.plain import Json
 

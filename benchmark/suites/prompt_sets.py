@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from benchmark.suites.asked import BadQuestion, Question
+from benchmark.suites.questions import BadQuestion, Question
 from benchmark.suites.settings import Settings
 from workers.providers.contract import Request
 

@@ -9,15 +9,30 @@ from importlib import import_module
 
 from annotation.domain.answer_writers import register_writer
 from annotation.domain.schema import Schema
-from benchmark.suites.contract import MetricGroup, Suite
-from benchmark.suites.guarding import SuiteFailed, guarded
-from benchmark.suites.item_filters import OF_EVERY_SUITE
-from benchmark.suites.released import Parser
-from benchmark.suites.schema_names import schema_in
+from benchmark.suites.answers import Parser
+from benchmark.suites.contract import Suite
+from benchmark.suites.groups import MetricGroup
+from benchmark.suites.guards import SuiteFailed, guarded
+from benchmark.suites.items import OF_EVERY_SUITE
 from benchmark.suites.settings import OF_EVERY_RUN, OF_THE_LAUNCH
 from core.messages import Sentence
 from workers.providers.baseline.baseline import Baseline
 from workers.providers.baseline.registered import register_baseline, registered_baseline
+
+_JOINT = "__"
+
+
+def named_by(name: str, schema: Schema) -> str:
+    """Return the name of a suite, or of a metric group, for gold of a schema that has its own: letters, digits, hyphens
+    and low lines."""
+    return _JOINT.join((name, schema.name, schema.version.replace(".", "_")))
+
+
+def schema_in(name: str) -> tuple[str, str, str] | None:
+    """Return (name, schema name, schema version) of what `named_by` made; None for another name."""
+    parts = name.split(_JOINT, 2)
+    return (parts[0], parts[1], parts[2].replace("_", ".")) if len(parts) == 3 else None
+
 
 FOLDERS = ("omnitom", "tombench", "opentom", "fantom", "percept_tomi", "percept_fantom")
 """Folders beside this file, each with a `suite.py` that holds `SUITE`."""

@@ -17,8 +17,8 @@ from benchmark.domain.inference import ComparedModel
 from benchmark.domain.provenance import EndpointSpec
 from benchmark.domain.report_rows import BothParses, ParseRows
 from benchmark.domain.tables import Table
-from benchmark.suites.group_metrics import BaselineLevels, GroupMetrics
-from benchmark.suites.judge_summaries import JudgeTestSummary
+from benchmark.suites.judges import JudgeTestSummary
+from benchmark.suites.reports import BaselineLevels, GroupMetrics
 from core.plain import Json, plain
 
 

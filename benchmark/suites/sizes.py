@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from benchmark.domain.parameters import Options
-from benchmark.suites.asked import Question
+from benchmark.suites.questions import Question
 from workers.domain.pricing import Extent
 
 

@@ -22,7 +22,8 @@ from benchmark.services import gold_digests
 from benchmark.services.datasets import Cells, Difference, contents_of
 from benchmark.services.imports import copy_in_archive, import_archive
 from benchmark.services.visibility import set_audience, visibility_of
-from benchmark.suites.contract import BadImport, Suite
+from benchmark.suites.contract import Suite
+from benchmark.suites.copies import BadImport
 from benchmark.suites.registry import suite_of_gold, suites
 from core.idempotency.forms import made_once
 from core.language import gettext

@@ -21,7 +21,7 @@ from benchmark.services.differences import NamedPair, categories_among, correcte
 from benchmark.services.documents import leaderboard_document
 from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.plot_data import plots_of
-from benchmark.suites.asked import PARSES
+from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.views.files import PagePlot, files_of, plot_of
 from benchmark.views.tables import Href, PageTable, ordered, page_table

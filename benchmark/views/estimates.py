@@ -25,7 +25,7 @@ from benchmark.services.launches import again_of, controls_of_run, suite_of_vers
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused, draft_of
 from benchmark.services.question_sizes import TOGETHER, Room, extent_of, request_of
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
 from benchmark.views.launch import chosen

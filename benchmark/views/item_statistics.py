@@ -27,7 +27,7 @@ from benchmark.services.item_statistics import (
     items_of,
     metrics_of,
 )
-from benchmark.suites.asked import PARSES
+from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.showing.ranking import ranked_within
 from benchmark.views.files import files_of

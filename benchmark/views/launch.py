@@ -26,7 +26,7 @@ from benchmark.services.launches import run_again, start_runs, suite_of_version
 from benchmark.services.plans import Plan, RunRefused, steps_of
 from benchmark.services.run_items import judged_answers, needed_by_judge
 from benchmark.suites.contract import Suite
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import suite_named, suites_of
 from core.idempotency.forms import made_before, made_once
 from core.language import ngettext

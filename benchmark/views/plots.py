@@ -20,7 +20,7 @@ from benchmark.services.across_reports import ACROSS
 from benchmark.services.across_tables import pictures_across
 from benchmark.services.comparisons import NotComparable
 from benchmark.services.plot_data import WIDTHS, Picture, comparison_picture, plots_of
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
 from core.digests import text_digest
 from core.made_by import made_by
 from core.messages import Sentence, gettext_noop, listed

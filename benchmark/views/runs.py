@@ -43,7 +43,7 @@ from benchmark.services.runs import (
 )
 from benchmark.services.sweeps import sweep_of
 from benchmark.services.watching import schema_breakers, shortfall_of_run, step_progress, to_come_of, total_of
-from benchmark.suites.contract import Step
+from benchmark.suites.questions import Step
 from benchmark.suites.registry import suite_named
 from benchmark.views.datasets import reading_gold
 from core.catalogues.sentences import translated

@@ -13,7 +13,7 @@ from benchmark.services.documents import Document, results_of, suites_of, tables
 from benchmark.services.method_tables import method_sections
 from benchmark.services.plot_data import Picture, plots_of
 from benchmark.suites.contract import Suite
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import ordered_keys
 from benchmark.suites.results import Choice, Explorer, Section
 from benchmark.views.files import Address, PageFile, PagePlot, files_of, plot_of

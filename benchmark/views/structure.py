@@ -42,8 +42,8 @@ from benchmark.services.structure_tables import (
     tables_of,
     verdict_of,
 )
-from benchmark.suites.asked import PARSES
-from benchmark.suites.contract import ANSWERS
+from benchmark.suites.groups import ANSWERS
+from benchmark.suites.questions import PARSES
 from benchmark.views.at_once import following
 from benchmark.views.files import files_of
 from benchmark.views.plots import plot_response

@@ -21,7 +21,7 @@ from benchmark.services.anchor_plans import estimate_of_repeat
 from benchmark.services.anchors import ask_again, note_concerns, resume_watch, start_watch, stop_watch
 from benchmark.services.estimates import Sums
 from benchmark.services.plans import RunRefused
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
 from benchmark.views.launch import posted

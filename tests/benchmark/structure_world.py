@@ -6,7 +6,8 @@ from __future__ import annotations
 from benchmark.models import Dataset, Run
 from benchmark.services.imports import Copy, keep_copy
 from benchmark.services.reports import report_of
-from benchmark.suites.contract import Imported, Sample
+from benchmark.suites.copies import Imported
+from benchmark.suites.questions import Sample
 from benchmark.suites.registry import suite_named
 from tests.benchmark.evaluation import started, worked_off
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world

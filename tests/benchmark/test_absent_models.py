@@ -21,7 +21,7 @@ from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import forget_report, report_of
 from benchmark.services.snapshots import save_run_snapshot
 from benchmark.services.withheld import whole_document
-from benchmark.suites.group_metrics import BaselineLevels
+from benchmark.suites.reports import BaselineLevels
 from benchmark.suites.results import EntrantParses
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, endpoint, results_world
 from tests.copies import copied

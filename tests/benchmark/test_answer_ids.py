@@ -14,7 +14,6 @@ from benchmark.services.made_elsewhere.importing import Statements, import_answe
 from benchmark.services.made_elsewhere.matching import FileSample, Index, match
 from benchmark.services.made_elsewhere.records import BadFile, Record
 from benchmark.services.plans import Plan
-from benchmark.suites.contract import BadQuestion, Question
 from benchmark.suites.fantom.samples import FULL, SHORT
 from benchmark.suites.fantom.samples import samples_of as fantom_samples
 from benchmark.suites.fantom_questions.data import read_fantom
@@ -24,6 +23,7 @@ from benchmark.suites.opentom.samples import load as load_opentom
 from benchmark.suites.opentom.sampling import sampled
 from benchmark.suites.percept_fantom.samples import annotated_sets
 from benchmark.suites.percept_fantom.samples import samples_of as percept_fantom_samples
+from benchmark.suites.questions import BadQuestion, Question
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import Settings
 from benchmark.suites.tombench.samples import load as load_tombench

@@ -70,9 +70,9 @@ from benchmark.services.snapshots import (
     save_leaderboard_snapshot,
     save_run_snapshot,
 )
-from benchmark.suites.asked import PARSES
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.step_keys import LABEL
+from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import suite_named
 from core.messages import restored
 from core.stored_json import parsed_once, text_of

@@ -12,8 +12,8 @@ from benchmark.models import AnswerFormat, Audience
 from benchmark.services.differences import pairs_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.reports import scores_of
-from benchmark.suites.asked import Columns
-from benchmark.suites.story_scores import lacking, official_columns, official_metrics, with_intervals
+from benchmark.suites.figures import lacking, official_columns, official_metrics, with_intervals
+from benchmark.suites.questions import Columns
 from core.statistics import holm
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
 

@@ -21,8 +21,8 @@ from benchmark.services.documents import document_of, tables_of
 from benchmark.services.entered_rows import Entry, EntryRefused, add_row, checked, with_entered
 from benchmark.services.plot_data import plots_of
 from benchmark.suites.perceiving import tables as perceiving
-from benchmark.suites.published import Published, of_groups
 from benchmark.suites.registry import suite_named, suites
+from benchmark.suites.reports import Published, of_groups
 from benchmark.views.tables import page_table
 from tests.benchmark.controls.world import controlled_world
 from tests.benchmark.results_world import ResultsWorld, results_world

@@ -21,9 +21,9 @@ from benchmark.services.launches import start_run
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.reports import report_of
 from benchmark.suites import registry
-from benchmark.suites.analyses import Analysis, Repetitions, Spread
-from benchmark.suites.contract import BadQuestion
-from benchmark.suites.guarding import SuiteFailed, guarded
+from benchmark.suites.guards import SuiteFailed, guarded
+from benchmark.suites.questions import BadQuestion
+from benchmark.suites.reports import Analysis, Repetitions, Spread
 from benchmark.suites.settings import Settings
 from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.tiny.suite import SUITE
@@ -260,6 +260,6 @@ def test_a_sentence_is_short_and_of_one_line(tiny):
 
 
 def _question():
-    from benchmark.suites.contract import Question, Sample
+    from benchmark.suites.questions import Question, Sample
 
     return Question(Sample("sum-0", "c", {}, {}), "sum", Settings(), None)

@@ -18,10 +18,11 @@ from django.utils import timezone
 from benchmark.models import Dataset, Run
 from benchmark.services.launches import start_run
 from benchmark.services.plans import Plan, RunRefused
-from benchmark.suites import guarding, registry
-from benchmark.suites.contract import Question, Sample, Suite
-from benchmark.suites.guarding import SuiteFailed, guarded
+from benchmark.suites import guards, registry
+from benchmark.suites.contract import Suite
+from benchmark.suites.guards import SuiteFailed, guarded
 from benchmark.suites.people import Person
+from benchmark.suites.questions import Question, Sample
 from benchmark.suites.results import Choice, Explorer, ShownPicture, ShownTable
 from benchmark.suites.settings import Settings
 from tests.benchmark.settled import make_endpoint, work_off, written
@@ -57,11 +58,11 @@ def _kinds(hint: Any) -> set[Any]:
 
 
 def test_every_function_of_the_contract_is_guarded():
-    left_to_others = {name for name in _functions(Suite) if name.split(".")[0] in guarding._NOT_HERE}
+    left_to_others = {name for name in _functions(Suite) if name.split(".")[0] in guards._NOT_HERE}
     assert left_to_others == {
         "load", "baselines.answer", "baselines.settings", "answer_writers.labels", "answer_writers.propositions"
     }  # fmt: skip
-    assert _functions(Suite) - left_to_others == set(guarding._TRIES)
+    assert _functions(Suite) - left_to_others == set(guards._TRIES)
 
 
 def _raises(*args: Any, **kwargs: Any) -> Any:
@@ -73,18 +74,18 @@ def test_whatever_a_function_did_not_foresee_is_one_sentence(tiny, name):
     suite = registry.suite_named(name)
     safe = guarded(_broken(suite))
     question = Question(Sample("k", "c", {}, {}, number=7), suite.steps[0].key, Settings(), None)
-    for path in guarding._TRIES:
+    for path in guards._TRIES:
         for call in _found(safe, path.split(".")):
             with pytest.raises(
                 SuiteFailed, match=rf"^{suite.title} could not .+; the log of the program says where\.$"
             ):
-                made = call(_person() if "{who}" in guarding._TRIES[path] else question)
+                made = call(_person() if "{who}" in guards._TRIES[path] else question)
                 list(made)  # files are made one by one
 
 
 def _broken(part: Any) -> Any:
     """The part with functions that raise in the place of its own."""
-    values = {one.name: getattr(part, one.name) for one in fields(part) if one.name not in guarding._NOT_HERE[1:]}
+    values = {one.name: getattr(part, one.name) for one in fields(part) if one.name not in guards._NOT_HERE[1:]}
     return replace(part, **{name: _broken_value(value) for name, value in values.items()})
 
 

@@ -18,7 +18,7 @@ from benchmark.services.finer_items import finer_scores
 from benchmark.services.item_statistics import items_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.reports import report_of
-from benchmark.suites.story_scores import KeptScores, scores_by_story
+from benchmark.suites.figures import KeptScores, scores_by_story
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import STORIES, results_world
 from tests.copies import copied

@@ -12,15 +12,14 @@ import pytest
 from benchmark.domain.inference import Cases, leaderboard
 from benchmark.services.plot_data import score_of
 from benchmark.services.result_tables import OFFICIALLY, group_table
-from benchmark.suites.asked import Entered, Outcome, Sample
-from benchmark.suites.contract import GUESSED, LEFT_OUT, WRONG
-from benchmark.suites.measuring import SampleResult, measured_samples, undefined
+from benchmark.suites.figures import cases_by_story, mean_columns, official_metrics, with_intervals
+from benchmark.suites.groups import GUESSED, LEFT_OUT, WRONG
+from benchmark.suites.measuring import ACCURACY, SampleResult, measured_samples, scored_by, undefined
 from benchmark.suites.opentom.measure import GROUP
+from benchmark.suites.questions import Entered, Outcome, Sample
 from benchmark.suites.registry import suite_named
 from benchmark.suites.results import EntrantParses, EntrantResults
-from benchmark.suites.right_or_wrong import ACCURACY, scored_by
 from benchmark.suites.settings import Settings
-from benchmark.suites.story_scores import cases_by_story, mean_columns, official_metrics, with_intervals
 
 UNREADABLE: dict[str, Any] = {"label": -1}
 RESOURCES = SimpleNamespace(derived=lambda name, compute: {"a/coarse": 1})  # the labels of the majority

@@ -6,9 +6,9 @@ import pytest
 
 from benchmark.services.made_elsewhere.matching import FileSample, Index, _spans, match
 from benchmark.services.made_elsewhere.records import Record
-from benchmark.suites.contract import Question
 from benchmark.suites.fantom.samples import SHORT, samples_of
 from benchmark.suites.fantom_questions.data import read_fantom
+from benchmark.suites.questions import Question
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import Settings
 

@@ -16,7 +16,7 @@ from benchmark.services.extending import extend_run
 from benchmark.services.launches import add_controls, run_again, start_run
 from benchmark.services.plans import RunRefused
 from benchmark.services.runs import act_on
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.guards import SuiteFailed
 from tests.benchmark.controls.world import QUESTIONS, opentom, plan
 from tests.benchmark.settled import work_off, written
 from tests.cast import new_cast

@@ -27,8 +27,8 @@ from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused, plan_of
 from benchmark.services.reports import forget_report, report_of
 from benchmark.services.variance import prompt_splits
-from benchmark.suites.asked import Columns
-from benchmark.suites.story_scores import cases_by_story, mean_columns
+from benchmark.suites.figures import cases_by_story, mean_columns
+from benchmark.suites.questions import Columns
 from benchmark.views.sections import sections_in
 from core.plain import plain
 from tests.benchmark.planning import changed, planned

@@ -20,7 +20,7 @@ from benchmark.services.judge_versions import version_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.reports import reports_of
 from benchmark.suites import registry
-from benchmark.suites.guarding import guarded
+from benchmark.suites.guards import guarded
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, endpoint, results_world
 from tests.copies import copied
 from workers.models import Endpoint

@@ -14,10 +14,10 @@ from benchmark.services.estimates import estimate
 from benchmark.services.launches import start_run
 from benchmark.services.plans import Plan
 from benchmark.suites import registry
-from benchmark.suites.contract import Entered, MetricGroup, Outcome, Sample, Step
-from benchmark.suites.guarding import guarded
-from benchmark.suites.measuring import SampleResult
-from benchmark.suites.set_measuring import measured_sets
+from benchmark.suites.groups import MetricGroup
+from benchmark.suites.guards import guarded
+from benchmark.suites.measuring import SampleResult, measured_sets
+from benchmark.suites.questions import Entered, Outcome, Sample, Step
 from benchmark.suites.settings import Settings
 from core.plain import plain
 from tests.benchmark.settled import make_endpoint, work_off

@@ -12,10 +12,10 @@ from annotation.models import Assignment
 from benchmark.models import Audience, RunItem
 from benchmark.services import comparisons
 from benchmark.services.side_by_side import Around, numbers_around, paired, step_on_page
-from benchmark.suites.asked import Columns, ItemView, Question, Sample
+from benchmark.suites.items import ReadLine, lines_of
+from benchmark.suites.questions import Columns, ItemView, Question, Sample
 from benchmark.suites.registry import suites
 from benchmark.suites.settings import Settings
-from benchmark.suites.side_by_side import ReadLine, lines_of
 from tests.benchmark.results_world import HOSTILE, MUTE, STORIES, ResultsWorld, results_world
 
 

@@ -13,8 +13,9 @@ from django.core.management import call_command
 from benchmark.models import RunItem
 from benchmark.services.evaluating import answers_of, parse_answer
 from benchmark.services.reports import scores_of
-from benchmark.suites.contract import Question, Sample, Suite
+from benchmark.suites.contract import Suite
 from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.questions import Question, Sample
 from benchmark.suites.registry import suite_named, suites
 from benchmark.suites.settings import Settings
 from core.incoming.thoughts import without_thoughts

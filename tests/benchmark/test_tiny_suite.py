@@ -32,11 +32,11 @@ from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
 from benchmark.suites import registry
-from benchmark.suites.contract import BadImport, Imported, Sample, Setting
-from benchmark.suites.copies import CopyFile, CopySource
-from benchmark.suites.item_filters import Filter, Rows
-from benchmark.suites.released import Parser
-from benchmark.suites.settings import OF_EVERY_RUN
+from benchmark.suites.answers import Parser
+from benchmark.suites.copies import BadImport, CopyFile, CopySource, Imported
+from benchmark.suites.items import Filter, Rows
+from benchmark.suites.questions import Sample
+from benchmark.suites.settings import OF_EVERY_RUN, Setting
 from core.incoming import damage
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.settled import make_endpoint, work_off, written

@@ -15,7 +15,7 @@ from benchmark.services.launches import start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.reports import report_of
-from benchmark.suites.contract import BadImport
+from benchmark.suites.copies import BadImport
 from benchmark.suites.registry import suite_named
 from benchmark.suites.tombench.metrics import VotedItem, official_accuracies
 from tests.benchmark.importing import import_benchmark

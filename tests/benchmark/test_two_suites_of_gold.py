@@ -8,9 +8,9 @@ from django.urls import reverse
 
 from benchmark.models import Run
 from benchmark.suites import registry
-from benchmark.suites.contract import Parsed, Question, Step, Suite
-from benchmark.suites.measuring import measured_samples
-from benchmark.suites.right_or_wrong import accuracy_group, is_read_right, scored_by
+from benchmark.suites.contract import Suite
+from benchmark.suites.measuring import accuracy_group, is_read_right, measured_samples, scored_by
+from benchmark.suites.questions import Parsed, Question, Step
 from tests.benchmark.settled import baselines, make_endpoint, published, started, work_off, written
 from workers.models import Endpoint
 from workers.providers.baseline.baseline import Baseline

@@ -17,7 +17,6 @@ from benchmark.models import Run, RunItem
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.launches import start_run
 from benchmark.services.variance import split_of
-from benchmark.suites.contract import Sample
 from benchmark.suites.fantom_questions import data
 from benchmark.suites.fantom_questions.asking import right_answer
 from benchmark.suites.fantom_questions.baselines import TELL
@@ -25,6 +24,7 @@ from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, FACT, INACC
 from benchmark.suites.perceiving.baselines import array_of
 from benchmark.suites.percept_fantom import annotation, samples
 from benchmark.suites.percept_fantom.samples import utterances_of
+from benchmark.suites.questions import Sample
 from benchmark.suites.registry import suite_named
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.planning import planned

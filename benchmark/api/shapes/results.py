@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from benchmark.api.shapes.values import Anything
 from benchmark.models import AnswerFormat
-from benchmark.suites.asked import PARSES
+from benchmark.suites.questions import PARSES
 from core.api.fields import Ends
 
 

@@ -8,7 +8,7 @@ from benchmark.management.commands._plans import flag
 from benchmark.models import AnswerFormat, Run
 from benchmark.services.comparisons import Comparison, compare, pair_of
 from benchmark.services.selections import selection_named
-from benchmark.suites.asked import PARSES
+from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import suites
 
 OF_COMPARING = ("model", "other_model", "group", "parse", "split")

@@ -30,8 +30,8 @@ from benchmark.services.leaderboard_scope import (
 from benchmark.services.plot_data import plots_of, score_of
 from benchmark.services.selections import selection_named
 from benchmark.services.snapshots import save_leaderboard_snapshot
-from benchmark.suites.asked import PARSES
-from benchmark.suites.judge_summaries import JudgeTestSummary
+from benchmark.suites.judges import JudgeTestSummary
+from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, suite_for, suite_named, suite_of_gold, suites
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.missing import leads, missing_of

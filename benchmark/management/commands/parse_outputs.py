@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmark.suites.answers import BadAnswers
+from benchmark.suites.answers import BadAnswers, Parser, Row
 from benchmark.suites.registry import parsers
-from benchmark.suites.released import Parser, Row
 from core.incoming.json_lines import lines_of, object_of_line
 from core.incoming.shapes import Open
 from core.incoming.text import NotJson, json_of, unwritable

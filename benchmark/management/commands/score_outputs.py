@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmark.management.commands._runs import say_metrics, say_scores
-from benchmark.suites.contract import Option
 from benchmark.suites.registry import suite_named, suites
+from benchmark.suites.settings import Option
 from core.management.json_command import JsonCommand
 
 

@@ -12,7 +12,7 @@ from benchmark.services.structure import QUESTIONS, STORIES, Association, associ
 from benchmark.services.structure_choice import choice_of, lacking
 from benchmark.services.structure_sides import Sides, sides_of
 from benchmark.services.structure_tables import PICTURE, TABLES, cut_text, picture_of, tables_of, verdict_of
-from benchmark.suites.asked import PARSES
+from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import suite_of_gold
 from core.plain import WHERE_THERE_IS_ONE, Json, plain
 from core.statistics import Estimate

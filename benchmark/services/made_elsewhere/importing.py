@@ -33,8 +33,9 @@ from benchmark.services.made_elsewhere.taking import AnswerRow
 from benchmark.services.plan_checks import samples_of_import
 from benchmark.services.plans import HANDLER, MOST_REPETITIONS, Plan, RunRefused, draft_of
 from benchmark.services.provenance import versions
-from benchmark.suites.contract import Step, Suite
+from benchmark.suites.contract import Suite
 from benchmark.suites.lettered import OPTION_ORDER, Order
+from benchmark.suites.questions import Step
 from benchmark.suites.reasons import NOT_IN_FILE
 from core.digests import text_digest
 from core.messages import Sentence, capitalised, gettext_noop

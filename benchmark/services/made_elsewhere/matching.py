@@ -19,10 +19,10 @@ from benchmark.services.made_elsewhere.records import BadFile, Made, Record, tex
 from benchmark.services.plans import Plan, RunRefused, draft_of
 from benchmark.services.question_sizes import request_of
 from benchmark.suites.answers import Answered, BadAnswers
-from benchmark.suites.asked import Sample
-from benchmark.suites.contract import BadQuestion, Suite
-from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.contract import Suite
+from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.lettered import Order, order_in, order_of, order_of_appearance
+from benchmark.suites.questions import BadQuestion, Sample
 from benchmark.suites.settings import Setting
 from core.messages import Sentence, gettext_noop, listed
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from benchmark.methods.contract import PEOPLE
 from benchmark.methods.program import program_of, steps_with
 from benchmark.methods.registry import methods_for
-from benchmark.suites.asked import Step
 from benchmark.suites.fantom_questions.baselines import TELL
+from benchmark.suites.questions import Step
 from core.messages import gettext_noop
 
 ANSWER = "answer"

@@ -7,16 +7,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from benchmark.suites.asked import Outcome, Parse, Sample
-from benchmark.suites.contract import Entered, Measured, MetricGroup
 from benchmark.suites.fantom.answering import ANSWER, ANSWERING
 from benchmark.suites.fantom.judging import JUDGE
 from benchmark.suites.fantom.verdicts import CANNOT_TELL, NEITHER, RIGHT, WRONG, is_free
 from benchmark.suites.fantom_questions.by_chance import by_chance
 from benchmark.suites.fantom_questions.question_types import FACET_VALUES, SCENARIOS
-from benchmark.suites.measuring import SampleResult, counted_outcomes, measured_samples, undefined, with_findings
+from benchmark.suites.groups import MetricGroup
+from benchmark.suites.measuring import (
+    ACCURACY,
+    SampleResult,
+    counted_outcomes,
+    measured_samples,
+    scored_by,
+    undefined,
+    with_findings,
+)
+from benchmark.suites.questions import Entered, Measured, Outcome, Parse, Sample
 from benchmark.suites.reasons import JUDGE_S
-from benchmark.suites.right_or_wrong import ACCURACY, scored_by
 from core.messages import gettext_noop
 from core.plain import Json, plain, read_as
 

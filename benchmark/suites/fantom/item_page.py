@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from benchmark.suites.asked import ItemContext, ItemView
 from benchmark.suites.fantom.answering import ANSWER
 from benchmark.suites.fantom.judging import EMPTY, JUDGED_AT, SAYS_NOTHING, answer_of
 from benchmark.suites.fantom.verdicts import CANNOT_TELL, NEITHER, RIGHT, WRONG
 from benchmark.suites.fantom_questions import item_page
 from benchmark.suites.fantom_questions.read_lines import answer_lines
+from benchmark.suites.items import ReadLine
+from benchmark.suites.questions import ItemContext, ItemView
 from benchmark.suites.reasons import note_of
-from benchmark.suites.side_by_side import ReadLine
 from core.messages import gettext_noop
 
 STATES: Mapping[str, str] = {

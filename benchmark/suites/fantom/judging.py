@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from benchmark.methods.program import method_named
-from benchmark.suites.asked import Parsed, Question, Sample, Step
 from benchmark.suites.fantom.answering import ANSWER, METHODS
 from benchmark.suites.fantom.judge_wording import SCHEMA, messages_of
 from benchmark.suites.fantom.verdicts import (
@@ -26,7 +25,8 @@ from benchmark.suites.fantom.verdicts import (
 from benchmark.suites.fantom_questions.asking import answer_in
 from benchmark.suites.fantom_questions.official import after_marker
 from benchmark.suites.fantom_questions.parses import says_nothing
-from benchmark.suites.judged import Grouping, Judge, JudgeTest, Pairs, RowGroups, Tables, self_test_setting
+from benchmark.suites.judges import Grouping, Judge, JudgeTest, Pairs, RowGroups, Tables, self_test_setting
+from benchmark.suites.questions import Parsed, Question, Sample, Step
 from benchmark.suites.settings import PARAMETER, Setting, Settings
 from core.messages import gettext_noop
 from core.plain import Json

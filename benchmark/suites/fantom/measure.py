@@ -9,9 +9,6 @@ from dataclasses import replace
 from statistics import fmean
 
 from benchmark.domain.estimating import StoryScore
-from benchmark.suites.asked import Parse
-from benchmark.suites.by_part import CATEGORY, Parts
-from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.fantom.analyses import Analyses, analyses_of
 from benchmark.suites.fantom.answering import ANSWER, ANSWERING
 from benchmark.suites.fantom.embedding import EMBEDDERS
@@ -24,10 +21,21 @@ from benchmark.suites.fantom_questions.item_page import says
 from benchmark.suites.fantom_questions.question_types import FACET_VALUES, SHORT_IN_PANELS, TYPES
 from benchmark.suites.fantom_questions.rows import ACCESSIBLE, DISTANCE, FACT, INACCESSIBLE
 from benchmark.suites.fantom_questions.units import WHOLES, reads_of, wholes_of
-from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_findings
+from benchmark.suites.groups import CATEGORY, MetricGroup, Parts
+from benchmark.suites.measuring import (
+    ACCURACY,
+    SampleResult,
+    accuracy_group,
+    is_read_right,
+    measured_samples,
+    measured_sets,
+    scored_by,
+    sets_group,
+    undefined,
+    with_findings,
+)
+from benchmark.suites.questions import Entered, Measured, Outcome, Parse, Sample
 from benchmark.suites.reasons import questions_unanswered
-from benchmark.suites.right_or_wrong import ACCURACY, accuracy_group, is_read_right, scored_by
-from benchmark.suites.set_measuring import measured_sets, sets_group
 from core.messages import Sentence, gettext_noop, sentences
 
 ALL, F1 = "all", "f1"

@@ -7,7 +7,6 @@ know has an F1 of 0.
 
 from __future__ import annotations
 
-from benchmark.suites.contract import Sample
 from benchmark.suites.fantom.embedding import Embedder
 from benchmark.suites.fantom.outcomes import scored_row
 from benchmark.suites.fantom_questions.official import token_f1
@@ -16,6 +15,7 @@ from benchmark.suites.fantom_questions.parses import Parse, official_parse, owns
 from benchmark.suites.fantom_questions.repaired import squad_f1
 from benchmark.suites.fantom_questions.rows import DISTANCE, FACT
 from benchmark.suites.fantom_questions.samples import row_of
+from benchmark.suites.questions import Sample
 
 
 def parses_of(sample: Sample, answer: str, embedder: Embedder) -> tuple[Parse, Parse | None]:

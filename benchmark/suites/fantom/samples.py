@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmark.suites.contract import Imported, Sample
-from benchmark.suites.copy_files import licence_beside
+from benchmark.suites.copies import Imported, licence_beside
 from benchmark.suites.fantom_questions.data import Fantom, check_counts, file_of, read_fantom
 from benchmark.suites.fantom_questions.flattening import in_full
 from benchmark.suites.fantom_questions.rows import ACCESSIBLE, NOT_THERE
 from benchmark.suites.fantom_questions.samples import names_of, oddities, sample_of, without_licence
+from benchmark.suites.questions import Sample
 
 SHORT, FULL = "short", "full"
 

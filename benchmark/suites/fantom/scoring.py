@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmark.suites.answers import AnswerScores, BadAnswers, ParsedScores, read_answers
-from benchmark.suites.contract import Sample
 from benchmark.suites.fantom.analyses import analyses_of
 from benchmark.suites.fantom.embedding import embedder_named
 from benchmark.suites.fantom.outcomes import parsed_of, scored
@@ -21,6 +20,7 @@ from benchmark.suites.fantom_questions.outcomes import Scored
 from benchmark.suites.fantom_questions.released import without_absent
 from benchmark.suites.fantom_questions.rows import ACCESSIBLE, DISTANCE, INACCESSIBLE, QuestionSet
 from benchmark.suites.fantom_questions.units import Read, wholes_of
+from benchmark.suites.questions import Sample
 from core.incoming.thoughts import without_thoughts
 from core.plain import Json, plain
 

@@ -6,7 +6,6 @@ from functools import partial
 
 from benchmark.methods.perceptom import PERCEIVE, all_perceived
 from benchmark.methods.program import method_named, parsed_by, request_by
-from benchmark.suites.contract import BadQuestion, Parsed, Question
 from benchmark.suites.fantom.answering import ANSWER, ANSWERING, METHODS, PROGRAM
 from benchmark.suites.fantom.embedding import embedder_named
 from benchmark.suites.fantom.judging import (
@@ -24,6 +23,7 @@ from benchmark.suites.fantom_questions.baselines import task_of
 from benchmark.suites.fantom_questions.controls import named_in
 from benchmark.suites.fantom_questions.official import after_marker
 from benchmark.suites.fantom_questions.parses import is_stray, why_unreadable
+from benchmark.suites.questions import BadQuestion, Parsed, Question
 from workers.providers.contract import Request
 
 __all__ = ["ANSWER", "EMBEDDER", "JUDGE", "METHODS", "PROGRAM", "STEPS", "expected", "parse", "request"]

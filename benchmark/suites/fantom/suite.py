@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmark.methods.program import method_setting, wording_digest
-from benchmark.suites.contract import Option, Setting, Suite
+from benchmark.suites.contract import Suite
 from benchmark.suites.fantom.answering import ANSWER, ANSWERING
 from benchmark.suites.fantom.embedding import EMBEDDERS, MINILM, TOY, embedder_named
 from benchmark.suites.fantom.item_page import item_of, lines_of
@@ -22,7 +22,8 @@ from benchmark.suites.fantom_questions.controls import CONTROLS
 from benchmark.suites.fantom_questions.question_types import SHORT_TYPES
 from benchmark.suites.fantom_questions.sources import ARCHIVE, SOURCE
 from benchmark.suites.lettered import Lettered
-from benchmark.suites.reported import Reported, Sections, asked_by
+from benchmark.suites.reports import Reported, Sections, asked_by
+from benchmark.suites.settings import Option, Setting
 from core.messages import Sentence, gettext_noop
 
 PROMPT_SET = "fantom-1"

@@ -18,7 +18,7 @@ from benchmark.suites.fantom_questions.analyses import TOPICS
 from benchmark.suites.fantom_questions.question_types import ORDERS, SCENARIOS
 from benchmark.suites.fantom_questions.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, DISTANCE, INACCESSIBLE
 from benchmark.suites.fantom_questions.tables import incomplete_sentences, reasons_table, table_of
-from benchmark.suites.published import Published
+from benchmark.suites.reports import Published
 from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import findings_of
 from core.messages import Sentence, gettext_noop, labelled, noted, word

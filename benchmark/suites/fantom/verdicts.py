@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from benchmark.suites.asked import Question, Sample
 from benchmark.suites.fantom_questions.question_types import TYPES
 from benchmark.suites.fantom_questions.rows import DISTANCE
+from benchmark.suites.questions import Question, Sample
 from core.incoming.embedded_json import values_in
 
 FREE = TYPES[DISTANCE, ""]

@@ -31,7 +31,7 @@ from benchmark.suites.fantom_questions.units import (
     whole_sets,
 )
 from benchmark.suites.fantom_questions.weighted_f1 import YesNoAnswer, weighted_f1
-from benchmark.suites.unit_estimates import Unit
+from benchmark.suites.figures import Unit
 from core.plain import read_as
 
 TOPICS = (ANSWERABILITY, INFORMATION)

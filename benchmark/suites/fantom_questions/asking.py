@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmark.methods.contract import Method, Put
-from benchmark.suites.asked import Sample
 from benchmark.suites.fantom_questions.parses import Parse
 from benchmark.suites.fantom_questions.rows import ANSWERABILITY, CHOICE, DISTANCE, FACT, INFORMATION, LIST, YES, YES_NO
+from benchmark.suites.questions import Sample
 
 _HOW: Mapping[str, str] = {
     FACT: "Answer in one sentence",

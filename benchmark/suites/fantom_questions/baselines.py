@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from benchmark.suites.contract import Question, Resources, Sample
 from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, LIST, YES, YES_NO
+from benchmark.suites.questions import Question, Resources, Sample
 from core.plain import Json
 from workers.providers.baseline.baseline import Baseline, generator, seeded
 from workers.providers.contract import Body

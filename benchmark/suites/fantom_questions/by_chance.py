@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchmark.suites.asked import Sample
 from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, LIST, YES_NO
+from benchmark.suites.questions import Sample
 
 
 def by_chance(sample: Sample) -> float | None:

@@ -10,7 +10,7 @@ from benchmark.controls.contract import Controllable, Spellings
 from benchmark.controls.places import texts_at
 from benchmark.controls.spellings import single_names, spelled
 from benchmark.methods.perceptom import NOTHING_PERCEIVED, PERCEPTOM
-from benchmark.suites.asked import Sample
+from benchmark.suites.questions import Sample
 
 _SPEAKER = re.compile(r"^(\w[\w’',& -]*):", re.MULTILINE)
 TEXTS = (

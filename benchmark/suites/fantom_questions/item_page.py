@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from benchmark.suites.asked import ItemContext, SuiteData
-from benchmark.suites.contract import Beside, ItemView, Sample
 from benchmark.suites.fantom_questions.question_types import ORDERS, SCENARIOS
 from benchmark.suites.fantom_questions.rows import ANSWERABILITY, CHOICE, DISTANCE, FACT, INFORMATION, LIST, YES
+from benchmark.suites.questions import Beside, ItemContext, ItemView, Sample, SuiteData
 from benchmark.suites.reasons import note_of
 
 _ANSWERS = {1: "yes", 0: "no", -1: "neither yes nor no"}

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from benchmark.suites.asked import Sample
 from benchmark.suites.closed_sets import outside
 from benchmark.suites.fantom_questions.outcomes import Scored
 from benchmark.suites.fantom_questions.repaired import (
@@ -24,6 +23,7 @@ from benchmark.suites.fantom_questions.repaired import (
     yes_or_no,
 )
 from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, FACT, LIST, YES
+from benchmark.suites.questions import Sample
 from benchmark.suites.refusals import OwnWords, own_words
 from core.messages import gettext_noop
 

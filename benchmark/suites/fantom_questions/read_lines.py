@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from benchmark.suites.asked import ItemView
-from benchmark.suites.contract import Sample
 from benchmark.suites.fantom_questions.item_page import parse_text, right_of
 from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, FACT
+from benchmark.suites.items import ReadLine
+from benchmark.suites.questions import ItemView, Sample
 from benchmark.suites.reasons import note_of
-from benchmark.suites.side_by_side import ReadLine
 
 Parse = Mapping[str, Any] | None
 

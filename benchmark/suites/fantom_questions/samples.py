@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmark.suites.asked import Sample
 from benchmark.suites.fantom_questions.data import Fantom
 from benchmark.suites.fantom_questions.question_types import NO_BELIEF, type_of
 from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, YES_NO, QuestionSet, Row
+from benchmark.suites.questions import Sample
 from core.messages import Sentence, gettext_noop
 
 Problem = Mapping[str, str | int]

@@ -11,8 +11,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmark.suites.copies import BadImport, CopyFile, CopySource
-from benchmark.suites.copy_files import bytes_of, check_released, digest_of, rows_of_csv, text_of
+from benchmark.suites.copies import (
+    BadImport,
+    CopyFile,
+    CopySource,
+    bytes_of,
+    check_released,
+    digest_of,
+    rows_of_csv,
+    text_of,
+)
 from benchmark.suites.fantom_questions.rows import CHOICE, Row, Sets
 from core.incoming.damage import MOST_UNPACKED, damage_as, fault_of
 from core.messages import Sentence, gettext_noop

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.suites.asked import Parse
-from benchmark.suites.contract import Entered, MetricGroup, Sample
+from benchmark.suites.figures import Unit, unit_estimate
+from benchmark.suites.groups import MetricGroup
 from benchmark.suites.measuring import counted_outcomes
-from benchmark.suites.unit_estimates import Unit, unit_estimate
+from benchmark.suites.questions import Entered, Parse, Sample
 
 WHOLES = "questions of conversations by set"
 """The name under which a dataset keeps what `wholes_of` returns."""

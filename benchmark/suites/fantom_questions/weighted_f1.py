@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.suites.unit_estimates import with_bounds
+from benchmark.suites.figures import with_bounds
 from core.statistics import RESAMPLES, SHARE, Estimate, Floats, estimate_of, label_f1s, ratios
 
 _LABELS = (0, 1)

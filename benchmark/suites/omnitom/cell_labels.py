@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.domain.schema import Schema
-from benchmark.suites.contract import Sample
 from benchmark.suites.omnitom.records import record_of_sample
+from benchmark.suites.questions import Sample
 
 
 def cell_labels(

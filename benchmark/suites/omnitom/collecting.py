@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from annotation.domain.schema import Schema
-from benchmark.suites.contract import Entered, Outcome, Resources, Sample
 from benchmark.suites.omnitom.item_parses import ExtractedRows, JudgedRows, stage1_of, stage2_of
 from benchmark.suites.omnitom.labels import Scheme, scheme_of
 from benchmark.suites.omnitom.official import STRUCTURED, why_none
 from benchmark.suites.omnitom.records import Record, record_of_sample
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
+from benchmark.suites.questions import Entered, Outcome, Resources, Sample
 from benchmark.suites.reasons import JUDGE_S, OF_JUDGE, OPEN
 from core.messages import Sentence
 

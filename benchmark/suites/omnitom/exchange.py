@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from benchmark.suites.answers import Exchanged, File
 from benchmark.suites.omnitom.judgement_rows import released_text
 from benchmark.suites.omnitom.judgements import Judging
 from benchmark.suites.omnitom.layout import Settings, files
@@ -11,7 +12,6 @@ from benchmark.suites.omnitom.official import score_official
 from benchmark.suites.omnitom.records import Record, record_of_sample
 from benchmark.suites.omnitom.results import GroupScores
 from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL
-from benchmark.suites.released import Exchanged, File
 from core.plain import Json
 
 _AT_ONCE = 200

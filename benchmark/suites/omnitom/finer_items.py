@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from annotation.domain.schema import Schema
-from benchmark.suites.asked import Sample
-from benchmark.suites.finer import FinerItems, Floats
+from benchmark.suites.groups import FinerItems, Floats
 from benchmark.suites.omnitom.cell_labels import cell_labels
 from benchmark.suites.omnitom.judgement_rows import rows_kept
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, Scheme
 from benchmark.suites.omnitom.records import record_of_sample
+from benchmark.suites.questions import Sample
 from core.messages import gettext_noop
 from core.statistics import ratios
 

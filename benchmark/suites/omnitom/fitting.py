@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from annotation.domain.schema import Schema
-from benchmark.suites.asked import Resources
 from benchmark.suites.omnitom.cells import ILLEGAL, MISSING
 from benchmark.suites.omnitom.labels import bare
+from benchmark.suites.questions import Resources
 
 TAKEN_KEYS = ("id", "count")
 """Names of other fields and columns of answers."""

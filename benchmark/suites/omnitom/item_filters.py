@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from annotation.domain.schema import WORLD
-from benchmark.suites.item_filters import Choice, Filter, KeptParse, Rows
+from benchmark.suites.items import Choice, Filter, KeptParse, Rows
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.cells import read_labels
 from benchmark.suites.omnitom.collecting import records_of

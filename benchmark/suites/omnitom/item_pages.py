@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from benchmark.suites.asked import PARSES, ItemContext
-from benchmark.suites.contract import ItemView
 from benchmark.suites.omnitom.collecting import no_official_parse
 from benchmark.suites.omnitom.item_parses import judged_rows
 from benchmark.suites.omnitom.judgements import PASSES, Judging
@@ -19,6 +17,7 @@ from benchmark.suites.omnitom.pipe_tables import ExtractionRow, extraction_rows
 from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
 from benchmark.suites.omnitom.step_keys import EXTRACT, FOLLOW_UP, JUDGE, LABEL
 from benchmark.suites.omnitom.steps import STRUCTURED, judged_texts, judging_of
+from benchmark.suites.questions import PARSES, ItemContext, ItemView
 from core.messages import gettext_noop
 from judge.domain.judgements import CANNOT_TELL, RowJudgement
 

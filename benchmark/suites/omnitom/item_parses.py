@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from benchmark.suites.contract import Parsed
 from benchmark.suites.omnitom import official, repaired
 from benchmark.suites.omnitom.judgement_rows import detail_of, released_text
 from benchmark.suites.omnitom.judgements import FIRST, Judging, Sides, judged, pass_verdicts
@@ -18,6 +17,7 @@ from benchmark.suites.omnitom.parsing.structured import ignores_schema
 from benchmark.suites.omnitom.records import GoldRow, Record
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.step_keys import EXTRACT, LABEL
+from benchmark.suites.questions import Parsed
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT
 from core.plain import Json, plain, read_as
 from core.statistics import harmonic

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from annotation.domain.schema import WORLD, is_world
-from benchmark.suites.contract import Question, Sample
-from benchmark.suites.judged import FollowUp, Grouping, Judge, JudgeTest, Pairs, RowGroups, Tables
+from benchmark.suites.judges import FollowUp, Grouping, Judge, JudgeTest, Pairs, RowGroups, Tables
 from benchmark.suites.omnitom.judgement_rows import rows_kept
 from benchmark.suites.omnitom.judgements import LINKS, NOTHING, Judging, pass_verdicts
 from benchmark.suites.omnitom.kinds import ACTORS
@@ -20,6 +19,7 @@ from benchmark.suites.omnitom.prompting.judging_forms import WORDINGS
 from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
 from benchmark.suites.omnitom.step_keys import EXTRACT, FOLLOW_UP, JUDGE
 from benchmark.suites.omnitom.steps import STRUCTURED, judge_request, judging_of
+from benchmark.suites.questions import Question, Sample
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED
 from benchmark.suites.settings import Settings
 from core.messages import gettext_noop

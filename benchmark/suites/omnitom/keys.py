@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from benchmark.suites.asked import Entered, Measured
 from benchmark.suites.people import Person, PersonMeasured
-from benchmark.suites.reported import Reported, Sections
+from benchmark.suites.questions import Entered, Measured
+from benchmark.suites.reports import Reported, Sections
 from benchmark.suites.results import Choice, EntrantsByGroup, ParseResults, ShownPicture, ShownTable
 from core.plain import Json
 

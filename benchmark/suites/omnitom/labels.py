@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import OMNITOM
-from benchmark.suites.schema_names import named_by
+from benchmark.suites.registry import named_by
 from judge.domain.text import normalise_space
 
 SCHEMA = OMNITOM

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from benchmark.domain.averaging import StoryAverages
+from benchmark.suites.answers import Exchange, File
 from benchmark.suites.omnitom.judge_tables import JUDGED_COLUMNS
 from benchmark.suites.omnitom.labels import COLUMNS
 from benchmark.suites.omnitom.metrics import STAGE1_COLUMNS, STAGE1_SHARES, STAGE2_COLUMNS, STAGE2_SHARES
@@ -20,7 +21,6 @@ from benchmark.suites.omnitom.prompting.requests import MAX_TOKENS
 from benchmark.suites.omnitom.records import Record
 from benchmark.suites.omnitom.results import GroupScores
 from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
-from benchmark.suites.released import Exchange, File
 from core.plain import Json
 from judge.domain.text import normalise_space
 

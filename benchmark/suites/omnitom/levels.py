@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
 from annotation.domain.baselines import majority
-from benchmark.suites.contract import Resources, Sample
 from benchmark.suites.omnitom.collecting import records_of
 from benchmark.suites.omnitom.labels import Labels, Scheme
 from benchmark.suites.omnitom.records import Record, record_of_sample
 from benchmark.suites.omnitom.repaired import repaired_labels
 from benchmark.suites.omnitom.steps import LABEL_COUNTS, count_labels
+from benchmark.suites.questions import Resources, Sample
 
 
 def by_chance(scheme: Scheme, sample: Sample) -> float | None:

@@ -11,9 +11,6 @@ from typing import TypeVar
 
 from benchmark.domain.averaging import StoryAverages
 from benchmark.domain.estimating import StoryReport
-from benchmark.suites.analyses import Analysis
-from benchmark.suites.asked import Analyses, BySample, Parses
-from benchmark.suites.contract import Entered, Measured
 from benchmark.suites.measuring import Levels, once, over_repetitions, with_answers, with_columns, with_levels
 from benchmark.suites.omnitom.analyses import (
     Stage1Analyses,
@@ -31,7 +28,9 @@ from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.statements import statement_of
 from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
+from benchmark.suites.questions import Analyses, BySample, Entered, Measured, Parses
 from benchmark.suites.reasons import NO_GOLD
+from benchmark.suites.reports import Analysis
 from core.messages import gettext_noop
 
 R = TypeVar("R", Stage1Result, Stage2Result)

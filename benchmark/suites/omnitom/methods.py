@@ -7,7 +7,7 @@ from benchmark.suites.omnitom.judgements import EXACT, NOTHING, Judging
 from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
 from benchmark.suites.omnitom.steps import STEPS, STRUCTURED
-from benchmark.suites.reported import ASKING, UNCERTAINTY, Reported, Sections
+from benchmark.suites.reports import ASKING, UNCERTAINTY, Reported, Sections
 from benchmark.suites.settings import Settings
 from core.messages import Sentence, gettext_noop, listed
 from judge.domain.lexical import BLIND

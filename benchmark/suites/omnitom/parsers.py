@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from benchmark.suites.answers import Parser, Row, Tables
 from benchmark.suites.omnitom.judge_alignment import align
 from benchmark.suites.omnitom.judge_tables import JudgedRow, parse_judgement
 from benchmark.suites.omnitom.pipe_tables import extraction_rows, label_rows
 from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL
-from benchmark.suites.released import Parser, Row, Tables
 from core.plain import Json
 
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from annotation.domain.leave_one_out import By
-from benchmark.suites.group_metrics import LabelledCounts
 from benchmark.suites.omnitom.collecting import Results, no_official_parse, records_of
 from benchmark.suites.omnitom.item_parses import stage2_of
 from benchmark.suites.omnitom.labels import scheme_of
@@ -19,6 +18,7 @@ from benchmark.suites.omnitom.results import Stage2Result
 from benchmark.suites.omnitom.step_keys import STAGE2
 from benchmark.suites.omnitom.steps import STRUCTURED
 from benchmark.suites.people import Labelled, Labels, Person, PersonMeasured, Settled
+from benchmark.suites.reports import LabelledCounts
 from core.messages import gettext_noop
 
 GAPS = gettext_noop("Official scoring needs a label in every cell of every story.")

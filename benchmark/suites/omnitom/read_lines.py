@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmark.suites.asked import PARSES, ItemView
+from benchmark.suites.items import MOST_LINES, ReadLine
 from benchmark.suites.omnitom.item_pages import AskedRow, CountedRow, ExtractedRow, LabelledRow, item
 from benchmark.suites.omnitom.step_keys import EXTRACT, FOLLOW_UP, LABEL
-from benchmark.suites.side_by_side import MOST_LINES, ReadLine
+from benchmark.suites.questions import PARSES, ItemView
 from core.messages import Sentence
 
 YES, NO = "yes", "no"

@@ -9,8 +9,8 @@ from typing import Annotated, Any, BinaryIO
 from pydantic import BeforeValidator, Field
 
 from annotation.domain.schema import Schema
-from benchmark.suites.asked import Sample
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, SCHEMA, Labels, Scheme, canonical_labels, scheme_of
+from benchmark.suites.questions import Sample
 from core.incoming.json_lines import BadLine, lines_of, object_of_line
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Expected, Open

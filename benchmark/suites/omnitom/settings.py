@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmark.suites.judged import self_test_setting
+from benchmark.suites.judges import self_test_setting
 from benchmark.suites.omnitom.judgements import EXACT, LINKS, MOST_PASSES, NORMALISED, NOTHING, SAME
 from benchmark.suites.omnitom.prompting.choosing import SAMPLE, SOURCES, WITH_EXAMPLES
 from benchmark.suites.omnitom.prompting.examples import MAX_EXAMPLES

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from annotation.domain.schema import Schema
-from benchmark.suites.contract import Question, Sample, Sizes
 from benchmark.suites.omnitom.judgements import NOTHING, PASSES
 from benchmark.suites.omnitom.prompting.rendering import gold_table, predictions_table, propositions
 from benchmark.suites.omnitom.prompting.templates import ANSWER_FORMATS
@@ -15,6 +14,8 @@ from benchmark.suites.omnitom.records import Record, record_of_sample
 from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
 from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL
 from benchmark.suites.omnitom.steps import STRUCTURED, judging_of
+from benchmark.suites.questions import Question, Sample
+from benchmark.suites.sizes import Sizes
 from workers.domain.pricing import Extent
 
 CELL_CHARACTERS = {EXTRACT: 40, LABEL: 190, JUDGE: 28}

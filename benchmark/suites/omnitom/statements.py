@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from benchmark.suites.asked import UNREADABLE_ANSWER, Entered, Outcome, Sample, SuiteData
 from benchmark.suites.measuring import statement_digest
 from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1
+from benchmark.suites.questions import UNREADABLE_ANSWER, Entered, Outcome, Sample, SuiteData
 
 
 def matches_stated(sample: Sample, repaired: SuiteData) -> str:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from benchmark.suites.contract import Parsed, Question, Sample, Step
 from benchmark.suites.omnitom.item_parses import (
     parse_follow_up,
     parse_pass,
@@ -32,6 +31,7 @@ from benchmark.suites.omnitom.prompting.rendering import plain
 from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
 from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
 from benchmark.suites.omnitom.step_keys import EXTRACT, FOLLOW_UP, JUDGE, LABEL
+from benchmark.suites.questions import Parsed, Question, Sample, Step
 from core.messages import Sentence, gettext_noop
 from core.plain import Json
 from workers.providers.contract import Request

@@ -7,7 +7,8 @@ from functools import partial
 
 from annotation.domain.schema import Schema
 from benchmark.controls.contract import Controllable
-from benchmark.suites.contract import STRUCTURE, MetricGroup, Option, Suite
+from benchmark.suites.contract import Suite
+from benchmark.suites.groups import STRUCTURE, MetricGroup
 from benchmark.suites.omnitom import finer_items
 from benchmark.suites.omnitom.answer_writers import TEXT
 from benchmark.suites.omnitom.cell_labels import cell_labels
@@ -40,7 +41,8 @@ from benchmark.suites.omnitom.statements import labels_stated, matches_stated
 from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
 from benchmark.suites.omnitom.steps import STEPS, expected, parse, request
 from benchmark.suites.omnitom.summary import scores
-from benchmark.suites.schema_names import named_by
+from benchmark.suites.registry import named_by
+from benchmark.suites.settings import Option
 from benchmark.suites.tombench_tasks import TASKS
 from core.messages import Sentence, gettext_noop
 

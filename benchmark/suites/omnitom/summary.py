@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from benchmark.suites.answers import ParsedScores
-from benchmark.suites.asked import PARSES
-from benchmark.suites.contract import Entered
 from benchmark.suites.omnitom.collecting import Results, results_of
 from benchmark.suites.omnitom.measure import measure
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
 from benchmark.suites.omnitom.results import GroupScores
 from benchmark.suites.omnitom.step_keys import STAGE1, STAGE2
+from benchmark.suites.questions import PARSES, Entered
 from core.plain import Json
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from benchmark.suites.copies import BadImport, CopyFile, CopySource
-from benchmark.suites.copy_files import bytes_of, check_released, digest_of, licence_in
+from benchmark.suites.copies import BadImport, CopyFile, CopySource, bytes_of, check_released, digest_of, licence_in
 from benchmark.suites.opentom.kinds import FILES, LABELS, QuestionFile, question_kind
 from benchmark.suites.opentom.records import LongNarrativeRecord, NarrativeRecord, QuestionRecord
 from core.incoming.misfit import Misfit, kind_of

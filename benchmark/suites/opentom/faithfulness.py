@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
-from benchmark.suites.contract import Sample
+from benchmark.suites.figures import Unit, unit_estimate
 from benchmark.suites.opentom.kinds import COARSE, FINE, NEITHER, OUTSIDE, UNREADABLE
-from benchmark.suites.unit_estimates import Unit, unit_estimate
+from benchmark.suites.questions import Sample
 from core.plain import read_as
 
 Key = tuple[str, str, tuple[str, ...]]

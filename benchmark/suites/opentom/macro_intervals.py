@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
+from benchmark.suites.figures import with_bounds
 from benchmark.suites.opentom.kinds import OUTSIDE, UNREADABLE
-from benchmark.suites.unit_estimates import with_bounds
 from core.statistics import DIFFERENCE, RESAMPLES, SHARE, Estimate, Floats, Scale, estimate_of, label_f1s, ratios
 
 

@@ -9,10 +9,16 @@ from statistics import fmean
 from typing import Any, ClassVar, NamedTuple
 
 from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
-from benchmark.suites.asked import Parse
-from benchmark.suites.by_part import PartMetric, Parts
-from benchmark.suites.contract import LEFT_OUT, Entered, Measured, Outcome, Resources, Sample
-from benchmark.suites.measuring import counted_outcomes, measured_samples, once, with_findings
+from benchmark.suites.figures import Unit, unit_estimate
+from benchmark.suites.groups import LEFT_OUT, PartMetric, Parts
+from benchmark.suites.measuring import (
+    accuracy_group,
+    counted_outcomes,
+    measured_samples,
+    once,
+    scored_by,
+    with_findings,
+)
 from benchmark.suites.opentom.faithfulness import Answer, Unfaithful, unfaithful_rates
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, FINE, FULLNESS, LABELS, PARTS, UNREADABLE
@@ -27,8 +33,7 @@ from benchmark.suites.opentom.macro_intervals import (
 from benchmark.suites.opentom.released_metrics import LabelledAnswer, genres, metrics
 from benchmark.suites.opentom.samples import batches_of
 from benchmark.suites.opentom.steps import ANSWER, MAJORITY, STEPS, majority_key, majority_labels, right_label
-from benchmark.suites.right_or_wrong import accuracy_group, scored_by
-from benchmark.suites.unit_estimates import Unit, unit_estimate
+from benchmark.suites.questions import Entered, Measured, Outcome, Parse, Resources, Sample
 from core.messages import Sentence, gettext_noop
 from core.plain import read_as
 

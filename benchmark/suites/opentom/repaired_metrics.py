@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.estimating import StoryScore, overall_row
+from benchmark.suites.measuring import ACCURACY
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, FULLNESS
 from benchmark.suites.opentom.macro_intervals import MacroAnswer, macro_estimate, macro_mean
-from benchmark.suites.right_or_wrong import ACCURACY
 from core.plain import WHERE_THERE_IS_ONE
 from core.statistics import RESAMPLES
 

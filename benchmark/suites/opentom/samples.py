@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmark.suites.contract import Answered, Imported, Sample
+from benchmark.suites.answers import Answered
+from benchmark.suites.copies import Imported
 from benchmark.suites.opentom.data import Narrative, OpenQuestion, OpenToM, read_opentom
 from benchmark.suites.opentom.genres import genre_of
 from benchmark.suites.opentom.kinds import ATTITUDE, COARSE, FILES, FINE, PARTS
 from benchmark.suites.opentom.official import gold_label
 from benchmark.suites.opentom.sampling import id_of, sampled
+from benchmark.suites.questions import Sample
 from core.plain import Json
 
 ALL, LONG = "all", "long"

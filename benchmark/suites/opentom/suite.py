@@ -8,8 +8,9 @@ from benchmark.controls.contract import Controllable
 from benchmark.methods.cot import COT
 from benchmark.methods.perceptom import NOTHING_PERCEIVED, PERCEPTOM
 from benchmark.methods.program import method_setting
-from benchmark.suites.asked import PARSES, ItemContext
-from benchmark.suites.contract import AnswerIds, ItemView, Option, Setting, Suite
+from benchmark.suites.answers import AnswerIds
+from benchmark.suites.contract import Suite
+from benchmark.suites.items import ReadLine
 from benchmark.suites.opentom.data import SOURCE
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import COARSE, FINE, LABELS, NEITHER, OUTSIDE, PARTS, UNREADABLE
@@ -29,9 +30,10 @@ from benchmark.suites.opentom.steps import (
     wording,
 )
 from benchmark.suites.opentom.tables import PUBLISHED, SECTIONS, pictures, tables
+from benchmark.suites.questions import PARSES, ItemContext, ItemView
 from benchmark.suites.reasons import note_of
-from benchmark.suites.reported import Reported, Sections, asked_by
-from benchmark.suites.side_by_side import ReadLine
+from benchmark.suites.reports import Reported, Sections, asked_by
+from benchmark.suites.settings import Option, Setting
 from core.messages import Sentence, gettext_noop
 from workers.providers.baseline.baseline import Baseline, generator, seeded
 from workers.providers.contract import Body

@@ -15,7 +15,7 @@ from benchmark.domain.tables.sourced import with_cell
 from benchmark.domain.tables.table import Cells
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.measure import GROUP, Analyses, Batches, Gap
-from benchmark.suites.published import Published
+from benchmark.suites.reports import Published
 from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import findings_of, row_of
 from benchmark.suites.showing.missing import missing_sentences

@@ -12,11 +12,10 @@ from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEPTOM, asked_perc
 from benchmark.methods.plain import prompt
 from benchmark.methods.program import digest_of, program_of, steps_with
 from benchmark.methods.registry import methods_for
-from benchmark.suites.asked import Question
-from benchmark.suites.contract import Parsed, Step
 from benchmark.suites.perceiving.baselines import PERCEIVE, array_of
 from benchmark.suites.perceiving.levels import Levels, people_of
 from benchmark.suites.perceiving.shares import RECALL
+from benchmark.suites.questions import Parsed, Question, Step
 from benchmark.suites.settings import Setting
 from core.messages import gettext_noop, word
 from core.plain import Json

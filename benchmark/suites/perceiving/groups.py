@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from benchmark.suites.contract import LEFT_OUT, MetricGroup
+from benchmark.suites.groups import LEFT_OUT, MetricGroup, Says
 from benchmark.suites.measuring import statement_digest
-from benchmark.suites.metric_groups import Says
 from benchmark.suites.perceiving.asking import PERCEPTIONS
 from benchmark.suites.perceiving.levels import Levels
 from benchmark.suites.perceiving.shares import ACCURACY, RECALL, SHARES, WHOLE

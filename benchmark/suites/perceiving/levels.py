@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from statistics import fmean
 
-from benchmark.suites.contract import Resources, Sample
+from benchmark.suites.questions import Resources, Sample
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmark.suites.contract import ItemView, Sample
-from benchmark.suites.side_by_side import ReadLine
+from benchmark.suites.items import ReadLine
+from benchmark.suites.questions import ItemView, Sample
 
 Names = Sequence[str]
 

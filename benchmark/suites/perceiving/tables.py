@@ -11,7 +11,7 @@ from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.domain.tables.table import Cells
 from benchmark.suites.perceiving.shares import ACCURACY, RECALL
-from benchmark.suites.published import Published
+from benchmark.suites.reports import Published
 from benchmark.suites.results import EntrantResults, Section
 from benchmark.suites.showing.entrants import row_of
 from benchmark.suites.showing.missing import missing_sentences

@@ -16,8 +16,8 @@ from benchmark.suites.fantom_questions.analyses import (
 from benchmark.suites.fantom_questions.question_types import SCENARIOS
 from benchmark.suites.fantom_questions.rows import ACCESSIBLE
 from benchmark.suites.fantom_questions.units import Read, Wholes, estimate_of, in_scenario
+from benchmark.suites.figures import Unit
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
-from benchmark.suites.unit_estimates import Unit
 
 _OF_FREE_ANSWERS = ("all_star", "distance", "distance_f1")
 

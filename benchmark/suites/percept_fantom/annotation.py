@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmark.suites.copies import BadImport
-from benchmark.suites.copy_files import bytes_of, check_released, digest_of, list_in, rows_of_csv, text_of
+from benchmark.suites.copies import BadImport, bytes_of, check_released, digest_of, list_in, rows_of_csv, text_of
 from core.incoming.text import NotJson, json_of
 
 FILE = "Percept-FANToM.csv"

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
-from benchmark.suites.asked import Parse
-from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.fantom_questions.analyses import Questions, all_right, of_scenario, read_questions
 from benchmark.suites.fantom_questions.baselines import by_majority
 from benchmark.suites.fantom_questions.by_chance import by_chance
@@ -17,7 +15,20 @@ from benchmark.suites.fantom_questions.item_page import says
 from benchmark.suites.fantom_questions.question_types import FACET_VALUES
 from benchmark.suites.fantom_questions.rows import ACCESSIBLE, INACCESSIBLE
 from benchmark.suites.fantom_questions.units import WHOLES, Read, Wholes, in_scenario, reads_of, wholes_of
-from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_findings
+from benchmark.suites.figures import without_value
+from benchmark.suites.groups import MetricGroup
+from benchmark.suites.measuring import (
+    SampleResult,
+    accuracy_group,
+    is_read_right,
+    measured_samples,
+    measured_sets,
+    scored_by,
+    scored_shares,
+    sets_group,
+    undefined,
+    with_findings,
+)
 from benchmark.suites.perceiving import shares as perceived
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
 from benchmark.suites.perceiving.groups import perceiving_group, perceptions_stated
@@ -25,10 +36,7 @@ from benchmark.suites.perceiving.tables import perceived_by, tasks_of
 from benchmark.suites.percept_fantom.analyses import perceptions_of, questions_of
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
 from benchmark.suites.percept_fantom.steps import LEVELS, STEPS
-from benchmark.suites.right_or_wrong import accuracy_group, is_read_right, scored_by
-from benchmark.suites.set_measuring import measured_sets, sets_group
-from benchmark.suites.shares_of_answers import scored_shares
-from benchmark.suites.unit_estimates import without_value
+from benchmark.suites.questions import Entered, Measured, Outcome, Parse, Sample
 from core.messages import gettext_noop, sentences
 
 ALL = "all"

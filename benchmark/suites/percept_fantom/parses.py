@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from benchmark.suites.contract import Parsed, Sample
 from benchmark.suites.fantom_questions.asking import score_of
 from benchmark.suites.fantom_questions.official import after_marker
 from benchmark.suites.fantom_questions.outcomes import Scored, scored_choice_list_or_yes_no
 from benchmark.suites.fantom_questions.parses import Parse, is_stray, official_parse, repaired_parse, why_unreadable
 from benchmark.suites.fantom_questions.rows import LIST, Row
 from benchmark.suites.fantom_questions.samples import row_of
+from benchmark.suites.questions import Parsed, Sample
 
 
 def listing_in(answer: str) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmark.suites.contract import BadImport, Imported, Sample
-from benchmark.suites.copy_files import licence_beside
+from benchmark.suites.copies import BadImport, Imported, licence_beside
 from benchmark.suites.fantom_questions.data import Fantom, check_counts, file_of, read_fantom
 from benchmark.suites.fantom_questions.flattening import question_sets
 from benchmark.suites.fantom_questions.rows import (
@@ -23,6 +22,7 @@ from benchmark.suites.fantom_questions.rows import (
 )
 from benchmark.suites.fantom_questions.samples import Problem, names_of, oddities, sample_of, without_licence
 from benchmark.suites.percept_fantom.annotation import Parts, read_annotation
+from benchmark.suites.questions import Sample
 
 LEFT_OUT = frozenset(
     [

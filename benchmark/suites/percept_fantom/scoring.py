@@ -12,7 +12,6 @@ import numpy as np
 
 from benchmark.methods.perceptions import array_in
 from benchmark.suites.answers import Answered, AnswerScores, BadAnswers, ParsedScores, read_answers
-from benchmark.suites.asked import Sample
 from benchmark.suites.fantom_questions.data import file_of, read_fantom
 from benchmark.suites.fantom_questions.outcomes import Scored
 from benchmark.suites.fantom_questions.rows import ACCESSIBLE, CHOICE, INACCESSIBLE, LIST, QuestionSet, Sets
@@ -25,6 +24,7 @@ from benchmark.suites.percept_fantom.parses import parses_of, scored_answer
 from benchmark.suites.percept_fantom.perceived import official_shares, repaired_shares
 from benchmark.suites.percept_fantom.released_metrics import SCENARIOS, scenario_metrics
 from benchmark.suites.percept_fantom.samples import ASKED, SCENARIO_NAMES, annotated_sets, samples_of
+from benchmark.suites.questions import Sample
 from core.incoming.thoughts import without_thoughts
 from core.plain import WHERE_THERE_IS_ONE, Json
 

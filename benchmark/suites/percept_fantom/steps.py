@@ -11,7 +11,6 @@ from typing import Any
 from benchmark.methods.contract import Method, Put, Scene
 from benchmark.methods.perceptom import PERCEIVE, asked_perceptions
 from benchmark.methods.program import method_named, parsed_by, request_by
-from benchmark.suites.contract import Parsed, Question, Sample
 from benchmark.suites.fantom_questions.asking import answer_in, put_of, right_answer
 from benchmark.suites.fantom_questions.baselines import TELL, task_of
 from benchmark.suites.fantom_questions.rows import LIST
@@ -32,6 +31,7 @@ from benchmark.suites.percept_fantom.listing import FOR_LISTS
 from benchmark.suites.percept_fantom.parses import parsed_answer
 from benchmark.suites.percept_fantom.perceived import official_shares, repaired_scenes, repaired_shares, speakers_of
 from benchmark.suites.percept_fantom.samples import utterances_of
+from benchmark.suites.questions import Parsed, Question, Sample
 from workers.providers.contract import Request
 
 STEPS = steps_telling(TELL)

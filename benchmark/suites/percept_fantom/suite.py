@@ -8,14 +8,15 @@ from dataclasses import replace
 from benchmark.methods.contract import Put, Scene
 from benchmark.methods.perceptom import NOTHING_PERCEIVED, PERCEIVE
 from benchmark.methods.program import method_setting, wording_digest
-from benchmark.suites.asked import ItemContext
-from benchmark.suites.contract import AnswerIds, ItemView, Option, Sample, Suite
+from benchmark.suites.answers import AnswerIds
+from benchmark.suites.contract import Suite
 from benchmark.suites.fantom_questions import baselines as telling
 from benchmark.suites.fantom_questions import controls as fantom_questions
 from benchmark.suites.fantom_questions.item_page import item_of
 from benchmark.suites.fantom_questions.question_types import SHORT_TYPES, TYPES
 from benchmark.suites.fantom_questions.read_lines import answer_lines
 from benchmark.suites.fantom_questions.rows import DISTANCE, FACT
+from benchmark.suites.items import ReadLine
 from benchmark.suites.lettered import Lettered
 from benchmark.suites.perceiving import baselines as perceiving
 from benchmark.suites.perceiving.asking import (
@@ -37,9 +38,10 @@ from benchmark.suites.percept_fantom.scoring import ids_of, score_answers
 from benchmark.suites.percept_fantom.source import SOURCE
 from benchmark.suites.percept_fantom.steps import STEPS, expected, parse, request
 from benchmark.suites.percept_fantom.tables import PUBLISHED, SECTIONS, pictures, tables
+from benchmark.suites.questions import ItemContext, ItemView, Sample
 from benchmark.suites.reasons import note_of
-from benchmark.suites.reported import Reported, Sections, asked_by
-from benchmark.suites.side_by_side import ReadLine
+from benchmark.suites.reports import Reported, Sections, asked_by
+from benchmark.suites.settings import Option
 from core.messages import gettext_noop
 
 PROMPT_SET = "percept-fantom-1"

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from benchmark.suites.copies import BadImport
-from benchmark.suites.copy_files import (
+from benchmark.suites.copies import (
     LONGEST_LIST,
+    BadImport,
     bytes_of,
     check_released,
     digest_of,

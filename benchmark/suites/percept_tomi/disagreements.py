@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmark.suites.contract import BadImport, Sample
+from benchmark.suites.copies import BadImport
 from benchmark.suites.percept_tomi.samples import load
 from benchmark.suites.percept_tomi.tracker import believed_place, track
+from benchmark.suites.questions import Sample
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from benchmark.domain.bounded_estimates import kept_estimates
-from benchmark.suites.analyses import Facet
-from benchmark.suites.asked import Parse
-from benchmark.suites.by_part import Parts
-from benchmark.suites.contract import Entered, Measured, Outcome, Resources, Sample
-from benchmark.suites.measuring import facets_of, measured_samples, with_findings
+from benchmark.suites.groups import Parts
+from benchmark.suites.measuring import (
+    accuracy_group,
+    facets_of,
+    measured_samples,
+    scored_by,
+    scored_shares,
+    with_findings,
+)
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
 from benchmark.suites.perceiving.groups import perceiving_group, perceptions_stated
 from benchmark.suites.perceiving.shares import ACCURACY, SHARES
@@ -23,8 +27,8 @@ from benchmark.suites.percept_tomi.steps import (
     USUAL,
     usual_container,
 )
-from benchmark.suites.right_or_wrong import accuracy_group, scored_by
-from benchmark.suites.shares_of_answers import scored_shares
+from benchmark.suites.questions import Entered, Measured, Outcome, Parse, Resources, Sample
+from benchmark.suites.reports import Facet
 from core.messages import gettext_noop, sentences
 from core.plain import Json, plain
 

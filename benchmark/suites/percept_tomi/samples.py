@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmark.domain.tables.categories import ShortNames
-from benchmark.suites.contract import BadImport, Imported, Sample
+from benchmark.suites.copies import BadImport, Imported
 from benchmark.suites.percept_tomi.data import FILE, PerceptQuestion, read_percept_tomi
 from benchmark.suites.percept_tomi.tracker import UnknownSentence, places_of, track
+from benchmark.suites.questions import Sample
 from core.messages import gettext_noop
 
 TYPES: Mapping[str, tuple[str, str]] = {

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from benchmark.methods.perceptions import array_in, perceptions_of
-from benchmark.suites.answers import BadAnswers, ParsedScores, read_answers
-from benchmark.suites.contract import Answered, Sample
+from benchmark.suites.answers import Answered, BadAnswers, ParsedScores, read_answers
 from benchmark.suites.perceiving import asking
 from benchmark.suites.perceiving.shares import ACCURACY, SHARES, Shares
 from benchmark.suites.perceiving.tables import SCENARIOS
@@ -20,6 +19,7 @@ from benchmark.suites.percept_tomi.data import RAW_TYPES, read_percept_tomi
 from benchmark.suites.percept_tomi.perceived import official_shares, repaired_shares
 from benchmark.suites.percept_tomi.places import named_place, official_right
 from benchmark.suites.percept_tomi.samples import TYPES, samples_of
+from benchmark.suites.questions import Sample
 from core.incoming.thoughts import without_thoughts
 from core.plain import WHERE_THERE_IS_ONE
 

@@ -10,7 +10,6 @@ from functools import partial
 from benchmark.methods.contract import Put, Scene
 from benchmark.methods.perceptom import PERCEIVE, asked_perceptions
 from benchmark.methods.program import method_named, parsed_by, request_by
-from benchmark.suites.contract import Parsed, Question, Sample, Setting
 from benchmark.suites.perceiving.asking import (
     ANSWER,
     BELIEF,
@@ -27,6 +26,8 @@ from benchmark.suites.perceiving.levels import Levels, Unit
 from benchmark.suites.percept_tomi import baselines
 from benchmark.suites.percept_tomi.perceived import is_scored, official_shares, repaired_scenes, repaired_shares
 from benchmark.suites.percept_tomi.places import NO_OUTPUT, named_place, official_right
+from benchmark.suites.questions import Parsed, Question, Sample
+from benchmark.suites.settings import Setting
 from core.messages import gettext_noop
 from core.plain import Json
 from workers.providers.contract import Request

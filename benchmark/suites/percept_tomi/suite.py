@@ -9,8 +9,9 @@ from benchmark.controls.contract import Controllable
 from benchmark.methods.contract import Put, Scene
 from benchmark.methods.perceptom import NOTHING_PERCEIVED, ORACLE_PERCEPTION
 from benchmark.methods.program import method_setting, wording_digest
-from benchmark.suites.asked import ItemContext
-from benchmark.suites.contract import AnswerIds, ItemView, Option, Sample, Suite
+from benchmark.suites.answers import AnswerIds
+from benchmark.suites.contract import Suite
+from benchmark.suites.items import ReadLine
 from benchmark.suites.perceiving.asking import (
     ANSWER,
     BELIEF,
@@ -31,9 +32,10 @@ from benchmark.suites.percept_tomi.scoring import BY_SHAPE, TASKS, ids_of, score
 from benchmark.suites.percept_tomi.source import SOURCE
 from benchmark.suites.percept_tomi.steps import HOW, STEPS, STORY, expected, parse, request
 from benchmark.suites.percept_tomi.tables import PUBLISHED, SECTIONS, pictures, tables
+from benchmark.suites.questions import ItemContext, ItemView, Sample
 from benchmark.suites.reasons import note_of
-from benchmark.suites.reported import Reported, Sections, asked_by
-from benchmark.suites.side_by_side import ReadLine
+from benchmark.suites.reports import Reported, Sections, asked_by
+from benchmark.suites.settings import Option
 from core.messages import Sentence, gettext_noop
 
 PROMPT_SET = "percept-tomi-1"

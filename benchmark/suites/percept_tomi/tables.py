@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.suites.analyses import Facet
 from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.perceiving.shares import ACCURACY
 from benchmark.suites.percept_tomi.measure import INFERRING, PERCEIVING, QUESTIONS, ByAccuracy
+from benchmark.suites.reports import Facet
 from benchmark.suites.results import EntrantResults, ParseResults, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import facet_of, finding_of
 from core.messages import gettext_noop

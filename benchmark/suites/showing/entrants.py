@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from benchmark.domain.tables import Row, Source, SourcedRow, Where
 from benchmark.domain.tables.categories import ShortNames
-from benchmark.suites.analyses import Facet, FindingT, Repetitions
-from benchmark.suites.asked import PARSES
+from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, group_suite, suite_named
+from benchmark.suites.reports import Facet, FindingT, Repetitions
 from benchmark.suites.results import EntrantResults
 
 JUDGE_TEST = "judge_test"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.table import Cells
-from benchmark.suites.judge_summaries import JudgeTestSummary
+from benchmark.suites.judges import JudgeTestSummary
 from benchmark.suites.results import EntrantResults, RunEntrant
 from benchmark.suites.showing.entrants import JUDGE_TEST
 from core.messages import Sentence, as_sentence, clauses, gettext_noop, word, worded

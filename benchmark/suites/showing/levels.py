@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from benchmark.domain.tables import Cells
-from benchmark.suites.group_metrics import BaselineLevels
 from benchmark.suites.registry import group_named
+from benchmark.suites.reports import BaselineLevels
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import models_of
 from core.messages import gettext_noop

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmark.suites.copies import BadImport, CopyFile, CopySource
-from benchmark.suites.copy_files import bytes_of, licence_in
+from benchmark.suites.copies import BadImport, CopyFile, CopySource, bytes_of, licence_in
 from benchmark.suites.tombench.metrics import gold_letter
 from benchmark.suites.tombench.options import clean_options
 from benchmark.suites.tombench.records import FIELDS, Record, read_record

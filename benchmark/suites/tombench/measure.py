@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from benchmark.domain.estimating import StoryScore
-from benchmark.suites.asked import PARSES, Parse
-from benchmark.suites.by_part import Parts
-from benchmark.suites.contract import ANSWERS, GUESSED, Entered, Measured, MetricGroup, Outcome, Resources, Sample
+from benchmark.suites.groups import ANSWERS, GUESSED, MetricGroup, Parts
 from benchmark.suites.measuring import SampleResult, measured_samples
+from benchmark.suites.questions import PARSES, Entered, Measured, Outcome, Parse, Resources, Sample
 from benchmark.suites.reasons import tries_unanswered
 from benchmark.suites.tombench.metrics import VotedItem as Voted
 from benchmark.suites.tombench.metrics import is_correct, is_correct_officially, majority_vote

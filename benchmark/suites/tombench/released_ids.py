@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.suites.answers import Answered, BadAnswers
-from benchmark.suites.asked import Sample
+from benchmark.suites.questions import Sample
 from benchmark.suites.tombench.samples import NAMES, line_of
 from benchmark.suites.tombench.shuffling import TRIES
 

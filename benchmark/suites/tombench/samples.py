@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmark.suites.contract import BadQuestion, Imported, Question, Sample
+from benchmark.suites.copies import Imported
 from benchmark.suites.lettered import OPTION_ORDER
+from benchmark.suites.questions import BadQuestion, Question, Sample
 from benchmark.suites.tombench.data import LANGUAGES, Item, read_tombench
 from benchmark.suites.tombench.shuffling import TRIES, OfferedOptions, Order, official_orders, seeded_order, show
 

@@ -14,7 +14,7 @@ from benchmark.methods.program import digest_of, method_named, program_of, reque
 from benchmark.methods.s2a import S2A
 from benchmark.methods.self_ask import SELF_ASK
 from benchmark.methods.simtom import SIMTOM
-from benchmark.suites.contract import Parsed, Question, Sample, Step
+from benchmark.suites.questions import Parsed, Question, Sample, Step
 from benchmark.suites.tombench import prompting
 from benchmark.suites.tombench.data import LANGUAGES
 from benchmark.suites.tombench.parsing import choice_in, parse_official

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from benchmark.controls.contract import Controllable
 from benchmark.methods.program import method_setting
-from benchmark.suites.asked import ItemContext
-from benchmark.suites.contract import AnswerIds, ItemView, Option, Setting, Suite
+from benchmark.suites.answers import AnswerIds
+from benchmark.suites.contract import Suite
+from benchmark.suites.items import ReadLine
 from benchmark.suites.lettered import Lettered
-from benchmark.suites.published import Published
+from benchmark.suites.questions import ItemContext, ItemView
 from benchmark.suites.reasons import note_of
-from benchmark.suites.reported import Reported, Sections, asked_by
+from benchmark.suites.reports import Published, Reported, Sections, asked_by
 from benchmark.suites.results import Section
-from benchmark.suites.side_by_side import ReadLine
+from benchmark.suites.settings import Option, Setting
 from benchmark.suites.tombench.baselines import BASELINES
 from benchmark.suites.tombench.data import SOURCE
 from benchmark.suites.tombench.measure import GROUP, measure

@@ -17,7 +17,7 @@ from benchmark.controls.lists.people import FAMILY, GIVEN, PEOPLE
 from benchmark.controls.lists.sentences import SENTENCES
 from benchmark.controls.lists.things import CHINESE_OBJECTS, CHINESE_PLACES, OBJECTS, PLACES
 from benchmark.controls.storyless import INSTEAD
-from benchmark.suites.asked import BadQuestion, Sample
+from benchmark.suites.questions import BadQuestion, Sample
 from benchmark.suites.settings import Settings
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchmark.controls.chosen import CONTROLS, controlled, controls_of, senseless
-from benchmark.suites.asked import Question, Sample
 from benchmark.suites.opentom import data as opentom_data
+from benchmark.suites.questions import Question, Sample
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import Settings
 from benchmark.suites.tombench.data import Item

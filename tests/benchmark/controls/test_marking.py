@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from benchmark.controls.chosen import controlled
 from benchmark.controls.contract import Controllable
 from benchmark.controls.marking import changes_of, marked
-from benchmark.suites.asked import Sample
+from benchmark.suites.questions import Sample
 from benchmark.suites.settings import Settings
 
 WHOLE = Controllable("story", ("content.story", "content.question", "content.options"))

@@ -10,8 +10,8 @@ from benchmark.controls.contract import CHINESE, ENGLISH, Controllable
 from benchmark.controls.people import people_in
 from benchmark.controls.renaming import renaming_of
 from benchmark.controls.spellings import others_in, single_names, spelled
-from benchmark.suites.asked import Sample
 from benchmark.suites.fantom_questions.controls import CONTROLS as CONVERSATIONS
+from benchmark.suites.questions import Sample
 
 
 def found(*texts: str, language: str = ENGLISH, actors=()) -> set[str]:

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from benchmark.controls.renaming import Renaming, renaming_of
-from benchmark.suites.asked import Sample
 from benchmark.suites.opentom.data import read_opentom
 from benchmark.suites.opentom.samples import sample_of
 from benchmark.suites.percept_fantom.annotation import read_annotation
+from benchmark.suites.questions import Sample
 from benchmark.suites.registry import suite_named
 
 _WORDS = """

@@ -14,7 +14,7 @@ from benchmark.controls.lists.people import ALSO_WORDS, NOT_PEOPLE
 from benchmark.controls.lists.people import PEOPLE as NAMES
 from benchmark.controls.lists.things import CHINESE_OBJECTS, CHINESE_PLACES, OBJECTS, PLACES
 from benchmark.controls.renaming import renaming_of
-from benchmark.suites.asked import Sample
+from benchmark.suites.questions import Sample
 from benchmark.suites.settings import Settings
 
 TEXTS = ("content.story", "content.question", "content.options", "gold.answer")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from benchmark.domain.report_rows import NO_FIGURES, ReportRow, Unjudged
-from benchmark.suites.group_metrics import GroupMetrics, Level
+from benchmark.suites.reports import GroupMetrics, Level
 
 READ = {
     "story_category": "A", "stories": 3, "f1": 0.5, "recall": None, "interval": {"f1": [0.4, 0.6], "recall": None},

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from benchmark.suites.asked import Outcome, Sample
+from benchmark.suites.measuring import scored_shares
+from benchmark.suites.questions import Outcome, Sample
 from benchmark.suites.reasons import questions_unanswered
-from benchmark.suites.shares_of_answers import scored_shares
 
 SAMPLE = Sample("1", "1", {}, {}, category="c")
 SCORED = scored_shares(("a", "b"), lambda outcome, parse: getattr(outcome, parse))

@@ -9,12 +9,12 @@ from statistics import mean
 import pytest
 
 from bench.judging import JUDGES, Skipping, bounded, is_within, sample, tallied, truth
-from benchmark.suites.asked import Columns
+from benchmark.suites.figures import repaired_columns, repaired_metrics, scores_by_story
 from benchmark.suites.omnitom.analyses import stage1_analyses
 from benchmark.suites.omnitom.repaired import stage1_report, stage1_score
 from benchmark.suites.omnitom.results import Stage1Result
+from benchmark.suites.questions import Columns
 from benchmark.suites.reasons import NO_JUDGEMENT
-from benchmark.suites.story_scores import repaired_columns, repaired_metrics, scores_by_story
 from core.plain import plain
 
 

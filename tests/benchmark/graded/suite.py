@@ -8,21 +8,13 @@ from typing import Any
 
 from annotation.domain.schema import WORLD
 from benchmark.domain.estimating import StoryScore
-from benchmark.suites.contract import (
-    Entered,
-    Imported,
-    Measured,
-    MetricGroup,
-    Outcome,
-    Parsed,
-    Question,
-    Sample,
-    Setting,
-    Step,
-    Suite,
-)  # fmt: skip
-from benchmark.suites.judged import Judge, JudgeTest, Pairs, Settings
+from benchmark.suites.contract import Suite
+from benchmark.suites.copies import Imported
+from benchmark.suites.groups import MetricGroup
+from benchmark.suites.judges import Judge, JudgeTest, Pairs, Settings
 from benchmark.suites.measuring import SampleResult, measured_samples
+from benchmark.suites.questions import Entered, Measured, Outcome, Parsed, Question, Sample, Step
+from benchmark.suites.settings import Setting
 from judge.domain.contrast import Row
 from workers.providers.baseline.baseline import Baseline
 from workers.providers.contract import Body, Message, Request

@@ -18,7 +18,7 @@ from benchmark.methods.reasoning import final_answer
 from benchmark.methods.s2a import EXTRACT, S2A
 from benchmark.methods.self_ask import SELF_ASK
 from benchmark.methods.simtom import PERSPECTIVE, SIMTOM
-from benchmark.suites.contract import Question, Sample, Step
+from benchmark.suites.questions import Question, Sample, Step
 from benchmark.suites.settings import Settings
 
 METHODS = (PLAIN, COT, SELF_ASK, S2A, SIMTOM, PERCEPTOM, ORACLE_PERCEPTION)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from benchmark.methods.perceptom import INVALID, PERCEIVE
-from benchmark.suites.contract import Question
 from benchmark.suites.percept_tomi.places import NO_OUTPUT
+from benchmark.suites.questions import Question
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import Settings
 from tests.benchmark.controls.test_gold_follows import LOADED, Dataset

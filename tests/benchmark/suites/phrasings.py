@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmark.suites.contract import Question, Sample
+from benchmark.suites.questions import Question, Sample
 from benchmark.suites.settings import Settings
 
 REFUSALS = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from benchmark.domain.flips import Flips
-from benchmark.suites.analyses import Analysis, KeptAnalysis, Repetitions, SameAnswers, Spread
 from benchmark.suites.fantom.free_beliefs import FreeBeliefs, StatedBeliefs
 from benchmark.suites.opentom.measure import Analyses
+from benchmark.suites.reports import Analysis, KeptAnalysis, Repetitions, SameAnswers, Spread
 
 HALF = {"value": 0.5, "n": 4, "interval": None}
 SPREAD = Spread(repetitions=2, mean=0.5, spread=0.1, lowest=0.4, highest=0.6, same_score=0.9)

@@ -6,12 +6,12 @@ from itertools import product
 
 import pytest
 
-from benchmark.suites.asked import Sample
 from benchmark.suites.fantom_questions.by_chance import by_chance as of_conversation
 from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, FACT, LIST, YES_NO
 from benchmark.suites.opentom.kinds import ATTITUDE, COARSE, FINE
 from benchmark.suites.opentom.measure import by_chance as of_narrative
 from benchmark.suites.percept_tomi.measure import by_chance as of_container
+from benchmark.suites.questions import Sample
 from benchmark.suites.tombench.measure import by_chance as of_options
 
 

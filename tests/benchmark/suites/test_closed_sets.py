@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from benchmark.suites.asked import Question, Sample
 from benchmark.suites.closed_sets import main_clause, outside, outside_place, phrase_in
 from benchmark.suites.fantom.samples import SHORT
 from benchmark.suites.fantom.samples import samples_of as fantom_samples
@@ -20,6 +19,7 @@ from benchmark.suites.percept_fantom.samples import annotated_sets
 from benchmark.suites.percept_fantom.samples import samples_of as percept_fantom_samples
 from benchmark.suites.percept_fantom.suite import SUITE as PERCEPT_FANTOM
 from benchmark.suites.percept_tomi.suite import SUITE as PERCEPT_TOMI
+from benchmark.suites.questions import Question, Sample
 from benchmark.suites.reasons import REFUSED, UNKNOWING
 from benchmark.suites.refusals import own_words
 from benchmark.suites.settings import Settings

@@ -16,7 +16,6 @@ from benchmark.suites import reasons
 from benchmark.suites.fantom.measure import FALSE_BELIEF
 from benchmark.suites.fantom_questions.parses import NEITHER
 from benchmark.suites.fantom_questions.parses import UNREADABLE as UNREADABLE_BY_KIND
-from benchmark.suites.group_metrics import GroupMetrics
 from benchmark.suites.omnitom.step_keys import STAGE1
 from benchmark.suites.opentom.measure import GROUP
 from benchmark.suites.opentom.repaired import NOTHING_READ
@@ -24,6 +23,7 @@ from benchmark.suites.opentom.repaired import SEVERAL as SEVERAL_ANSWERS
 from benchmark.suites.perceiving.asking import UNREADABLE
 from benchmark.suites.percept_tomi.places import NONE, SEVERAL
 from benchmark.suites.reasons import JUDGE_S, NOT_WHOLE, OF_JUDGE, REFUSED, TRUNCATED, UNKNOWING, note_of
+from benchmark.suites.reports import GroupMetrics
 from benchmark.suites.results import EntrantParses, EntrantResults
 from benchmark.suites.tombench.options import NO_OPTION
 from benchmark.suites.tombench.options import SEVERAL as SEVERAL_OPTIONS

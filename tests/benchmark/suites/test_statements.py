@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from benchmark.suites.asked import UNREADABLE_ANSWER, Entered, Outcome
 from benchmark.suites.fantom_questions import parses as fantom_parses
 from benchmark.suites.omnitom.statements import statement_of
 from benchmark.suites.opentom.repaired import NOTHING_READ
 from benchmark.suites.perceiving import asking
 from benchmark.suites.perceiving.groups import perceptions_stated
 from benchmark.suites.percept_tomi.measure import place_stated
+from benchmark.suites.questions import UNREADABLE_ANSWER, Entered, Outcome
 from benchmark.suites.reasons import sentence_of
 from benchmark.suites.settings import Settings
 from benchmark.suites.tombench.options import NO_OPTION

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from benchmark.suites.contract import BadImport, Imported, Parsed, Question, Sample, Step
+from benchmark.suites.copies import BadImport, Imported
+from benchmark.suites.questions import Parsed, Question, Sample, Step
 from workers.providers.contract import Message, Request
 
 STEPS = (Step("repeat", "Repeating", task="tiny-repeat"), Step("sum", "Adding", needs=("repeat",), task="tiny-sum"))

@@ -13,10 +13,13 @@ from benchmark.domain.plots.values import percent, value_line
 from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated, metric_of
-from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample, Setting, Suite
-from benchmark.suites.item_filters import Filter, KeptParse, Rows
+from benchmark.suites.contract import Suite
+from benchmark.suites.groups import MetricGroup
+from benchmark.suites.items import Filter, KeptParse, Rows
 from benchmark.suites.measuring import SampleResult, measured_samples
+from benchmark.suites.questions import Entered, Measured, Outcome, Sample
 from benchmark.suites.results import ParseResults, Section, ShownPicture, ShownTable
+from benchmark.suites.settings import Setting
 from benchmark.suites.showing.entrants import row_of
 from tests.benchmark.tiny.asking import STEPS, expected, load, parse, request
 from workers.providers.baseline.baseline import Baseline

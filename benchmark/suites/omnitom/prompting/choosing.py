@@ -8,11 +8,11 @@ from functools import lru_cache, partial
 
 from annotation.domain.sample_corpus import sample_records
 from annotation.domain.schema import Schema
-from benchmark.suites.contract import Resources, Sample
 from benchmark.suites.omnitom.labels import scheme_of
 from benchmark.suites.omnitom.prompting.examples import Example, examples_for
 from benchmark.suites.omnitom.records import Record, record_of, record_of_sample
 from benchmark.suites.omnitom.step_keys import JUDGE
+from benchmark.suites.questions import Resources, Sample
 from benchmark.suites.settings import Settings
 from core.messages import gettext_noop
 

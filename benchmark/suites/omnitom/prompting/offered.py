@@ -8,7 +8,6 @@ from typing import Any
 
 from annotation.domain.sample_corpus import sample_records
 from annotation.domain.schema import Schema
-from benchmark.suites.contract import Question
 from benchmark.suites.omnitom.labels import scheme_of
 from benchmark.suites.omnitom.prompting.choosing import (
     CALIBRATION,
@@ -27,6 +26,7 @@ from benchmark.suites.omnitom.prompting.sets import NAMES, NAMES_OF_ANY, PromptS
 from benchmark.suites.omnitom.records import record_of
 from benchmark.suites.omnitom.step_keys import JUDGE, LABEL
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSets
+from benchmark.suites.questions import Question
 from benchmark.suites.settings import Settings
 from core.messages import Sentence, gettext_noop, listed, worded
 from workers.providers.contract import Request

@@ -9,7 +9,7 @@ from benchmark.domain.tables import Items, Table
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.step_keys import JUDGE, LABEL, STAGE1, STAGE2
 from benchmark.suites.omnitom.tables import MainResult, main_results
-from benchmark.suites.published import Published
+from benchmark.suites.reports import Published
 from benchmark.suites.results import EntrantResults, EntrantsByGroup
 from benchmark.suites.showing.entrants import measured, row_of
 from benchmark.suites.showing.judges import notes_of

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmark.management.commands.import_suite import Command
-from benchmark.suites.contract import BadImport
+from benchmark.suites.copies import BadImport
 from benchmark.suites.fantom.samples import load
 from benchmark.suites.fantom_questions import data, sources
 from tests.benchmark.suites.fantom.conftest import belief, records

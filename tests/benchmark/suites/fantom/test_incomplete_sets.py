@@ -9,8 +9,6 @@ import pytest
 from django.utils import translation
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.suites.analyses import KeptAnalysis
-from benchmark.suites.contract import Entered, Outcome
 from benchmark.suites.fantom.embedding import embedder_named
 from benchmark.suites.fantom.measure import measure
 from benchmark.suites.fantom.parses import parses_of
@@ -18,8 +16,9 @@ from benchmark.suites.fantom.samples import load
 from benchmark.suites.fantom_questions.asking import right_answer
 from benchmark.suites.fantom_questions.rows import CHOICE
 from benchmark.suites.fantom_questions.tables import incomplete_sentences
-from benchmark.suites.group_metrics import GroupMetrics
+from benchmark.suites.questions import Entered, Outcome
 from benchmark.suites.registry import nouns_of_group
+from benchmark.suites.reports import GroupMetrics, KeptAnalysis
 from benchmark.suites.settings import Settings
 from benchmark.suites.showing import missing
 from core.templatetags.translated import translated as shown

@@ -23,13 +23,13 @@ from benchmark.services.plans import RunRefused
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
 from benchmark.services.story_questions import questions_of_story
-from benchmark.suites.contract import Question
 from benchmark.suites.fantom.samples import load
 from benchmark.suites.fantom.steps import ANSWER, expected
 from benchmark.suites.fantom_questions.baselines import TELL
 from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, INACCESSIBLE
-from benchmark.suites.group_metrics import Level
+from benchmark.suites.questions import Question
 from benchmark.suites.registry import suite_named
+from benchmark.suites.reports import Level
 from benchmark.suites.settings import Settings
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.planning import planned

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from benchmark.suites.asked import Sample
 from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
 from benchmark.suites.opentom.kinds import COARSE, FINE, UNREADABLE
 from benchmark.suites.opentom.macro import agreement
@@ -20,6 +19,7 @@ from benchmark.suites.opentom.macro_intervals import (
 )
 from benchmark.suites.opentom.measure import Labelled, _gap
 from benchmark.suites.opentom.released_metrics import LabelledAnswer, full_precision, metrics, printed
+from benchmark.suites.questions import Sample
 
 
 def told(*pairs: tuple[int | None, int | None]) -> list[MacroAnswer]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from benchmark.suites.contract import Question, Sample
 from benchmark.suites.opentom.kinds import (
     ACCESSIBILITY,
     ATTITUDE,
@@ -22,6 +21,7 @@ from benchmark.suites.opentom.official import predicted_label
 from benchmark.suites.opentom.repaired import label_of
 from benchmark.suites.opentom.samples import load
 from benchmark.suites.opentom.steps import parse, right_label
+from benchmark.suites.questions import Question, Sample
 from benchmark.suites.settings import Settings
 
 NO_PLACES = ("", "")

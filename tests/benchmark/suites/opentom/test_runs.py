@@ -19,7 +19,7 @@ from benchmark.services.evaluating import _unreadable_reason
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
 from benchmark.services.result_tables import group_table
-from benchmark.suites.contract import Parsed
+from benchmark.suites.questions import Parsed
 from benchmark.suites.reasons import REFUSED, TRUNCATED
 from benchmark.suites.showing.levels import LEVELS_NOTE, NO_BASELINE
 from tests.benchmark.settled import make_endpoint, work_off, written

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from benchmark.suites.contract import BadImport
+from benchmark.suites.copies import BadImport
 from benchmark.suites.percept_fantom import annotation
 from benchmark.suites.percept_fantom.samples import COUNTS, LEFT_OUT, load, utterances_of
 from tests.benchmark.suites.fantom import conftest as fantom

@@ -16,12 +16,12 @@ from benchmark.services.flips import REPETITIONS, flips_of
 from benchmark.services.launches import start_run
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
-from benchmark.suites.contract import Question
 from benchmark.suites.fantom_questions.baselines import TELL
 from benchmark.suites.fantom_questions.rows import CHOICE, INACCESSIBLE
 from benchmark.suites.perceiving.baselines import array_of
 from benchmark.suites.percept_fantom.samples import load, utterances_of
 from benchmark.suites.percept_fantom.steps import annotated_put, expected
+from benchmark.suites.questions import Question
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import Settings
 from tests.benchmark.importing import import_benchmark

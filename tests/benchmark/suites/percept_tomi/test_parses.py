@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmark.suites.contract import BadImport, Question
+from benchmark.suites.copies import BadImport
 from benchmark.suites.perceiving.asking import METHODS
 from benchmark.suites.perceiving.shares import ACCURACY, RECALL, WHOLE
 from benchmark.suites.percept_tomi import data
@@ -14,6 +14,7 @@ from benchmark.suites.percept_tomi.perceived import official_shares, repaired_sh
 from benchmark.suites.percept_tomi.places import NONE, SEVERAL, named_place, official_right
 from benchmark.suites.percept_tomi.samples import load
 from benchmark.suites.percept_tomi.steps import parse, request
+from benchmark.suites.questions import Question
 from benchmark.suites.reasons import REFUSED, UNKNOWING
 from benchmark.suites.settings import Settings
 from tests.benchmark.suites.percept_tomi import own

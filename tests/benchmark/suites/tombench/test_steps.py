@@ -8,7 +8,7 @@ import pytest
 
 from benchmark.methods.s2a import EXTRACT
 from benchmark.methods.simtom import PERSPECTIVE
-from benchmark.suites.contract import Question
+from benchmark.suites.questions import Question
 from benchmark.suites.settings import Settings
 from benchmark.suites.tombench.prompting import render_prompt
 from benchmark.suites.tombench.samples import _sample, shown_in

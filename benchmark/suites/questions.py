@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
 
 from benchmark.domain.report_rows import BothParses, ParseRows, ReportRow
-from benchmark.suites.analyses import Analysis, KeptAnalysis
-from benchmark.suites.group_metrics import BaselineLevels, GroupMetrics, Level
+from benchmark.suites.reports import Analysis, BaselineLevels, GroupMetrics, KeptAnalysis, Level
 from benchmark.suites.settings import Settings
 from core.messages import gettext_noop
 from core.plain import Json
@@ -17,6 +16,7 @@ from core.plain import Json
 if TYPE_CHECKING:
     from benchmark.domain.averaging import PrintedMeans
     from benchmark.domain.estimating import MetricRow, Report  # which loads the statistics libraries
+
 
 T = TypeVar("T")
 SuiteData = Mapping[str, Any]

@@ -1,15 +1,79 @@
-"""The description of a metric group: which figures stand together in a table, and what they rest on."""
+"""Items that a metric group counts within a sample, one by one: the propositions of a story, say."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.domain.schema import Schema
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.matched_rows import F1, METRICS
-from benchmark.suites.asked import Resources, Sample, SuiteData
-from benchmark.suites.by_part import Parts
-from benchmark.suites.finer import FinerItems
+from benchmark.suites.questions import Entered, Parse, Resources, Sample, SuiteData
+
+Floats = NDArray[np.floating]
+
+
+@dataclass(frozen=True, slots=True)
+class FinerItems:
+    """The items within a sample: `noun` is what one is called, one and many, `metrics` the shares of the group by which
+    one is told, the first of them as a rule.
+
+    `texts(sample, schema)` are (who, what) of each item, in order. `scores(sample, schema, parses)` says what each of
+    several repaired parses of the group's scored step comes to in each item: shape (parses, items, metrics), from 0 to
+    1, nan where nothing can be told.
+    """
+
+    noun: tuple[str, str]
+    metrics: tuple[str, ...]
+    texts: Callable[[Sample, Schema], Sequence[tuple[str, str]]]
+    scores: Callable[[Sample, Schema, Sequence[SuiteData]], Floats]
+
+
+PartAnswers = Mapping[str, Sequence[tuple[int, Any]]]
+"""The number of each sample with what its answer says, by part."""
+
+CATEGORY = "category"
+"""What stands in place of a facet where parts are by the categories of samples."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartMetric:
+    """A metric of a part that is not a mean over samples, such as macro F1.
+
+    `title` is its name in words, `note` says below a table what it counts. `answers(entered, parse)` returns what a
+    model's answers say, parts in the order in which tables have them; `is_read(answer)` whether one of them could be
+    read. `estimate(answers, seed)` is the metric of some answers. `difference(answers, others, seed)` is that by one
+    method less by another over what could be read of both, on the same resamples: both have the same samples in the
+    same order.
+    """
+
+    title: str
+    note: str
+    answers: Callable[[Entered, Parse], PartAnswers]
+    is_read: Callable[[Any], bool]
+    estimate: Callable[[Sequence[Any], int], BoundedEstimate]
+    difference: Callable[[Sequence[Any], Sequence[Any], int], BoundedEstimate]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts by which methods are held against each other beside the whole: by the values of `Sample.content` under
+    `facet`, or by CATEGORY, in the score of the metric group, or, where `facet` is empty, in a `metric` of their own.
+    `part_of(value)` is the part to which a value belongs, which is the value itself where there is no such function.
+    `heading` is what a part is called, `values` are those that are parts, in the order in which tables have them, none
+    for all, `short` names of parts for narrow columns."""
+
+    heading: str
+    facet: str = ""
+    values: tuple[str, ...] = ()
+    short: Mapping[str, str] = field(default_factory=dict)
+    part_of: Callable[[str], str] | None = None
+    metric: PartMetric | None = None
+
 
 UnreadableAs = Literal["wrong", "left out", "guessed"]
 WRONG: UnreadableAs = "wrong"

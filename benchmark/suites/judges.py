@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmark.suites.asked import Question, Sample, SuiteData
+from benchmark.suites.questions import Question, Sample, SuiteData
 from benchmark.suites.settings import PARAMETER, Setting, Settings
 from core.messages import Sentence, gettext_noop
+from core.plain import Json, plain, read_as
 from judge.domain.contrast import Row
 from judge.domain.judgements import RowJudgement
+from judge.domain.self_test import Rate
 from workers.providers.contract import Request, Task
 
 
@@ -157,3 +159,39 @@ class Judge:
     text: Callable[[Question], str] | None = None
     groupings: tuple[Grouping, ...] = ()
     written: Callable[[Task, Sequence[tuple[int, int]]], str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeTestSummary:
+    """The outcome of the self-test of a `judge`: `state` is "not tested", "in progress", "incomplete" or "tested",
+    `told` says it in a line. Of a judge that was tested `dataset` is the version of the gold that pairs were made from,
+    `answered` the number of its calls that were answered, and `kinds` are how often it was right by kind of pair.
+    """
+
+    state: str
+    judge: str
+    told: str
+    kinds: Sequence[Rate] = ()
+    dataset: int | None = None
+    calls: int | None = None
+    answered: int | None = None
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> JudgeTestSummary:
+        return read_as(cls, kept, kinds=[read_as(Rate, kind) for kind in kept["kinds"]])
+
+    def as_json(self) -> Json:
+        """{state, judge, told, kinds}, or, of a judge that was tested, {state, judge, dataset, calls, answered, kinds,
+        told}."""
+        kinds = plain(self.kinds)
+        if self.dataset is None:
+            return {"state": self.state, "judge": self.judge, "told": self.told, "kinds": kinds}
+        return {
+            "state": self.state,
+            "judge": self.judge,
+            "dataset": self.dataset,
+            "calls": self.calls,
+            "answered": self.answered,
+            "kinds": kinds,
+            "told": self.told,
+        }

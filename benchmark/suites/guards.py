@@ -9,12 +9,11 @@ from dataclasses import fields, is_dataclass, replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from benchmark.suites.answers import BadAnswers
-from benchmark.suites.asked import BadQuestion, Entered, ItemView, Question, Sample
+from benchmark.suites.answers import BadAnswers, Files
 from benchmark.suites.contract import Suite
-from benchmark.suites.item_filters import KeptParse
+from benchmark.suites.items import KeptParse
 from benchmark.suites.people import Person
-from benchmark.suites.released import Files
+from benchmark.suites.questions import BadQuestion, Entered, ItemView, Question, Sample
 from benchmark.suites.results import ShownPicture, ShownTable
 from core.texts import storable
 
