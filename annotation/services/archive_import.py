@@ -20,7 +20,7 @@ from annotation.domain.resolution import UnknownRule, check_rule
 from annotation.domain.schema import Schema
 from annotation.domain.schema_files import BadSchema, schema_of_document
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.models import GoldEvent, GoldLabel, Membership, Project, Role, User
+from annotation.models import Membership, Project, Role, User
 from annotation.services import audit
 from annotation.services.accounts import checked_name
 from annotation.services.archive_leftovers import check_left_over, discard_project, left_over, working_slug
@@ -29,12 +29,10 @@ from annotation.services.archive_rows import NAMED, Section, check_further, tabl
 from annotation.services.archive_values import Here
 from annotation.services.corpus_import import SLUG
 from annotation.services.counts import refresh
-from annotation.services.gold import archived_gold
 from annotation.services.imported_annotators import make_imported
 from annotation.services.schemas import SchemaRefused, is_here, take_schema
 from annotation.services.short_writes import ShortWrites
-from annotation.services.very_many import without_full_collections
-from core.bulk import ReadyRows, insert_rows
+from core.bulk import insert_rows
 from core.ids import new_uid
 from core.incoming.damage import damage_as
 from core.messages import Sentence
@@ -46,7 +44,6 @@ _MOST_BYTES = 1_000_000
 """The most bytes of lines in one transaction."""
 
 
-@without_full_collections()
 def import_archive(
     *,
     by: User | None,
@@ -224,16 +221,14 @@ class _Import:
         head = (["uid"] if section.has_uid else []) + (["project"] if section.has_project else [])
         uids: dict[int, str] = {}
         rows = 0
-        make_ready = archived_gold if section.model in (GoldLabel, GoldEvent) else ReadyRows
         for part in self._parts(self._decoded(section, uids), lambda decoded: decoded[1]):
             rows += len(part)
             values = [row for row, _ in part]
             if section.model is Membership:
                 self._keep_members(names, values, len(head))
                 continue
-            ready = make_ready(section.model, [*head, *names], values)
             with self.writes.transaction(len(part)):
-                ready.insert()
+                insert_rows(section.model, [*head, *names], values)
         if section.numbered:
             by_uid = dict(section.rows(self.project).values_list("uid", "id"))
             self.here.ids[section.model] = {ref: by_uid[uid] for ref, uid in uids.items()}

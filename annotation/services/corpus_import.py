@@ -27,7 +27,6 @@ from annotation.services.import_results import not_taken, summary
 from annotation.services.new_stories import NewStories
 from annotation.services.recognition import Source
 from annotation.services.short_writes import ShortWrites, with_last
-from annotation.services.very_many import without_full_collections
 from core.digests import text_digest
 from core.messages import Sentence
 from core.plain import plain
@@ -144,7 +143,6 @@ def files_of(paths: Iterable[Path], *, format: str) -> list[Path]:
     return files
 
 
-@without_full_collections()
 def import_corpus(
     *,
     by: User | None,

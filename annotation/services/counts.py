@@ -73,16 +73,16 @@ def refresh(project: Project) -> int:
     """Count the stories anew in which something changed since they were counted; return how many. Two statements where
     nothing did."""
     outdated = sorted(_outdated(project))
-    with ShortWrites() as writes:
-        for at in range(0, len(outdated), AT_ONCE):
-            part = outdated[at : at + AT_ONCE]
-            with writes.transaction(len(part)):
-                # On PostgreSQL, who counts the older state must not write it after who counted the newer one.
-                Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-                propositions, tables = _marks(part)
-                _write(counted(project, part))
-                ChangedProposition.objects.filter(pk__in=propositions).delete()
-                ChangedTable.objects.filter(pk__in=tables).delete()
+    writes = ShortWrites()
+    for at in range(0, len(outdated), AT_ONCE):
+        part = outdated[at : at + AT_ONCE]
+        with writes.transaction(len(part)):
+            # On PostgreSQL, who counts the older state must not write it after who counted the newer one.
+            Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+            propositions, tables = _marks(part)
+            _write(counted(project, part))
+            ChangedProposition.objects.filter(pk__in=propositions).delete()
+            ChangedTable.objects.filter(pk__in=tables).delete()
     return len(outdated)
 
 

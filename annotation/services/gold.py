@@ -1,21 +1,20 @@
 """The one writer of gold: a label and the event that tells of it, together, whoever or whatever settles the cell.
 
-A `Change` says what the label of a cell was and what it becomes. `write_gold` writes a few changes; `ready_gold` makes
-very many ready, of cells that have no label yet, for a transaction that only inserts; `archived_gold` does it with what
-an archive holds. The caller holds the transaction and the locks on the propositions. Every label is written onto the
+A `Change` says what the label of a cell was and what it becomes. The caller holds the transaction and the locks on the
+propositions. Every label is written onto the
 revision that was read, and onto no other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from annotation.domain.gold_votes import GoldVote, as_json
 from annotation.domain.resolution import largest_share
 from annotation.models import GoldEvent, GoldLabel, Method, Project, User
-from core.bulk import EncodedOnce, ReadyRows, write_few
+from core.bulk import write_few
 
 
 class ChangedMeanwhile(Exception):
@@ -39,17 +38,6 @@ class State(NamedTuple):
     error_tag: str = ""
     guideline_flag: bool | None = None
     disturbed: bool = False
-
-
-class FirstLabel(NamedTuple):
-    """Label that a rule gives a cell without one."""
-
-    proposition_id: int
-    dimension: str
-    label: str
-    method: str
-    agreement: float | None
-    votes: list[GoldVote]
 
 
 class Change(NamedTuple):
@@ -135,28 +123,6 @@ def write_settlings(settlings: Sequence[Settling]) -> None:
     write_few(GoldEvent, _EVENT, [_event(change, *about) for changes, *about in settlings for change in changes])
 
 
-def ready_gold(
-    labels: Sequence[FirstLabel], *, project: Project, by: User | None, now: datetime
-) -> tuple[ReadyRows, ReadyRows]:
-    """Return the labels, and their events, of cells that have no label, ready to be inserted."""
-    encoded = EncodedOnce(as_json)  # the votes stand in both
-    after = State("", "", None, [], project.rule_version, project.schema_version, None, now)
-    like = Change(0, "", None, after, [])
-    in_event = ("proposition_id", "dimension", "after", "after_method", "votes")
-    event_rows = [(cell, key, label, method, votes) for cell, key, label, method, _, votes in labels]
-    same_label = _without(dict(zip(_LABEL, _label(like), strict=True)), FirstLabel._fields)
-    same_event = _without(dict(zip(_EVENT, _event(like, project, by, now), strict=True)), in_event)
-    return (
-        ReadyRows(GoldLabel, FirstLabel._fields, labels, encoded, same_label),
-        ReadyRows(GoldEvent, in_event, event_rows, encoded, same_event),
-    )
-
-
-def _without(values: Mapping[str, object], names: Sequence[str]) -> dict[str, object]:
-    """Return values by column, without some of the columns."""
-    return {name: value for name, value in values.items() if name not in names}
-
-
 def _label(change: Change) -> tuple:
     """Return the values of _LABEL."""
     proposition, dimension, before, after, _, _ = change
@@ -175,11 +141,3 @@ def _event(change: Change, project: Project, by: User | None, now: datetime) -> 
     rule = after.rule_version if after else project.rule_version
     actor = by.pk if by else None
     return (proposition, dimension, *was, *became, actor, now, *why, undoes, rule, as_json(votes), change.revision)
-
-
-def archived_gold(
-    model: type[GoldLabel] | type[GoldEvent], fields: Sequence[str], rows: Sequence[Sequence[Any]]
-) -> ReadyRows:
-    """Return labels or events of an archive, ready to be inserted as they were written there: history is taken over,
-    not made anew."""
-    return ReadyRows(model, fields, rows)

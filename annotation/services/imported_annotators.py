@@ -1,8 +1,8 @@
-"""Look-up of the names of a file among the people of a project. No import makes an account or a membership."""
+"""The people that names of a file stand for. No import makes an account or a membership."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -20,18 +20,18 @@ class Kind(StrEnum):
     FORMER = gettext_noop("former member")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Person:
-    """`pk` is None for somebody whom the first vote that can be used will make."""
+    """`pk` is negative for an annotator whom the first usable vote will create."""
 
     name: str
     kind: Kind
-    pk: int | None
+    pk: int
 
 
 class Annotators:
-    """The people of a project by the names of a file. An imported annotator comes before a member of the same name: the
-    file that made one means the same when it comes again."""
+    """The people of a project by the names of a file. An imported annotator comes before a member of the same name, so
+    that a file means the same people when it is imported again."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -49,42 +49,26 @@ class Annotators:
         }
 
     def find(self, name: str) -> Person:
-        """Return the person of a name. Raises ValueError where nobody could be meant. A name with the project before
-        it, as exports write imported annotators, is never that of a member."""
+        """Return the person of a name. Raises ValueError if no account may have it. A name after a project's, as
+        exports write imported annotators, never means a member."""
         _, mark, bare = name.rpartition(":")
-        bare = imported_username(self.project.slug, bare).partition(":")[2]  # as it was cut, if it is very long
+        bare = imported_username(self.project.slug, bare).partition(":")[2]  # a very long name is cut
         for kind in (Kind.IMPORTED,) if mark else tuple(self._names):
             if (spelling := self._names[kind].find(bare)) is not None:
-                return self._person(spelling, kind, self._names[kind].ids[spelling])
+                person = Person(spelling, kind, self._names[kind].ids[spelling])
+                return self._people.setdefault((kind, spelling), person)
         name = checked_name(bare)
-        return self._new.setdefault(name.casefold(), Person(name, Kind.IMPORTED, None))
-
-    def _person(self, name: str, kind: Kind, pk: int | None) -> Person:
-        return self._people.setdefault((kind, name), Person(name, kind, pk))
+        return self._new.setdefault(name.casefold(), Person(name, Kind.IMPORTED, -len(self._new) - 1))
 
     def make(self, person: Person) -> None:
-        """Make the person, unless an earlier call did so for a copy."""
-        made = self._new.setdefault(person.name.casefold(), person)
-        if made.pk is None:
-            made.pk = make_imported({made.name: made.name}, self.project)[made.name]
-            self.created.append(made.name)
-        person.pk = made.pk
-
-    def look_again(self) -> None:
-        """See who of those whom the project lacked has been made meanwhile, by another process."""
-        missing = {imported_username(self.project.slug, person.name): person for person in self._unmade()}
-        if missing:
-            made = User.objects.filter(imported_into=self.project, username__in=missing)
-            for username, pk in made.values_list("username", "id"):
-                missing[username].pk = pk
-
-    def _unmade(self) -> Iterator[Person]:
-        return (person for person in self._new.values() if person.pk is None)
+        """Create the imported annotator."""
+        person.pk = make_imported({person.name: person.name}, self.project)[person.name]
+        self.created.append(person.name)
 
 
 def make_imported(display_names: Mapping[str, str], project: Project, *, slug: str = "") -> dict[str, int]:
-    """Make an imported annotator of each name, with the name that pages show; return their ids by name. `slug` is what
-    the project will be called, where it is called otherwise now."""
+    """Create an imported annotator for each name, with the name that pages show. Returns their ids by name. `slug` is
+    the future name of a project that is being imported."""
     unsaved = [
         User(
             username=imported_username(slug or project.slug, name),

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from annotation.domain.gold_votes import GoldVote, from_json
 from annotation.domain.resolution import Outcome, Resolution, resolve
 from annotation.models import GoldLabel, Method, Project, User, Vote
-from annotation.services.gold import Change, FirstLabel, Settling, State, ready_gold, write_settlings
-from core.bulk import ReadyRows
+from annotation.services.gold import Change, Settling, State, write_settlings
 from core.reads import Read
 
 Cell = tuple[int, str]
@@ -66,19 +65,6 @@ def resolve_touched(touched: Sequence[Touched]) -> None:
     for value, decisions in disturbed.items():
         GoldLabel.objects.disturb(decisions, value)
     write_settlings(settlings)
-
-
-def gold_of_new_cells(
-    *, project: Project, votes: Mapping[Cell, list[GoldVote]], now: datetime, by: User | None
-) -> tuple[ReadyRows, ReadyRows]:
-    """Return the gold labels, and their events, of cells without a gold label: what `resolve_cells` would write,
-    without asking the database about each. `votes` holds *all* standing votes of each cell, in order of annotator."""
-    labels = [
-        FirstLabel(*cell, resolution.label, resolution.outcome.value, resolution.agreement, votes[cell])
-        for cell in sorted(votes)
-        if (resolution := _resolution(project, cell[1], votes[cell])).outcome is not Outcome.PENDING
-    ]
-    return ready_gold(labels, project=project, by=by, now=now)
 
 
 def settled(project: Project, dimension: str, votes: list[GoldVote], now: datetime) -> State | None:

@@ -1,52 +1,73 @@
-"""Votes from a spreadsheet: assignments are made where missing, gold follows, importing twice changes nothing.
+"""Votes from a spreadsheet. Missing assignments are made, gold follows, and importing twice changes nothing.
 
-The file is read whole and sorted by story on the disk, so that memory holds some stories' rows. Propositions and
-people are looked up, what is there is compared, and votes and gold are made ready (`vote_parts.py`) outside of
-transactions; they are then written a few stories at a time. An import that breaks off leaves whole transactions behind
-and is resumed by starting it again.
+The rows are sorted by story in a temporary database on the disk, so that memory holds a few stories. They are compared
+with the project outside of transactions, and written a few stories at a time. An interrupted import leaves complete
+transactions behind; importing the file again resumes it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import hashlib
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
+from itertools import groupby
 from typing import BinaryIO
 
-from django.db import IntegrityError, connection
+from django.db import IntegrityError
 from django.utils.translation import gettext
 
+from annotation.domain.gold_votes import GoldVote
 from annotation.domain.left_out import LeftOut
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.votes_csv import VoteRow, read_votes
-from annotation.models import Assignment, GoldEvent, GoldLabel, Project, User, Vote, VoteEvent
+from annotation.models import Assignment, GoldEvent, GoldLabel, Project, Proposition, User, Vote, VoteEvent
 from annotation.services import audit
 from annotation.services.counts import refresh
 from annotation.services.import_results import not_taken, summary
-from annotation.services.imported_annotators import Person
-from annotation.services.ready_votes import ReadyVotes, Tally, made_ready, tally
-from annotation.services.short_writes import MOST_ROWS, ShortWrites
-from annotation.services.very_many import without_full_collections
-from annotation.services.vote_batches import Batch, Rehearsal, stored_of, stored_votes
-from annotation.services.vote_parts import Part, ReportedProblem, VoteParts
-from annotation.services.vote_shelves import Shelves
-from core.beside import EndedEarly
+from annotation.services.imported_annotators import Annotators, Kind, Person
+from annotation.services.resolution import Cell, Touched, resolve_touched
+from annotation.services.short_writes import ShortWrites, with_last
+from core.bulk import insert_rows
 from core.incoming.sheets import Sheets, rows_of
 from core.plain import plain
 from core.wording import counted
 
-VERY_MANY = 10_000
-"""Votes for which another process pays."""
+ORIGIN = "import"
+"""The origin of the events of imported votes."""
+_AT_ONCE = 400
+"""Cells whose gold is written in one statement."""
+CLOCK_LEAD = timedelta(minutes=1)
+"""Times up to this far ahead of this machine's clock are taken for now."""
+VoteKey = tuple[int, str, int]
+"""(proposition id, dimension key, annotator id)"""
+StoredVote = tuple[str, datetime, str]
+"""(label, time, idempotency key). The label of a withdrawn vote is empty."""
+Placed = tuple[VoteRow, int, int, Person]
+"""(row, proposition id, story id, annotator)"""
+_VOTE = ("proposition_id", "dimension", "annotator_id", "label", "changed_at", "idempotency_key")
 
 
 class ImportBroken(ValueError):
-    """The import stopped; what it had written stays, and the same file goes on from there. One sentence."""
+    """The import stopped. Its completed transactions stay, and importing the file again resumes it. One sentence."""
+
+
+class Refused(ValueError):
+    """A row that cannot be imported; one sentence. `keeps`: a vote cast in the product stays as it is. `once`: the
+    message is listed only for the first of its rows."""
+
+    def __init__(self, sentence: str, *, keeps: bool = False, once: bool = False) -> None:
+        super().__init__(sentence)
+        self.keeps, self.once = keeps, once
 
 
 @dataclass(slots=True)
 class ImportedVotes:
-    """`votes` counts the rows that can be read, `created` new and changed votes, `kept` votes cast in the product that
-    the file would have overwritten. `people` maps each person to the votes that the file has of them."""
+    """`votes` counts the readable rows, `created` new and changed votes, `kept` votes cast in the product that the file
+    would have overwritten. `people` maps each person to the number of their usable votes."""
 
     votes: int = 0
     created: int = 0
@@ -54,30 +75,12 @@ class ImportedVotes:
     kept: int = 0
     problems: Problems = field(default_factory=Problems)
     left_out: LeftOut = field(default_factory=LeftOut)
-    people: dict[str, tuple[Person, int]] = field(default_factory=dict)
-
-    def take(self, part_tally: Tally, file: str) -> None:
-        """Add what became of some rows of a file."""
-        self.created += part_tally.created
-        self.unchanged += part_tally.unchanged
-        for line, refused in part_tally.refused:
-            self.kept += refused.keeps
-            self.problems.add(Problem(file, line, str(refused)), once=refused.once)
-        for person, votes in part_tally.votes:
-            key = f"{person.kind} {person.name}"
-            self.people[key] = (person, self.people.get(key, (person, 0))[1] + votes)
-
-    def tell(self, problems: Iterable[ReportedProblem]) -> None:
-        for problem, once in problems:
-            self.problems.add(problem, once=once)
+    people: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
 
     @property
     def annotators(self) -> list[dict]:
-        """Return {name, kind, votes} of everybody whose votes could be used, by name."""
-        rows = [
-            {"name": person.name, "kind": person.kind.value, "votes": votes} for person, votes in self.people.values()
-        ]
-        return sorted(rows, key=lambda row: (row["name"], row["kind"]))
+        """{name, kind, votes} of everybody with usable votes, by name."""
+        return [{"name": name, "kind": kind, "votes": votes} for (name, kind), votes in sorted(self.people.items())]
 
     @property
     def taken(self) -> int:
@@ -101,17 +104,13 @@ class ImportedVotes:
     def as_dict(self) -> dict:
         return {
             "summary": self.summary,
-            "votes": self.votes,
-            "created": self.created,
-            "unchanged": self.unchanged,
-            "kept": self.kept,
+            **{name: getattr(self, name) for name in ("votes", "created", "unchanged", "kept")},
             **self.left_out.as_json(),
             "problems": plain(self.problems.listed()),
             "annotators": self.annotators,
         }
 
 
-@without_full_collections()
 def import_votes(
     *,
     by: User | None,
@@ -122,55 +121,19 @@ def import_votes(
     encoding: str = "",
     dry_run: bool = False,
     progress: Callable[[int], None] = lambda done: None,
-    beside: bool = False,
 ) -> ImportedVotes:
-    """Import every row that can be used. An encoding is needed where the file is neither UTF-8 nor UTF-16. With
-    `beside`, very many votes are made ready by a forked process; only a process of one thread may ask for that.
+    """Import every usable row. A file that is neither UTF-8 nor UTF-16 needs an encoding.
 
     Raises WrongColumns, BadSheet and BadText before anything is written, and ImportBroken.
     """
     result = ImportedVotes()
-    with Shelves(list(project.stories.order_by("id").values_list("number", flat=True))) as shelves:
+    with closing(sqlite3.connect("", isolation_level=None)) as staged:
         sheets = Sheets()
         rows = rows_of(handle, file, encoding=encoding, sheets=sheets)
-        _read(read_votes(rows, file, project.schema, result.left_out), shelves, result, progress)
+        _stage(read_votes(rows, file, project.schema, result.left_out), staged, result, progress)
         result.left_out.add_sheets(sheets)
-        votes = VoteParts(project, shelves, file, now, by)
-        if dry_run:
-            _rehearse(votes, result)
-        else:
-            _write(votes, result, beside=beside and result.votes >= VERY_MANY and not connection.in_atomic_block)
-            refresh(project)
-    result.problems.sort(key=lambda problem: problem.line)
-    return result
-
-
-def _read(rows: Iterable[VoteRow | Problem], shelves: Shelves, result: ImportedVotes, progress) -> None:
-    for at, row in enumerate(rows, 1):
-        if isinstance(row, Problem):
-            result.problems.add(row)
-        else:
-            shelves.put(row)
-            result.votes += 1
-        if at % 20000 == 0:
-            progress(at)
-
-
-def _rehearse(votes: VoteParts, result: ImportedVotes) -> None:
-    rehearsal = Rehearsal()
-    for rows in votes.parts(lambda: MOST_ROWS):
-        batch = Batch(votes.project, rows, stored_of(rows), votes.now, rehearsal)
-        result.take(tally(batch.outcomes), votes.file)
-        rehearsal.keep_only(rows[-1].story, {row.proposition for row in rows if row.story == rows[-1].story})
-    result.tell(votes.problems())
-
-
-def _write(votes: VoteParts, result: ImportedVotes, *, beside: bool) -> None:
-    with ShortWrites() as writes:
-        parts = votes.beside(writes) if beside else votes.made(lambda: writes.rows)
         try:
-            for part in parts:
-                _write_part(votes, part, writes, result)
+            _Import(by, project, file, now, result).run(_stories(staged), dry_run=dry_run)
         except IntegrityError as error:  # PostgreSQL lets two writers work at once
             raise ImportBroken(
                 gettext(
@@ -178,51 +141,302 @@ def _write(votes: VoteParts, result: ImportedVotes, *, beside: bool) -> None:
                     "on."
                 )
             ) from error
-        except EndedEarly as error:
-            raise ImportBroken(
-                gettext("The process that makes votes ready was ended; import the file again to go on.")
-            ) from error
-        writes.tell_planner(Assignment, Vote, VoteEvent, GoldLabel, GoldEvent)
+    if not dry_run:
+        refresh(project)
+    result.problems.sort(key=lambda problem: problem.line)
+    return result
 
 
-def _write_part(votes: VoteParts, part: Part, writes: ShortWrites, result: ImportedVotes) -> None:
-    result.tell(part.problems)
-    already = result.created
-    if not (part.ready.writes or (part.is_last and already)):
-        result.take(part.ready.tally, votes.file)
-        return
-    with writes.transaction(part.size):
-        ready = _of_this_moment(votes, part)
-        ready.write(votes.project, votes.now, votes.by)
-        result.take(ready.tally, votes.file)
-        if result.created and not already and not part.is_last:
-            audit.record(by=votes.by, project=votes.project, action="votes.import_started", target=votes.file[-200:])
-        if result.created and part.is_last:
-            _record(votes, result)
+def _stage(
+    rows: Iterable[VoteRow | Problem], staged: sqlite3.Connection, result: ImportedVotes, progress: Callable
+) -> None:
+    """Write the readable rows into a temporary table, and the others to the problems."""
+
+    def values() -> Iterator[tuple]:
+        for at, row in enumerate(rows, 1):
+            if at % 20_000 == 0:
+                progress(at)
+            if isinstance(row, Problem):
+                result.problems.add(row)
+            else:
+                result.votes += 1
+                yield (*row[:-1], row.created_at and row.created_at.isoformat())
+
+    staged.execute(f"CREATE TABLE rows ({', '.join(VoteRow._fields)})")
+    staged.execute("BEGIN")
+    staged.executemany(f"INSERT INTO rows VALUES ({', '.join('?' * len(VoteRow._fields))})", values())
 
 
-def _of_this_moment(votes: VoteParts, part: Part) -> ReadyVotes:
-    """Return what is ready, made anew where annotators had to be created or somebody voted since. Takes the locks of a
-    saved vote."""
-    ready = part.ready
-    stored = stored_votes(ready.stored.propositions, list(ready.stored.slots), lock=True)
-    if not ready.strangers and stored == ready.stored:
-        return ready
-    rows = part.placed()
-    for person in {id(row.person): row.person for row in rows}.values():
-        if person.name in ready.strangers:
-            votes.annotators.make(person)
-    return made_ready(Batch(votes.project, rows, stored, votes.now), votes.by)
+def _stories(staged: sqlite3.Connection) -> Iterator[list[VoteRow]]:
+    """Yield the rows of each story, in the order of the file."""
+    rows = staged.execute("SELECT * FROM rows ORDER BY story, line")
+    parsed = (VoteRow(*row[:-1], row[-1] and datetime.fromisoformat(row[-1])) for row in rows)
+    for _, of_story in groupby(parsed, key=lambda row: row.story):
+        yield list(of_story)
 
 
-def _record(votes: VoteParts, result: ImportedVotes) -> None:
-    audit.record(
-        by=votes.by,
-        project=votes.project,
-        action="votes.imported",
-        target=votes.file[-200:],
-        votes=result.created,
-        kept=result.kept,
-        problems=result.problems.total,
-        imported_annotators=votes.annotators.created,
+class _Import:
+    def __init__(self, by: User | None, project: Project, file: str, now: datetime, result: ImportedVotes) -> None:
+        self.by, self.project, self.file, self.now, self.result = by, project, file, now, result
+        self.annotators = Annotators(project)
+        self.writes = ShortWrites()
+        self.people: dict[str, Person | str] = {}
+        self.lines: dict[tuple, tuple[str, int]] = {}
+
+    def run(self, stories: Iterable[list[VoteRow]], *, dry_run: bool) -> None:
+        for rows, is_last in with_last(self._parts(stories, divide=not dry_run)):
+            placed = self._placed(rows)
+            plan = _Plan(self.project, placed, _stored(placed), self.now)
+            if plan.changed and not dry_run:
+                with self.writes.transaction(len(placed)):
+                    plan = self._written(plan, placed)
+                    if plan.changed and not self.result.created and not is_last:
+                        self._record("votes.import_started")
+            self._count(plan)
+        if self.result.created and not dry_run:
+            result, created = self.result, self.annotators.created
+            counts = {"votes": result.created, "kept": result.kept, "problems": result.problems.total}
+            self._record("votes.imported", **counts, imported_annotators=created)
+            self.writes.tell_planner(Assignment, Vote, VoteEvent, GoldLabel, GoldEvent)
+
+    def _parts(self, stories: Iterable[list[VoteRow]], *, divide: bool) -> Iterator[list[VoteRow]]:
+        """Yield whole stories, as many as fit into a short transaction. A larger story is divided."""
+        part: list[VoteRow] = []
+        for rows in stories:
+            if part and len(part) + len(rows) > self.writes.rows:
+                yield part
+                part = []
+            part += rows
+            while divide and len(part) > (fitting := self.writes.rows):
+                yield part[:fitting]
+                part = part[fitting:]
+        if part:
+            yield part
+
+    def _written(self, plan: _Plan, placed: list[Placed]) -> _Plan:
+        """Write a plan, made again if annotators had to be created or somebody voted meanwhile. Takes the locks of a
+        saved vote."""
+        strangers = {id(person): person for person in plan.new_people}
+        for person in strangers.values():
+            self.annotators.make(person)
+        stored = _stored(placed, lock=True)
+        if strangers or stored != plan.stored:
+            plan = _Plan(self.project, placed, stored, self.now)
+        plan.write(self.by)
+        return plan
+
+    def _count(self, plan: _Plan) -> None:
+        for row, person, outcome in plan.outcomes:
+            if isinstance(outcome, Refused):
+                self._refuse(row, outcome)
+                continue
+            self.result.created += outcome
+            self.result.unchanged += not outcome
+            self.result.people[person.name, person.kind.value] += 1
+
+    def _refuse(self, row: VoteRow, refused: Refused) -> None:
+        self.result.kept += refused.keeps
+        self.result.problems.add(Problem(self.file, row.line, str(refused)), once=refused.once)
+
+    def _record(self, action: str, **details: object) -> None:
+        audit.record(by=self.by, project=self.project, action=action, target=self.file[-200:], **details)
+
+    def _placed(self, rows: Sequence[VoteRow]) -> list[Placed]:
+        """Return the rows with what they name. A row that names nothing is a problem."""
+        propositions: dict[tuple, list[tuple[int, int]]] = defaultdict(list)
+        live = Proposition.objects.live_gold().filter(
+            table__story__project=self.project, table__story__number__in={row.story for row in rows}
+        )
+        columns = ("id", "table__story_id", "table__story__number", "actor", "belief")
+        for pk, story, number, actor, belief in live.order_by("table", "position").values_list(*columns):
+            propositions[number, actor, belief].append((pk, story))
+            propositions["trimmed", number, actor.strip(), belief.strip()].append((pk, story))
+        placed = []
+        for row in rows:
+            try:
+                proposition, story = _proposition_of(row, propositions)
+                if row.created_at is not None and row.created_at > self.now + CLOCK_LEAD:
+                    raise Refused(
+                        gettext(
+                            "created_at is {created_at}, which lies in the future; expected a time up to now."
+                        ).format(created_at=row.created_at.isoformat())
+                    )
+                person = self._person(row.annotator)
+                self._check_once((row.story, proposition, row.dimension, person), row)
+                placed.append((row, proposition, story, person))
+            except Refused as refused:
+                self._refuse(row, refused)
+        self.lines = {cell: label for cell, label in self.lines.items() if cell[0] == rows[-1].story}
+        return placed
+
+    def _person(self, name: str) -> Person:
+        if name not in self.people:
+            try:
+                self.people[name] = self.annotators.find(name)
+            except ValueError as error:
+                self.people[name] = gettext("annotator {error}").format(error=error)
+        person = self.people[name]
+        if isinstance(person, str):
+            raise Refused(person, once=True)
+        return person
+
+    def _check_once(self, cell: tuple, row: VoteRow) -> None:
+        """Refuse a second, different label of a cell without a time: the later one is not known."""
+        label, line = self.lines.get(cell, (row.label, 0))
+        if row.created_at is None and label != row.label:
+            raise Refused(
+                gettext("Line {line} gives {annotator}'s vote here as {label}; expected one vote.").format(
+                    line=line, annotator=row.annotator, label=label
+                )
+            )
+        self.lines[cell] = row.label, row.line
+
+
+def _proposition_of(row: VoteRow, propositions: dict[tuple, list[tuple[int, int]]]) -> tuple[int, int]:
+    """Return the ids of a row's proposition and story. Raises Refused."""
+    matches = propositions.get((row.story, row.actor, row.belief))
+    matches = matches or propositions.get(("trimmed", row.story, row.actor.strip(), row.belief.strip()), [])
+    if len(matches) < row.occurrence:
+        reason = (
+            gettext("Story {story} has no such proposition of {actor!r}: {belief!r}, occurrence {occurrence}.")
+            if matches
+            else gettext("Story {story} has no such proposition of {actor!r}: {belief!r}.")
+        )
+        named = {"story": row.story, "actor": row.actor[:60], "belief": row.belief[:80]}
+        raise Refused(reason.format(**named, occurrence=row.occurrence))
+    return matches[row.occurrence - 1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """The project's rows for some votes. `slots` maps story to annotator to slot. `imported` are annotator and key of
+    earlier imports: a vote without such a key was cast in the product."""
+
+    live: set[int]
+    votes: dict[VoteKey, StoredVote]
+    slots: dict[int, dict[int, int]]
+    imported: set[tuple[int, str]]
+
+
+def _stored(placed: Sequence[Placed], *, lock: bool = False) -> _Stored:
+    """Return the project's rows. `lock` locks the propositions as saving a vote does."""
+    propositions = {proposition for _, proposition, _, _ in placed}
+    live = Proposition.objects.live_gold().filter(id__in=propositions).order_by("id")
+    live = set((live.select_for_update(of=("self",)) if lock else live).values_list("id", flat=True))
+    votes = {
+        (pk, key, annotator): tuple(vote)
+        for pk, key, annotator, *vote in Vote.objects.filter(proposition_id__in=propositions).values_list(*_VOTE)
+    }
+    slots: dict[int, dict[int, int]] = {story: {} for _, _, story, _ in placed}
+    active = Assignment.objects.active().filter(story_id__in=slots)
+    for story, annotator, slot in active.values_list("story_id", "annotator_id", "slot"):
+        slots[story][annotator] = slot
+    events = VoteEvent.objects.filter(origin=ORIGIN, proposition_id__in=propositions)
+    imported = set(events.values_list("annotator_id", "idempotency_key")) if votes else set()
+    return _Stored(live, votes, slots, imported)
+
+
+class _Plan:
+    """The changes that rows bring to a project that holds `stored`. `outcomes` has (row, person, True for a change,
+    False for none, or the refusal). `new_people` are annotators to be created; then the plan is made again."""
+
+    def __init__(self, project: Project, placed: Sequence[Placed], stored: _Stored, now: datetime) -> None:
+        self.project, self.stored, self.now = project, stored, now
+        self.votes = dict(stored.votes)
+        self.slots = {story: dict(slots) for story, slots in stored.slots.items()}
+        self.new_people: list[Person] = []
+        self.assignments: list[tuple[int, int, int]] = []
+        self.events: list[tuple] = []
+        self.changed: set[VoteKey] = set()
+        self.outcomes = [(row[0], row[3], self._outcome(*row)) for row in placed]
+
+    def _outcome(self, *placed) -> bool | Refused:
+        try:
+            return self._take(*placed)
+        except Refused as refused:
+            return refused
+
+    def _take(self, row: VoteRow, proposition: int, story: int, person: Person) -> bool:
+        """Return whether the row changes something. Raises Refused."""
+        if proposition not in self.stored.live:
+            raise Refused(gettext("The proposition left the table of story {story} meanwhile.").format(story=row.story))
+        cell = (proposition, row.dimension, person.pk)
+        key = self._key(cell, row)
+        moment = min(self.now, row.created_at or self.now)
+        standing = self.votes.get(cell)
+        if standing is not None:
+            label, changed_at, standing_key = standing
+            if label == row.label or (person.pk, key) in self.stored.imported:
+                return False
+            was_imported = cell in self.changed or (person.pk, standing_key) in self.stored.imported
+            if person.kind is not Kind.IMPORTED and not was_imported:
+                raise _keeping(person, label)
+            if row.created_at is not None and moment <= changed_at:
+                return False
+        if person.kind is Kind.FORMER:
+            sentence = gettext("{name} left the project; only votes that are there already can come again.")
+            raise Refused(sentence.format(name=person.name), once=True)
+        if person.pk not in self.slots[story]:
+            self._assign(row, story, person)
+        self.votes[cell] = (row.label, moment, key)
+        self.changed.add(cell)
+        self.events.append((*cell, *self.votes[cell], standing[0] if standing else ""))
+        return True
+
+    def _assign(self, row: VoteRow, story: int, person: Person) -> None:
+        """Give the person the lowest free slot. Raises Refused if the story is full."""
+        overlap, taken = self.project.overlap, set(self.slots[story].values())
+        slot = next((number for number in range(1, overlap + 1) if number not in taken), None)
+        if slot is None:
+            sentence = gettext("Story {story} has its {overlap} annotators already, without {annotator}.")
+            raise Refused(sentence.format(story=row.story, overlap=overlap, annotator=row.annotator), once=True)
+        if person.pk < 0:
+            self.new_people.append(person)
+        self.slots[story][person.pk] = slot
+        self.assignments.append((story, person.pk, slot))
+
+    def _key(self, cell: VoteKey, row: VoteRow) -> str:
+        """Return the idempotency key of a row: importing the same row again is no new change."""
+        proposition, dimension, annotator = cell
+        moment = row.created_at.isoformat() if row.created_at else ""
+        text = f"{self.project.pk}|({proposition}, {dimension!r}, {annotator})|{row.label}|{moment}"
+        # The proposition first: keys of neighbours are close in the index, and fewer of its pages change.
+        return f"import-{proposition:x}-{hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()}"
+
+    def write(self, by: User | None) -> None:
+        """Write the changes, within a transaction."""
+        overlap, new = self.project.overlap, sorted(self.changed - self.stored.votes.keys())
+        Assignment.objects.bulk_create(
+            Assignment(story_id=story, annotator_id=annotator, slot=slot, overlap=overlap, assigned_by=by)
+            for story, annotator, slot in self.assignments
+        )
+        insert_rows(Vote, _VOTE, [(*cell, *self.votes[cell]) for cell in new])
+        Vote.objects.bulk_create(
+            [
+                Vote(**dict(zip(_VOTE, (*cell, *self.votes[cell]), strict=True)))
+                for cell in sorted(self.changed & self.stored.votes.keys())
+            ],
+            update_conflicts=True,
+            unique_fields=["proposition", "dimension", "annotator"],
+            update_fields=["label", "changed_at", "idempotency_key", "duration_ms"],
+        )
+        same = ("", self.now, True, ORIGIN)
+        names = (*_VOTE, "previous", "undoes", "received_at", "applied", "origin")
+        insert_rows(VoteEvent, names, [(*event, *same) for event in self.events])
+        votes: dict[Cell, list[GoldVote]] = {cell[:2]: [] for cell in self.changed}
+        for (*cell, annotator), (label, _, key) in sorted(self.votes.items()):
+            if label and (of_cell := votes.get(tuple(cell))) is not None:
+                of_cell.append(GoldVote(annotator, label, key))
+        cells = sorted(votes)
+        for at in range(0, len(cells), _AT_ONCE):
+            resolve_touched([Touched(self.project, set(cells[at : at + _AT_ONCE]), self.now, by, votes)])
+
+
+def _keeping(person: Person, label: str) -> Refused:
+    """Return the refusal to overwrite a vote that was cast in the product."""
+    reason = (
+        gettext("{name} chose {label!r} here in the product; an import does not overwrite that.")
+        if label
+        else gettext("{name} withdrew the vote here in the product; an import does not overwrite that.")
     )
+    return Refused(reason.format(name=person.name, label=label), keeps=True)

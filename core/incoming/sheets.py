@@ -18,7 +18,6 @@ from core.incoming.deadline import timed
 from core.incoming.encodings import seekable, text_of
 from core.incoming.workbooks import rows_of_workbook
 from core.messages import Sentence
-from core.turns import taking_turns
 from core.wording import counted
 
 __all__ = ["BadSheet", "SheetRow", "Sheets", "rows_of", "rows_of_text"]
@@ -61,11 +60,11 @@ def rows_of(handle: IO[bytes], file: str, *, encoding: str = "", sheets: Sheets 
     source.seek(0)
     if start == _ZIP:
         tell = (sheets or Sheets()).tell
-        yield from taking_turns(timed(_fitted(rows_of_workbook(source, file, tell), file), file))
+        yield from timed(_fitted(rows_of_workbook(source, file, tell), file), file)
     else:
         text = text_of(source, file, encoding=encoding)
         try:
-            yield from taking_turns(timed(rows_of_text(text, file), file))
+            yield from timed(rows_of_text(text, file), file)
         finally:
             if not source.closed:
                 text.detach()

@@ -177,7 +177,7 @@ def test_an_archive_of_an_unknown_rule_is_refused(cast, settled):
 WRITER, MODEL = "annotation/services/gold.py", "annotation/models/gold.py"
 EVENTFUL = {"settle", "decide", "remove"}
 """The transitions that an event tells of; the others, disturb and file_case, leave the label as it is."""
-BULK = {"insert_rows", "insert_missing", "write_few", "update_rows", "ReadyRows"}
+BULK = {"insert_rows", "insert_missing", "write_few", "update_rows"}
 WRITES = {"create", "bulk_create", "get_or_create", "update_or_create", "update", "bulk_update", "delete", "save"}
 
 

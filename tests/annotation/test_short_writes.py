@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import json
-import string
-import subprocess
-from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import AuditEvent, GoldLabel, Project, Proposition, Story, Vote, VoteEvent
-from annotation.services import checkpoints, corpus_import, short_writes, vote_import, vote_parts
-from annotation.services.checkpoints import Checkpoints
+from annotation.services import corpus_import, short_writes, vote_import
 from annotation.services.corpus_import import ImportRefused, import_corpus
-from annotation.services.ready_votes import ReadyVotes
-from annotation.services.short_writes import ShortWrites, with_last
-from annotation.services.vote_batches import Batch
+from annotation.services.short_writes import ShortWrites
 from annotation.services.vote_import import import_votes
 from tests.annotation.writing import small_steps, watched_transactions
 
@@ -42,98 +36,18 @@ def import_lines(lines: list[str], **options):
     return import_corpus(by=None, project_slug="minds", format="omnitom", sources=sources, **options)
 
 
-def test_each_item_is_told_whether_it_is_the_last():
-    assert list(with_last("abc")) == [("a", False), ("b", False), ("c", True)]
-    assert list(with_last([])) == []
-
-
-def test_a_slow_transaction_makes_the_next_one_smaller_and_quick_ones_larger():
-    # two transactions of 0.8 s and 0.01 s; between them the clock is asked how long to pause
-    clock = iter([0.0, 0.8, 0.9, 0.91, 0.92])
-    writes = ShortWrites(clock=lambda: next(clock))
+def test_a_slow_transaction_makes_the_next_one_smaller_and_quick_ones_larger(monkeypatch):
+    # two transactions of 0.8 s and 0.01 s, each timed at its beginning and its end
+    clock, pauses = iter([0.0, 0.8, 0.9, 0.91]), []
+    fake = SimpleNamespace(monotonic=lambda: next(clock), thread_time=lambda: 0.0, sleep=pauses.append)
+    monkeypatch.setattr(short_writes, "time", fake)
+    writes = ShortWrites()
     with writes.transaction(500):
         pass
-    assert writes.rows == 50  # 500 rows × 0.08 s / 0.8 s
+    assert (writes.rows, pauses) == (50, [])  # 500 rows × 0.08 s / 0.8 s
     with writes.transaction(50):
         pass
-    assert writes.rows == 75
-
-
-@pytest.mark.parametrize(("is_waited_for", "expected"), [(True, [0.02, 0.015]), (False, [])])
-def test_between_two_transactions_those_who_wait_find_the_lock_free(monkeypatch, is_waited_for, expected):
-    """What the import does meanwhile counts as the pause."""
-    if connection.vendor != "sqlite":
-        pytest.skip("Only SQLite has one lock for all writers.")
-    pauses, clock = [], [0.0]
-    monkeypatch.setattr(short_writes.time, "sleep", lambda seconds: pauses.append(round(seconds, 3)))
-    monkeypatch.setattr(type(connections["default"]), "is_waited_for", is_waited_for)
-    writes = ShortWrites(clock=lambda: clock[0])
-    for worked in [0.5, 0.0, 0.005, 0.5]:
-        clock[0] += worked
-        with writes.transaction(100):
-            clock[0] += 0.01
-    assert pauses == expected
-
-
-def end_of_thread(writes: ShortWrites) -> None:
-    if thread := writes._checkpoints._beside:
-        thread.join()
-
-
-def test_the_log_begins_anew_where_checkpoints_beside_the_transactions_come_too_late(monkeypatch):
-    """It would be as long as all that is written."""
-    if connection.vendor != "sqlite":
-        pytest.skip("Only SQLite has a log that has to be checkpointed.")
-    log = Path(f"{connection.settings_dict['NAME']}-wal")
-
-    def late(self, database):
-        self._pages = log.stat().st_size // 4096
-
-    monkeypatch.setattr(Checkpoints, "_checkpoint", late)
-    monkeypatch.setattr(checkpoints, "ROWS", 1)
-    monkeypatch.setattr(checkpoints, "MOST_PAGES", 100)
-    import_lines(records(1))
-    with connection.cursor() as cursor:
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    longest = 0
-    with ShortWrites() as writes:
-        for letter in string.ascii_letters:
-            with writes.transaction(1):
-                Story.objects.update(text=letter * 50_000)
-            end_of_thread(writes)
-            longest = max(longest, log.stat().st_size)
-    assert 100 * 4096 < longest < 200 * 4096
-
-
-def test_a_checkpoint_is_made_beside_every_few_transactions(monkeypatch):
-    if connection.vendor != "sqlite":
-        pytest.skip("Only SQLite has a log that has to be checkpointed.")
-    beside = []
-    monkeypatch.setattr(Checkpoints, "_checkpoint", lambda self, database: beside.append(number))
-    monkeypatch.setattr(checkpoints, "ROWS", 30)
-    import_lines(records(1))
-    with ShortWrites() as writes:
-        for number in range(8):  # noqa: B007 - the first is checkpointed by who writes
-            with writes.transaction(10):
-                pass
-            end_of_thread(writes)
-    assert beside == [3, 6]
-
-
-def test_a_checkpoint_beside_the_transactions_is_over_at_their_end():
-    if connection.vendor != "sqlite":
-        pytest.skip("Only SQLite has a log that has to be checkpointed.")
-    import_lines(records(1))
-    with ShortWrites() as writes:
-        for text in ("one", "two", "three"):
-            with writes.transaction(1):
-                Story.objects.update(text=text)
-    with connection.cursor() as cursor:
-        assert cursor.execute("PRAGMA wal_autocheckpoint").fetchone() == (1000,)
-    # Read by another process: one that opens and closes the file itself gives up the locks of its own connections, and
-    # whoever then closes the last one elsewhere deletes the log under them.
-    database = subprocess.run(["cat", connection.settings_dict["NAME"]], check=True, capture_output=True).stdout
-    assert b"three" in database  # not only in the log
+    assert (writes.rows, pauses) == (75, [0.02])
 
 
 def test_a_corpus_is_written_in_short_transactions_and_read_outside_of_them(monkeypatch):
@@ -208,27 +122,27 @@ def import_rows(lines: list[str], **options):
     return import_votes(by=None, project=project, handle=handle, file="v.csv", now=timezone.now(), **options)
 
 
-def test_votes_are_written_in_short_transactions_and_looked_up_outside_of_them(monkeypatch):
-    read = vote_import.read_votes
+def test_votes_are_written_in_short_transactions_and_compared_outside_of_them(monkeypatch):
+    read, place, outside = vote_import.read_votes, vote_import._Import._placed, []
 
     def checked(*args):
         for item in read(*args):
             assert not connection.in_atomic_block
             yield item
 
+    def placed(*args):
+        outside.append(not connection.in_atomic_block)
+        return place(*args)
+
     import_lines(records(6))
-    place = vote_parts._Places.place
-    outside = []
     monkeypatch.setattr(vote_import, "read_votes", checked)
-    monkeypatch.setattr(
-        vote_parts._Places, "place", lambda *args: outside.append(not connection.in_atomic_block) or place(*args)
-    )
+    monkeypatch.setattr(vote_import._Import, "_placed", placed)
     small_steps(monkeypatch, 100)
     lines = votes(6, 3)  # 63 a story
     with watched_transactions(monkeypatch) as written:
         result = import_rows(lines)
     assert (result.created, result.problems, Vote.objects.count()) == (378, [], 378)
-    assert outside == [True] * 378
+    assert outside == [True] * 6
     assert GoldLabel.objects.count() == 6 * 3 * 7  # every cell of three votes is settled
     assert len(written) == 6
     if connection.vendor == "sqlite":
@@ -269,7 +183,7 @@ def test_rows_that_cannot_be_used_write_nothing_and_are_counted(monkeypatch, lin
 
 def test_a_broken_off_import_of_votes_is_resumed_by_starting_it_again(monkeypatch):
     small_steps(monkeypatch, 60)
-    write = ReadyVotes.write
+    write = vote_import._Plan.write
 
     def failing(self, *args):
         if Vote.objects.count() >= 120:
@@ -278,7 +192,7 @@ def test_a_broken_off_import_of_votes_is_resumed_by_starting_it_again(monkeypatc
 
     lines = votes(6, 3)
     with monkeypatch.context() as broken:
-        broken.setattr(ReadyVotes, "write", failing)
+        broken.setattr(vote_import._Plan, "write", failing)
         with pytest.raises(OSError, match="switched off"):
             import_rows(lines)
     assert 0 < Vote.objects.count() < 378
@@ -295,20 +209,6 @@ def test_the_same_votes_again_begin_no_transaction(monkeypatch):
     assert (result.created, result.unchanged, written) == (0, 378, [])
 
 
-def test_votes_are_compared_and_made_ready_outside_of_transactions(monkeypatch):
-    made, outside = Batch.__init__, []
-
-    def noting(self, *args, **options):
-        outside.append(not connection.in_atomic_block)
-        made(self, *args, **options)
-
-    import_rows(votes(1, 1))  # makes the three people
-    small_steps(monkeypatch, 100)
-    monkeypatch.setattr(Batch, "__init__", noting)
-    assert import_rows(votes(6, 3)).created == 378 - 21
-    assert outside == [True] * 6
-
-
 def test_what_came_between_comparing_and_writing_is_seen(monkeypatch):
     """Another import gives the same cells other labels just before the transaction begins: the later time stands."""
     head = "story_id,actor,belief,dimension,annotator,label,created_at"
@@ -321,30 +221,16 @@ def test_what_came_between_comparing_and_writing_is_seen(monkeypatch):
         return import_votes(by=None, project=project, handle=handle, file="v.csv", now=timezone.now())
 
     rows("order", "1", "2026-03-02T08:00:00Z")  # makes Ada
-    enter, between = ShortWrites._let_others_in, []
+    begin, between = ShortWrites.transaction, []
 
-    def overtaken(self):
-        enter(self)
+    def overtaken(self, size):
         if not between:
             between.append("once")
             rows("truth_status", "True", "2026-03-02T10:00:00Z")
+        return begin(self, size)
 
-    monkeypatch.setattr(ShortWrites, "_let_others_in", overtaken)
+    monkeypatch.setattr(ShortWrites, "transaction", overtaken)
     result = rows("truth_status", "False", "2026-03-02T09:00:00Z")
     assert (result.created, result.unchanged) == (0, 3)
     assert set(Vote.objects.filter(dimension="truth_status").values_list("label", flat=True)) == {"True"}
     assert VoteEvent.objects.count() == 6
-
-
-def test_while_votes_come_in_no_collection_goes_through_all_of_them(monkeypatch):
-    read, during = vote_import.read_votes, []
-
-    def watched(*args):
-        during.append(gc.get_threshold())
-        yield from read(*args)
-
-    monkeypatch.setattr(vote_import, "read_votes", watched)
-    usual = gc.get_threshold()
-    import_rows(votes(1, 1))
-    assert during[0][:2] == usual[:2] and during[0][2] > 1_000_000
-    assert gc.get_threshold() == usual

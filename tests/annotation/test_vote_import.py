@@ -33,6 +33,7 @@ from annotation.services.assignments import release
 from annotation.services.gold_export import vote_lines
 from annotation.services.vote_import import import_votes
 from annotation.services.votes import Change, save_votes
+from tests.annotation.writing import small_steps
 
 HEAD = "story_id,actor,belief,dimension,annotator,label"
 NOW = datetime(2026, 10, 20, 12, 0, tzinfo=UTC)
@@ -337,7 +338,7 @@ def test_no_time_lies_in_the_future(cast, story, ahead, created):
 
 def test_a_dry_run_of_a_story_that_is_divided_remembers_its_first_rows(cast, story, monkeypatch):
     # by the time of their votes the third and fifth row change what the first and second said, the last one nothing
-    monkeypatch.setattr("annotation.services.vote_import.MOST_ROWS", 2)
+    small_steps(monkeypatch, 2)
     rows = [("ada", "1", 1), ("ben", "1", 1), ("ada", "2", 2), ("cleo", "1", 1), ("ben", "0", 2), ("ada", "2", 3)]
     lines = [f"{row(name, label)},2026-10-0{day}T09:00:00Z" for name, label, day in rows]
     head = HEAD + ",created_at"

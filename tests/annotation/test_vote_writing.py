@@ -12,7 +12,6 @@ from django.db import connection
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import (
     AnnotatorCounts,
-    Category,
     ChangedProposition,
     GoldEvent,
     GoldLabel,
@@ -22,7 +21,6 @@ from annotation.models import (
     VoteEvent,
 )
 from annotation.services import short_writes, vote_import
-from core import bulk
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 10, 20, 12, 0, tzinfo=UTC)
@@ -63,14 +61,11 @@ def _rows(project) -> dict[str, list]:
     return {model.__name__: sorted(map(plain, model.objects.values())) for model in kept}
 
 
-def test_the_rows_of_an_import_do_not_depend_on_how_many_go_into_a_statement_or_a_transaction(
-    cast, make_story, monkeypatch
-):
+def test_the_rows_of_an_import_do_not_depend_on_the_size_of_its_transactions(cast, make_story, monkeypatch):
     for number in range(1, 5):
         make_story(number, rows=[("Ines", "The key is in the bag"), ("Ines", "It rains")])
     found = []
-    for values, most in ((1, 7), (400, 2_000), (37, 11)):
-        monkeypatch.setattr(bulk, "_VALUES", values)
+    for most in (7, 2_000, 11):
         for name in ("MOST_ROWS", "_FIRST_ROWS", "_LEAST_ROWS"):
             monkeypatch.setattr(short_writes, name, most)
         result = vote_import.import_votes(by=None, project=cast.project, handle=_file(4), file="votes.csv", now=NOW)
@@ -86,45 +81,3 @@ def _forget_votes() -> None:
     with connection.cursor() as cursor:
         for model in WRITTEN:
             cursor.execute(f"DELETE FROM {model._meta.db_table}")
-
-
-@pytest.mark.parametrize("rows", [0, 1, 199, 200, 201, 400, 601])
-def test_every_row_is_written_whatever_their_number(cast, rows):
-    # 400 values a statement and 2 a row: 200 rows
-    names = [f"C{at}" for at in range(rows)]
-    before = Category.objects.count()
-    bulk.insert_rows(Category, ("project_id", "name"), ([cast.project.pk, name] for name in names))
-    assert list(Category.objects.order_by("id").values_list("name", flat=True))[before:] == names
-
-
-def test_no_index_of_votes_and_gold_begins_another_one():
-    """Each is written with every vote; SQLite and PostgreSQL look for the first columns of an index as well."""
-    for model in WRITTEN:
-        table = model._meta.db_table
-        with connection.cursor() as cursor:
-            found = connection.introspection.get_constraints(cursor, table)
-        whole = {
-            name: tuple(about["columns"])
-            for name, about in found.items()
-            if (about["index"] or about["unique"]) and len(about["columns"]) and name not in _partial(table)
-        }
-        begun = {
-            (name, other)
-            for name, columns in whole.items()
-            for other, longer in whole.items()
-            if name != other and longer[: len(columns)] == columns
-        }
-        assert not begun
-        for field in model._meta.concrete_fields:
-            if field.is_relation:
-                assert any(columns[0] == field.column for columns in whole.values()), (table, field.column)
-
-
-def _partial(table: str) -> set[str]:
-    """Return the indexes of only some rows, which find nothing among all."""
-    question = "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = %s"
-    if connection.vendor != "postgresql":
-        question = "SELECT name, coalesce(sql, '') FROM sqlite_master WHERE type = 'index' AND tbl_name = %s"
-    with connection.cursor() as cursor:
-        cursor.execute(question, [table])
-        return {name for name, sql in cursor.fetchall() if " WHERE " in sql}

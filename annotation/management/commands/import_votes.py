@@ -29,7 +29,6 @@ class Command(ImportCommand):
                 encoding=options["encoding"],
                 now=timezone.now(),
                 progress=lambda done: self.note(f"{done} rows read") if options["verbosity"] > 1 else None,
-                beside=True,
             )
         return self.judged(result, kept=True, problems_to=options["problems"])
 
