@@ -26,9 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmark.domain.estimating import COMPLETE, StoryScore, report
 from benchmark.suites.omnitom.analyses import stage1_analyses
-from benchmark.suites.omnitom.metrics import STAGE1_SHARES
 from benchmark.suites.omnitom.repaired import stage1_report, stage1_score
-from benchmark.suites.omnitom.results import Stage1Result
+from benchmark.suites.omnitom.results import STAGE1_SHARES, Stage1Result
 from benchmark.suites.reasons import NO_JUDGEMENT
 
 SIZES = (4, 8, 16, 24, 40)

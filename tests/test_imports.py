@@ -272,7 +272,7 @@ def test_no_suite_is_known_outside_its_folder():
     ("importer", "imported"),
     [
         ("benchmark.services.plot_data", "benchmark.suites.tombench"),
-        ("benchmark.suites.tombench.samples", "benchmark.suites.omnitom.records"),
+        ("benchmark.suites.tombench.samples", "benchmark.suites.omnitom.data"),
         ("benchmark.suites.showing.entrants", "benchmark.suites.fantom.suite"),
         ("benchmark.suites.contract", "benchmark.suites.opentom"),
     ],

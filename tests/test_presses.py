@@ -39,7 +39,7 @@ from annotation.services.drafts import hand_in
 from annotation.services.people import invite
 from annotation.services.reconciliation import open_lanes
 from benchmark.models import JudgeTest, Run, RunItem
-from benchmark.suites.omnitom.step_keys import FOLLOW_UP
+from benchmark.suites.omnitom.data import FOLLOW_UP
 from judge.models import AlignmentStudy
 from tests.annotation.drafting import write_draft
 from tests.benchmark.settled import baselines, make_endpoint, published, started, work_off

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmark.suites import registry
-from benchmark.suites.omnitom.records import read_records, record_of
+from benchmark.suites.omnitom.data import read_records, record_of
 from tests.benchmark.tiny.suite import SUITE
 
 

@@ -70,8 +70,8 @@ from benchmark.services.snapshots import (
     save_leaderboard_snapshot,
     save_run_snapshot,
 )
+from benchmark.suites.omnitom.data import LABEL
 from benchmark.suites.omnitom.labels import DIMENSIONS
-from benchmark.suites.omnitom.step_keys import LABEL
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import suite_named
 from core.messages import restored

@@ -16,7 +16,7 @@ from benchmark.services.documents import document_of, tables_of
 from benchmark.services.downloads import output_files, table_file
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import scores_of
-from benchmark.suites.omnitom.judge_tables import JUDGED_COLUMNS
+from benchmark.suites.omnitom.parsing.official import JUDGED_COLUMNS
 from tests.benchmark.evaluation import endpoint, started, worked_off
 from tests.benchmark.results_world import HOSTILE, MUTE, STORIES, ResultsWorld, results_world
 from workers.models import Endpoint

@@ -18,8 +18,8 @@ from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups, g
 from benchmark.services.plans import RunRefused, plan_of
 from benchmark.services.reports import report_of
 from benchmark.services.watching import step_progress
+from benchmark.suites.omnitom.data import EXTRACT, FOLLOW_UP, JUDGE
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
-from benchmark.suites.omnitom.step_keys import EXTRACT, FOLLOW_UP, JUDGE
 from tests.benchmark.settled import baselines, make_endpoint, published, started, work_off, written
 from workers.models import Call, Endpoint, ItemState
 from workers.providers.scripted.backend import FUNCTIONS

@@ -11,8 +11,8 @@ from django.utils import timezone
 from benchmark.models import RunItem
 from benchmark.services.evaluating import read_again
 from benchmark.services.reports import report_of, scores_of
+from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL
 from benchmark.suites.omnitom.labels import DIMENSIONS
-from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL
 from core.texts import storable
 from tests.benchmark.evaluation import OracleWorld
 from tests.servers import ModelServer

@@ -18,7 +18,7 @@ from benchmark.services.launches import run_again, start_run
 from benchmark.services.leaderboards import settings_of
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused, draft_of
-from benchmark.suites.omnitom.prompting import built_in
+from benchmark.suites.omnitom.prompting.sets import built_in
 from judge.domain.lexical import RULES
 from tests.benchmark.planning import planned
 from tests.benchmark.settled import baselines, make_endpoint, settle, started, work_off

@@ -19,11 +19,10 @@ from scipy.stats import binom
 from bench.make_corpus import CATEGORIES, belief_of
 from benchmark.domain.estimating import StoryScore, overall_row
 from benchmark.services.reports import scores_of
+from benchmark.suites.omnitom.data import Record, record_of
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
-from benchmark.suites.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES
 from benchmark.suites.omnitom.official import score_official
-from benchmark.suites.omnitom.pipe_tables import extraction_rows
-from benchmark.suites.omnitom.records import Record, record_of
+from benchmark.suites.omnitom.parsing.official import extraction_rows
 from benchmark.suites.omnitom.repaired import (
     score_repaired,
     stage1_result,
@@ -31,6 +30,7 @@ from benchmark.suites.omnitom.repaired import (
     stage2_result,
     stage2_score,
 )
+from benchmark.suites.omnitom.results import STAGE1_SHARES, STAGE2_SHARES
 from tests.benchmark.evaluation import OracleWorld
 from tests.servers import ModelServer
 from tests.servers.oracle import Oracle, Skill

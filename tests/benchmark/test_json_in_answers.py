@@ -13,12 +13,11 @@ from annotation.domain.labelling import read_labels
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.domain.tasks import Row
 from benchmark.suites.fantom.verdicts import A, verdict_in
+from benchmark.suites.omnitom.data import GoldRow
 from benchmark.suites.omnitom.labels import DIMENSIONS
-from benchmark.suites.omnitom.parsing.extraction import parse_extraction
+from benchmark.suites.omnitom.parsing.extraction import parse_extraction, parse_labels
 from benchmark.suites.omnitom.parsing.judgement import linked, parse_counts
-from benchmark.suites.omnitom.parsing.labels import parse_labels
-from benchmark.suites.omnitom.parsing.structured import ignores_schema
-from benchmark.suites.omnitom.records import GoldRow
+from benchmark.suites.omnitom.parsing.values import ignores_schema
 from benchmark.suites.percept_fantom.perceived import repaired_scenes as scenes_of_fantom
 from benchmark.suites.percept_tomi.perceived import repaired_scenes as scenes_of_tomi
 from tests.marked import JSON_FORMS, formed

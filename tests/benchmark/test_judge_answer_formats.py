@@ -22,7 +22,7 @@ from benchmark.services.judgements import judgements_of, versions_of
 from benchmark.services.launches import judging_plan, start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.reports import report_of
-from benchmark.suites.omnitom.step_keys import JUDGE
+from benchmark.suites.omnitom.data import JUDGE
 from benchmark.suites.omnitom.steps import JUDGED_AT
 from tests.benchmark.planning import planned
 from tests.benchmark.rule_server import answering

@@ -22,7 +22,7 @@ from benchmark.services.judge_versions import version_of
 from benchmark.services.launches import start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused
-from benchmark.suites.omnitom.lexical_answers import LEXICAL
+from benchmark.suites.omnitom.judging import LEXICAL
 from judge.domain.contrast import ALIKE, BY_RULE, Kind
 from tests.benchmark.evaluation import endpoint, generated, published, write_records
 from tests.benchmark.planning import planned

@@ -22,7 +22,7 @@ from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused, draft_of
 from benchmark.services.question_sizes import extent_of, request_of
 from benchmark.suites.omnitom import steps
-from benchmark.suites.omnitom.prompting import built_in
+from benchmark.suites.omnitom.prompting.sets import built_in
 from benchmark.views import launch
 from benchmark.views.launch import able_text
 from tests.benchmark.planning import planned

@@ -13,7 +13,7 @@ from benchmark.services.downloads import output_files, zipped
 from benchmark.services.items import STATES, state_of
 from benchmark.services.reports import report_of, scores_of
 from benchmark.services.watching import shortfall_of_run, step_progress
-from benchmark.suites.omnitom.step_keys import EXTRACT
+from benchmark.suites.omnitom.data import EXTRACT
 from tests.benchmark.evaluation import endpoint, generated, published, started, worked_off, write_records
 
 pytestmark = pytest.mark.django_db(transaction=True)

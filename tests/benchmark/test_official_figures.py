@@ -14,9 +14,9 @@ from benchmark.services.downloads import output_files, zipped
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.reports import report_of, scores_of
 from benchmark.services.result_tables import group_table
+from benchmark.suites.omnitom.data import record_of
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.official import STRUCTURED, score_official
-from benchmark.suites.omnitom.records import record_of
 from core.plain import plain
 from tests.benchmark.evaluation import OracleWorld
 from tests.benchmark.test_hostile_answers import LONG, labelled, record, saying

@@ -16,8 +16,8 @@ from benchmark.models import RunItem
 from benchmark.services.extending import extend_run
 from benchmark.services.launches import run_again
 from benchmark.services.reports import scores_of
+from benchmark.suites.omnitom.data import EXTRACT
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
-from benchmark.suites.omnitom.step_keys import EXTRACT
 from tests.benchmark.evaluation import OracleWorld, corpus, generated, started, worked_off
 from tests.patience import PATIENCE
 from tests.servers import ModelServer

@@ -24,7 +24,7 @@ from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of, scores_of
 from benchmark.suites import registry
 from benchmark.suites.omnitom.labels import SCHEMA, scheme_of
-from benchmark.suites.omnitom.parsing.labels import parse_labels
+from benchmark.suites.omnitom.parsing.extraction import parse_labels
 from benchmark.suites.omnitom.parsing.values import repaired
 from tests.benchmark.planning import planned
 from tests.benchmark.settled import baselines, make_endpoint, started, work_off, written
@@ -300,7 +300,7 @@ def test_halves_and_other_scripts():
     assert [repaired("kind", said, scheme) for said in ("intention", "desire and intention", "“知觉”")] == [
         "Desire/Intention", "Desire/Intention", "知觉",
     ]  # fmt: skip
-    from benchmark.suites.omnitom.records import GoldRow
+    from benchmark.suites.omnitom.data import GoldRow
 
     gold = [GoldRow(actor, belief, ("",), "", (actor, belief)) for actor, belief in ROWS]
     text = "Actor | Belief | Kind\nworld | The key is in the drawer | 知觉\nInes | The key is in the bag | Desire"

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from annotation.models import Proposition
 from benchmark.models import Dataset, Run, RunItem, RunReport
 from benchmark.services.reports import report_of, scores_of
-from benchmark.suites.omnitom.step_keys import LABEL
+from benchmark.suites.omnitom.data import LABEL
 from tests.benchmark.evaluation import endpoint, generated, published, write_records
 from workers.models import Call
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from benchmark.models import Audience, ResultsVisibility, Run, RunItem
 from benchmark.services.datasets import publish_version
 from benchmark.services.watching import step_progress, to_come_of, total_of
-from benchmark.suites.omnitom.step_keys import EXTRACT
+from benchmark.suites.omnitom.data import EXTRACT
 from tests.benchmark.settled import baselines, make_endpoint, published, settle, started, work_off, written
 from workers.models import Call, Item, ItemState, Job, JobState
 

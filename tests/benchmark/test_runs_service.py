@@ -20,10 +20,10 @@ from benchmark.services.plans import Plan, RunRefused, plan_of
 from benchmark.services.reports import report_of, scores_of
 from benchmark.services.results import samples_of
 from benchmark.suites.omnitom import steps
-from benchmark.suites.omnitom.item_parses import parse_stage2
+from benchmark.suites.omnitom.data import EXTRACT, JUDGE
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.official import STRUCTURED
-from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE
+from benchmark.suites.omnitom.parses import parse_stage2
 from tests.benchmark.evaluation import endpoint, generated, published, started, worked_off, write_records
 from tests.benchmark.planning import changed, planned
 from tests.sample import sample

@@ -13,7 +13,7 @@ from annotation.models import Assignment
 from benchmark.models import Audience, RunItem, Snapshot, SnapshotItem
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.snapshots import save_comparison_snapshot, save_run_snapshot
-from benchmark.suites.omnitom.step_keys import JUDGE, LABEL
+from benchmark.suites.omnitom.data import JUDGE, LABEL
 from tests.benchmark.results_world import ResultsWorld, results_world
 
 pytestmark = pytest.mark.django_db(transaction=True)

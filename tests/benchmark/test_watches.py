@@ -32,7 +32,7 @@ from benchmark.services.anchor_plans import WatchPlan, estimate_of_repeat, watch
 from benchmark.services.anchors import ask_due, note_concerns, start_watch, stop_watch
 from benchmark.services.archiving import archive_run, delete_run
 from benchmark.services.plans import RunRefused
-from benchmark.suites.omnitom import lexical_answers
+from benchmark.suites.omnitom import judging
 from benchmark.tasks import ask_anchors
 from config.celery import app, due_tasks
 from tests.benchmark.evaluation import endpoint, worked_off
@@ -216,7 +216,7 @@ def test_a_story_whose_first_answer_cannot_be_used_has_no_agreement(watched):
 
 
 def test_a_judge_is_watched_by_its_verdicts_on_the_same_tables(world, monkeypatch):
-    monkeypatch.setitem(FUNCTIONS, "words", lambda body: lexical_answers.answer(body | {"threshold": 0.9}))
+    monkeypatch.setitem(FUNCTIONS, "words", lambda body: judging.answer(body | {"threshold": 0.9}))
     judge = endpoint("words", options={"function": "words"})
     run = world.another("omniscient", steps=("extract", "judge"), judge=judge)
     assert [one.key for one in watchable_of(run)] == ["judge"]

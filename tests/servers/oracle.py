@@ -19,8 +19,8 @@ from random import Random
 from typing import Any
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
+from benchmark.suites.omnitom.data import GoldRow, Record, read_records
 from benchmark.suites.omnitom.labels import DIMENSIONS
-from benchmark.suites.omnitom.records import GoldRow, Record, read_records
 
 Pair = tuple[str, str]
 HEADER = ("Actor", "Belief", "Order")

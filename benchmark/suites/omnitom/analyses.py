@@ -17,23 +17,322 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
-from benchmark.suites.omnitom.cells import (
-    ALL_KINDS,
-    Cells,
-    Ints,
-    by_story,
-    gold_counts,
-    is_of,
-    kind_codes,
-    read_labels,
-)
-from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Labels, Scheme
-from benchmark.suites.omnitom.pooled import Columns, Parts
-from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
+from benchmark.suites.omnitom.results import KINDS, Stage1Result, Stage2Result, order_bucket
 from benchmark.suites.reasons import NO_GOLD
+from core.messages import gettext_noop
 from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
-from core.statistics import POSITIVE, RESAMPLES
+from core.statistics import (
+    FEWEST,
+    POSITIVE,
+    RESAMPLES,
+    SHARE,
+    Floats,
+    Interval,
+    Scale,
+    harmonics,
+    intervals,
+    ratios,
+    replicated_sums,
+    spanning,
+)
+
+NO_ROW = "no row of this kind"
+DIGITS = 5
+"""Decimals of kept ends: a report has thousands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ratios:
+    """k ratios: their values, denominators and numbers of stories, shape (k,), and what they are without each of the
+    `clusters` stories in turn, then in each resample, shape (clusters + resamples, k)."""
+
+    values: Floats
+    denominators: Floats
+    stories: Ints
+    replicates: Floats
+    clusters: int
+    empty: str = NO_ROW
+    scale: Scale = SHARE
+
+    def estimates(self) -> list[BoundedEstimate]:
+        """Return the ratios, each of the sum of its denominators."""
+        estimates = zip(self.values.tolist(), self.denominators.tolist(), self.intervals(), strict=True)
+        return [
+            _estimate(value if denominator else None, int(denominator), interval)
+            for value, denominator, interval in estimates
+        ]
+
+    def ends(self) -> tuple[list[list[float] | None], list[str]]:
+        """Return ([low, high] of each, None where there is no interval; why, empty where there is one)."""
+        ends, reasons = zip(*pairs, strict=True) if (pairs := self.intervals()) else ((), ())
+        return list(ends), list(reasons)
+
+    def intervals(self) -> list[Interval]:
+        """Return [low, high] of each, or the reason why there is none."""
+        computed = intervals(
+            self.values,
+            self.replicates,
+            self.stories,
+            clusters=self.clusters,
+            scale=self.scale,
+            unit="stories",
+            empty=self.empty,
+        )
+        return [(ends and [round(end, DIGITS) for end in ends], why) for ends, why in computed]
+
+    def harmonic(self, other: Ratios) -> Ratios:
+        """The harmonic mean of each two, such as F1 of precision and recall; 0 where both are 0. Its n is that of
+        `other`."""
+        means = [harmonics(*two) for two in ((self.values, other.values), (self.replicates, other.replicates))]
+        both = (self.denominators > 0) & (other.denominators > 0)
+        denominators, stories = np.where(both, other.denominators, 0), np.minimum(self.stories, other.stories)
+        return Ratios(means[0], denominators, stories, means[1], self.clusters)
+
+
+def _estimate(value: float | None, n: int, interval: Interval) -> BoundedEstimate:
+    return BoundedEstimate(value, n, interval[0], reason=interval[1] or None)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """Ratios over rows of which some are missing: of the observed ones, and of all with the missing ones at their worst
+    and at their best.
+
+    All three are one object where nothing is missing.
+    """
+
+    observed: Ratios
+    worst: Ratios
+    best: Ratios
+
+    def estimates(self) -> list[BoundedEstimate]:
+        """Return the estimates, with `bounds` where rows are missing; an interval then goes from the lower end for the
+        worst to the upper for the best."""
+        estimates = self.observed.estimates()
+        if self.worst is self.best:
+            return estimates
+        ends = map(spanning, self.worst.intervals(), self.best.intervals())
+        bounds = zip(self.worst.values.tolist(), self.best.values.tolist(), strict=True)
+        return [
+            _spanning(estimate, interval, [low, high]) if low < high else estimate
+            for estimate, interval, (low, high) in zip(estimates, ends, bounds, strict=True)
+        ]
+
+    def harmonic(self, other: Bounded) -> Bounded:
+        """Return the harmonic mean of each case with the same case of `other`."""
+        ratios = self.observed.harmonic(other.observed)
+        if self.worst is self.best and other.worst is other.best:
+            return Bounded(ratios, ratios, ratios)
+        return Bounded(ratios, self.worst.harmonic(other.worst), self.best.harmonic(other.best))
+
+
+def _spanning(estimate: BoundedEstimate, interval: Interval, bounds: list[float]) -> BoundedEstimate:
+    if not estimate.interval:
+        return replace(estimate, bounds=bounds)
+    return replace(estimate, bounds=bounds, interval=interval[0], reason=interval[1] or estimate.reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Places of counts: of what is meant, of the rows that are observed, and of those that are missing, None without
+    any."""
+
+    meant: slice
+    observed: slice
+    missing: slice | None
+
+
+class Columns:
+    """Addends of each story to each of many sums, gathered block by block."""
+
+    def __init__(self, stories: int) -> None:
+        self.blocks = [np.empty((stories, 0), dtype=np.float32)]
+        self.width = 0
+
+    def add(self, block: NDArray[Any]) -> slice:
+        """The place of a block of counts, shape (stories, k) or (stories,)."""
+        block = block.astype(np.float32)
+        block = block[:, None] if block.ndim == 1 else block
+        self.blocks.append(block)
+        self.width += block.shape[1]
+        return slice(self.width - block.shape[1], self.width)
+
+    def pooled(self, *, seed: int, resamples: int) -> Pooled:
+        columns = np.concatenate(self.blocks, axis=1)
+        if len(columns) >= FEWEST:
+            return Pooled(columns.astype(float), replicated_sums(columns, seed=seed, resamples=resamples))
+        return Pooled(columns.astype(float), np.full((len(columns) + 1, self.width), np.nan))
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """`columns` of shape (stories, k), and their sums without each story and in each resample, shape (stories +
+    resamples, k)."""
+
+    columns: Floats
+    replicates: Floats
+
+    def ratios(self, numerators: slice, denominators: slice, *, each: int = 1, scale: Scale = SHARE) -> Ratios:
+        """Return ratios of sums of columns. A denominator serves `each` numerators in turn, a single one all of
+        them."""
+        top, bottom = self.columns[:, numerators], np.repeat(self.columns[:, denominators], each, axis=1)
+        bottom = np.broadcast_to(bottom, top.shape)
+        drawn = ratios(self.replicates[:, numerators], np.repeat(self.replicates[:, denominators], each, axis=1))
+        totals = bottom.sum(axis=0)
+        return Ratios(ratios(top.sum(axis=0), totals), totals, (bottom > 0).sum(axis=0), drawn, len(top), scale=scale)
+
+    def bounded(self, parts: Parts) -> Bounded:
+        """Return the ratios of what is meant in the observed rows, and in all rows with none, or all, of the missing
+        ones meant."""
+        ratios = self.ratios(parts.meant, parts.observed)
+        if parts.missing is None:
+            return Bounded(ratios, ratios, ratios)
+        worst, best = (self._case(parts, parts.missing, best=best) for best in (False, True))
+        return Bounded(ratios, worst, best)
+
+    def _case(self, parts: Parts, missing: slice, *, best: bool) -> Ratios:
+        (top, drawn_top), (bottom, drawn_bottom) = self._of(parts.meant), self._of(parts.observed)
+        gap, drawn_gap = self._of(missing)
+        bottom, drawn_bottom = np.broadcast_to(bottom + gap, top.shape), drawn_bottom + drawn_gap
+        top, drawn_top = (top + gap, drawn_top + drawn_gap) if best else (top, drawn_top)
+        total = bottom.sum(axis=0)
+        return Ratios(
+            ratios(top.sum(axis=0), total), total, (bottom > 0).sum(axis=0), ratios(drawn_top, drawn_bottom), len(top)
+        )
+
+    def _of(self, part: slice) -> tuple[Floats, Floats]:
+        return self.columns[:, part], self.replicates[:, part]
+
+
+MISSING = "missing"
+ILLEGAL = gettext_noop("illegal")
+
+ALL_KINDS = tuple(kind for kinds in KINDS.values() for kind in kinds)
+"""Order buckets, then roles: no name is in both."""
+
+Ints = NDArray[np.int64]
+
+
+KIND_PLACES = {kind: at for at, kind in enumerate(ALL_KINDS)}
+
+
+def is_of(kinds: Ints, at: int) -> NDArray[np.bool_]:
+    chosen: NDArray[np.bool_] = (kinds == at).any(axis=1)
+    return chosen
+
+
+def read_labels(dimension: str, scheme: Scheme = OMNITOM_SCHEME) -> tuple[str, ...]:
+    return (*scheme.schema[dimension].values, MISSING, ILLEGAL)
+
+
+class _Codes(dict[str, int]):
+    """Places of what is said for a dimension in `read_labels`."""
+
+    def __init__(self, dimension: str, scheme: Scheme) -> None:
+        super().__init__({label: at for at, label in enumerate(scheme.schema[dimension].values)})
+        self[""] = len(self)
+        self.illegal = len(self)
+
+    def __missing__(self, label: str) -> int:
+        return self.illegal
+
+
+@lru_cache(64)
+def _codes(scheme: Scheme) -> tuple[_Codes, ...]:
+    return tuple(_Codes(dimension, scheme) for dimension in scheme.keys)
+
+
+@lru_cache(4096)
+def _gold_codes(gold: tuple[Labels, ...], scheme: Scheme) -> Ints:
+    """Return the codes of gold labels, the same for every model of a run; −1 for a label outside its closed set."""
+    rows = [
+        [
+            codes[label] if label in scheme.legal[name] else -1
+            for name, codes, label in zip(scheme.keys, _codes(scheme), row, strict=True)
+        ]
+        for row in gold
+    ]
+    return np.array(rows, dtype=np.int64).reshape(len(gold), len(scheme.keys))
+
+
+def gold_counts(gold: Sequence[tuple[Labels, ...]], scheme: Scheme) -> dict[str, Ints]:
+    """Return the rows of stories by story and gold label, shape (stories, labels), of each dimension."""
+    story = np.repeat(np.arange(len(gold)), [len(rows) for rows in gold])
+    codes = _codes_of(gold, scheme)
+    counts: dict[str, Ints] = {}
+    for at, name in enumerate(scheme.keys):
+        legal, labels = codes[:, at] >= 0, len(scheme.schema[name].values)
+        places = story[legal] * labels + codes[legal, at]
+        counts[name] = np.bincount(places, minlength=len(gold) * labels).reshape(len(gold), labels)
+    return counts
+
+
+def _codes_of(gold: Sequence[tuple[Labels, ...]], scheme: Scheme) -> Ints:
+    none = np.empty((0, len(scheme.keys)), np.int64)
+    return np.concatenate([none, *(_gold_codes(rows, scheme) for rows in gold)])
+
+
+@lru_cache(4096)
+def kind_codes(orders: tuple[str, ...], roles: tuple[str, ...]) -> Ints:
+    """Places in `ALL_KINDS` of each row's order and role, −1 for none."""
+    row_roles = roles or ("",) * len(orders)
+    codes = [
+        (KIND_PLACES.get(order_bucket(order), -1), KIND_PLACES.get(role, -1))
+        for order, role in zip(orders, row_roles, strict=True)
+    ]
+    return np.array(codes, dtype=np.int64).reshape(len(orders), len(KINDS))
+
+
+class Cells:
+    """The cells of stories as places of their labels: `gold` and `predicted` of shape (rows, dimensions), `kinds`
+    (rows, 2), `story` (rows,). All stories are labelled by one scheme."""
+
+    def __init__(self, results: Sequence[Stage2Result], scheme: Scheme) -> None:
+        self.scheme = scheme
+        self.stories = len(results)
+        self.story = np.repeat(np.arange(self.stories), [len(result.gold) for result in results])
+        shape, codes_by_column = (len(self.story), len(scheme.keys)), _codes(scheme)
+        predicted = [
+            codes[label]
+            for result in results
+            for row in result.predicted
+            for codes, label in zip(codes_by_column, row or scheme.nothing, strict=True)
+        ]
+        self.predicted = np.array(predicted, dtype=np.int64).reshape(shape)
+        self.gold = _codes_of([result.gold for result in results], scheme)
+        kinds = (kind_codes(tuple(map(scheme.order_of, result.gold)), result.roles) for result in results)
+        self.kinds = np.concatenate([np.empty((0, len(KINDS)), np.int64), *kinds])
+
+    def confusion(self, at: int) -> Ints:
+        """Rows of the dimension by story, gold label and label said."""
+        legal = self.gold[:, at] >= 0
+        labels = read_labels(self.scheme.keys[at], self.scheme)
+        shape = (self.stories, len(labels) - 2, len(labels))
+        places = np.ravel_multi_index((self.story[legal], self.gold[legal, at], self.predicted[legal, at]), shape)
+        return np.bincount(places, minlength=int(np.prod(shape))).reshape(shape)
+
+    def right(self) -> tuple[Ints, Ints]:
+        """Right cells and cells by story, kind, and all dimensions together before each: shape (stories, kinds, 1 +
+        dimensions)."""
+        legal = self.gold >= 0
+        return self._by_kind(legal & (self.gold == self.predicted)), self._by_kind(legal)
+
+    def _by_kind(self, cells: NDArray[np.bool_]) -> Ints:
+        wide = np.column_stack([cells.sum(axis=1), cells]).astype(float)
+        by_kind = []
+        for at in range(len(ALL_KINDS)):
+            of_kind = is_of(self.kinds, at)
+            sums = [
+                np.bincount(self.story[of_kind], weights=column, minlength=self.stories) for column in wide[of_kind].T
+            ]
+            by_kind.append(np.column_stack(sums))
+        return np.stack(by_kind, axis=1).astype(np.int64)
+
+
+def by_story(story: Ints, cells: NDArray[np.bool_], stories: int) -> Ints:
+    return np.column_stack([np.bincount(story[column], minlength=stories) for column in cells.T])
+
 
 NO_OUTPUT = "no answer"
 MOST = 4
@@ -416,3 +715,51 @@ def outputs_analysis(
         reasons=dict(sorted(reasons.items())),
         without={name: dict(reasons) for name, reasons in without.items()},
     )
+
+
+def why_uncounted(result: Stage1Result | Stage2Result) -> str:
+    """Return why official scoring gets nothing out of an answer, "" where it does; its own parses say no more than
+    that."""
+    rows = len(result.pred_counts) if isinstance(result, Stage1Result) else result.paired
+    return "" if rows else "no row"
+
+
+def stage1_rows(result: Stage1Result, *, order: str = "", role: str = "", matches: str = "") -> tuple[int, int]:
+    """Return (rows meant, all rows) of a story in the figures of `stage1_analyses`: of a kind on both sides, or
+    predicted ones of a MatchCount."""
+    predicted = list(zip(result.pred_counts, *kind_texts(result), strict=True))
+    gold = [] if matches else list(zip(result.gold_counts, result.gold_orders, result.gold_roles, strict=True))
+    meant = [
+        count
+        for count, of_order, of_role in (*predicted, *gold)
+        if count is not None
+        and (not order or order_bucket(of_order) == order)
+        and (not role or of_role == role)
+        and (not matches or match_bucket(count) == matches)
+    ]
+    return len(meant), len(predicted) + len(gold)
+
+
+def stage2_rows(
+    result: Stage2Result, *, dimension: str = "", gold: str = "", predicted: str = "", order: str = "", role: str = ""
+) -> tuple[int, int]:
+    """Return (rows meant, rows they are among) of a story in the figures of `stage2_analyses`.
+
+    Rows are those of the kind. Of a dimension those count whose gold label is legal, and meant are those with the
+    labels `gold` and `predicted`; without either, the right ones.
+    """
+    cells = Cells([result], result.scheme)
+    counted = np.ones(len(cells.story), dtype=bool)
+    for kind in filter(None, (order, role)):
+        counted &= is_of(cells.kinds, KIND_PLACES[kind])
+    if not dimension:
+        return int(counted.sum()), len(counted)
+    at = result.scheme.keys.index(dimension)
+    counted &= cells.gold[:, at] >= 0
+    right = counted & (cells.gold[:, at] == cells.predicted[:, at])
+    names = read_labels(dimension, result.scheme)
+    meant = counted if gold or predicted else right
+    for label, column in ((gold, cells.gold), (predicted, cells.predicted)):
+        if label:
+            meant = meant & (column[:, at] == names.index(label))
+    return int(meant.sum()), int(counted.sum())

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
 from annotation.domain.schema import WORLD, is_world
 from benchmark.suites.judges import FollowUp, Grouping, Judge, JudgeTest, Pairs, RowGroups, Tables
-from benchmark.suites.omnitom.judgement_rows import rows_kept
-from benchmark.suites.omnitom.judgements import LINKS, NOTHING, Judging, pass_verdicts
-from benchmark.suites.omnitom.kinds import ACTORS
+from benchmark.suites.omnitom.data import EXTRACT, FOLLOW_UP, JUDGE, GoldRow, Record, record_of_sample
+from benchmark.suites.omnitom.judgements import LINKS, NOTHING, Judging, pass_verdicts, rows_kept
 from benchmark.suites.omnitom.labels import ORDER, Scheme
-from benchmark.suites.omnitom.lexical_answers import written
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
-from benchmark.suites.omnitom.prompting.choosing import CALIBRATION_SPLIT, example_count_of
-from benchmark.suites.omnitom.prompting.follow_up import DIGEST
-from benchmark.suites.omnitom.prompting.judging_forms import WORDINGS
-from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
-from benchmark.suites.omnitom.step_keys import EXTRACT, FOLLOW_UP, JUDGE
+from benchmark.suites.omnitom.parsing.official import judgement
+from benchmark.suites.omnitom.prompting.examples import CALIBRATION_SPLIT, example_count_of
+from benchmark.suites.omnitom.prompting.requests import DIGEST, WORDINGS
+from benchmark.suites.omnitom.results import ACTORS
 from benchmark.suites.omnitom.steps import STRUCTURED, judge_request, judging_of
 from benchmark.suites.questions import Question, Sample
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED
@@ -25,7 +23,46 @@ from benchmark.suites.settings import Settings
 from core.messages import gettext_noop
 from core.plain import Json
 from judge.domain.contrast import Row
-from workers.providers.contract import Request
+from judge.domain.lexical import align
+from judge.domain.lexical_judge import lexical_judge
+from workers.providers.contract import Body, Request, Task
+
+JudgedTable = Sequence[Sequence[str]]
+
+
+def answer(body: Body) -> str:
+    task = body["task"]
+    return written(task, align(task["predictions"], task["gold"], threshold=body["threshold"]))
+
+
+def written(task: Task, pairs: Sequence[tuple[int, int]]) -> str:
+    """Return the answer of a judge to whom these pairs of rows say the same, in the answer format of the task."""
+    write = _matches if task.get("answer_format") == "structured" else _count_tables
+    return write(task["predictions"], task["gold"], pairs)
+
+
+def _count_tables(predictions: JudgedTable, gold: JudgedTable, pairs: Sequence[tuple[int, int]]) -> str:
+    """The judge's two CSV tables, MatchCount 1 for the rows of a pair."""
+    return judgement(*(_counted(rows, {pair[side] for pair in pairs}) for side, rows in enumerate((predictions, gold))))
+
+
+def _counted(rows: JudgedTable, paired: set[int]) -> list[tuple[str, str, int]]:
+    return [(row[0], row[1], int(at in paired)) for at, row in enumerate(rows)]
+
+
+def _matches(predictions: JudgedTable, gold: JudgedTable, pairs: Sequence[tuple[int, int]]) -> str:
+    """Ids of the matching rows on the other side, by row; ids count from 1."""
+    sides = {}
+    for side, (name, rows) in enumerate((("predictions", predictions), ("gold", gold))):
+        matches = {pair[side]: pair[1 - side] + 1 for pair in pairs}
+        sides[name] = [{"id": at + 1, "matches": [matches[at]] if at in matches else []} for at in range(len(rows))]
+    return json.dumps(sides)
+
+
+LEXICAL = lexical_judge(
+    task=JUDGE, answer=answer, sample={"predictions": [["Ines", "three"]], "gold": [["Ines", "three"]]}
+)
+"""The lexical judge of belief tables."""
 
 
 def instrument(settings: Settings) -> Json:

@@ -12,15 +12,28 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from benchmark.domain.averaging import StoryAverages
-from benchmark.suites.omnitom.judge_alignment import align
-from benchmark.suites.omnitom.judge_tables import JudgedRow, OversizedField, check_fields, parse_judgement
-from benchmark.suites.omnitom.kinds import order_bucket, role_of
+from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2, Record
 from benchmark.suites.omnitom.labels import canonical
-from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
-from benchmark.suites.omnitom.pipe_tables import ExtractionRow, LabelRow, extraction_rows, label_rows
-from benchmark.suites.omnitom.records import Record
-from benchmark.suites.omnitom.results import GroupScores, Stage1Result, Stage2Result
-from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
+from benchmark.suites.omnitom.parsing.official import (
+    ExtractionRow,
+    JudgedRow,
+    LabelRow,
+    OversizedField,
+    align,
+    check_fields,
+    extraction_rows,
+    label_rows,
+    parse_judgement,
+)
+from benchmark.suites.omnitom.results import (
+    GroupScores,
+    Stage1Result,
+    Stage2Result,
+    order_bucket,
+    role_of,
+    stage1_metrics,
+    stage2_metrics,
+)
 from judge.domain.text import key, normalise_space
 
 T = TypeVar("T")

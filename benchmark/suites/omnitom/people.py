@@ -8,14 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from annotation.domain.leave_one_out import By
-from benchmark.suites.omnitom.collecting import Results, no_official_parse, records_of
-from benchmark.suites.omnitom.item_parses import stage2_of
+from benchmark.suites.omnitom.data import STAGE2, Record
 from benchmark.suites.omnitom.labels import scheme_of
-from benchmark.suites.omnitom.measure import measured, own_metrics
+from benchmark.suites.omnitom.measure import Results, measured, no_official_parse, own_metrics, records_of
 from benchmark.suites.omnitom.official import STRUCTURED as NO_OFFICIAL_PARSE
-from benchmark.suites.omnitom.records import Record
+from benchmark.suites.omnitom.parses import stage2_of
 from benchmark.suites.omnitom.results import Stage2Result
-from benchmark.suites.omnitom.step_keys import STAGE2
 from benchmark.suites.omnitom.steps import STRUCTURED
 from benchmark.suites.people import Labelled, Labels, Person, PersonMeasured, Settled
 from benchmark.suites.reports import LabelledCounts

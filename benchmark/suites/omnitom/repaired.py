@@ -21,20 +21,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from benchmark.domain.estimating import Report, ReportedStory, StoryReport, StoryScore, report
+from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2, GoldRow, Record
 from benchmark.suites.omnitom.judgements import AS_PUBLISHED, Judging, judged
-from benchmark.suites.omnitom.kinds import order_bucket, role_of
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, ORDER, Labels, Scheme
-from benchmark.suites.omnitom.metrics import STAGE1_SHARES
 from benchmark.suites.omnitom.official import Texts
-from benchmark.suites.omnitom.parsing.emptiness import says_nothing
-from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
+from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction, parse_labels, says_nothing
 from benchmark.suites.omnitom.parsing.judgement import Counts
-from benchmark.suites.omnitom.parsing.labels import parse_labels
-from benchmark.suites.omnitom.parsing.structured import ignores_schema
-from benchmark.suites.omnitom.parsing.values import repaired
-from benchmark.suites.omnitom.records import GoldRow, Record
-from benchmark.suites.omnitom.results import GroupScores, Stage1Result, Stage2Result
-from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
+from benchmark.suites.omnitom.parsing.values import ignores_schema, repaired
+from benchmark.suites.omnitom.results import (
+    STAGE1_SHARES,
+    GroupScores,
+    Stage1Result,
+    Stage2Result,
+    order_bucket,
+    role_of,
+)
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_ANSWER, NO_GOLD, NO_JUDGEMENT, NOT_STRUCTURED, UNREADABLE
 from core.statistics import RESAMPLES, harmonic
 

@@ -2,12 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Generic, TypeVar
 
-from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Labels, Scheme
+from annotation.domain.schema import WORLD
+from benchmark.domain.averaging import Row, StoryAverages, StoryMetrics, averages, six
+from benchmark.domain.matched_rows import F1, METRICS
+from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME, Labels, Scheme
+from benchmark.suites.omnitom.parsing.values import fold
+from core.messages import gettext_noop
 from core.plain import HasJson, Json
+from core.statistics import harmonic
+from judge.domain.calibration.stories import share
+from judge.domain.text import normalise_space
+
+ORDERS = ("0", "1", "2+")
+ACTORS = gettext_noop("actors")
+ROLES = (WORLD, ACTORS)
+"""The narrated facts, held by the special actor, and everything that a character or a group holds (paper, section
+3)."""
+
+KINDS = {"order": ORDERS, "role": ROLES}
+KIND_HEADS = {"order": gettext_noop("order"), "role": gettext_noop("actor role")}
+"""Names of KINDS in headings."""
+
+
+@lru_cache(maxsize=4096)
+def order_bucket(order: str) -> str:
+    """Return one of `ORDERS`, "" for what is not an order; a bucket is its own bucket."""
+    if order in ORDERS:
+        return order
+    if not order.isdecimal():
+        return ""
+    return ORDERS[min(int(order), 2)] if len(order) < 10 else ORDERS[-1]
+
+
+@lru_cache(maxsize=8192)
+def role_of(actor: str) -> str:
+    """Return one of `ROLES`, "" without an actor."""
+    name = fold(actor)
+    return "" if not name else WORLD if name == WORLD else ACTORS
+
 
 S = TypeVar("S", bound=HasJson)
 
@@ -104,3 +141,58 @@ class GroupScores(Generic[S]):
         """{GROUP: figures or None…[, reason: {GROUP: sentence}]}."""
         scores = {group: score and score.as_json() for group, score in self.by_group.items()}
         return {**scores, **({"reason": dict(self.reasons)} if self.reasons else {})}
+
+
+STAGE1_SHARES = METRICS
+STAGE2_SHARES = OMNITOM_SCHEME.shares
+STAGE1_COLUMNS = ("story_id", "story_category", "pred_total", "gt_total", "pred_matched", "gt_matched", *STAGE1_SHARES)
+STAGE2_COLUMNS = ("story_id", "story_category", "pairs", "matched_pairs", *STAGE2_SHARES)
+
+
+def stage1_row(result: Stage1Result) -> Row:
+    """One line of `stage1_story_metrics.csv`."""
+    pred_total, gold_total = len(result.pred_counts), len(result.gold_counts)
+    precision, recall = share(result.pred_matched, pred_total), share(result.gold_matched, gold_total)
+    counts = (result.story_id, normalise_space(result.category), pred_total, gold_total)
+    values = (
+        *counts,
+        result.pred_matched,
+        result.gold_matched,
+        *map(six, (precision, recall, harmonic(precision, recall))),
+    )
+    return dict(zip(STAGE1_COLUMNS, map(str, values), strict=True))
+
+
+def stage2_row(result: Stage2Result) -> Row:
+    """One line of `stage2_story_metrics.csv`. A row that was not predicted and an empty label are wrong."""
+    correct = [0] * len(DIMENSIONS)
+    for gold, predicted in zip(result.gold, result.predicted, strict=True):
+        for at, label in enumerate(predicted or ()):
+            correct[at] += bool(label) and label == gold[at]
+    pairs = len(result.gold)
+    accuracies = [share(count, pairs) for count in correct]
+    overall = sum(accuracies) / len(accuracies)
+    values = (
+        result.story_id,
+        normalise_space(result.category),
+        pairs,
+        result.paired,
+        *map(six, (overall, *accuracies)),
+    )
+    return dict(zip(STAGE2_COLUMNS, map(str, values), strict=True))
+
+
+def stage1_metrics(results: Sequence[Stage1Result]) -> StoryAverages:
+    """The figures of extraction; `overall` also has `f1_category_mean`, the figure that the paper's table 3
+    prints: the plain mean of the categories' F1."""
+    return _metrics([(result.category, stage1_row(result)) for result in results], STAGE1_SHARES, F1)
+
+
+def stage2_metrics(results: Sequence[Stage2Result]) -> StoryAverages:
+    """The figures of labelling, as `stage1_metrics` without the mean of categories."""
+    return _metrics([(result.category, stage2_row(result)) for result in results], STAGE2_SHARES)
+
+
+def _metrics(rows: Sequence[tuple[str, Row]], shares: Sequence[str], mean_of: str = "") -> StoryAverages:
+    stories = [StoryMetrics(int(row["story_id"] or 0), row) for _, row in rows]
+    return StoryAverages(averages(rows, shares, mean_of), stories)

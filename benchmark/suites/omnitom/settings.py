@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from benchmark.suites.judges import self_test_setting
+from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL
 from benchmark.suites.omnitom.judgements import EXACT, LINKS, MOST_PASSES, NORMALISED, NOTHING, SAME
-from benchmark.suites.omnitom.prompting.choosing import SAMPLE, SOURCES, WITH_EXAMPLES
-from benchmark.suites.omnitom.prompting.examples import MAX_EXAMPLES
+from benchmark.suites.omnitom.prompting.examples import MAX_EXAMPLES, SAMPLE, SOURCES, WITH_EXAMPLES
 from benchmark.suites.omnitom.prompting.sets import NAMES
-from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL
 from benchmark.suites.omnitom.steps import STRUCTURED
 from benchmark.suites.settings import COLUMN, PARAMETER, Only, Setting
 from core.messages import Sentence, gettext_noop

@@ -9,38 +9,23 @@ from annotation.domain.schema import Schema
 from benchmark.controls.contract import Controllable
 from benchmark.suites.contract import Suite
 from benchmark.suites.groups import STRUCTURE, MetricGroup
-from benchmark.suites.omnitom import finer_items
-from benchmark.suites.omnitom.answer_writers import TEXT
-from benchmark.suites.omnitom.cell_labels import cell_labels
-from benchmark.suites.omnitom.exchange import exchange
-from benchmark.suites.omnitom.finer_items import RECOVERED
-from benchmark.suites.omnitom.fitting import unfit
-from benchmark.suites.omnitom.item_filters import rows_by
-from benchmark.suites.omnitom.item_pages import item
-from benchmark.suites.omnitom.judging import judge_of
-from benchmark.suites.omnitom.keys import Keys
+from benchmark.suites.omnitom import items
+from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2, TEXT, cell_labels
+from benchmark.suites.omnitom.items import RECOVERED, item, lines, rows_by
+from benchmark.suites.omnitom.judging import LEXICAL, judge_of
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, OMNITOM_SCHEME, SCHEMA, Scheme, scheme_of
-from benchmark.suites.omnitom.levels import by_chance, by_majority
-from benchmark.suites.omnitom.lexical_answers import LEXICAL
-from benchmark.suites.omnitom.measure import measure
+from benchmark.suites.omnitom.measure import by_chance, by_majority, labels_stated, matches_stated, measure, scores
 from benchmark.suites.omnitom.methods import judge_sees, methods
-from benchmark.suites.omnitom.metrics import STAGE1_SHARES
-from benchmark.suites.omnitom.parsers import PARSERS
 from benchmark.suites.omnitom.people import people_measured
+from benchmark.suites.omnitom.plots import pictures
 from benchmark.suites.omnitom.prompting.offered import prompting_of
 from benchmark.suites.omnitom.prompting.requests import MAX_TOKENS
-from benchmark.suites.omnitom.read_lines import lines
-from benchmark.suites.omnitom.report.main import PUBLISHED
-from benchmark.suites.omnitom.report.pictures import pictures
-from benchmark.suites.omnitom.report.sections import SECTIONS, explorer_of, sections_of
-from benchmark.suites.omnitom.report.tables import tables
-from benchmark.suites.omnitom.scoring import score_answers
+from benchmark.suites.omnitom.released import PARSERS, exchange, score_answers
+from benchmark.suites.omnitom.results import STAGE1_SHARES
+from benchmark.suites.omnitom.schemas import Keys, unfit
 from benchmark.suites.omnitom.settings import PROMPT_SET, SETTINGS
-from benchmark.suites.omnitom.sizes import SIZES
-from benchmark.suites.omnitom.statements import labels_stated, matches_stated
-from benchmark.suites.omnitom.step_keys import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
-from benchmark.suites.omnitom.steps import STEPS, expected, parse, request
-from benchmark.suites.omnitom.summary import scores
+from benchmark.suites.omnitom.steps import SIZES, STEPS, expected, parse, request
+from benchmark.suites.omnitom.tables import PUBLISHED, SECTIONS, explorer_of, sections_of, tables
 from benchmark.suites.registry import named_by
 from benchmark.suites.settings import Option
 from benchmark.suites.tombench_tasks import TASKS
@@ -99,7 +84,7 @@ def _labelling(scheme: Scheme) -> MetricGroup:
         chance=partial(by_chance, scheme),
         majority=partial(by_majority, scheme),
         says=labels_stated,
-        finer=finer_items.labelled_by(scheme),
+        finer=items.labelled_by(scheme),
     )
 
 

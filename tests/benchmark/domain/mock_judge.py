@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from benchmark.suites.omnitom.judge_tables import judgement
-from benchmark.suites.omnitom.records import Record
+from benchmark.suites.omnitom.data import Record
+from benchmark.suites.omnitom.parsing.official import judgement
 from judge.domain.text import key
 
 

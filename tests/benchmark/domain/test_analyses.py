@@ -8,12 +8,17 @@ import pytest
 
 from benchmark.domain.averaging import averages
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.suites.omnitom.analyses import Stage2Analyses, outputs_analysis, stage1_analyses, stage2_analyses
-from benchmark.suites.omnitom.cells import read_labels
-from benchmark.suites.omnitom.collecting import Results
-from benchmark.suites.omnitom.counted_rows import stage1_rows, stage2_rows
+from benchmark.suites.omnitom.analyses import (
+    Stage2Analyses,
+    outputs_analysis,
+    read_labels,
+    stage1_analyses,
+    stage1_rows,
+    stage2_analyses,
+    stage2_rows,
+)
 from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME
-from benchmark.suites.omnitom.measure import measured
+from benchmark.suites.omnitom.measure import Results, measured
 from benchmark.suites.omnitom.repaired import stage2_report
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import NO_GOLD

@@ -3,8 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.suites.omnitom.judge_alignment import align
-from benchmark.suites.omnitom.judge_tables import JudgedRow, parse_judgement
+from benchmark.suites.omnitom.parsing.official import JudgedRow, align, parse_judgement
 from tests.benchmark.domain.mock_judge import exact_match_counts
 
 

@@ -1,17 +1,12 @@
 from __future__ import annotations
 
-import ast
 import csv
-from collections.abc import Iterator
 
 import pytest
-from django.conf import settings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.suites.omnitom.judge_tables import (
-    HEADINGS,
-    JUDGED_COLUMNS,
+from benchmark.suites.omnitom.parsing.official import (
     MAX_FIELD,
     OversizedField,
     gold_csv,
@@ -25,28 +20,6 @@ from benchmark.suites.omnitom.judge_tables import (
 from judge.domain.text import key, normalise_space
 
 TABLE = 'Prediction Table:\nActor,Belief,MatchCount\nInes,"The key, and the bag",{}\n'
-
-
-def written_in(source: str) -> Iterator[str]:
-    """What of the form of a judgement a module writes out: headings, its columns as a text or one after the other."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield from (part for part in (*HEADINGS, ",".join(JUDGED_COLUMNS)) if part in node.value)
-        elif isinstance(node, ast.Tuple | ast.List):
-            names = [item.value for item in node.elts if isinstance(item, ast.Constant)]
-            yield from [",".join(names)] if names in (list(JUDGED_COLUMNS), list(JUDGED_COLUMNS[:2])) else []
-
-
-def test_one_module_writes_what_the_parser_of_judgements_reads():
-    """The judge of all suites knows the form of none."""
-    paths = [path for app in ("judge", "benchmark") for path in (settings.BASE_DIR / app).rglob("*.py")]
-    assert len(paths) > 400
-    writers = {path.name: parts for path in paths if (parts := [*written_in(path.read_text("utf-8"))])}
-    assert writers.keys() == {"judge_tables.py"} and {*HEADINGS} < {*writers["judge_tables.py"]}
-    assert [*written_in('a = ["Actor", "Belief", "MatchCount"]; b = f"{a}Actor,Belief,MatchCount"; c = "Belief"')] == [
-        "Actor,Belief,MatchCount",
-        "Actor,Belief,MatchCount",
-    ]
 
 
 def test_the_official_scalars(omnitom):

@@ -6,10 +6,20 @@ import json
 
 import pytest
 
-from benchmark.suites.omnitom.judgement_rows import detail_of, rows_kept
-from benchmark.suites.omnitom.judgements import EXACT, LINKS, NORMALISED, NOTHING, Judging, judged, settled, unsettled
+from benchmark.suites.omnitom.data import GoldRow
+from benchmark.suites.omnitom.judgements import (
+    EXACT,
+    LINKS,
+    NORMALISED,
+    NOTHING,
+    Judging,
+    detail_of,
+    judged,
+    rows_kept,
+    settled,
+    unsettled,
+)
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow
-from benchmark.suites.omnitom.records import GoldRow
 from benchmark.suites.settings import Settings
 from judge.domain.judgements import CANNOT_TELL, MATCHED, UNMATCHED, PassVerdict, row_judgement
 

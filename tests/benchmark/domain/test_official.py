@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from benchmark.suites.omnitom import layout, serialisers
-from benchmark.suites.omnitom.judge_tables import MAX_FIELD
-from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
+from benchmark.suites.omnitom import data, released
 from benchmark.suites.omnitom.official import score_official, stored_tables
-from benchmark.suites.omnitom.results import GroupScores, Stage1Result, Stage2Result
+from benchmark.suites.omnitom.parsing.official import MAX_FIELD
+from benchmark.suites.omnitom.results import GroupScores, Stage1Result, Stage2Result, stage1_metrics, stage2_metrics
 from tests.benchmark.domain.mock_judge import mock_judgement
 
 
@@ -92,10 +91,10 @@ def mock_texts(records) -> dict[int, dict[str, str]]:
     """What the official mock backend answers."""
     out = {}
     for record in records:
-        extract = serialisers.gold_extraction_table(record)
+        extract = data.gold_extraction_table(record)
         rows = stored_tables([record], {record.story_id: {"extract": extract}})[record.story_id].extraction
         judge = mock_judgement([(row.actor, row.belief) for row in rows], record)
-        label = serialisers.gold_label_table(record)
+        label = data.gold_label_table(record)
         out[record.story_id] = {"extract": extract, "label": label, "judge": judge}
     return out
 
@@ -109,11 +108,11 @@ def test_the_official_mock_backend_to_the_last_file(omnitom_run):
         assert (len(held.extraction), len(held.labels)) == (told["extract_rows"], told["label_rows"])
         assert [[row.count for row in rows] for rows in held.judged] == [told["judge_pred"], told["judge_gt"]]
     exchanges = {
-        story: {step: layout.Exchange("system", "user", text) for step, text in steps.items()}
+        story: {step: released.Exchange("system", "user", text) for step, text in steps.items()}
         for story, steps in texts.items()
     }
-    settings = layout.Settings(dataset_path=expected["manifest"]["dataset_path"], backend="mock")
-    files = dict(layout.files(records, exchanges, score_official(records, texts), settings))
+    settings = released.Settings(dataset_path=expected["manifest"]["dataset_path"], backend="mock")
+    files = dict(released.files(records, exchanges, score_official(records, texts), settings))
     assert len(files) == expected["file_count"]
     for story in ("1", "9013"):
         name = f"story_{int(story):03d}"
@@ -132,9 +131,9 @@ def test_the_official_mock_backend_to_the_last_file(omnitom_run):
 
 def test_cells_are_stored_with_one_blank_and_crlf(make_record):
     record = make_record(7, ("Ines", "It rains"))
-    calls = {7: {"extract": layout.Exchange(" s ", "u", "Ines | It  rains . | 1\n")}}
-    settings = layout.Settings(dataset_path="d", backend="api", stages=["extract"])
-    files = dict(layout.files([record], calls, GroupScores(), settings))
+    calls = {7: {"extract": released.Exchange(" s ", "u", "Ines | It  rains . | 1\n")}}
+    settings = released.Settings(dataset_path="d", backend="api", stages=["extract"])
+    files = dict(released.files([record], calls, GroupScores(), settings))
     assert sorted(files) == ["extraction/csv/story_007_extract.csv", "extraction/raw/story_007.txt", "manifest.json"]
     assert files["extraction/csv/story_007_extract.csv"] == b"actor,belief,order\r\nInes,It rains,1\r\n"
 

@@ -9,11 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
-from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
+from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction, parse_labels
 from benchmark.suites.omnitom.parsing.judgement import parse_counts
-from benchmark.suites.omnitom.parsing.labels import parse_labels
-from benchmark.suites.omnitom.parsing.matching import by_position, pair
-from benchmark.suites.omnitom.parsing.values import repaired
+from benchmark.suites.omnitom.parsing.values import by_position, pair, repaired
 
 LABELS = ("1", "True", "Private", "Implicit", "Epistemic", "Inference", "Neutral")
 TWO = [("Ines", "The key is here", "1"), ("world", "It rains", "0")]

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.suites.omnitom import serialisers
-from benchmark.suites.omnitom.judge_tables import gold_csv, predictions_csv
+from benchmark.suites.omnitom import data
+from benchmark.suites.omnitom.data import BadRecord, parse_story_ids, read_records, select
 from benchmark.suites.omnitom.labels import COLUMNS, canonical
-from benchmark.suites.omnitom.pipe_tables import cells, extraction_rows, label_rows
-from benchmark.suites.omnitom.records import BadRecord, parse_story_ids, read_records, select
+from benchmark.suites.omnitom.parsing.official import cells, extraction_rows, gold_csv, label_rows, predictions_csv
 
 KEYS = {column: name for name, column in COLUMNS.items()}
 RECORD = b'{"story_id": %d, "story_category": "Hinting", "story": "S", "beliefs": []}\n'
@@ -37,12 +36,12 @@ def test_the_official_prompt_tables(omnitom, omnitom_run):
     records = {record.story_id: record for record in omnitom_run("e2e_perfect")[0]}
     for case in omnitom("serialisers")["cases"]:
         record = records[case["story_id"]]
-        assert serialisers.belief_table(record) == case["belief_table_pipe"]
+        assert data.belief_table(record) == case["belief_table_pipe"]
         assert gold_csv(row.as_told for row in record.rows) == case["belief_table_csv"]
         rows = [(row.actor, row.belief) for row in record.rows]
         assert predictions_csv(rows) == case["predictions_csv_of_gold"]
-        assert serialisers.gold_extraction_table(record) == case["gold_extraction_pipe"]
-        assert serialisers.gold_label_table(record) == case["gold_label_pipe"]
+        assert data.gold_extraction_table(record) == case["gold_extraction_pipe"]
+        assert data.gold_label_table(record) == case["gold_label_pipe"]
 
 
 def test_the_official_story_ids(omnitom):

@@ -1,17 +1,11 @@
 from __future__ import annotations
 
-import ast
-import importlib
-import inspect
 import io
-import pkgutil
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
@@ -21,13 +15,12 @@ import pytest
 from matplotlib.colors import to_rgb
 from PIL import Image
 
-from benchmark import suites
 from benchmark.domain import plots
 from benchmark.domain.beside import MethodRow
 from benchmark.domain.corrections import CorrectedScore
 from benchmark.domain.drawn import Lead, ModelRow, RankedRow
 from benchmark.domain.plots.canvas import Canvas
-from benchmark.domain.plots.dots import Series, dot_plot
+from benchmark.domain.plots.dots import Series
 from benchmark.domain.plots.heat import STRONGEST
 from benchmark.domain.plots.label_placement import LabelPlacer
 from benchmark.domain.plots.names import LONGEST, ROOM, UNNAMED, is_eastern, labels, printable, shortened, width
@@ -154,27 +147,6 @@ def made(n: int) -> dict:
             ),
         ),
     }
-
-
-def drawing_functions() -> list[Callable]:
-    """Every plot that pages and files can ask for: of all suites, and of each by itself."""
-    folders = [module.name for module in pkgutil.iter_modules(suites.__path__, f"{suites.__name__}.") if module.ispkg]
-    own = [importlib.import_module(name) for folder in folders if find_spec(name := f"{folder}.plots")]
-    return [getattr(package, name) for package in [plots, *own] for name in package.__all__ if name != "MEDIA_TYPES"]
-
-
-def length(function: Callable) -> int:
-    """The lines of what draws a plot, without what makes files of it."""
-    source = "".join(inspect.getsourcelines(inspect.unwrap(function))[0])
-    [definition] = ast.parse(source).body
-    return definition.end_lineno - definition.lineno + 1
-
-
-def test_a_plot_is_at_most_thirty_lines():
-    functions = drawing_functions()
-    assert {plots.leaderboard, omnitom_plots.volume} <= set(functions)
-    assert {function.__name__: lines for function in functions if (lines := length(function)) > 30} == {}
-    assert length(dot_plot) > 30  # what lays plots out is longer: it is told apart
 
 
 METRICS = list(made(1))

@@ -6,16 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.suites.omnitom.judge_alignment import align
-from benchmark.suites.omnitom.judge_tables import parse_judgement
+from benchmark.suites.omnitom.data import read_records
 from benchmark.suites.omnitom.official import STEPS, score_official
-from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
+from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction, parse_labels
 from benchmark.suites.omnitom.parsing.judgement import parse_counts
-from benchmark.suites.omnitom.parsing.labels import parse_labels
-from benchmark.suites.omnitom.prompting import examples_for
-from benchmark.suites.omnitom.prompting.examples import Example, example_of, ideal_answer, is_alike
-from benchmark.suites.omnitom.prompting.imperfect import LEAST_ROWS, Prediction, imperfect
-from benchmark.suites.omnitom.records import read_records
+from benchmark.suites.omnitom.parsing.official import align, parse_judgement
+from benchmark.suites.omnitom.prompting.examples import (
+    LEAST_ROWS,
+    Example,
+    Prediction,
+    example_of,
+    examples_for,
+    ideal_answer,
+    imperfect,
+    is_alike,
+)
 from benchmark.suites.omnitom.repaired import score_repaired
 
 SAMPLE = Path(__file__).resolve().parents[3] / "annotation" / "sample" / "stories.jsonl"

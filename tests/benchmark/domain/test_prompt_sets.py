@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmark.suites.omnitom.judge_tables import gold_csv, predictions_csv
+from benchmark.suites.omnitom.data import read_records
 from benchmark.suites.omnitom.official import STEPS
-from benchmark.suites.omnitom.prompting import LEVELS, built_in, examples_for, load_prompt_set
+from benchmark.suites.omnitom.parsing.official import gold_csv, predictions_csv
+from benchmark.suites.omnitom.prompting.examples import examples_for
 from benchmark.suites.omnitom.prompting.requests import REQUESTS
-from benchmark.suites.omnitom.records import read_records
+from benchmark.suites.omnitom.prompting.sets import LEVELS, built_in, load_prompt_set
 from benchmark.suites.prompt_sets import BadPromptSet
 
 SAMPLE = Path(__file__).resolve().parents[3] / "annotation" / "sample" / "stories.jsonl"

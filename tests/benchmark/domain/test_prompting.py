@@ -10,26 +10,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.domain import baselines
-from benchmark.suites.omnitom import lexical_answers, serialisers
-from benchmark.suites.omnitom.judge_tables import gold_csv, predictions_csv
+from benchmark.suites.omnitom import data, judging
+from benchmark.suites.omnitom.data import read_records
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, SCHEMA
 from benchmark.suites.omnitom.official import STEPS
-from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
+from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction, parse_labels
 from benchmark.suites.omnitom.parsing.judgement import parse_counts
-from benchmark.suites.omnitom.parsing.labels import parse_labels
-from benchmark.suites.omnitom.prompting import (
+from benchmark.suites.omnitom.parsing.official import gold_csv, predictions_csv
+from benchmark.suites.omnitom.prompting.examples import examples_for
+from benchmark.suites.omnitom.prompting.requests import (
+    MOST_IDS,
+    REQUESTS,
+    judging_request,
+    judging_schema,
+    labelling_request,
+    labelling_schema,
+)
+from benchmark.suites.omnitom.prompting.sets import (
     ANSWER_FORMATS,
     LEVELS,
     built_in,
-    examples_for,
-    judging_request,
-    labelling_request,
+    fill,
     load_prompt_set,
+    placeholders,
 )
-from benchmark.suites.omnitom.prompting.answer_schemas import MOST_IDS, judging_schema, labelling_schema
-from benchmark.suites.omnitom.prompting.requests import REQUESTS
-from benchmark.suites.omnitom.prompting.templates import fill, placeholders
-from benchmark.suites.omnitom.records import read_records
 from benchmark.suites.prompt_sets import BadPromptSet
 from workers.providers.scripted.backend import instance
 
@@ -72,7 +76,7 @@ def test_every_level_of_every_step_in_both_formats(sample, step, level, answer_f
     assert (request.schema is None) == (answer_format == "text")
     assert ("False Belief Task: " in system) == (level == 4)
     assert [one.record.story in system for one in examples] == [True] * len(examples)
-    columns = {"extract": "Actor | Belief | Order", "label": " | ".join(serialisers.label_header(OMNITOM_SCHEME))}
+    columns = {"extract": "Actor | Belief | Order", "label": " | ".join(data.label_header(OMNITOM_SCHEME))}
     if answer_format == "text":
         assert columns.get(step, "Prediction Table:\nActor,Belief,MatchCount") in system
     if step == "label":
@@ -201,9 +205,7 @@ def test_baselines_find_in_the_task_what_they_compute_from(sample, answer_format
     )
     # four sentences as facts of the world, and as beliefs of Mateo and of Freya: 4 × 3
     assert {row.actor for row in found} == {"world", "Mateo", "Freya"} and len(found) == 12
-    judged = lexical_answers.answer(
-        {"task": asked("judge", record, answer_format=answer_format).task, "threshold": 0.5}
-    )
+    judged = judging.answer({"task": asked("judge", record, answer_format=answer_format).task, "threshold": 0.5})
     ones = [1] * len(record.shown_rows)
     assert parse_counts(judged, predicted(record), record.shown_rows) == (ones, ones)
     counts = {"context": {"Temporal": 3, "Neutral": 1}}

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from benchmark.suites.omnitom.data import gold_extraction_table, gold_label_table
 from benchmark.suites.omnitom.repaired import (
     NO_ANSWER,
     NO_JUDGEMENT,
@@ -13,7 +14,6 @@ from benchmark.suites.omnitom.repaired import (
     stage2_report,
 )
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
-from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
 from benchmark.suites.reasons import NO_GOLD
 from tests.benchmark.domain.mock_judge import mock_judgement
 

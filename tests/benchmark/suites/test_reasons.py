@@ -16,7 +16,7 @@ from benchmark.suites import reasons
 from benchmark.suites.fantom.measure import FALSE_BELIEF
 from benchmark.suites.fantom_questions.parses import NEITHER
 from benchmark.suites.fantom_questions.parses import UNREADABLE as UNREADABLE_BY_KIND
-from benchmark.suites.omnitom.step_keys import STAGE1
+from benchmark.suites.omnitom.data import STAGE1
 from benchmark.suites.opentom.measure import GROUP
 from benchmark.suites.opentom.repaired import NOTHING_READ
 from benchmark.suites.opentom.repaired import SEVERAL as SEVERAL_ANSWERS

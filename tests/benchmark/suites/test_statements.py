@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmark.suites.fantom_questions import parses as fantom_parses
-from benchmark.suites.omnitom.statements import statement_of
+from benchmark.suites.omnitom.measure import statement_of
 from benchmark.suites.opentom.repaired import NOTHING_READ
 from benchmark.suites.perceiving import asking
 from benchmark.suites.perceiving.groups import perceptions_stated

@@ -7,11 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from benchmark.suites.omnitom.data import GoldRow
 from benchmark.suites.omnitom.parsing.cells import Header, cells_at, header_of, lines_of
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow
-from benchmark.suites.omnitom.parsing.matching import by_position, pair, row_key
-from benchmark.suites.omnitom.parsing.structured import id_of, place_of, rows_in
-from benchmark.suites.omnitom.records import GoldRow
+from benchmark.suites.omnitom.parsing.values import by_position, id_of, pair, place_of, row_key, rows_in
 from core.incoming.embedded_json import values_in
 from judge.domain.judgements import PassVerdict
 

@@ -2,12 +2,61 @@
 
 from __future__ import annotations
 
+import math
 import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from annotation.domain.schema import Dimension
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, SCHEMA, Scheme, canonical
+from core.incoming.embedded_json import plain_name, values_in
+from core.plain import Json
+from core.texts import storable
 from judge.domain.text import normalise_space
+
+_DROPPED = dict.fromkeys(map(ord, '"“”„«»`*\\\u200b\u200c\u200d\u2060\ufeff'))
+_ALIKE = str.maketrans({"’": "'", "‘": "'", "‛": "'", "–": "-", "—": "-"})
+_AROUND_PIPE = re.compile(r"\s*\|\s*")
+_OUTER = " '.。_"
+
+
+def fold(text: str) -> str:
+    """`text` without what models change at will: case, white space, quotes, emphasis, trailing periods."""
+    plain = unicodedata.normalize("NFC", text).translate(_DROPPED).translate(_ALIKE)
+    return normalise_space(plain).casefold().strip(_OUTER)
+
+
+@lru_cache(maxsize=1024)  # the rows of a story are asked for once with each table that they are paired with
+def row_key(actor: str, belief: str) -> str:
+    """Return what rows are paired by. A pipe belongs to the text on either side of it, so that a split cell still
+    pairs."""
+    return _AROUND_PIPE.sub("|", f"{fold(actor)}|{fold(belief)}")
+
+
+def pair(expected: Sequence[str], keys: Sequence[str]) -> list[int | None]:
+    """Return, for each expected key, the index of its row in `keys`, the n-th of equal keys with the n-th; None without
+    one."""
+    waiting: dict[str, list[int]] = defaultdict(list)
+    for at in range(len(keys) - 1, -1, -1):
+        waiting[keys[at]].append(at)
+    return [waiting[key].pop() if waiting.get(key) else None for key in expected]
+
+
+def by_position(pairs: Sequence[int | None], expected: Sequence[str], keys: Sequence[str]) -> list[int | None]:
+    """`pairs` with reworded rows filled in from their position; `expected` and `keys` are the rows' actors.
+
+    Only where both tables have the same number of rows, more than half are paired, each with the row at its own place,
+    and the actors agree: then there is one row left for one place.
+    """
+    paired = [at for at, place in enumerate(pairs) if place is not None]
+    in_place = len(expected) == len(keys) and all(pairs[at] == at for at in paired)
+    if not in_place or 2 * len(paired) <= len(expected):
+        return list(pairs)
+    return [at if place is None and fold(expected[at]) == fold(keys[at]) else place for at, place in enumerate(pairs)]
+
 
 _PREFIX = re.compile(r"^([^:=]{1,40})[:=]\s*(?=\S)")
 _REMARK = re.compile(r"\s*[(\[（]([^()\[\]（）]*)[)\]）]\s*$")
@@ -117,3 +166,66 @@ def _order(text: str) -> str | None:
 def _whole(number: str) -> str:
     bare = number.removesuffix(".0")
     return str(int(bare)) if bare.isdecimal() else bare
+
+
+def object_in(text: str) -> Json | None:
+    """The last object with `rows` of an answer, or lists and lines of objects by `id` as its `rows`; None if there is
+    none."""
+    values = values_in(text)
+    if (value := values.object_with("rows")) or values.rows("actor", "belief"):
+        return value
+    rows = values.rows("id")
+    return None if rows is None else {"rows": rows}
+
+
+def table_in(text: str) -> Json | None:
+    """The last object with `rows` of an answer, or a list or lines of objects as its `rows`; None if there is none."""
+    values = values_in(text)
+    if value := values.object_with("rows"):
+        return value
+    rows = values.rows("actor", "belief")
+    rows = values.rows("id") if rows is None else rows
+    return None if rows is None else {"rows": rows}
+
+
+def ignores_schema(text: str, *names: str) -> bool:
+    """Return whether an answer that was held to a schema is something else than an object with a list of one of these
+    names.
+
+    An empty text is a missing answer rather than another form of it.
+    """
+    value = (table_in(text) if names == ("rows",) else values_in(text).object_with(*names)) or {}
+    return bool(text.strip()) and not any(isinstance(value.get(name), list) for name in names)
+
+
+def rows_in(value: Mapping[str, Any] | None, name: str) -> list[Mapping[str, Any]]:
+    """The objects of a list field, by plain names (`Truth-Status` and `truth_status` are `truthstatus`)."""
+    listed = (value or {}).get(name)
+    rows = listed if isinstance(listed, list) else []
+    return [{plain_name(key): cell for key, cell in row.items()} for row in rows if isinstance(row, Mapping)]
+
+
+def text_of(value: object) -> str:
+    """A cell as text that every database holds; "" for what is neither a text nor a number.
+
+    An answer was made storable as a text, but JSON escapes in it can spell what no database takes.
+    """
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return ""
+    if isinstance(value, float) and not math.isfinite(value):
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def id_of(row: Mapping[str, Any], count: int) -> int | None:
+    """The place of a row that its `id` names, from 0; ids count from 1. None where it names no row of `count`."""
+    return place_of(row.get("id"), count)
+
+
+def place_of(value: object, count: int) -> int | None:
+    text = text_of(value).strip()
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        return None
+    return int(text) - 1 if 1 <= int(text) <= count else None

@@ -8,23 +8,22 @@ from typing import Any
 
 from annotation.domain.sample_corpus import sample_records
 from annotation.domain.schema import Schema
+from benchmark.suites.omnitom.data import JUDGE, LABEL, record_of
 from benchmark.suites.omnitom.labels import scheme_of
-from benchmark.suites.omnitom.prompting.choosing import (
+from benchmark.suites.omnitom.prompting.examples import (
     CALIBRATION,
     CALIBRATION_SPLIT,
     SOURCES,
     WITH_EXAMPLES,
     example_count_of,
+    examples_for,
     level_of,
     sample_corpus,
     sample_serves,
     sourced_examples,
 )
-from benchmark.suites.omnitom.prompting.examples import examples_for
 from benchmark.suites.omnitom.prompting.requests import REQUESTS
 from benchmark.suites.omnitom.prompting.sets import NAMES, NAMES_OF_ANY, PromptSet, built_in, load_prompt_set
-from benchmark.suites.omnitom.records import record_of
-from benchmark.suites.omnitom.step_keys import JUDGE, LABEL
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSets
 from benchmark.suites.questions import Question
 from benchmark.suites.settings import Settings

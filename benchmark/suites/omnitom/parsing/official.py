@@ -1,7 +1,6 @@
-"""The judge's two CSV tables: as they are written for it, and as official scoring reads them back.
+"""Tables with pipes as official scoring reads them (specification "OmniToM scoring", section 2).
 
-Source: specification "OmniToM scoring", section 4. Every oddity of the released parser is kept, because a published
-figure contains it.
+Columns are positional, the header is only ever the first row, and whatever holds a pipe is a row.
 """
 
 from __future__ import annotations
@@ -9,12 +8,71 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import NamedTuple
 
+from benchmark.suites.omnitom.labels import DIMENSIONS, Labels, canonical
 from judge.domain.text import key, normalise_space
+
+_SEPARATOR = re.compile(r":?-{3,}:?")
+
+
+class ExtractionRow(NamedTuple):
+    actor: str
+    belief: str
+    order: str
+
+
+class LabelRow(NamedTuple):
+    actor: str
+    belief: str
+    labels: Labels
+
+    def cells(self) -> list[str]:
+        return [self.actor, self.belief, *self.labels]
+
+
+def cells(text: str) -> Iterator[list[str]]:
+    """The trimmed cells of every line that holds a pipe, without separator rows."""
+    for line in text.splitlines():
+        if "|" not in line:
+            continue
+        cells = [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+        if not all(not cell or _SEPARATOR.fullmatch(cell) for cell in cells):
+            yield cells
+
+
+def _body(text: str, *, header_cells: int, least: int) -> Iterator[list[str]]:
+    for at, row in enumerate(cells(text)):
+        is_header = at == 0 and len(row) >= header_cells and key(row[0]) == "actor"
+        if not is_header and len(row) >= least:
+            yield row
+
+
+def _belief(cell: str) -> str:
+    return normalise_space(cell).rstrip(".")
+
+
+def extraction_rows(text: str) -> list[ExtractionRow]:
+    """Predicted propositions; rows without an actor or a belief stay. A blank before a removed period stays too."""
+    body = _body(text, header_cells=3, least=3)
+    return [ExtractionRow(normalise_space(row[0]), _belief(row[1]), normalise_space(row[2])) for row in body]
+
+
+def label_rows(text: str) -> list[LabelRow]:
+    """Labelled propositions: nine cells by position, further cells are ignored."""
+    return [
+        LabelRow(
+            normalise_space(row[0]),
+            _belief(row[1]),
+            tuple(canonical(dimension, cell) for dimension, cell in zip(DIMENSIONS, row[2:9], strict=True)),
+        )
+        for row in _body(text, header_cells=2, least=9)
+    ]
+
 
 HEADINGS = ("Prediction Table:", "Ground Truth Table:")
 ACTOR, BELIEF, COUNT = "Actor", "Belief", "MatchCount"
@@ -175,3 +233,21 @@ def check_fields(cells: Iterable[str]) -> None:
     """Raise OversizedField where a cell is longer than the released code can read back."""
     if any(len(cell) > MAX_FIELD for cell in cells):
         raise OversizedField(_TOO_LONG)
+
+
+def align(rows: Sequence[tuple[str, str]], judged: Iterable[JudgedRow]) -> list[int]:
+    """The count of each of `rows` (actor, belief), in their order; 0 where the judge has no row left for it.
+
+    Of several judged rows that are equal to one row the highest count is taken first, and each is used once. Counts
+    are not capped and may be negative.
+    """
+    waiting: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for actor, belief, count in judged:
+        waiting[key(actor), key(belief)].append(count)
+    for counts in waiting.values():
+        counts.sort()
+    out = []
+    for actor, belief in rows:
+        left = waiting.get((key(actor), key(belief)))
+        out.append(left.pop() if left else 0)
+    return out

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from benchmark.suites.omnitom.collecting import no_official_parse
-from benchmark.suites.omnitom.item_parses import judged_rows
-from benchmark.suites.omnitom.judgements import PASSES, Judging
-from benchmark.suites.omnitom.labels import Scheme
+import numpy as np
+
+from annotation.domain.schema import WORLD, Schema
+from benchmark.suites.groups import FinerItems, Floats
+from benchmark.suites.items import MOST_LINES, Choice, Filter, KeptParse, ReadLine, Rows
+from benchmark.suites.omnitom.analyses import BUCKETS, read_labels, stage1_rows, stage2_rows, why_uncounted
+from benchmark.suites.omnitom.data import (
+    EXTRACT,
+    FOLLOW_UP,
+    JUDGE,
+    LABEL,
+    GoldRow,
+    Record,
+    cell_labels,
+    record_of_sample,
+)
+from benchmark.suites.omnitom.judgements import PASSES, Judging, rows_kept
+from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, Scheme
+from benchmark.suites.omnitom.measure import no_official_parse, records_of
+from benchmark.suites.omnitom.parses import JudgedRows, judged_rows, stage1_of, stage2_of
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
-from benchmark.suites.omnitom.parsing.matching import row_key
-from benchmark.suites.omnitom.parsing.values import repaired
-from benchmark.suites.omnitom.pipe_tables import ExtractionRow, extraction_rows
-from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
-from benchmark.suites.omnitom.step_keys import EXTRACT, FOLLOW_UP, JUDGE, LABEL
+from benchmark.suites.omnitom.parsing.official import ExtractionRow, extraction_rows
+from benchmark.suites.omnitom.parsing.values import repaired, row_key
+from benchmark.suites.omnitom.results import ACTORS, KINDS, Stage1Result, Stage2Result
 from benchmark.suites.omnitom.steps import STRUCTURED, judged_texts, judging_of
-from benchmark.suites.questions import PARSES, ItemContext, ItemView
-from core.messages import gettext_noop
+from benchmark.suites.questions import PARSES, ItemContext, ItemView, Sample
+from core.messages import Sentence, gettext_noop
+from core.statistics import ratios
 from judge.domain.judgements import CANNOT_TELL, RowJudgement
 
 MOST_ROWS = 300
@@ -321,3 +336,177 @@ def _labelled_row(
         officially = theirs if official and theirs != ours else None
         cells.append(LabelCell(gold, ours, bool(mended) and ours == gold, officially))
     return LabelledRow(row.actor, row.belief, row.is_shown, mended is not None, cells)
+
+
+def _named(names: Iterable[str]) -> tuple[Choice, ...]:
+    return tuple((name, name) for name in names)
+
+
+def _filters(scheme: Scheme) -> tuple[Filter, ...]:
+    schema = scheme.schema
+    return (
+        *([Filter("order", gettext_noop("Order"), _named(KINDS["order"]))] if scheme.ordered else []),
+        Filter("role", gettext_noop("Actor role"), ((WORLD, WORLD), (ACTORS, gettext_noop("Actors")))),
+        # called `matches` it would hide the method of that name of the page's <form>, and htmx would fail on it
+        Filter("match_count", "MatchCount", _named(BUCKETS), steps=(JUDGE,)),
+        Filter("dimension", "Dimension", tuple(scheme.titles.items()), steps=(LABEL,)),
+        Filter(
+            "gold",
+            gettext_noop("Gold label"),
+            on="dimension",
+            choices_on={name: _named(schema[name].values) for name in scheme.keys},
+            steps=(LABEL,),
+        ),
+        Filter(
+            "said",
+            gettext_noop("Label said"),
+            on="dimension",
+            choices_on={name: _named(read_labels(name, scheme)) for name in scheme.keys},
+            steps=(LABEL,),
+        ),
+    )
+
+
+def _count(parse: KeptParse, chosen: Mapping[str, str]) -> tuple[int, int]:
+    result = _result(parse)
+    kinds = {name: chosen.get(name, "") for name in KINDS}
+    if isinstance(result, Stage1Result):
+        return stage1_rows(result, matches=chosen.get("match_count", ""), **kinds)
+    dimension, gold, predicted = (chosen.get(name, "") for name in ("dimension", "gold", "said"))
+    return stage2_rows(result, **kinds, dimension=dimension, gold=gold, predicted=predicted)
+
+
+def _share(chosen: Mapping[str, str]) -> str:
+    """A dimension alone asks for every item with a cell of it: right and wrong ones make the figure."""
+    return "Right" if "dimension" in chosen and not {"gold", "said"} & chosen.keys() else ""
+
+
+def _unreadable(parse: KeptParse) -> int:
+    result = _result(parse)
+    rows = len(result.gold_counts if isinstance(result, Stage1Result) else result.gold)
+    return rows if why_uncounted(result) else 0
+
+
+def _result(parse: KeptParse) -> Stage1Result | Stage2Result:
+    record = records_of(parse.resources)[parse.sample.key]
+    if parse.step == JUDGE:
+        return stage1_of(record, JudgedRows.from_json(parse.parsed), mended=not parse.official)
+    return stage2_of(record, parse.parsed["predicted"], mended=not parse.official)
+
+
+def rows_by(scheme: Scheme) -> Rows:
+    """Return the rows of answers about gold of a scheme; official parses are of OmniToM's own alone."""
+    unreadable = _unreadable if scheme.official else None
+    return Rows(steps=(JUDGE, LABEL), filters=_filters(scheme), count=_count, share=_share, unreadable=unreadable)
+
+
+NOUN = (gettext_noop("proposition"), gettext_noop("propositions"))
+Parses = Sequence[Mapping[str, Any]]
+
+
+def texts(sample: Sample, schema: Schema) -> list[tuple[str, str]]:
+    """Return actor and belief of each gold proposition."""
+    return [(row.actor, row.belief) for row in record_of_sample(sample, schema).rows]
+
+
+def recovered(sample: Sample, schema: Schema, parses: Parses) -> Floats:
+    """Return whether the judge found each gold proposition among the predictions; nan where it said nothing of it."""
+    record = record_of_sample(sample, schema)
+    places = [at for at, row in enumerate(record.rows) if row.is_shown]
+    scores = np.full((len(parses), len(record.rows), 1), np.nan)
+    for turn, parsed in enumerate(parses):
+        gold = rows_kept(parsed)[1]
+        if len(gold) == len(places):
+            scores[turn, places, 0] = [np.nan if row.matched is None else float(row.matched) for row in gold]
+    return scores
+
+
+def labelled(sample: Sample, schema: Schema, parses: Parses) -> Floats:
+    """Return the share of each gold proposition's labels that are right, then each dimension's by itself; nan where
+    nobody is asked about it, or gold has no label."""
+    record = record_of_sample(sample, schema)
+    gold = np.array([row.labels for row in record.rows], dtype=object).reshape(len(record.rows), len(schema.keys))
+    scores = np.full((len(parses), len(record.rows), 1 + len(schema.keys)), np.nan)
+    for turn, rows in enumerate(cell_labels(sample, schema, parses)):
+        for at, labels in rows.items():
+            right = np.equal(gold[at], np.array(labels, dtype=object)).astype(float)
+            scores[turn, at, 1:] = np.where(gold[at] == "", np.nan, right)
+    finite = np.isfinite(scores[..., 1:])
+    scores[..., 0] = ratios(np.nansum(scores[..., 1:], axis=-1), finite.sum(axis=-1).astype(float))
+    return scores
+
+
+RECOVERED = FinerItems(noun=NOUN, metrics=("recall",), texts=texts, scores=recovered)
+
+
+def labelled_by(scheme: Scheme) -> FinerItems:
+    """Return the propositions as they are labelled by a scheme."""
+    metrics = (ALL_DIMENSIONS, *(scheme.share_of(key) for key in scheme.keys))
+    return FinerItems(noun=NOUN, metrics=metrics, texts=texts, scores=labelled)
+
+
+YES, NO = "yes", "no"
+
+
+def lines(view: ItemView) -> Sequence[ReadLine]:
+    """Return the lines of an item: of a labelling each label of each gold proposition; of an extraction the
+    propositions, whether gold has them in these words, which no mark is made of, as the judge decides; of a judgement
+    how many predicted propositions each gold one was matched with; of a follow-up the same of the propositions that it
+    is about."""
+    step, page = view.question.step, item(view)
+    if step == LABEL:
+        return list(_label_lines(page))
+    if step == EXTRACT:
+        return list(_extraction_lines(page))
+    if step == FOLLOW_UP:
+        return [
+            ReadLine(about=_about(row), part=row.side, repaired=_times(row.count))
+            for row in page["asked"].rows[:MOST_LINES]
+        ]
+    return [
+        ReadLine(about=_about(row), official=_times(row.official), repaired=_times(row.repaired))
+        for row in page["gold"]
+    ]
+
+
+def _label_lines(page: Mapping[str, Any]) -> Iterator[ReadLine]:
+    for row in page["rows"]:
+        for dimension, cell in zip(page["dimensions"], row.cells, strict=True):
+            label = cell.predicted or None
+            officially = label if cell.officially is None else cell.officially or None
+            yield ReadLine(
+                about=_about(row),
+                part=dimension.short,
+                gold=cell.gold,
+                official=officially if page["official"] else None,
+                repaired=label,
+                right=cell.right if label else None,
+                officially_right=officially == cell.gold if page["official"] and officially else None,
+            )
+
+
+def _extraction_lines(page: Mapping[str, Any]) -> Iterator[ReadLine]:
+    """Yield gold's propositions in its order, then what else was predicted."""
+    read: dict[str, dict[str, str]] = {}
+    for table in page["tables"]:
+        for row in table.rows:
+            for parse in PARSES if table.name == "Both parses" else [_parse_of(table.name)]:
+                read.setdefault(_about(row), {})[parse] = YES
+    gold = list(dict.fromkeys(map(_about, page["gold"])))
+    answered = bool(page["tables"])
+    for about in dict.fromkeys([*gold, *read]):
+        parses = read.get(about, {})
+        official, repaired = (parses.get(parse, NO if answered else None) for parse in PARSES)
+        yield ReadLine(about=about, gold=YES if about in gold else NO, official=official, repaired=repaired)
+
+
+def _parse_of(name: str) -> str:
+    return "official" if name.startswith("Official") else "repaired"
+
+
+def _about(row: ExtractedRow | AskedRow | CountedRow | LabelledRow) -> str:
+    return f"{row.actor}: {row.belief}"
+
+
+def _times(count: int | None) -> str | None:
+    return None if count is None else Sentence("matched {count}", count=count)

@@ -8,14 +8,23 @@ from typing import Annotated, Any, BinaryIO
 
 from pydantic import BeforeValidator, Field
 
+from annotation.domain import tasks
+from annotation.domain.answer_writers import AnswerWriter
 from annotation.domain.schema import Schema
-from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, SCHEMA, Labels, Scheme, canonical_labels, scheme_of
+from annotation.domain.tasks import ExtractedRow, ExtractionTask, LabelledRow, LabelTask
+from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, ORDER, SCHEMA, Labels, Scheme, canonical_labels, scheme_of
+from benchmark.suites.omnitom.parsing.official import PROPOSITION_COLUMNS
 from benchmark.suites.questions import Sample
 from core.incoming.json_lines import BadLine, lines_of, object_of_line
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Expected, Open
 from core.incoming.text import unwritable
 from judge.domain.text import normalise_space
+
+EXTRACT, LABEL = tasks.EXTRACT, tasks.LABEL
+JUDGE, FOLLOW_UP = "judge", "follow"
+STAGE1, STAGE2 = "stage1", "stage2"
+
 
 MAX_SELECTED = 1_000_000
 StoryId = Annotated[int, Field(ge=0), Expected("a whole number from 0 on")]
@@ -146,3 +155,66 @@ def select(
     """The records with those ids (None: all) in file order, at most `max_stories` of them (0: no limit)."""
     chosen = [record for record in records if story_ids is None or record.story_id in story_ids]
     return chosen[:max_stories] if max_stories > 0 else chosen
+
+
+def extraction_header(scheme: Scheme) -> tuple[str, ...]:
+    """Return the heads of a table of propositions."""
+    return (*PROPOSITION_COLUMNS, scheme.names[ORDER]) if scheme.ordered else PROPOSITION_COLUMNS
+
+
+def label_header(scheme: Scheme) -> tuple[str, ...]:
+    """Return the heads of a table of labelled propositions."""
+    return (*PROPOSITION_COLUMNS, *scheme.names.values())
+
+
+def _piped(rows: Iterable[Iterable[str]]) -> str:
+    """Lines of cells joined by ` | `; a pipe inside a cell is not escaped, as in the released code."""
+    return "\n".join(" | ".join(row) for row in rows)
+
+
+def belief_table(record: Record) -> str:
+    """The gold propositions that a model is to label: actor and belief, without rows that lack either."""
+    return _piped([PROPOSITION_COLUMNS, *(row.as_told for row in record.shown_rows)])
+
+
+def gold_extraction_table(record: Record) -> str:
+    """Return what a perfect extraction looks like: the official mock model's answer, of every gold row."""
+    header = extraction_header(record.scheme)
+    return _piped([header, *((row.actor, row.belief, row.order)[: len(header)] for row in record.rows)])
+
+
+def gold_label_table(record: Record) -> str:
+    """Return what a perfect labelling looks like: the official mock model's answer, of every gold row."""
+    return _piped([label_header(record.scheme), *((row.actor, row.belief, *row.labels) for row in record.rows)])
+
+
+def _propositions(task: ExtractionTask, rows: Sequence[ExtractedRow]) -> str:
+    """Return a table of propositions, without orders where its header has no head for them."""
+    header = task.header or extraction_header(OMNITOM_SCHEME)
+    return _pipe_table(header, [(row.actor, row.belief, row.order)[: len(header)] for row in rows])
+
+
+def _labels(task: LabelTask, rows: Sequence[LabelledRow]) -> str:
+    cells = [(line.row.actor, line.row.belief, *(line.labels[key] for key in task.columns)) for line in rows]
+    return _pipe_table(task.header or label_header(OMNITOM_SCHEME), cells)
+
+
+def _pipe_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *([cell.replace("|", "/") for cell in row] for row in rows)]
+    return "\n".join(" | ".join(line) for line in lines)
+
+
+TEXT = AnswerWriter(name="text", propositions=_propositions, labels=_labels)
+
+
+def cell_labels(
+    sample: Sample, schema: Schema, parses: Sequence[Mapping[str, Any]]
+) -> list[Mapping[int, Sequence[str]]]:
+    """Return of each repaired parse of an answer {place of the gold proposition: label of each dimension, "" without
+    one}; propositions that nobody is asked about are not in it."""
+    record = record_of_sample(sample, schema)
+    places = [at for at, row in enumerate(record.rows) if row.is_shown]
+    nothing = record.scheme.nothing
+    return [
+        {at: labels or nothing for at, labels in zip(places, parsed["predicted"], strict=True)} for parsed in parses
+    ]

@@ -8,15 +8,12 @@ from functools import lru_cache
 from typing import Any
 
 from benchmark.suites.omnitom import official, repaired
-from benchmark.suites.omnitom.judgement_rows import detail_of, released_text
-from benchmark.suites.omnitom.judgements import FIRST, Judging, Sides, judged, pass_verdicts
-from benchmark.suites.omnitom.kinds import order_bucket, role_of
+from benchmark.suites.omnitom.data import EXTRACT, LABEL, GoldRow, Record
+from benchmark.suites.omnitom.judgements import FIRST, Judging, Sides, detail_of, judged, pass_verdicts, released_text
 from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME, Labels, Scheme
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
-from benchmark.suites.omnitom.parsing.structured import ignores_schema
-from benchmark.suites.omnitom.records import GoldRow, Record
-from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
-from benchmark.suites.omnitom.step_keys import EXTRACT, LABEL
+from benchmark.suites.omnitom.parsing.values import ignores_schema
+from benchmark.suites.omnitom.results import Stage1Result, Stage2Result, order_bucket, role_of
 from benchmark.suites.questions import Parsed
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT
 from core.plain import Json, plain, read_as

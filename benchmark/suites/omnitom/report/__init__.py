@@ -1,2 +1,0 @@
-"""OmniToM's results beyond what every suite shows: the paper's tables, its analyses, and their
-pictures."""
