@@ -39,7 +39,7 @@ from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import is_suite, suite_named
 from benchmark.suites.results import EntrantResults, NamedEntrant
 from core.messages import Sentence, gettext_noop
-from core.views.contexts import Context
+from core.views.pages import Context
 
 
 @dataclass(frozen=True, slots=True)

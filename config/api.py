@@ -5,7 +5,7 @@ from django.urls import path, re_path
 from annotation.api import urls as annotation
 from benchmark.api import urls as benchmark
 from core.api import docs
-from core.api.nowhere import Nothing
+from core.api.errors import Nothing
 from judge.api import urls as judge
 from workers.api import urls as workers
 

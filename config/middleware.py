@@ -1,19 +1,44 @@
-"""Middleware that no library of ours has: headers of private pages, answers to NUL, to a suite that failed and before
-figures are computed."""
+"""Middleware that no library of ours has: headers of private pages, the language of a page, answers to NUL, to a suite
+that failed and before figures are computed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.conf import settings
 from django.db import DataError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.middleware.locale import LocaleMiddleware
 from django.shortcuts import render
+from django.utils import translation
 from django.views.defaults import bad_request
 
 from benchmark.services.at_once import FOLLOWS, BeingComputed, answering_at_once, looking_again
 from benchmark.suites.guards import SuiteFailed
 from benchmark.views.at_once import being_computed, is_answered_at_once, without_following
 from core.incoming import deadline
+
+
+class ReadersLanguage(LocaleMiddleware):
+    """Stands below what knows the user."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        if request.path_info.startswith("/api/"):
+            _speak(request, settings.LANGUAGE_CODE)
+            return
+        super().process_request(request)  # also for the page that says that nobody can be looked up
+        own = request.user.language if request.user.is_authenticated else ""
+        if own in dict(settings.LANGUAGES):
+            _speak(request, own)
+
+    def process_view(self, request: HttpRequest, view: Callable[..., HttpResponse], *_: object) -> None:
+        if getattr(view, "in_english", False):
+            _speak(request, settings.LANGUAGE_CODE)
+
+
+def _speak(request: HttpRequest, language: str) -> None:
+    translation.activate(language)
+    request.LANGUAGE_CODE = language
 
 
 class PrivatePages:

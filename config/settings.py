@@ -61,7 +61,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "config.language.ReadersLanguage",
+    "config.middleware.ReadersLanguage",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -75,7 +75,7 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
-MESSAGE_STORAGE = "core.views.notices.NoticeStorage"
+MESSAGE_STORAGE = "core.views.pages.NoticeStorage"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -116,7 +116,7 @@ def _database() -> dict:
         if not str(database["NAME"]).startswith((":memory:", "file:")):
             environment.private_file(Path(database["NAME"]))
     elif database["ENGINE"].endswith("postgresql"):
-        database.setdefault("OPTIONS", {})["prepare_threshold"] = 2  # core/cursors.py
+        database.setdefault("OPTIONS", {})["prepare_threshold"] = 2  # core/reads.py
     return database
 
 

@@ -1,7 +1,7 @@
 """Inserting and updating rows without the ORM.
 
-Many rows take a tenth of the ORM's time: `COPY` on PostgreSQL, one prepared statement on SQLite. A few rows on a hot path
-take one statement.
+Many rows take a tenth of the ORM's time: `COPY` on PostgreSQL, one prepared statement on SQLite. A few rows on a hot
+path take one statement.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 from django.db import connection, models
 from pydantic_core import to_json
 
-from core.cursors import same_text_cursor
 from core.messages import stored
+from core.reads import same_text_cursor
 
 Names = tuple[str, ...]
 Adapter = Callable[[Any], Any]

@@ -13,7 +13,19 @@ from django.db import connection, models
 from django.db.models.query import get_related_populators
 from django.db.transaction import TransactionManagementError
 
-from core.cursors import same_text_cursor
+
+def same_text_cursor() -> Any:
+    """Return a cursor whose statements PostgreSQL parses and plans once a connection, and not each time, as it does for
+    the ORM, which writes values into the text. Elsewhere it is any cursor."""
+    if connection.vendor != "postgresql":
+        return connection.cursor()
+    from django.db.backends.postgresql.base import ServerBindingCursor
+
+    connection.close_if_health_check_failed()
+    connection.ensure_connection()
+    with connection.wrap_database_errors:
+        return connection._prepare_cursor(ServerBindingCursor(connection.connection))
+
 
 Place = tuple[str, int | None]
 """The name of a value, and which item of it where it is a list."""

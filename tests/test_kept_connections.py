@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import connection, transaction
 
-from core.cursors import same_text_cursor
+from core.reads import same_text_cursor
 from tests.kept_connections import should_reload_connections as should_reload
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -20,8 +20,8 @@ from annotation.services import adjudication_bulk as bulk
 from annotation.services.adjudication import AdjudicationRefused
 from core.api.bodies import read_body
 from core.api.description import BODY
+from core.api.errors import CannotBeDone, Conflict
 from core.api.fields import read_query
-from core.api.refusals import CannotBeDone, Conflict
 
 _CELLS = [{"proposition": "k7m2p9x4c3ta", "version": "5d41402abc4b2a76b971"}]
 _ALIKE = {"dimension": "truth_status", "label": "False", "reason": "Nobody saw it moved.", "cells": _CELLS}

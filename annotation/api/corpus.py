@@ -24,9 +24,9 @@ from annotation.models import Membership, Project, Proposition, Role, Story
 from annotation.services.whole_tables import NotTaken, take_table
 from core.api.bodies import read_body
 from core.api.description import BODY
+from core.api.errors import CannotBeDone
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
-from core.api.refusals import CannotBeDone
 
 _TABLE = {
     "rows": [

@@ -23,9 +23,9 @@ from annotation.services.last_decisions import last_action
 from annotation.services.resolution import Cell
 from core.api.bodies import read_body
 from core.api.description import BODY
+from core.api.errors import CannotBeDone, Conflict
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
-from core.api.refusals import CannotBeDone, Conflict
 
 _EXAMPLE = {"label": "False", "version": "5d41402abc4b2a76b971", "reason": "Ines saw it moved.", "error_tag": "slip"}
 _TAKEN_BACK = {"cells": [{"proposition": "k7m2p9x4c3ta", "dimension": "truth_status", "revision": 2}]}

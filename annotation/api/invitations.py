@@ -22,9 +22,9 @@ from annotation.services import people
 from annotation.services.accounts import checked_name
 from core.api.bodies import read_body
 from core.api.description import BODY
+from core.api.errors import CannotBeDone
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
-from core.api.refusals import CannotBeDone
 from core.digests import text_digest
 from core.idempotency.requests import HEADER, PARAMETER, made_once
 from core.incoming.shapes import NothingIn

@@ -18,9 +18,9 @@ from annotation.models import Assignment, CellComment, FlagKind, Proposition, Pr
 from annotation.services import remarks
 from core.api.bodies import read_body
 from core.api.description import BODY
+from core.api.errors import CannotBeDone, Conflict
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
-from core.api.refusals import CannotBeDone, Conflict
 from core.idempotency.requests import PARAMETER, made_once
 
 _COMMENT = {"proposition": "k7m2p9x4c3ta", "dimension": "order", "text": "Does “is angry” name a mind?"}

@@ -19,7 +19,7 @@ from annotation.models import Role
 from annotation.services.gold_export import export_lines
 from core.api.fields import read_query
 from core.plain import plain
-from core.views.downloads import streamed
+from core.views.pages import streamed
 
 
 class Agreement(GenericAPIView):

@@ -19,8 +19,8 @@ from annotation.models import LaneRow, Role, Story, User
 from annotation.services import drafts, reconciliation
 from core.api.bodies import read_body
 from core.api.description import BODY, path_parameter
+from core.api.errors import CannotBeDone
 from core.api.fields import Strict, read_query
-from core.api.refusals import CannotBeDone
 from core.incoming.shapes import NothingIn
 from core.plain import Json, plain
 

@@ -18,9 +18,9 @@ from annotation.services import people
 from annotation.services.projects import write_guideline
 from core.api.bodies import read_body
 from core.api.description import BODY
+from core.api.errors import CannotBeDone
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
-from core.api.refusals import CannotBeDone
 
 _MEMBER = {"user": "ada", "role": "annotator"}
 _GUIDELINE = {"dimension": "truth_status", "text": "Judge by the story alone."}

@@ -17,9 +17,9 @@ from annotation.models import Proposition, adjudication_queue
 from annotation.services import remarks
 from core.api.bodies import read_body
 from core.api.description import BODY
+from core.api.errors import CannotBeDone
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
-from core.api.refusals import CannotBeDone
 from core.idempotency.requests import PARAMETER, made_once
 
 _REPLY = {"thread": "k7m2p9x4c3ta", "text": "Yes: anger is a state of mind."}

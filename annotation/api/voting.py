@@ -16,9 +16,9 @@ from annotation.models import Vote, workload
 from annotation.services.votes import Refused, Saved, save_votes
 from core.api.bodies import read_body
 from core.api.description import BODY
+from core.api.errors import CannotBeDone
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
-from core.api.refusals import CannotBeDone
 
 _EXAMPLE = {
     "changes": [

@@ -29,7 +29,7 @@ from annotation.services import claims, last_decisions
 from annotation.views.adjudication_cells import Cell, CellReader, proposition_in_gold
 from annotation.views.adjudication_saving import cell_on_page
 from core.plain import Json
-from core.views.contexts import Context
+from core.views.pages import Context
 from core.wording import counted
 
 STORIES_A_PAGE = 8

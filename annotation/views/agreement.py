@@ -31,7 +31,7 @@ from core.language import gettext
 from core.messages import Sentence, gettext_noop
 from core.statistics import FEWEST, Estimate
 from core.views.charts import PERCENT, PLAIN, Row, dot_chart, no_intervals
-from core.views.english import in_english
+from core.views.pages import in_english
 
 SHARES = ("strict", "pairwise")
 """Measures that are shares, shown in per cent."""

@@ -14,7 +14,7 @@ from annotation.access import project_access
 from annotation.domain.effort import IDLE_LIMITS, LIMIT, Activity
 from annotation.models import Role
 from annotation.services.effort import AT_A_LOOK, effort_lines, effort_of
-from core.views.english import in_english
+from core.views.pages import in_english
 
 MOST_STORIES = 20
 TITLES = {

@@ -22,8 +22,7 @@ from annotation.services.archive_import import import_archive
 from annotation.services.archive_rows import left_out
 from annotation.services.gold_export import export_lines
 from annotation.services.progress import Progress
-from core.views.downloads import streamed
-from core.views.english import in_english
+from core.views.pages import in_english, streamed
 
 
 def export(request: HttpRequest, slug: str) -> HttpResponse:

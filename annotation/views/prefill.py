@@ -18,7 +18,7 @@ from annotation.forms.prefill import PrefillForm, RoundChoice
 from annotation.models import Prefill, Role, Story, SuggestedRow, Suggestion
 from annotation.services import prefill as service
 from core.idempotency.forms import made_once
-from core.views.contexts import Context
+from core.views.pages import Context
 from workers.services.jobs import apply_action
 from workers.services.progress import Progress, progress_of_all, reasons_of
 from workers.views import live

@@ -18,8 +18,8 @@ from benchmark.services.calibration_documents import (
     calibration_document,
     panel_document,
 )
+from core.api.errors import CannotBeDone
 from core.api.fields import Strict, read_query
-from core.api.refusals import CannotBeDone
 from core.plain import plain
 from judge.api.studies import STUDY
 from judge.domain.calibration.panels import FEWEST

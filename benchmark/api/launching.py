@@ -40,7 +40,7 @@ from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
 from core.api.bodies import read_body
 from core.api.description import BODY
-from core.api.refusals import CannotBeDone
+from core.api.errors import CannotBeDone
 from core.idempotency.requests import PARAMETER, made_once
 from core.incoming.shapes import NothingIn
 from core.plain import Json

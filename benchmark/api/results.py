@@ -31,8 +31,8 @@ from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, tables_of
 from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.result_data import groups_of
+from core.api.errors import CannotBeDone
 from core.api.fields import Strict, read_query
-from core.api.refusals import CannotBeDone
 from core.plain import Json
 
 TABLE_ANSWERS = answers_in(

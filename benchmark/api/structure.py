@@ -20,8 +20,8 @@ from benchmark.services.structure import Association, association_of
 from benchmark.services.structure_choice import choice_of, lacking
 from benchmark.services.structure_sides import Sides, sides_of
 from benchmark.services.structure_tables import cut_text, tables_of, verdict_of
+from core.api.errors import CannotBeDone
 from core.api.fields import read_query
-from core.api.refusals import CannotBeDone
 
 
 def _chosen(request: Request, slug: str) -> tuple[Sides, Association]:

@@ -26,7 +26,7 @@ from benchmark.views.downloads import table_response
 from benchmark.views.files import Address, files_of, plot_of
 from benchmark.views.plots import plot_response
 from benchmark.views.tables import Href, items_url, no_link, page_table, snapshot_items_url
-from core.views.contexts import Context
+from core.views.pages import Context
 
 Items = Callable[..., str]
 """(run, filters) → the address of items."""

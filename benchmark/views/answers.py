@@ -19,7 +19,7 @@ from benchmark.services.plans import RunRefused
 from benchmark.views.launch import chosen, launches_of, newest_version, posted
 from core.idempotency.forms import made_before, made_once
 from core.messages import Sentence, gettext_noop, word
-from core.views.contexts import Context
+from core.views.pages import Context
 
 MOST_LINES = 200
 """Rows of what does not fit that the page shows; the command has all."""

@@ -52,7 +52,7 @@ from benchmark.views.files import files_of
 from benchmark.views.tables import no_link, page_table
 from core.catalogues.sentences import translated as in_language
 from core.views.charts import PERCENT, Row, dot_chart
-from core.views.contexts import Context
+from core.views.pages import Context
 from core.wording import counted
 from judge.domain.calibration.agreement import Agreement
 from judge.domain.calibration.report import Calibration, count_name

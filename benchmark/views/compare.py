@@ -42,7 +42,7 @@ from benchmark.views.tables import Href, PageTable, calibration_url, items_url, 
 from core.idempotency.forms import made_once
 from core.messages import Sentence, gettext_noop, listed, word
 from core.views.charts import Row, dot_chart
-from core.views.contexts import Context
+from core.views.pages import Context
 
 STORIES_A_PAGE = 25
 

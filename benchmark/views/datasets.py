@@ -29,7 +29,7 @@ from core.idempotency.forms import made_once
 from core.language import gettext
 from core.messages import Sentence, gettext_noop, listed, quantity, worded
 from core.plain import Json
-from core.views.contexts import Context
+from core.views.pages import Context
 
 METHODS = {
     "unanimous": "unanimous", "majority": "majority", "adjudicated": "adjudicated", "imported": "imported",

@@ -26,7 +26,7 @@ from benchmark.suites.registry import group_named, suite_named
 from benchmark.views.files import PagePlot, files_of, plot_of
 from benchmark.views.tables import Href, PageTable, ordered, page_table
 from core.messages import Sentence, listed
-from core.views.contexts import Context
+from core.views.pages import Context
 
 ROWS_A_PAGE = 50
 EVERY = "every"

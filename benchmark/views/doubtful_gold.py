@@ -36,7 +36,7 @@ from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.second_looks import look_again, take_back
 from benchmark.views.files import NAMES, PageFile
 from core.plain import Json, plain
-from core.views.contexts import Context
+from core.views.pages import Context
 
 A_PAGE, LISTED = 12, 25
 

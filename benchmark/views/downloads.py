@@ -35,7 +35,7 @@ from benchmark.services.downloads import (
     zipped,
 )
 from core.messages import Sentence, listed
-from core.views.downloads import streamed
+from core.views.pages import streamed
 
 Tables = Mapping[str, Callable[[], Table]]
 

@@ -19,7 +19,7 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
 from core.idempotency.forms import made_once
 from core.messages import Sentence, labelled
-from core.views.contexts import Context
+from core.views.pages import Context
 
 
 @require_GET

@@ -32,7 +32,7 @@ from benchmark.views.launch import chosen
 from core.catalogues.sentences import translated
 from core.joints import joint
 from core.messages import Sentence, gettext_noop
-from core.views.contexts import Context
+from core.views.pages import Context
 
 Askings = list[estimates.Asking]
 """The questions of a run and its controls."""

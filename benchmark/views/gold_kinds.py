@@ -38,7 +38,7 @@ from benchmark.views.files import files_of
 from benchmark.views.tables import page_table
 from core.messages import listed
 from core.views.charts import PERCENT, DotChart, Row, dot_chart
-from core.views.contexts import Context
+from core.views.pages import Context
 from core.wording import counted
 
 PAGE = 25

@@ -35,7 +35,7 @@ from benchmark.views.tables import page_table
 from core.messages import Sentence, gettext_noop, listed
 from core.statistics import Estimate
 from core.views.charts import PERCENT, DotChart, Row, dot_chart
-from core.views.contexts import Context
+from core.views.pages import Context
 
 DRAWN, LISTED = 20, 50
 FINER = "finer"

@@ -18,7 +18,7 @@ from benchmark.services.item_rows import asks_for_rows, heading_of_rows, rows_of
 from benchmark.services.story_questions import questions_of_story
 from benchmark.suites.registry import suite_named
 from core.messages import gettext_noop
-from core.views.contexts import Context
+from core.views.pages import Context
 from workers.models import Call
 
 ITEMS_A_PAGE = 50

@@ -31,7 +31,7 @@ from benchmark.suites.registry import suite_named, suites_of
 from core.idempotency.forms import made_before, made_once
 from core.language import ngettext
 from core.messages import Sentence, gettext_noop, listed
-from core.views.contexts import Context
+from core.views.pages import Context
 from workers.models import Endpoint
 
 FREE_TEXT = gettext_noop("free text only")

@@ -20,7 +20,7 @@ from benchmark.views.calibration import AgreementRow, study_for_admins
 from benchmark.views.downloads import table_response
 from benchmark.views.files import files_of
 from core.catalogues.sentences import translated as in_language
-from core.views.contexts import Context
+from core.views.pages import Context
 from judge.domain.calibration.panels import FEWEST
 from judge.models import AlignmentStudy
 from judge.services.cluster_names import cluster_of

@@ -21,7 +21,7 @@ from benchmark.suites.prompt_sets import BadPromptSet, PromptSet
 from benchmark.suites.registry import suite_of_gold
 from core.idempotency.forms import made_once
 from core.messages import Sentence
-from core.views.contexts import Context
+from core.views.pages import Context
 
 
 @require_http_methods(["GET", "POST"])

@@ -17,7 +17,7 @@ from benchmark.views.files import Address
 from benchmark.views.leaderboard import leaderboard_chart
 from benchmark.views.sections import explorer_of, sections_of
 from benchmark.views.tables import item_links
-from core.views.contexts import Context
+from core.views.pages import Context
 
 
 def run_results(request: HttpRequest, slug: str, uid: str) -> HttpResponse:

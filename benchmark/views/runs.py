@@ -48,7 +48,7 @@ from benchmark.suites.registry import suite_named
 from benchmark.views.datasets import reading_gold
 from core.catalogues.sentences import translated
 from core.plain import Json, plain
-from core.views.contexts import Context
+from core.views.pages import Context
 from workers.models import JobState
 from workers.services.jobs import ACTIONS, JobRefused
 from workers.services.progress import Progress, progress_of_all, reasons_of

@@ -50,7 +50,7 @@ from benchmark.views.plots import plot_response
 from benchmark.views.tables import page_table
 from core.messages import Sentence, gettext_noop, listed
 from core.views.charts import PLAIN, DotChart, Row, dot_chart
-from core.views.contexts import Context
+from core.views.pages import Context
 
 APART_A_PAGE = 25
 MOST_MODELS = 4

@@ -28,7 +28,7 @@ from benchmark.views.launch import posted
 from benchmark.views.watch_charts import charts_of
 from core.idempotency.forms import made_before, made_once
 from core.statistics import unseen_share
-from core.views.contexts import Context
+from core.views.pages import Context
 from judge.domain.calibration.drift import Batch
 
 

@@ -8,10 +8,45 @@ from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
 from django.http import JsonResponse
-from rest_framework.exceptions import AuthenticationFailed, ErrorDetail, NotAuthenticated, Throttled
+from rest_framework import permissions, status
+from rest_framework.exceptions import (
+    APIException,
+    AuthenticationFailed,
+    ErrorDetail,
+    NotAuthenticated,
+    NotFound,
+    Throttled,
+)
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
-from core.api.refusals import TooLarge
+from core.api.parsing import TooLarge
 from core.storage import trouble_of
+
+
+class Nothing(APIView):
+    """Any address below /api/ that is not a route, for everybody: which routes exist is not a secret."""
+
+    authentication_classes = ()
+    permission_classes = (permissions.AllowAny,)
+    schema = None
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        hint = "" if request.path.endswith("/") else " Addresses of the API end with a slash."
+        raise NotFound(f"There is nothing at this address.{hint}")
+
+
+class Conflict(APIException):
+    """The state that the caller saw is past; reading it again and repeating the request can help."""
+
+    status_code = status.HTTP_409_CONFLICT
+
+
+class CannotBeDone(APIException):
+    """The request is well-formed, and the rules refuse it; sending it again does not help."""
+
+    status_code = status.HTTP_422_UNPROCESSABLE_ENTITY
+
 
 logger = logging.getLogger(__name__)
 

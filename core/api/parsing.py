@@ -1,15 +1,21 @@
+"""The parser of bodies that the API takes."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import IO, Any
 
-from rest_framework.exceptions import ParseError
+from rest_framework import status
+from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import BaseParser
 
-from core.api.refusals import TooLarge
 from core.incoming.text import NotJson, json_of
 
 MAX_BYTES = 256 * 1024
+
+
+class TooLarge(APIException):
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
 
 
 class BoundedJSON(BaseParser):

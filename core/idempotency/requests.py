@@ -10,7 +10,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
 from core import idempotency as once
-from core.api.refusals import CannotBeDone
+from core.api.errors import CannotBeDone
 
 HEADER = "Idempotency-Key"
 LONGEST = 200

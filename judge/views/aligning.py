@@ -15,7 +15,7 @@ from annotation.forms.votes import MAX_DURATION_MS
 from annotation.services.open_work import Work
 from annotation.views.saving import saved
 from core.plain import Json, plain
-from core.views.contexts import Context
+from core.views.pages import Context
 from judge.access import alignment_of
 from judge.forms.alignments import AlignmentChangesIn
 from judge.models import Alignment, AlignmentState

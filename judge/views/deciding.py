@@ -17,7 +17,7 @@ from annotation.forms.votes import MAX_DURATION_MS
 from annotation.services.open_work import Work
 from annotation.views.saving import saved
 from core.plain import Json, plain
-from core.views.contexts import Context
+from core.views.pages import Context
 from judge.access import StudyAccess, study_of, table_of
 from judge.domain.alignment import RowAnswer, Verdict, answers_as_json, both_sides
 from judge.domain.settling import Method, standing

@@ -21,7 +21,7 @@ from annotation.services.open_work import Work
 from core.idempotency.forms import made_once
 from core.plain import plain
 from core.statistics import Estimate
-from core.views.english import in_english
+from core.views.pages import in_english
 from judge.access import StudyAccess, aligns_still, closed_tables, study_of, visible_studies
 from judge.domain.alignment_agreement import AlignmentAgreement
 from judge.domain.cluster_names import ClusterName

@@ -12,8 +12,8 @@ from rest_framework.response import Response
 
 from core.api.bodies import read_body
 from core.api.description import BODY, answers
+from core.api.errors import CannotBeDone
 from core.api.fields import Strict, read_query
-from core.api.refusals import CannotBeDone
 from core.idempotency.requests import PARAMETER, made_once
 from core.incoming.shapes import NothingIn
 from workers.access import ONLY_SITE_ADMIN

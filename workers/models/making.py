@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from core.idempotency.record import IdempotencyRecord
+from core.idempotency import IdempotencyRecord
 
 
 class Making(IdempotencyRecord):

@@ -9,7 +9,7 @@ from typing import Protocol
 from django import template
 
 from core.messages import gettext_noop
-from core.views.contexts import Context
+from core.views.pages import Context
 
 LEAST = 1.5
 """Per cent of the bar that a part takes at least: one failure of ten thousand must be seen."""

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from core.idempotency.forms import made_before, made_once
 from core.messages import Sentence
-from core.views.contexts import Context
+from core.views.pages import Context
 from workers.access import site_admin
 from workers.domain.pricing import Money
 from workers.forms.endpoints import EndpointForm

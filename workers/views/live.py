@@ -11,7 +11,7 @@ from django.db.models import Case, IntegerField, Q, When
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from core.views.contexts import Context
+from core.views.pages import Context
 from workers.models import CAME_BACK, TROUBLED, Item, ItemState, Job, JobState
 from workers.services.handlers import closed
 from workers.services.jobs import ACTIONS, least_budget

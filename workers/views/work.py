@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from core.database_clock import database_time
-from core.views.contexts import Context
+from core.views.pages import Context
 from workers.access import site_admin
 from workers.domain.rate_limit import RateLimit
 from workers.models import (
