@@ -14,18 +14,13 @@ from benchmark.services.conditions import asking_in_words, conditions_of
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import reports_of
 from benchmark.suites.figures import KeptScores, scores_by_turn
-from benchmark.suites.registry import group_named, keys_of
+from benchmark.suites.registry import group_named
 from benchmark.suites.results import EntrantResults
 from core.digests import json_digest
 from core.made_by import made_by
-from core.messages import Sentence, gettext_noop, listed
 from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
 from core.statistics.variance import CLUSTERS, CONDITIONS, REPETITIONS, variance_split
 from workers.models import JobState
-
-
-class NotSplit(ValueError):
-    """Runs whose variance cannot be split. Its text says why in one sentence."""
 
 
 class Score(NamedTuple):
@@ -75,41 +70,6 @@ class ModelSplit:
     def as_json(self) -> Json:
         """{model, and the fields of its split; the reason where there is one}."""
         return {"model": self.model, **plain(self.split)}
-
-
-@dataclass(frozen=True, slots=True)
-class GroupSplit:
-    """The split of a model's scores of a metric group."""
-
-    group: str
-    model: str
-    split: Split
-
-    def as_json(self) -> Json:
-        """{group, model, and the fields of the split; the reason where there is one}."""
-        return {"group": self.group, "model": self.model, **plain(self.split)}
-
-
-def split_of(runs: Sequence[Run], model: str, group: str = "") -> GroupSplit:
-    """Return the split of one model's scores over runs on one dataset.
-
-    The scores are those of the group in the repaired parse, of all runs and repetitions; `of_prompts` is None where all
-    runs have the same prompts. `group` is the first that the suite ranks by, if not given. Raises NotSplit.
-    """
-    if len({run.dataset_id for run in runs}) > 1 or len({run.suite for run in runs}) > 1:
-        raise NotSplit(gettext_noop("The runs are of different datasets; their scores have no stories in common."))
-    keys = keys_of(runs[0].suite)
-    if group and group not in keys:
-        raise NotSplit(
-            Sentence("There are no scores of {group}; there are: {keys}.", group=repr(group), keys=listed(keys))
-        )
-    group = group or keys[0]
-    reports_of(runs)  # what is kept of them is of their answers as they are
-    prompts_by_run = {run.pk: _prompts_text(run, group) for run in runs}
-    scores = _scores(Entrant.objects.filter(run__in=runs, name=model), group, prompts_by_run)
-    if not scores:
-        raise NotSplit(Sentence("{model} has no scores of {group} in these runs.", model=model, group=group))
-    return GroupSplit(group, model, _split(scores))
 
 
 def prompt_splits(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> dict[str, list[ModelSplit]]:

@@ -17,16 +17,21 @@ from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.models import Run
 from benchmark.services.calibration_links import study_drawn_from
+<<<<<<< HEAD
 from benchmark.services.runs import launched_with
 from benchmark.services.sweep_choices import (
+=======
+from benchmark.services.run_actions import launched_with
+from benchmark.services.sweep_results import (
+>>>>>>> c1896849 (Rewrite sweep results as one module)
     LONGEST_REASON,
+    WAITS,
     ChoiceRefused,
     ChoiceSuperseded,
     choose_model,
     choosings_of,
+    sweep_tables,
 )
-from benchmark.services.sweep_rows import WAITS
-from benchmark.services.sweep_tables import sweep_tables
 from benchmark.services.sweeps import sweep_of
 from benchmark.views.downloads import table_response
 from benchmark.views.files import files_of

@@ -13,7 +13,7 @@ from statistics import mean, stdev
 from types import SimpleNamespace
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
@@ -159,20 +159,22 @@ def test_how_often_has_bounds(run, cast):
         check(planned(run.dataset, plan_of(run).endpoints, ["label"], temperature=3.0))
 
 
-def assert_shown(run: Run, other: Run, expected: dict) -> None:
+def assert_prompts_split(run: Run, other: Run) -> None:
     """The page of the run says the same of a model that read both prompts, of those runs alone that differ in nothing
     else."""
     place = run.entrants.get(name="random").pk
     model = SimpleNamespace(kind="model", entrant=place, model="random")
     assert prompt_splits(run, {"stage2": [SimpleNamespace(kind="baseline", entrant=place, model="random")]}) == {}
     found = prompt_splits(run, {"stage2": [model]})
-    assert plain(found) == {"stage2": [{name: value for name, value in expected.items() if name != "group"}]}
+    [row] = plain(found)["stage2"]
+    assert len(row["prompts"]) == 2 and row["n"] == 2 * TURNS * 6
+    assert row["of_samples"] + row["of_prompts"] + row["of_repetitions"] == pytest.approx(1)
     document = document_of(run)
     assert document.prompt_splits is None  # baselines read no prompts
     document = document_from(json.loads(json.dumps(as_json(replace(document, prompt_splits=found)))))
     assert document.prompt_splits == found
     table = tables_of(document)["prompts-stage2"]()
-    assert table.rows[0]["of_prompts"] == expected["of_prompts"] and "level 1" in " ".join(table.notes)
+    assert table.rows[0]["of_prompts"] == row["of_prompts"] and "level 1" in " ".join(table.notes)
     assert any("prompts-stage2" in section.tables for section in sections_in(document))
     Run.objects.filter(pk=other.pk).update(params=other.params | {"temperature": 0.1})
     assert prompt_splits(run, {"stage2": [model]}) == {}
@@ -186,30 +188,10 @@ def assert_shown(run: Run, other: Run, expected: dict) -> None:
 
 @pytest.mark.once
 def test_the_variance_is_split_between_stories_prompts_and_repetitions(run, cast):
-    def split(*runs: Run, group: str = "stage2", model: str = "random") -> dict:
-        told = io.StringIO()
-        call_command("variance_split", *(one.uid for one in runs), model=model, group=group, json=True, stdout=told)
-        return json.loads(told.getvalue())
-
-    alone = split(run)
-    assert alone["of_prompts"] is None and alone["n"] == TURNS * 6
-    assert alone["of_samples"] + alone["of_repetitions"] == pytest.approx(1)
-    row = next(
-        one for one in tables_of(document_of(run))["repetitions-stage2-repaired"]().rows if one["model"] == "random"
-    )
-    assert (row["of_samples"], row["of_repetitions"]) == pytest.approx((alone["of_samples"], alone["of_repetitions"]))
+    rows = {row["model"]: row for row in tables_of(document_of(run))["repetitions-stage2-repaired"]().rows}
+    assert rows["random"]["of_samples"] + rows["random"]["of_repetitions"] == pytest.approx(1)
+    assert rows["majority"]["of_samples"] is None
     plan = changed(
         plan_of(run), steps=["label"], judge=None, level=1, title="Level 1", endpoints=plan_of(run).endpoints[:2]
     )
-    other = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
-    both = split(run, other)
-    assert len(both["prompts"]) == 2 and both["n"] == 2 * TURNS * 6
-    assert both["of_samples"] + both["of_prompts"] + both["of_repetitions"] == pytest.approx(1)
-    assert_shown(run, other, both)
-    assert split(run, model="majority")["reason"] == "every score is the same"
-    for arguments, sentence in (
-        ({"model": "nobody"}, "nobody has no scores"),
-        ({"group": "tiny"}, "there are: stage1, stage2"),
-    ):
-        with pytest.raises(CommandError, match=sentence):
-            split(run, **arguments)
+    assert_prompts_split(run, work_off(start_run(by=cast.alice, plan=plan, now=timezone.now())))

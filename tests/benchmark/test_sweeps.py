@@ -18,9 +18,21 @@ from benchmark.services.alignment_tables import load_tables, origin_of, units_of
 from benchmark.services.archiving import deletion_of
 from benchmark.services.calibration_tables import rows_by_level
 from benchmark.services.judge_panels import judged_beside
+<<<<<<< HEAD
 from benchmark.services.runs import launched_with
 from benchmark.services.sweep_choices import choose_model, choosings_of
 from benchmark.services.sweep_tables import BEYOND_NOTE, OPEN_NOTE, _judge, levels_table, models_table
+=======
+from benchmark.services.run_actions import launched_with
+from benchmark.services.sweep_results import (
+    BEYOND_NOTE,
+    OPEN_NOTE,
+    choose_model,
+    choosings_of,
+    levels_table,
+    models_table,
+)
+>>>>>>> c1896849 (Rewrite sweep results as one module)
 from benchmark.services.sweeps import sweep_of
 from judge.domain.calibration.agreement import SpannedEstimate
 from judge.domain.calibration.selection import Rival
@@ -96,7 +108,6 @@ def test_a_judge_that_cannot_be_compared_with_the_best_is_neither_alike_nor_wors
     assert {level: alike for level, (_, alike) in found.items()} == {1: False, 2: True, 3: None, 4: True}
     silent = rows_by_level(SimpleNamespace(reports=[judged_at_level(1, None), judged_at_level(2, None)]))["judge"]
     assert [alike for _, alike in silent.values()] == [None, None]
-    assert _judge("judge", {1: (others[2][0].calibration.overall, None)}).alike == "not compared: L1"
 
 
 def test_one_launch_asks_at_each_level_and_one_table_has_what_it_found(cast, dataset, client):
@@ -181,60 +192,54 @@ def swept(cast, dataset, client):
     return runs
 
 
-def test_a_model_and_level_are_chosen_by_a_paired_test_and_kept_with_a_reason(cast, swept, client, capsys):
+def test_a_model_and_level_are_chosen_by_a_paired_test_and_kept_with_a_reason(cast, swept, client):
     address = reverse("benchmark:run_sweep", args=[cast.project.slug, swept[1].uid])
     [extraction, _labelling] = choosings_of(swept)
-    assert (extraction.looked.name, extraction.chosen) == ("learns L4", None), "the best, as long as none is chosen"
+    assert (extraction.looked["name"], extraction.chosen) == ("learns L4", None), "the best, as long as none is chosen"
     assert extraction.finding == "learns L4 is better than learns L1, steady L1, steady L4." and not extraction.beyond
-    worse = next(one for one in extraction.candidates if one.name == "learns L1")
-    [turned] = [one for one in choosings_of(swept, [worse.key])[0].against if one.candidate.name == "learns L4"]
-    assert (turned.value, turned.is_significant) == (-0.75, True)
+    worse = next(one for one in extraction.candidates if one["name"] == "learns L1")
+    [turned] = [one for one in choosings_of(swept, [worse["key"]])[0].against if one["name"] == "learns L4"]
+    assert (turned["difference"], turned["shown"]) == (-0.75, True)
     for sent, why in (
         ({"reason": " "}, "Say why this model is chosen."),
         ({"reason": "x" * 2001}, "The reason has 2,001 characters; at most 2,000 are kept."),
         ({"key": "none.1", "reason": "Best."}, "The sweep has no score of that model."),
         ({"group": "stage9", "reason": "Best."}, "The sweep has no score of that model."),
     ):
-        asked = {"group": "stage1", "key": worse.key} | sent
+        asked = {"group": "stage1", "key": worse["key"]} | sent
         refused = client.post(address, asked, follow=True)
         assert why in written(refused) and not SweepPick.objects.exists()
         kept = f">{sent.get('reason', '')}</textarea>" in refused.content.decode()
         assert kept or sent.get("group") == "stage9", "what was typed stays in its form"
-    client.post(address, {"group": "stage1", "key": worse.key, "reason": "Costs <less>."})
+    client.post(address, {"group": "stage1", "key": worse["key"], "reason": "Costs <less>."})
     page = client.get(address).content.decode()
-    [run] = [run for run in swept if run.uid == worse.cell.run]
+    [run] = [run for run in swept if run.uid == worse["run"]]
     [left] = [one for one in swept if one != run]
     why = "Its sweep chose learns (Stage 1: extraction); archive it instead."
     assert (deletion_of(run).refused, deletion_of(left).refused) == (why, "")
     assert "Costs &lt;less&gt;.</q>" in page and cast.alice.shown_name in page
     assert "learns L1 is worse than learns L4, steady L1, steady L4." in page
     assert AuditEvent.objects.get(action="sweep.model_chosen").details["model"] == "learns L1"
-    call_command(
-        "choose_model", swept[0].uid, "--group", "stage1", "--model", "learns", "--level", "4", "--reason", "Best.",
-        "--json",
-    )  # fmt: skip
-    kept = json.loads(capsys.readouterr().out)["groups"][0]["chosen"]
-    assert (kept["model"], kept["level"], kept["reason"], kept["by"]) == ("learns", 4, "Best.", None)
+    chosen = {"by": None, "runs": swept, "key": extraction.looked["key"], "group": "stage1"}
+    choose_model(**chosen, reason="Best!", now=timezone.now())
     assert SweepPick.objects.count() == 1, "a later choice takes the place of the earlier one"
-    call_command(
-        "choose_model", swept[0].uid, "--group", "stage1", "--model", "learns", "--level", "4", "--reason", "Best!"
-    )
-    assert "in place of learns L4: Best. (chosen by a command, " in capsys.readouterr().out
-    refused = client.post(address, {"group": "stage1", "key": worse.key, "reason": "Mine.", "seen": "2020-01-01"})
+    refused = client.post(address, {"group": "stage1", "key": worse["key"], "reason": "Mine.", "seen": "2020-01-01"})
     why = "learns L4 was chosen since you opened this page; keep your choice again to replace that one."
     assert why in written(refused) and ">Mine.</textarea>" in written(refused)
     now = SweepPick.objects.get()
     assert now.reason == "Best!" and f'name="seen" value="{now.seen}"' in written(refused)
-    asked = {"group": "stage1", "key": worse.key, "seen": now.seen}
+    asked = {"group": "stage1", "key": worse["key"], "seen": now.seen}
     assert client.post(address, asked | {"reason": "Mine."}).status_code == 302
     assert f"{cast.alice.shown_name} chose learns L1 since" in written(
         client.post(address, asked | {"reason": "Ours."})
     )
-    choose_model(by=None, runs=swept, key=extraction.looked.key, group="stage1", reason="Best.", now=timezone.now())
+    choose_model(**chosen, reason="Best.", now=timezone.now())
     read = client.get(reverse("api:run_sweep", args=[cast.project.slug, swept[0].uid])).json()["groups"]
-    assert read[0]["chosen"]["reason"] == "Best." and read[1]["chosen"] is None
+    kept = read[0]["chosen"]
+    assert (kept["model"], kept["level"], kept["reason"], kept["by"]) == ("learns", 4, "Best.", None)
+    assert read[1]["chosen"] is None and read[0]["without_optimism"]["value"] == 1 and len(read[0]["against"]) == 3
     client.force_login(cast.esi)
-    assert client.post(address, {"group": "stage1", "key": worse.key, "reason": "Mine."}).status_code == 403
+    assert client.post(address, {"group": "stage1", "key": worse["key"], "reason": "Mine."}).status_code == 403
 
 
 def test_cells_that_few_stories_cannot_part_are_not_said_to_differ(cast, dataset, client):

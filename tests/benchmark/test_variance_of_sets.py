@@ -15,8 +15,13 @@ from django.utils import timezone
 
 from benchmark.models import Run, RunItem
 from benchmark.services.documents import document_of, tables_of
+<<<<<<< HEAD
 from benchmark.services.launches import start_run
 from benchmark.services.variance import split_of
+=======
+from benchmark.services.runs import start_run
+from benchmark.suites.contract import Sample
+>>>>>>> c1896849 (Rewrite sweep results as one module)
 from benchmark.suites.fantom_questions import data
 from benchmark.suites.fantom_questions.asking import right_answer
 from benchmark.suites.fantom_questions.baselines import TELL
@@ -175,19 +180,15 @@ def between_units(table: list[list[float]]) -> float:
 
 
 @pytest.mark.parametrize("suite", COUNTED)
-def test_page_and_command_split_the_variance_of_every_score_alike(suite, cast, tmp_path, monkeypatch):
+def test_the_variance_of_every_score_is_split(suite, cast, tmp_path, monkeypatch):
     run = run_of(suite, cast, tmp_path, monkeypatch)
     tables = tables_of(document_of(run))
     shares = {}
     for group, how in COUNTED[suite].items():
-        split = split_of([run], "lapsing", group).split
         [row] = tables[f"repetitions-{group}-repaired"]().rows
-        assert (split.of_samples, split.of_repetitions) == (row["of_samples"], row["of_repetitions"]), group
-        table = counted(run, how)
-        assert split.n == TURNS * split.samples == TURNS * len(table), group
-        shares[group] = split.of_samples
-        assert shares[group] == pytest.approx(between_units(table)), group
-        assert split.of_repetitions == pytest.approx(1 - shares[group])
+        shares[group] = row["of_samples"]
+        assert shares[group] == pytest.approx(between_units(counted(run, how))), group
+        assert row["of_repetitions"] == pytest.approx(1 - shares[group])
     assert {group.key for group in suite_named(suite).groups if f"repetitions-{group.key}-repaired" in tables} == {
         *COUNTED[suite]
     }

@@ -1,0 +1,534 @@
+"""Results of a sweep: models by prompt level, and the choice of a model and level by paired tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property, partial
+from typing import Any
+
+from django.db import transaction
+
+from annotation.models import User
+from annotation.services import audit
+from benchmark.domain.inference import Pair, Ranking
+from benchmark.domain.tables import Cells, Column, Table
+from benchmark.models import Run, SweepPick
+from benchmark.services.calibrating import reports_of as reports_of_study
+from benchmark.services.calibration_links import calibrated_studies, still_aligns
+from benchmark.services.calibration_tables import highest_of, rows_by_level
+from benchmark.services.comparison_tables import count_column
+from benchmark.services.conditions import named
+from benchmark.services.leaderboards import differences, entrants_of, ranked_entrants
+from benchmark.services.reports import reports_of
+from benchmark.services.sweeps import NO_LEVEL, judges_of_launch, level_name, level_of, swept_settings
+from benchmark.suites.contract import MetricGroup, Suite
+from benchmark.suites.registry import suite_named, units_of_group
+from benchmark.suites.results import EntrantResults
+from benchmark.suites.settings import Setting
+from benchmark.suites.showing.names import label
+from benchmark.suites.showing.ranking import in_rank_order
+from core.language import gettext
+from core.messages import Sentence, clauses, gettext_noop, labelled, listed, noted
+from core.plain import Json
+from core.statistics import Estimate, beyond_reach, holm
+from judge.domain.calibration.selection import Beside, choice_text, highest_text
+
+LONGEST_REASON = 2000
+WAITS = "waits"
+"""The key of a row of a judge that has no estimate at some level yet."""
+NO_PROMPT = gettext_noop("no prompt")
+NOTE = gettext_noop(
+    "Intervals are 95 % over stories. The last column names the levels of a model that are not shown to differ from "
+    "the best cell of its block: paired over the same stories and adjusted for all pairs of cells."
+)
+JUDGES = gettext_noop("Judges (agreement with people)")
+JUDGED_NOTE = gettext_noop(
+    "Agreement of a judge: the share of rows of a table on which people and the judge agree whether they are matched, "
+    "averaged over the tables that people aligned; the test is paired over stories, with Holm’s correction. Judges "
+    "without a verdict on a table of the best one are not compared. A judge that reads no prompt has the level –, in a "
+    "column of its own."
+)
+OPEN_NOTE = gettext_noop("Judges have figures here once people aligned tables of these models and gold.")
+PAIRED_NOTE = gettext_noop(
+    "Paired over the same stories, missing answers at their worst; p adjusted for all pairs of cells of a block."
+)
+BEYOND_NOTE = gettext_noop(
+    "In a block of so few stories no difference can be shown in so many tests at once, however large it is."
+)
+
+
+def swept_by(runs: Sequence[Run]) -> tuple[Suite, Setting]:
+    """Return the suite of a sweep's runs and the setting that differs between them."""
+    suite = suite_named(runs[0].suite)
+    return suite, next(setting for setting in swept_settings(suite).values() if setting not in suite.judging_settings)
+
+
+class Block:
+    """One metric group of a sweep: every model at every level, by the repaired parse, and the tests between them."""
+
+    def __init__(self, runs: Sequence[Run], group: MetricGroup) -> None:
+        self.group, self._seed = group, runs[0].parameters.seed
+        self._levels = {run.uid: level_of(run, swept_by(runs)[1].name) for run in runs}
+        entrants = [
+            entrant
+            for entrant in entrants_of(runs, reports_of(runs), group.key)
+            if entrant.kind != "person" and entrant.metrics.parses.of("repaired")
+        ]
+        self.cells = ranked_entrants(label(named(entrants))[0], group.key, seed=self._seed) if entrants else []
+        self.best = next(iter(in_rank_order(self.cells, "repaired")), None)
+
+    def level(self, cell: EntrantResults) -> Any:
+        return self._levels[cell.run]
+
+    @cached_property
+    def _differences(self) -> Ranking | None:
+        return differences(self.cells, self.group.key, seed=self._seed)["repaired"] if self.cells else None
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """Every two cells, by the keys of their entrants, with p adjusted for all of these pairs."""
+        tested = self._differences.pairs if self._differences else ()
+        pairs = [pair for pair in tested if not pair.category]
+        adjusted = holm([pair.p for pair in pairs])
+        return [replace(pair, p_adjusted=p) for pair, p in zip(pairs, adjusted, strict=True)]
+
+    @property
+    def highest(self) -> Estimate | None:
+        """The score of the best cell without the optimism of choosing the highest. None if it is the only cell."""
+        return self._differences.first if self._differences else None
+
+    def pair(self, key: str, other: str) -> Pair | None:
+        """Return the pair of two cells. Returns None if one of them is not ranked."""
+        return next((pair for pair in self.pairs if {pair.first, pair.second} == {key, other}), None)
+
+    def alike(self, cell: EntrantResults) -> bool | None:
+        """Return whether a cell is not shown to differ from the best. Returns None if the two cannot be compared."""
+        if self.best is None or cell.key == self.best.key:
+            return self.best is not None
+        pair = self.pair(cell.key, self.best.key)
+        return None if pair is None or pair.value is None else not pair.differs()
+
+    def score(self, cell: EntrantResults, key: str) -> Cells:
+        """Return a cell's score as cells of a table under `key`."""
+        metrics, score = cell.parses.overall("repaired"), self.group.score
+        ends = metrics.interval_of(score), metrics.reasons.get(score), metrics.bounds_of(score)
+        return _estimate(key, metrics.number_of(score), *ends)
+
+    def candidates(self) -> list[Json]:
+        """Return {key, model, level, name, score, entrant, run} of each cell, by model and level."""
+        rows = [
+            {
+                "key": cell.key,
+                "model": _model(cell),
+                "level": self.level(cell),
+                "name": f"{_model(cell)} {level_name(self.level(cell))}",
+                "score": cell.parses.overall("repaired").number_of(self.group.score),
+                "entrant": cell.entrant,
+                "run": cell.run,
+            }
+            for cell in self.cells
+        ]
+        return sorted(rows, key=lambda row: (row["model"], row["level"]))
+
+
+def _model(cell: EntrantResults) -> str:
+    return cell.spec.name or cell.name
+
+
+def _estimate(
+    key: str,
+    value: float | None,
+    interval: Sequence[float] | None,
+    reason: str | None,
+    bounds: Sequence[float] | None,
+) -> Cells:
+    return {key: value, f"{key}-interval": interval, f"{key}-interval_reason": reason, f"{key}-bounds": bounds}
+
+
+def _estimate_column(key: str, header: str, **more: Any) -> Column:
+    ends = {"interval": f"{key}-interval", "bounds": f"{key}-bounds"}
+    return Column(key=key, header=header, kind="share", unit="%", best="high", **ends, **more)
+
+
+def sweep_tables(runs: Sequence[Run], reader: User, looked: Sequence[str] = ()) -> dict[str, Callable[[], Table]]:
+    """Return functions that make the tables of a sweep, by name. Judges appear if the reader may see how people
+    aligned. `looked` has the keys of the candidates that are compared with all others."""
+    return {
+        "levels": partial(levels_table, runs, reader),
+        "models": partial(models_table, runs),
+        "paired": lambda: paired_table(choosings_of(runs, looked)),
+    }
+
+
+def levels_table(runs: Sequence[Run], reader: User) -> Table:
+    """Return one block per metric group, with a row per model and a column per level. The judges' agreement with people
+    is a block below the group that is judged."""
+    suite, setting = swept_by(runs)
+    blocks = [Block(runs, group) for group in suite.groups]
+    judges = _judge_rows(runs, reader)
+    rows = [row for block in blocks for row in (*_model_rows(block), *(judges if block.group.judged else ()))]
+    levels = {level for row in rows for level in row["levels"]} | {level_of(run, setting.name) for run in runs}
+    columns = [
+        _estimate_column(f"l{level}", level_name(level), label=NO_PROMPT if level == NO_LEVEL else "")
+        for level in (*(value for value, _ in setting.choices), NO_LEVEL)
+        if level in levels
+    ]
+    calibrated = any(row["best"] for row in judges)
+    open_ = runs[0].judge and (not judges or any(row.get(WAITS) for row in judges))
+    return Table(
+        title=Sentence("{setting} by model", setting=setting.label),
+        columns=[
+            Column(key="model", header=gettext_noop("Model")),
+            *columns,
+            Column(key="best", header=gettext_noop("Best level")),
+            Column(key="alike", header=gettext_noop("Not shown to differ from the best")),
+        ],
+        rows=rows,
+        section="block",
+        mark_across=True,
+        notes=[
+            NOTE,
+            *_highest_models(blocks),
+            *([JUDGED_NOTE] if calibrated else []),
+            *([OPEN_NOTE] if open_ else []),
+            *(_highest_judge(runs, reader) if calibrated else []),
+        ],
+    )
+
+
+def _highest_models(blocks: Sequence[Block]) -> list[str]:
+    """Return the score of each block's best cell without the optimism of choosing it, in words."""
+    return [
+        labelled(
+            block.group.title,
+            highest_text(
+                f"{_model(block.best)} {level_name(block.level(block.best))}", len(block.cells), block.highest
+            ),
+        )
+        for block in blocks
+        if block.best and block.highest
+    ]
+
+
+def _highest_judge(runs: Sequence[Run], reader: User) -> list[str]:
+    kept = (reports_of_study(study) for study in calibrated_studies(runs[0], reader))
+    return next(([text] if (text := highest_of(reports)) else [] for reports in kept if rows_by_level(reports)), [])
+
+
+def _level_row(
+    block: str, model: str, group: str, estimates: Mapping[int, tuple[Cells, bool | None]], waits: str = ""
+) -> Cells:
+    """Return a row of the table of levels from the estimate at each level and whether it is not shown to differ from
+    the best of its block: None if the two cannot be compared."""
+    cells = {key: cell for by_level, _ in estimates.values() for key, cell in by_level.items()}
+    values = {level: value for level in sorted(estimates) if (value := cells[f"l{level}"]) is not None}
+    together, apart = (
+        listed(level_name(level) for level in sorted(estimates) if estimates[level][1] is alike)
+        for alike in (True, None)
+    )
+    not_compared = Sentence("not compared: {apart}", apart=apart) if apart else ""
+    return {
+        "block": block,
+        "model": model,
+        "group": group,
+        "levels": set(estimates),
+        **cells,
+        "best": listed(level_name(level) for level in values if values[level] == max(values.values())) or None,
+        "alike": clauses(together, not_compared, waits) or None,
+    }
+
+
+def _model_rows(block: Block) -> list[Cells]:
+    by_model: dict[str, dict[int, tuple[Cells, bool | None]]] = {}
+    for cell in block.cells:
+        level = block.level(cell)
+        by_model.setdefault(_model(cell), {})[level] = block.score(cell, f"l{level}"), block.alike(cell)
+    group = block.group
+    title = noted(group.title, group.headers[group.score])
+    return [_level_row(title, model, group.key, estimates) for model, estimates in by_model.items()]
+
+
+def _judge_rows(runs: Sequence[Run], reader: User) -> list[Cells]:
+    """Return the rows of the judges that the newest study of the same gold calibrated, and of the judges of the launch.
+    The latter name the levels that were not calibrated. A single judge that reads no prompt has no row, as nothing of
+    judges was swept."""
+    kept = (rows_by_level(reports_of_study(study)) for study in calibrated_studies(runs[0], reader))
+    calibrated = next((by_judge for by_judge in kept if by_judge), {})
+    launched = judges_of_launch(runs[0])
+    if [*launched.values()] == [[NO_LEVEL]]:
+        launched = {}
+    aligns = still_aligns(runs[0], reader) if runs[0].judge else False
+    rows = []
+    for name in dict.fromkeys([*calibrated, *launched]):
+        estimates = {}
+        for level, (agreement, alike) in calibrated.get(name, {}).items():
+            value = agreement.by_story
+            ends = value.interval, value.reason or None, value.bounds
+            estimates[level] = _estimate(f"l{level}", value.value, *ends), alike
+        waits = [level for level in launched.get(name, ()) if level not in estimates]
+        at = listed(map(level_name, waits))
+        why = Sentence("you still align: {at}", at=at) if aligns else Sentence("not aligned yet: {at}", at=at)
+        row = _level_row(JUDGES, name, "judges", estimates, why if waits else "")
+        rows.append(row | {"levels": row["levels"] | set(waits)} | ({WAITS: True} if waits else {}))
+    return rows
+
+
+def models_table(runs: Sequence[Run]) -> Table:
+    """Return the models at the highest level of the sweep with the score of each metric group, best first."""
+    suite, setting = swept_by(runs)
+    highest = max(level_of(run, setting.name) for run in runs)
+    there = [run for run in runs if level_of(run, setting.name) == highest]
+    blocks = [block for group in suite.groups if (block := Block(there, group)).cells]
+    rows: dict[str, Cells] = {}
+    for block in blocks:
+        for cell in block.cells:
+            rows.setdefault(_model(cell), {"model": _model(cell)}).update(block.score(cell, block.group.key))
+    keys = [block.group.key for block in blocks]
+
+    def scores(row: Cells) -> list[float]:
+        return [-1.0 if (value := row.get(key)) is None else value for key in keys]
+
+    return Table(
+        title=Sentence("Models at {setting} {highest}", setting=setting.label.lower(), highest=highest),
+        columns=[
+            Column(key="model", header=gettext_noop("Model")),
+            *(
+                _estimate_column(group.key, f"{group.title.partition(':')[0]}, {group.headers[group.score]}")
+                for group in (block.group for block in blocks)
+            ),
+        ],
+        rows=sorted(rows.values(), key=scores, reverse=True),
+        notes=[
+            gettext_noop(
+                "Choose by a paired difference, not by the highest number: the table of levels says what differs."
+            )
+        ],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Choosing:
+    """One metric group of a sweep: its candidates, the one that is compared with all others, and the pick so far."""
+
+    group: MetricGroup
+    candidates: list[Json]
+    """{key, model, level, name, score, entrant, run} of each."""
+    looked: Json
+    """The candidate that is compared with all others."""
+    against: list[Json]
+    """The other candidates with the difference of `looked` and each: {difference, interval, reason, n, p, adjusted,
+    shown, verdict}."""
+    kept: SweepPick | None
+    beyond: str | None
+    """A clause that says why no test of this group can show a difference. None if one can."""
+    without_optimism: Estimate | None
+    """The score of `looked` corrected for being the highest. None if it is not the highest."""
+
+    @property
+    def chosen(self) -> Json | None:
+        """The candidate that was chosen. None if there is none or its run was deleted."""
+        entrant = self.kept.entrant_id if self.kept else None
+        return next((row for row in self.candidates if entrant and row["entrant"] == entrant), None)
+
+    @property
+    def seen(self) -> str:
+        """A token of the current pick. Empty without one."""
+        return self.kept.seen if self.kept else ""
+
+    @property
+    def reason(self) -> str:
+        """The reason of the pick. Empty if `looked` is not the pick."""
+        return self.kept.reason if self.kept and self.chosen == self.looked else ""
+
+    @property
+    def title(self) -> str:
+        return noted(self.group.title, self.group.headers[self.group.score])
+
+    @property
+    def highest(self) -> str:
+        """The score of `looked` without optimism, in words. Empty without one."""
+        estimate = self.without_optimism
+        return highest_text(self.looked["name"], len(self.candidates), estimate) if estimate else ""
+
+    @property
+    def finding(self) -> str:
+        """One sentence about how `looked` compares with the others."""
+        names: dict[str, list[str]] = {"worse": [], "alike": [], "better": [], "apart": []}
+        for row in self.against:
+            value = row["difference"]
+            verdict = "worse" if (value or 0.0) > 0 else "better"
+            names["apart" if value is None else verdict if row["shown"] else "alike"].append(row["name"])
+        return choice_text(self.looked["name"], Beside(**names), gettext("not compared with {judges}"))
+
+    @property
+    def pick(self) -> Json | None:
+        """{model, level, reason, by, at} of the pick. None without one."""
+        if self.kept is None:
+            return None
+        run = self.kept.entrant.run
+        return {
+            "model": self.kept.entrant.name,
+            "level": level_of(run, swept_by([run])[1].name),
+            "reason": self.kept.reason,
+            "by": self.kept.by.username if self.kept.by else None,
+            "at": self.kept.at.isoformat(),
+        }
+
+
+def choosings_of(runs: Sequence[Run], looked: Sequence[str] = ()) -> list[Choosing]:
+    """Return the choice in each metric group of a sweep. The candidate compared with all others is the one whose key is
+    in `looked`, else the pick, else the best."""
+    if not runs:
+        return []
+    picks = {pick.group: pick for pick in picks_of(runs[0])}
+    blocks = (Block(runs, group) for group in swept_by(runs)[0].groups)
+    return [choosing for block in blocks if (choosing := _choosing(block, picks.get(block.group.key), looked))]
+
+
+def picks_of(run: Run) -> list[SweepPick]:
+    """Return the picks among the runs of a run's launch."""
+    picks = SweepPick.objects.filter(project=run.project_id, launch=run.provenance.launch)
+    return list(picks.select_related("entrant__run", "by"))
+
+
+def _choosing(block: Block, kept: SweepPick | None, looked: Sequence[str]) -> Choosing | None:
+    candidates, best = block.candidates(), block.best
+    preferred: list[Callable[[Json], bool]] = [
+        lambda row: row["key"] in looked,
+        lambda row: bool(kept and row["entrant"] == kept.entrant_id),
+        lambda row: bool(best and row["key"] == best.key),
+    ]
+    mine = next((row for is_preferred in preferred for row in candidates if is_preferred(row)), None)
+    if mine is None:
+        return None
+    against = [_against(block, mine, other) for other in candidates if other["key"] != mine["key"]]
+    tested = [pair for pair in block.pairs if pair.p is not None]
+    units = max((pair.clusters or pair.n for pair in tested), default=0)
+    beyond = beyond_reach(units, len(tested), units_of_group(block.group.key)) or None
+    first = block.highest if best and mine["key"] == best.key else None
+    return Choosing(block.group, candidates, mine, against, kept, beyond, first)
+
+
+def _against(block: Block, looked: Json, other: Json) -> Json:
+    """Return a candidate with the difference of the one that is looked at and this one."""
+    pair = block.pair(looked["key"], other["key"])
+    if pair is None:
+        empty = dict.fromkeys(("difference", "interval", "reason", "p", "adjusted", "verdict"))
+        return other | empty | {"n": 0, "shown": False}
+    value, ends = pair.value, pair.interval and list(pair.interval)
+    if pair.first == other["key"]:
+        value, ends = value and -value, ends and [-ends[1], -ends[0]]
+    return other | {
+        "difference": value,
+        "interval": ends,
+        "reason": pair.reason,
+        "n": pair.n,
+        "p": pair.p,
+        "adjusted": pair.p_adjusted,
+        "shown": pair.differs(),
+        "verdict": pair.verdict,
+    }
+
+
+def paired_table(choosings: Sequence[Choosing]) -> Table:
+    """Return one block per metric group, in which one candidate is compared with every other model and level."""
+    rows = [
+        {
+            "block": labelled(choosing.title, choosing.looked["name"]),
+            "model": other["name"],
+            "score": other["score"],
+            "difference": other["difference"],
+            "difference-interval": other["interval"],
+            "difference-interval_reason": other["reason"],
+            "n": other["n"] or None,
+            "p": other["adjusted"],
+            "shown": other["verdict"],
+        }
+        for choosing in choosings
+        for other in choosing.against
+    ]
+    return Table(
+        title=gettext_noop("Beside every other model and level"),
+        columns=[
+            Column(key="model", header=gettext_noop("Model")),
+            Column(key="score", header=gettext_noop("Score"), kind="share", unit="%"),
+            Column(
+                key="difference",
+                header=gettext_noop("The one looked at less this one"),
+                kind="share",
+                unit="points",
+                interval="difference-interval",
+            ),
+            *(count_column(choosing.group.key) for choosing in choosings[:1]),
+            Column(key="p", header=gettext_noop("p, Holm"), kind="number", digits=4),
+            Column(key="shown", header=gettext_noop("Shown to differ")),
+        ],
+        rows=rows,
+        section="block",
+        notes=[PAIRED_NOTE, *([BEYOND_NOTE] if any(choosing.beyond for choosing in choosings) else [])],
+    )
+
+
+class ChoiceRefused(ValueError):
+    """A choice that cannot be kept, with the reason."""
+
+
+class ChoiceSuperseded(ChoiceRefused):
+    """A choice that would replace another one than the person saw."""
+
+
+@transaction.atomic
+def choose_model(
+    *, by: User | None, runs: Sequence[Run], key: str, group: str, reason: str, now: datetime, seen: str | None = None
+) -> None:
+    """Keep the model and level that is chosen for a metric group, with the reason. The log keeps earlier choices.
+
+    `seen` is the token of the pick that the person looked at, and None replaces any pick. Raises ChoiceSuperseded if
+    another pick was kept meanwhile, and ChoiceRefused without a score of the model or without a reason of fitting
+    length."""
+    locked = Run.objects.select_for_update().filter(pk__in=[run.pk for run in runs]).order_by("pk")
+    there = {run.uid for run in locked.only("uid")}
+    choosing = {choosing.group.key: choosing for choosing in choosings_of(runs, [key])}.get(group)
+    if choosing is None or choosing.looked["key"] != key or choosing.looked["run"] not in there:
+        raise ChoiceRefused(gettext_noop("The sweep has no score of that model."))
+    reason = reason.replace("\x00", "").strip()
+    kept, entrant = choosing.kept, choosing.looked["entrant"]
+    if kept and (kept.entrant_id, kept.reason, kept.by) == (entrant, reason, by):
+        return
+    if seen is not None and seen != choosing.seen:
+        raise ChoiceSuperseded(_superseded(choosing))
+    _check_reason(reason)
+    run = runs[0]
+    SweepPick.objects.update_or_create(
+        project=run.project, launch=run.provenance.launch, group=group,
+        defaults={"entrant_id": entrant, "reason": reason, "by": by, "at": now},
+    )  # fmt: skip
+    audit.record(
+        by=by, project=run.project, action="sweep.model_chosen", target=run.uid, group=choosing.group.title,
+        model=choosing.looked["name"], reason=reason,
+    )  # fmt: skip
+
+
+def _superseded(choosing: Choosing) -> str:
+    kept = choosing.kept
+    name = choosing.chosen["name"] if choosing.chosen else kept.entrant.name if kept else ""
+    if kept is None or kept.by is None:
+        text = gettext("{model} was chosen since you opened this page; keep your choice again to replace that one.")
+        return text.format(model=name)
+    text = gettext("{person} chose {model} since you opened this page; keep your choice again to replace that one.")
+    return text.format(person=kept.by.shown_name, model=name)
+
+
+def _check_reason(reason: str) -> None:
+    if not reason:
+        raise ChoiceRefused(gettext_noop("Say why this model is chosen."))
+    if len(reason) > LONGEST_REASON:
+        raise ChoiceRefused(
+            Sentence(
+                "The reason has {reason} characters; at most {longest_reason} are kept.",
+                reason=f"{len(reason):,}",
+                longest_reason=f"{LONGEST_REASON:,}",
+            )
+        )
