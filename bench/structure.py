@@ -19,8 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmark.domain.association import Observation, beyond_category, correlation, crossed
-from benchmark.domain.inference.cases import Case
+from benchmark.domain.association import COLUMNS, Frame, beyond_category, correlation, crossed
 from core.statistics import Estimate
 
 RESAMPLES = 1000
@@ -78,24 +77,24 @@ def drawn(rng: np.random.Generator, world: World) -> dict[str, np.ndarray]:
     }
 
 
-def observations_of(columns: Mapping[str, np.ndarray]) -> list[Observation]:
-    rows = zip(*(columns[name].tolist() for name in ("model", "story", "category", "structure", "answer")), strict=True)
-    return [
-        Observation(f"model {model}", story, f"category {category}", Case.scored(structure), Case.scored(float(answer)))
-        for model, story, category, structure, answer in rows
-    ]
+def frame_of(columns: Mapping[str, np.ndarray]) -> Frame:
+    frame = np.zeros(len(columns["story"]), COLUMNS)
+    frame["model"], frame["category"] = columns["model"], columns["category"]
+    frame["story"] = columns["story"]
+    for side in ("structure", "answer"):
+        for end in ("", "_worst", "_best"):
+            frame[f"{side}{end}"] = columns[side]
+    return frame
 
 
 def estimates(rng: np.random.Generator, world: World, resamples: int = RESAMPLES) -> dict[str, Estimate]:
     """Return what one repetition comes to, by measure."""
-    observations, seed = observations_of(drawn(rng, world)), int(rng.integers(2**31))
+    frame, seed = frame_of(drawn(rng, world)), int(rng.integers(2**31))
     rules = {"seed": seed, "resamples": resamples}
-    table = crossed(observations, CUT, **rules)
-    scores = [[getattr(seen, side).answered for seen in observations] for side in ("structure", "answer")]
-    whose = [seen.story for seen in observations], [seen.model for seen in observations]
+    table = crossed(frame, CUT, **rules)
     return {name: getattr(table, name) for name in ("difference", "within", "odds", "phi")} | {
-        "correlation": correlation(*scores, *whose, **rules),
-        "slope": beyond_category(observations, **rules).slope,
+        "correlation": correlation(frame, **rules),
+        "slope": beyond_category(frame, **rules).slope,
     }
 
 

@@ -1,174 +1,165 @@
-"""Structure against answers: what the models of a project come to, as chosen, kept until a score changes."""
+"""Structure against answers: the models that built structures of stories and answered questions about them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import numpy as np
 from django.core.cache import cache
+from django.db.models.fields.json import KeyTransform
 
 from benchmark.domain.association import (
+    COLUMNS,
+    RIGHT,
     Beyond,
     Crossing,
-    Observation,
+    Frame,
     beyond_category,
     correlation,
     crossed,
     median_structure,
     of_whole_stories,
+    scored,
 )
+from benchmark.domain.inference.cases import Case
 from benchmark.domain.tables import Absent
 from benchmark.domain.tables.categories import in_order
+from benchmark.models import DatasetSample, Run, RunItem, StoryScores
 from benchmark.services.at_once import AT_ONCE
+from benchmark.services.item_detail import parses_on_page
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
-from benchmark.services.structure_joins import Joined, Joining, Pair
-from benchmark.services.structure_sides import Measure, Sides
-from benchmark.suites.groups import MetricGroup
-from benchmark.suites.questions import Parse
+from benchmark.services.structure_sides import STORIES, Choice, Measure, Sides
+from benchmark.suites.contract import MetricGroup
+from benchmark.suites.figures import cases_by_story, categories_of
+from benchmark.suites.questions import Columns, Parse
+from benchmark.suites.registry import suite_named
 from benchmark.suites.results import RunEntrant
 from benchmark.suites.showing.entrants import short_names_of
 from core.digests import json_digest
 from core.made_by import made_by
-from core.messages import Sentence, gettext_noop
+from core.messages import Sentence, gettext_noop, word
+from core.plain import Json
 from core.statistics import Estimate, method
 
-QUESTIONS, STORIES = "questions", "stories"
-"""The units that are counted: each question, or each story, whose answer is right where all of its questions are
-answered right."""
 ALL = gettext_noop("All models")
+Related = tuple[str, str, Estimate]
+"""A category or measure, a model or `ALL`, and the correlation of structure and answers."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """The two sides of a comparison. `cut` is the score from which a structure is right, None for the median; `models`
-    those that are compared; `structure_run` and `answers_run` are ids of runs, empty for the newest of each model."""
-
-    measure: Measure
-    answers: MetricGroup
-    models: tuple[str, ...]
-    parse: Parse = "repaired"
-    cut: float | None = None
-    counted: str = QUESTIONS
-    structure_run: str = ""
-    answers_run: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Related:
-    """A correlation of structure and answers: of one model or of all, over one category or all, in one measure."""
-
-    model: str
-    part: str
-    estimate: Estimate
-    section: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Metrics:
-    """The table of all models and of each, the mixed model, and correlations by category and by measure, those of all
-    models first."""
-
-    tables: Mapping[str, Crossing]
-    beyond: Beyond
-    categories: Sequence[Related]
-    measures: Sequence[Related]
-
-
-@dataclass(slots=True)
 class Association:
-    """The results of a choice. `joined` has who has observations, `absent` who has none, with the reason; `datasets`
-    are those of the runs, by id."""
+    """The results of a choice."""
 
     choice: Choice
     cut: float
-    joined: list[Joined]
-    absent: list[Absent]
-    metrics: Metrics | None
-    method: str
-    datasets: list[int]
+    frame: Frame
+    """A row per model and question about a story (`benchmark.domain.association`)."""
+    absent: Sequence[Absent]
+    """Models without rows, with the reason."""
+    tables: Mapping[str, Crossing]
+    """The table of all models and of each. Empty without rows."""
+    beyond: Beyond
+    categories: Sequence[Related]
+    measures: Sequence[Related]
+    entrants: Mapping[str, Sequence[RunEntrant]]
+    """By model the entrant of each part of the measure, and last that of the answers."""
+    datasets: Sequence[int]
+    left_out: Sequence[int]
+    """The most questions of a model about stories without a structure, stories without a question, and questions
+    without a score by definition."""
 
     @property
     def stories(self) -> frozenset[int]:
-        """The numbers of the stories behind the figures."""
-        return frozenset(place.story for joined in self.joined for place in joined.places)
+        """The numbers of the stories behind the results."""
+        return frozenset(self.frame["story"].tolist())
+
+    @property
+    def method(self) -> str:
+        return method(seed=SEED, unit="stories")
+
+
+Pairs = Mapping[str, Sequence[RunEntrant]]
 
 
 def is_at_hand(sides: Sides, choice: Choice) -> bool:
-    """Return whether nobody waits for what the choice comes to: it is kept, or it is of few answers."""
-    pairs = _pairs(sides, choice, choice.measure)[0]
-    listed = _listed(pairs, _other_pairs(sides, choice))
-    if sum(len(pair.answers.numbers) for pair in pairs) <= AT_ONCE or _key("nothing", listed, choice, None) in cache:
-        return True
-    return all(_key(what, listed, choice, cut) in cache for what, cut in (("tables", choice.cut), ("relations", None)))
-
-
-def _other_pairs(sides: Sides, choice: Choice) -> dict[str, list[Pair]]:
-    """Return the pairs in every measure, by its key."""
-    return {measure.key: _pairs(sides, choice, measure)[0] for measure in sides.measures}
-
-
-def _listed(pairs: Sequence[Pair], others: Mapping[str, Sequence[Pair]]) -> list[Pair]:
-    return [pair for measure_pairs in (pairs, *others.values()) for pair in measure_pairs]
+    """Return whether the results of a choice are cached, or of few answers."""
+    answers = sum(len(entrants[-1].numbers) for entrants in _pairs(sides, choice, choice.measure)[0].values())
+    return answers <= AT_ONCE or all(key in cache for key in _keys(sides, choice))
 
 
 def association_of(sides: Sides, choice: Choice) -> Association:
-    """Return what the choice comes to; without `figures` where no model has structures and answers of a common
-    story."""
+    """Return the results of a choice. Tables are empty if no model has structures and answers of a common story."""
     pairs, absent = _pairs(sides, choice, choice.measure)
-    other_pairs = _other_pairs(sides, choice)
-    listed = _listed(pairs, other_pairs)
-    joining = Joining([side for pair in listed for side in pair.entrants], choice.parse)
-    joined = [joining.joined(pair, choice.measure, choice.answers) for pair in pairs]
-    absent += [
-        Absent(joined_pair.pair.model, joined_pair.why or gettext_noop("no story in common"))
-        for joined_pair in joined
-        if not joined_pair.observations
-    ]
-    joined = [joined_pair for joined_pair in joined if joined_pair.observations]
-    observations = [seen for joined_pair in joined for seen in joined_pair.observations]
-    cut = choice.cut
-    if cut is None:
-        cut = _kept("median", lambda: median_structure(observations), listed, choice, None) if observations else None
-    cut = 0.5 if cut is None else cut
-
-    metrics = None
-    if observations:
-        counted = counted_of(observations, choice)
-        tables = _kept("tables", lambda: _tables(counted, choice, cut), listed, choice, choice.cut)
-        beyond, categories, measures = _kept(
-            "relations", lambda: _relations(counted, choice, sides, joining, other_pairs), listed, choice, None
-        )  # whatever the cut is, which is moved often
-        metrics = Metrics(tables, beyond, categories, measures)
-    else:
-        _kept("nothing", lambda: True, listed, choice, None)  # or every look would wait for it anew
-    return Association(choice, cut, joined, absent, metrics, method(seed=SEED, unit="stories"), joining.datasets)
-
-
-def _pairs(sides: Sides, choice: Choice, measure: Measure) -> tuple[list[Pair], list[Absent]]:
-    """Return the pair of each chosen model in a measure, and the models that lack one of the two."""
-    pairs, absent = [], []
-    for model in choice.models:
-        structures = {part.group.noun: _structure(sides, choice, part, model) for part in measure.parts}
-        answers = sides.entrant(choice.answers.key, model, choice.answers_run)
-        there = tuple(entrant for entrant in structures.values() if entrant)
-        if len(there) == len(structures) and answers:
-            pairs.append(Pair(model, there, answers))
+    by_measure = [(measure, _pairs(sides, choice, measure)[0]) for measure in sides.measures]
+    joining = Joining(
+        [
+            side
+            for each in (pairs, *(other for _, other in by_measure))
+            for entrants in each.values()
+            for side in entrants
+        ],
+        choice.parse,
+    )
+    frames, left_out = [], [(0, 0, 0)]
+    for model, entrants in pairs.items():
+        rows, why, counts = joining.rows(model, entrants, choice.measure, choice.answers)
+        if len(rows):
+            frames.append(rows)
+            left_out.append(counts)
         else:
-            lacks = next((noun for noun, entrant in structures.items() if not entrant), choice.answers.noun)
+            absent.append(Absent(model, why or gettext_noop("no story in common")))
+    frame = np.concatenate(frames) if frames else np.empty(0, COLUMNS)
+    cut = choice.cut if choice.cut is not None else median_structure(frame)
+    cut = 0.5 if cut is None else cut
+    counted = _counted(frame, choice)
+    for_cut, without_cut = _keys(sides, choice)
+    tables = _kept(
+        for_cut, lambda: {model: crossed(rows, cut, seed=SEED) for model, rows in _by_model(counted, choice).items()}
+    )
+    beyond, categories, measures = _kept(
+        without_cut,
+        lambda: (
+            beyond_category(counted, seed=SEED),
+            _by_category(counted, choice),
+            [row for measure, other in by_measure for row in _by_measure(joining, other, measure, choice)],
+        ),
+    )
+    there = {str(model): pairs[model] for model in dict.fromkeys(frame["model"])}
+    most = [max(counts) for counts in zip(*left_out, strict=True)]
+    return Association(
+        choice, cut, frame, absent, tables, beyond, categories, measures, there, joining.datasets, most
+    )  # fmt: skip
+
+
+def _pairs(sides: Sides, choice: Choice, measure: Measure) -> tuple[dict[str, list[RunEntrant]], list[Absent]]:
+    """Return the entrants of each chosen model that has all of a measure and answers, and the models that lack one."""
+    pairs, absent = {}, []
+    chosen = {part.group.key for part in choice.measure.parts}
+    groups = [(part.group, choice.structure_run if part.group.key in chosen else "") for part in measure.parts]
+    groups.append((choice.answers, choice.answers_run))
+    for model in choice.models:
+        entrants = [(group, sides.entrant(group.key, model, run)) for group, run in groups]
+        lacks = next((group.noun for group, entrant in entrants if entrant is None), None)
+        if lacks is None:
+            pairs[model] = [entrant for _, entrant in entrants if entrant]
+        else:
             absent.append(Absent(model, Sentence("no {lacks} in the chosen run", lacks=lacks)))
     return pairs, absent
 
 
-def _structure(sides: Sides, choice: Choice, part: Measure, model: str) -> RunEntrant | None:
-    chosen = {part.group.key for part in choice.measure.parts}
-    return sides.entrant(part.group.key, model, choice.structure_run if part.group.key in chosen else "")
+def _keys(sides: Sides, choice: Choice) -> tuple[str, str]:
+    """Return the cache keys of the results of a choice that depend on the cut, which is moved often, and of others."""
+    pairs = [_pairs(sides, choice, measure)[0] for measure in (choice.measure, *sides.measures)]
+    scores = sorted({(model, *(side.scores for side in each[model])) for each in pairs for model in each})
+    facts = [made_by(), scores, choice.measure.key, choice.answers.key, choice.parse, choice.counted, choice.models]
+    digest = json_digest(facts)
+    return f"structure:{digest}:{choice.cut}", f"structure:{digest}"
 
 
-def _kept(what: str, compute: Callable[[], T], pairs: Sequence[Pair], choice: Choice, cut: float | None) -> T:
-    """Return what `compute` makes, computed once for the same scores, choice and cut."""
-    key = _key(what, pairs, choice, cut)
+def _kept(key: str, compute: Callable[[], T]) -> T:
     cached: T | None = cache.get(key)
     if cached is None:
         cached = compute()
@@ -176,68 +167,173 @@ def _kept(what: str, compute: Callable[[], T], pairs: Sequence[Pair], choice: Ch
     return cached
 
 
-def _key(what: str, pairs: Sequence[Pair], choice: Choice, cut: float | None) -> str:
-    compared = [
-        made_by(),
-        sorted({(pair.model, *(side.scores for side in pair.entrants)) for pair in pairs}),
-        [choice.measure.key, choice.answers.key, choice.parse, cut, choice.counted, choice.models],
-    ]
-    return f"structure-{what}:" + json_digest(compared)
+def _counted(frame: Frame, choice: Choice) -> Frame:
+    return of_whole_stories(frame) if choice.counted == STORIES else frame
 
 
-def counted_of(observations: Sequence[Observation], choice: Choice) -> list[Observation]:
-    """Return what is counted: the questions, or whole stories."""
-    return of_whole_stories(observations) if choice.counted == STORIES else list(observations)
+def _by_model(frame: Frame, choice: Choice) -> dict[str, Frame]:
+    """Return the rows of all models together if there are several, then of each."""
+    by_model = {model: frame[frame["model"] == model] for model in choice.models}
+    by_model = {model: rows for model, rows in by_model.items() if len(rows)}
+    return {ALL: frame, **by_model} if len(by_model) > 1 else by_model
 
 
-def _tables(counted: Sequence[Observation], choice: Choice, cut: float) -> dict[str, Crossing]:
-    return {model: crossed(_of(model, counted), cut, seed=SEED) for model in _models(choice, counted)}
-
-
-def _relations(
-    counted: Sequence[Observation],
-    choice: Choice,
-    sides: Sides,
-    joining: Joining,
-    pairs: Mapping[str, Sequence[Pair]],
-) -> tuple[Beyond, list[Related], list[Related]]:
-    """Return what needs no cut: the mixed model, and the correlations by category and by measure."""
-    measures = []
-    for measure in sides.measures:
-        joined = [joining.joined(pair, measure, choice.answers) for pair in pairs[measure.key]]
-        seen = counted_of([observation for of_model in joined for observation in of_model.observations], choice)
-        measures += [
-            Related(model, measure.label, _correlation(_of(model, seen)), measure.title)
-            for model in _models(choice, seen)
-        ]
-    return beyond_category(counted, seed=SEED), _by_category(counted, choice), measures
-
-
-def _models(choice: Choice, observations: Sequence[Observation]) -> list[str]:
-    """All models together, where there are several, then each."""
-    present = {seen.model for seen in observations}
-    models = [model for model in choice.models if model in present]
-    return [ALL, *models] if len(models) > 1 else models
-
-
-def _of(model: str, observations: Sequence[Observation]) -> list[Observation]:
-    return [seen for seen in observations if model in (ALL, seen.model)]
-
-
-def _by_category(observations: Sequence[Observation], choice: Choice) -> list[Related]:
-    names = in_order({seen.category for seen in observations}, short_names_of(choice.measure.group.key))
+def _by_category(frame: Frame, choice: Choice) -> list[Related]:
     return [
-        Related(model, name, _correlation([seen for seen in _of(model, observations) if seen.category == name]))
-        for name in names
-        for model in _models(choice, [seen for seen in observations if seen.category == name])
+        (name, model, correlation(rows, seed=SEED))
+        for name in in_order(set(frame["category"]), short_names_of(choice.measure.group.key))
+        for model, rows in _by_model(frame[frame["category"] == name], choice).items()
     ]
 
 
-def _correlation(observations: Sequence[Observation]) -> Estimate:
-    return correlation(
-        [seen.structure.answered for seen in observations],
-        [seen.answer.answered for seen in observations],
-        [seen.story for seen in observations],
-        [seen.model for seen in observations],
-        seed=SEED,
+def _by_measure(joining: Joining, pairs: Pairs, measure: Measure, choice: Choice) -> list[Related]:
+    frames = [joining.rows(model, entrants, measure, choice.answers)[0] for model, entrants in pairs.items()]
+    frame = _counted(np.concatenate(frames), choice) if frames else np.empty(0, COLUMNS)
+    return [
+        (measure.label, model, correlation(rows, seed=SEED)) for model, rows in _by_model(frame, choice).items()
+    ]  # fmt: skip
+
+
+class Joining:
+    """Joins structures and answers of the same text. Texts, and the scores of each group, are read once."""
+
+    def __init__(self, entrants: Iterable[RunEntrant], parse: Parse) -> None:
+        runs = Run.objects.filter(uid__in={entrant.run for entrant in entrants})
+        self.runs = {uid: (dataset, suite) for uid, dataset, suite in runs.values_list("uid", "dataset_id", "suite")}
+        self.texts = {key: _texts(*key) for key in set(self.runs.values())}
+        self.parse = parse
+        self._scores = StoryScores.objects.filter(pk__in={entrant.scores for entrant in entrants})
+        self._columns: dict[str, dict[int, Columns | None]] = {}
+        self._links: dict[tuple[Any, ...], tuple[list[tuple[int, int]], int, int]] = {}
+
+    @property
+    def datasets(self) -> list[int]:
+        return sorted({dataset for dataset, _ in self.runs.values()})
+
+    def rows(
+        self, model: str, entrants: Sequence[RunEntrant], measure: Measure, answers: MetricGroup
+    ) -> tuple[Frame, str, tuple[int, int, int]]:
+        """Return the rows of a model in one measure, the reason if there are none for want of scores, and the counts of
+        questions without a story, stories without a question, and questions without a score by definition."""
+        nothing = np.empty(0, COLUMNS)
+        columns = []
+        for entrant, group in zip(entrants, (*(part.group for part in measure.parts), answers), strict=True):
+            if not (scores := self._columns_of(group.key)[entrant.scores]):
+                no_scores = Sentence(
+                    "no {parse} figures of {noun}", parse=word(self.parse), noun=word(group.noun)
+                )  # fmt: skip
+                return nothing, no_scores, (0, 0, 0)
+            columns.append(scores)
+        if len({self.runs[side.run] for side in entrants[:-1]}) > 1:
+            return nothing, gettext_noop("its structures are of different versions of the gold"), (0, 0, 0)
+        links, without_story, without_question = self._linked(entrants, columns)
+        built = [cases_by_story(own, part.share) for own, part in zip(columns, measure.parts, strict=False)]
+        answered, categories = cases_by_story(columns[-1], answers.score), categories_of(columns[0])
+        joined = []
+        for story, question in links:
+            structure, answer = lowest([cases.get(story) for cases in built]), lowest([answered[question]])
+            if structure and answer:
+                joined.append((model, story, question, categories[story], *structure, *answer))
+        undefined = len(links) - len(joined)
+        return np.array(joined, COLUMNS), "", (without_story, without_question, undefined)
+
+    def _columns_of(self, group: str) -> dict[int, Columns | None]:
+        """Return the columns of a metric group in the parse, by the id of the scores."""
+        if group not in self._columns:
+            of_parse = KeyTransform(self.parse, KeyTransform(group, "metrics"))
+            kept = self._scores.annotate(kept=of_parse).values_list("pk", "kept")
+            self._columns[group] = {pk: Columns.of_json(columns) if columns else None for pk, columns in kept}
+        return self._columns[group]
+
+    def _linked(
+        self, entrants: Sequence[RunEntrant], columns: Sequence[Columns]
+    ) -> tuple[list[tuple[int, int]], int, int]:
+        """Return (story, question) of each question about a story of the very same text, and how many questions and
+        stories have none. Of several stories with one text that of the question's category counts, else the first."""
+        asked, stories, questions = self.runs[entrants[0].run], columns[0], columns[-1]
+        answered = self.runs[entrants[-1].run]
+        # alike for all models of the same runs
+        key = asked, answered, *(tuple(each) for own in (stories, questions) for each in (own.stories, own.categories))
+        if key not in self._links:
+            texts, category_by_story = self.texts[asked], categories_of(stories)
+            by_text: dict[str, list[int]] = {}
+            for number in category_by_story:
+                if text := texts.get(number):
+                    by_text.setdefault(text, []).append(number)
+            links, without_story = [], 0
+            for question, category in categories_of(questions).items():
+                if numbers := by_text.get(self.texts[answered].get(question, "")):
+                    same = (number for number in numbers if category_by_story[number] == category)
+                    links.append((next(same, numbers[0]), question))
+                else:
+                    without_story += 1
+            without_question = len(category_by_story.keys() - {story for story, _ in links})
+            self._links[key] = links, without_story, without_question
+        return self._links[key]
+
+
+def lowest(cases: Sequence[Case | None]) -> tuple[float | None, float, float] | None:
+    """Return (score, worst, best) of the lowest of several cases, which reaches a cut if all do. The score is None if
+    one is missing. Returns None if one is not defined."""
+    defined = [case for case in cases if case is not None]
+    if len(defined) < len(cases):
+        return None
+    answered = [case.answered for case in defined if case.answered is not None]
+    return (
+        min(answered) if len(answered) == len(cases) else None,
+        min(case.worst for case in defined),
+        min(case.best for case in defined),
     )
+
+
+def _texts(dataset: int, suite: str) -> dict[int, str]:
+    """Return the text of the story of each sample, by number."""
+    rows = DatasetSample.objects.filter(dataset=dataset).values_list("number", f"content__{suite_named(suite).story}")
+    return {number: text for number, text in rows if isinstance(text, str)}
+
+
+def apart_of(association: Association, right: str) -> list[Any]:
+    """Return the rows of which only the answer, or only the structure, is `right`, the farthest from the cut first."""
+    rows = scored(association.frame)
+    structure, answer = rows["structure"] >= association.cut, rows["answer"] >= RIGHT
+    rows = rows[answer & ~structure if right == "answer" else structure & ~answer]
+    return sorted(
+        rows, key=lambda row: (-abs(row["structure"] - association.cut), row["story"], row["question"], row["model"])
+    )
+
+
+def question_texts(association: Association, numbers: Sequence[int]) -> dict[int, str]:
+    """Return the question of each sample whose content has one."""
+    rows = DatasetSample.objects.filter(dataset__in=association.datasets, number__in=numbers)
+    return {number: text for number, text in rows.values_list("number", "content__question") if isinstance(text, str)}
+
+
+def sides_on_page(association: Association, row: Any) -> list[Json]:
+    """Return the items behind a row as their suites show them: the answer, then the structure in all of its parts. The
+    item (`place`) is None if the model was not asked."""
+    measure, entrants = association.choice.measure, association.entrants[row["model"]]
+    structures = [
+        _side(part.group.title if measure.beside else "Structure", entrant, part.group, int(row["story"]))
+        for entrant, part in zip(entrants, measure.parts, strict=False)
+    ]
+    answer = _side("Answer", entrants[-1], association.choice.answers, int(row["question"]))
+    return [answer, *reversed(structures)]
+
+
+def _side(title: str, entrant: RunEntrant, group: MetricGroup, number: int) -> Json:
+    items = RunItem.objects.filter(
+        entrant=entrant.entrant, sample__number=number, step__in=[group.scored, group.prompt]
+    )
+    items = items.select_related("sample", "entrant__endpoint", "entrant__run__dataset", "call", "item")
+    ordered = sorted(items, key=lambda item: (not item.call_id, item.step != group.scored, item.repetition))
+    if not ordered:
+        return {"title": title, "run": entrant.run, "place": None}
+    item, suite = ordered[0], suite_named(ordered[0].entrant.run.suite)
+    return {
+        "title": title,
+        "run": entrant.run,
+        "place": item,
+        "parses": parses_on_page(item),
+        "step": suite.step(item.step),
+        "suite": suite,
+    }

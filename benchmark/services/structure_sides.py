@@ -1,35 +1,41 @@
-"""Models of a project that have both: structures that they built of stories, and answers to questions about stories."""
+"""Models of a project that built structures of stories and answered questions about stories, and the choice of both."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from typing import Any, Literal
 
 from annotation.models import Project
-from benchmark.models import Run
+from benchmark.models import Dataset, Run
 from benchmark.services.absences import is_absent
 from benchmark.services.leaderboards import entrants_of
 from benchmark.services.reports import reports_of
-from benchmark.suites.groups import STRUCTURE, MetricGroup
-from benchmark.suites.registry import group_named, group_suite, ordered_suites, suite_named
+from benchmark.suites.contract import MetricGroup, Suite
+from benchmark.suites.groups import ANSWERS, STRUCTURE
+from benchmark.suites.questions import Parse
+from benchmark.suites.registry import group_named, group_suite, ordered_suites, suite_named, suites
 from benchmark.suites.results import RunEntrant
-from core.messages import Sentence, gettext_noop, labelled, listed, noted
-from workers.models import JobState
+from core.messages import Sentence, gettext_noop, labelled, listed, noted, sentences
+from workers.models import UNENDED, JobState
 
-SEPARATOR = "."
-JOINTLY = gettext_noop("Both together")
-
-
-JOINT = ","
-"""Separator between the keys of figures that are to be right together."""
+QUESTIONS, STORIES = "questions", "stories"
+"""Units: each question, or each story, whose answer is right if all of its questions are answered right."""
+NAMES = ("measure", "answers", "cut", "counted", "parse", "structure", "run")
+"""Names of choices in addresses: `structure` and `run` are the runs of structures and of answers."""
+Step = Literal["import", "publish", "launch", "run"]
+Need = tuple[str, Step, str]
+"""A sentence about what a project needs, the next step, and its subject: the suite to import, the version to launch on
+or the run to wait for. The subject is empty for gold and for a launch on any version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A figure of a structure: `share` is one of the metric group's. With `beside` it is the lower of two, so that both
-    are right where it is."""
+    """A metric of a structure: `share` is one of the group's. With `beside` it is the lower of the two, so that both
+    are right if it is."""
 
     group: MetricGroup
     share: str
@@ -37,28 +43,26 @@ class Measure:
 
     @property
     def key(self) -> str:
-        own = f"{self.group.key}{SEPARATOR}{self.share}"
-        return f"{own}{JOINT}{self.beside.key}" if self.beside else own
+        own = f"{self.group.key}.{self.share}"
+        return f"{own},{self.beside.key}" if self.beside else own
 
     @property
     def parts(self) -> tuple[Measure, ...]:
-        """The single figures that it is made of."""
+        """The single metrics."""
         return (replace(self, beside=None), *self.beside.parts) if self.beside else (self,)
 
     @property
     def title(self) -> str:
-        """Return what it is listed under."""
-        return JOINTLY if self.beside else self.group.title
+        """The heading of its list."""
+        return gettext_noop("Both together") if self.beside else self.group.title
 
     @property
     def label(self) -> str:
-        """The name on pages."""
         if self.beside:
             return Sentence("{parts} and {beside}", parts=self.parts[0].label, beside=self.beside.label)
         if self.share == self.group.score:
             return self.group.score_title
-        name = self.group.headers.get(self.share, self.share)
-        return labelled(self.group.noun.capitalize(), name)
+        return labelled(self.group.noun.capitalize(), self.group.headers.get(self.share, self.share))
 
 
 @dataclass(frozen=True)
@@ -68,35 +72,40 @@ class Sides:
     entrants: Mapping[str, Mapping[str, Sequence[RunEntrant]]]
 
     def groups(self, side: str) -> list[MetricGroup]:
-        """The metric groups that tell of structure, or of answers, and that have entrants."""
-        return [
-            group for key, by_model in self.entrants.items() if by_model and (group := group_named(key)).tells == side
-        ]
+        """The metric groups of structures, or of answers, that have entrants."""
+        named = (group_named(key) for key, by_model in self.entrants.items() if by_model)
+        return [group for group in named if group.tells == side]
 
     @cached_property
     def measures(self) -> list[Measure]:
-        """All figures of structures; the score of each group before its others."""
+        """All metrics of structures, the score of each group first, then the scores of every two groups of a suite."""
         groups = self.groups(STRUCTURE)
-        shares = {
-            group.key: sorted(group.shares, key=lambda share, score=group.score: share != score) for group in groups
-        }
-        return [Measure(group, share) for group in groups for share in shares[group.key]] + _jointly(groups)
+        single = [
+            Measure(group, share)
+            for group in groups
+            for share in sorted(group.shares, key=lambda share, score=group.score: share != score)
+        ]
+        return single + [
+            Measure(first, first.score, Measure(second, second.score))
+            for first, second in combinations(groups, 2)
+            if group_suite(first.key) == group_suite(second.key)
+        ]
 
     def models(self, measure: Measure, answers: str) -> list[str]:
-        """The models that have figures of all groups of a measure and of the answers, in alphabetical order."""
-        groups = [part.group.key for part in measure.parts]
-        return sorted(set.intersection(*({*self.entrants.get(key, {})} for key in (*groups, answers))))
+        """The models that have scores of all groups of a measure and of the answers, in alphabetical order."""
+        groups = [*(part.group.key for part in measure.parts), answers]
+        return sorted(set.intersection(*({*self.entrants.get(key, {})} for key in groups)))
 
     def structure_runs(self, measure: Measure) -> dict[str, str]:
-        """Titles of the runs that have all figures of a measure, by id, newest first."""
-        runs = [self.runs(part.group.key) for part in measure.parts]
-        return {uid: title for uid, title in runs[0].items() if all(uid in other for other in runs)}
+        """Titles of the runs that have all metrics of a measure, by id, newest first."""
+        first, *others = (self.runs(part.group.key) for part in measure.parts)
+        return {uid: title for uid, title in first.items() if all(uid in other for other in others)}
 
     def runs(self, group: str) -> dict[str, str]:
         """Titles of the runs with entrants of the group, by id, newest first."""
-        listed = [entrant for entrants in self.entrants.get(group, {}).values() for entrant in entrants]
-        listed.sort(key=lambda entrant: entrant.at, reverse=True)
-        return {entrant.run: entrant.run_title for entrant in listed}
+        entrants = [entrant for listed in self.entrants.get(group, {}).values() for entrant in listed]
+        entrants.sort(key=lambda entrant: entrant.at, reverse=True)
+        return {entrant.run: entrant.run_title for entrant in entrants}
 
     def entrant(self, group: str, model: str, run: str = "") -> RunEntrant | None:
         """Return the newest entrant of a model, or the one of that run."""
@@ -104,63 +113,171 @@ class Sides:
         return next((entrant for entrant in listed if not run or entrant.run == run), None)
 
 
-def _jointly(groups: Sequence[MetricGroup]) -> list[Measure]:
-    """The scores of every two groups of one suite, which are right together where both are."""
-    pairs = combinations(groups, 2)
-    return [
-        Measure(first, first.score, Measure(second, second.score))
-        for first, second in pairs
-        if group_suite(first.key) == group_suite(second.key)
-    ]
-
-
 def sides_of(project: Project) -> Sides:
-    """Return what the finished runs of a project offer, models and baselines; who has not a single answer is left
-    out."""
-    entrants: dict[str, dict[str, list[RunEntrant]]] = {}
+    """Return the entrants of the finished runs of a project, models and baselines, without those that gave no answer
+    at all. Two models of one name have their endpoint in the name."""
+    entrants: dict[str, dict[tuple[str, ...], list[RunEntrant]]] = {}
     finished = Run.objects.listed().filter(project=project, job__state=JobState.FINISHED)
     for name in ordered_suites(finished.order_by().values_list("suite", flat=True).distinct()):
         suite = suite_named(name)
         groups = [group for group in suite.groups if group.tells] if suite.story else []
         if not groups:
             continue
-        runs = list(
-            finished.filter(suite=name)
-            .select_related("judge", "project", "dataset", "source", "job")
-            .prefetch_related("entrants")
-        )
+        runs = finished.filter(suite=name).select_related("judge", "project", "dataset", "source", "job")
+        runs = list(runs.prefetch_related("entrants"))
         reports = reports_of(runs)
         for group in groups:
-            models = [entrant for entrant in entrants_of(runs, reports, group.key) if entrant.kind != "person"]
-            entrants[group.key] = _by_model([entrant for entrant in models if not is_absent(entrant)])
-    return Sides(_named(entrants))
+            by_model = entrants.setdefault(group.key, {})
+            for entrant in entrants_of(runs, reports, group.key):
+                if entrant.kind != "person" and not is_absent(entrant):
+                    spec = entrant.spec
+                    identity = entrant.name, spec.provider or "", spec.model or "", spec.revision or ""
+                    by_model.setdefault(identity, []).append(entrant)
+    names = Counter(name for name, *_ in {identity for by_model in entrants.values() for identity in by_model})
+
+    def page_name(name: str, *endpoint: str) -> str:
+        return name if names[name] == 1 else noted(name, listed(endpoint))
+
+    return Sides(
+        {
+            group: {page_name(*identity): listed for identity, listed in by_model.items()}
+            for group, by_model in entrants.items()
+        }
+    )
 
 
-def _by_model(entrants: Sequence[RunEntrant]) -> dict[str, list[RunEntrant]]:
-    by_model: dict[str, list[RunEntrant]] = {}
-    for entrant in entrants:
-        by_model.setdefault(_identity(entrant), []).append(entrant)
-    return by_model
+def lacking(sides: Sides, project: Project) -> Need | None:
+    """Return what a project still needs. Returns None if some model has both structures and answers."""
+    if any(sides.models(measure, other.key) for measure in sides.measures for other in sides.groups(ANSWERS)):
+        return None
+    missing = [side for side in (ANSWERS, STRUCTURE) if not sides.groups(side)]
+    under_way = _under_way(project, missing or [STRUCTURE, ANSWERS])
+    if not missing:
+        lacks = gettext_noop(
+            "No model has both: start the run that it lacks, of belief tables or of questions about the same stories."
+        )
+        return under_way or (lacks, "launch", "")
+    if missing == [ANSWERS]:
+        there = gettext_noop("There is a run of belief tables.")
+    elif missing == [STRUCTURE]:
+        there = gettext_noop("There is a run of questions.")
+    else:
+        there = Sentence(
+            "It needs two finished runs of the same models: one on gold belief tables, one on questions "
+            "about the same stories, such as those of {asking}.",
+            asking=_loaded(ANSWERS)[0].title,
+        )
+    steps = [_next(project, side) for side in missing]
+    message, step, subject = under_way or next((step for step in steps if step[1] != "launch"), steps[0])
+    return sentences(there, message), step, subject
 
 
-def _identity(entrant: RunEntrant) -> str:
-    """Return what has to be the same in both runs."""
-    spec = entrant.spec
-    return "\n".join([entrant.name, spec.provider or "", spec.model or "", spec.revision or ""])
+def _suites_telling(side: str) -> list[Suite]:
+    """Return the suites that tell of structure, or of answers, about stories that other suites can have too."""
+    return [suite for suite in suites().values() if suite.story and any(group.tells == side for group in suite.groups)]
 
 
-def _named(
-    entrants: Mapping[str, Mapping[str, Sequence[RunEntrant]]],
-) -> dict[str, dict[str, Sequence[RunEntrant]]]:
-    """Return them by the name of each model, with what it is where two of one name are not the same."""
-    identities = {identity for by_identity in entrants.values() for identity in by_identity}
-    names = [identity.partition("\n")[0] for identity in identities]
-    return {
-        group: {_page_name(identity, names): listed for identity, listed in by_identity.items()}
-        for group, by_identity in entrants.items()
-    }
+def _loaded(side: str) -> list[Suite]:
+    return [suite for suite in _suites_telling(side) if suite.load]
 
 
-def _page_name(identity: str, names: Sequence[str]) -> str:
-    name, *endpoint = identity.split("\n")
-    return name if names.count(name) == 1 else noted(name, listed(endpoint))
+def _under_way(project: Project, sides: Sequence[str]) -> Need | None:
+    """Return the newest run of structures, or of answers, that has not ended yet."""
+    names = [suite.name for side in sides for suite in _suites_telling(side)]
+    running = Run.objects.listed().filter(project=project, suite__in=names, job__state__in=UNENDED)
+    run = running.select_related("job").order_by("-pk").first()
+    if run is None:
+        return None
+    tables = any(suite.name == run.suite for suite in _suites_telling(STRUCTURE))
+    message = Sentence(
+        "The run “{run}”, of {what}, is {standing}: its figures count here once it has ended.",
+        run=run.title,
+        what=gettext_noop("belief tables") if tables else gettext_noop("questions"),
+        standing=run.job.standing,
+    )
+    return message, "run", run.uid
+
+
+def _next(project: Project, side: str) -> Need:
+    """Return the next step towards a run of structures, or of answers."""
+    suite_names = [""] if side == STRUCTURE else [suite.name for suite in _loaded(side)]
+    dataset = Dataset.objects.filter(project=project, suite__in=suite_names).order_by("-version").first()
+    if side == STRUCTURE and dataset:
+        run_on = Sentence(
+            "Gold is published as version {published}: now run the same models on its belief tables.",
+            published=dataset.version,
+        )
+        return run_on, "launch", str(dataset.version)
+    if side == STRUCTURE:
+        publish = gettext_noop("Now publish gold belief tables of the same stories, and run the same models on them.")
+        return publish, "publish", ""
+    if dataset:
+        run_on = Sentence(
+            "{title} is imported as version {version}: now run the same models on it, to its end.",
+            title=dataset.title,
+            version=dataset.version,
+        )
+        return run_on, "launch", str(dataset.version)
+    example = _loaded(side)[0]
+    bring = Sentence(
+        "Now import a benchmark with questions about the same stories, such as {example}, and run "
+        "the same models on it.",
+        example=example.title,
+    )
+    return bring, "import", example.name
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The two sides of a comparison. `cut` is the score from which a structure is right, None for the median; `models`
+    those that are compared; `structure_run` and `answers_run` are ids of runs, empty for the newest of each model."""
+
+    measure: Measure
+    answers: MetricGroup
+    models: tuple[str, ...]
+    parse: Parse = "repaired"
+    cut: float | None = None
+    counted: str = QUESTIONS
+    structure_run: str = ""
+    answers_run: str = ""
+
+
+def choice_of(sides: Sides, params: Mapping[str, str], models: Collection[str]) -> tuple[Choice, str]:
+    """Return the choice of `params`, whose names are in `NAMES`, and a sentence about a cut that cannot be. An unknown
+    or missing choice is replaced by the first one."""
+    answers = _named(sides.groups(ANSWERS), params.get("answers", ""))
+    fitting = [measure for measure in sides.measures if sides.models(measure, answers.key)] or sides.measures
+    measure = _named(fitting, params.get("measure", ""))
+    both = sides.models(measure, answers.key)
+    cut, problem = _cut(params.get("cut", ""))
+    run, structure_run = params.get("run", ""), params.get("structure", "")
+    return Choice(
+        measure=measure,
+        answers=answers,
+        models=tuple(model for model in both if model in models) or tuple(both),
+        parse="official" if params.get("parse") == "official" else "repaired",
+        cut=cut,
+        counted=STORIES if params.get("counted") == STORIES else QUESTIONS,
+        structure_run=structure_run if structure_run in sides.structure_runs(measure) else "",
+        answers_run=run if run in sides.runs(answers.key) else "",
+    ), problem
+
+
+def _named(among: Sequence[Any], key: str) -> Any:
+    return next((item for item in among if item.key == key), among[0])
+
+
+def _cut(text: str) -> tuple[float | None, str]:
+    """Return the cut as a fraction, None for an empty text, and a sentence about a text that is no percentage."""
+    written = text.strip().removesuffix("%").strip().replace(",", ".")
+    if not written:
+        return None, ""
+    try:
+        value = float(written)
+    except ValueError:
+        value = -1.0
+    if 0 <= value <= 100:
+        return value / 100, ""
+    return None, Sentence(
+        "Right from: {text} is not a number from 0 to 100; the median is taken.", text=repr(text[:40])
+    )

@@ -31,8 +31,7 @@ def _warm_structure(run: Run) -> None:
     """Hold the structures of the project's newest runs against their answers, as the page does that nothing is chosen
     on."""
     from benchmark.services.structure import association_of  # loads SciPy
-    from benchmark.services.structure_choice import choice_of, lacking
-    from benchmark.services.structure_sides import sides_of
+    from benchmark.services.structure_sides import choice_of, lacking, sides_of
 
     sides = sides_of(run.project)
     if not lacking(sides, run.project):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+import numpy as np
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -15,24 +17,32 @@ from django.urls import reverse
 from annotation.access import ProjectAccess
 from annotation.models import Role
 from benchmark.access import results_access, waiting_for
-from benchmark.addresses import table_named
-from benchmark.domain.association import Observation
+from benchmark.domain.association import RIGHT
 from benchmark.domain.tables import Table
 from benchmark.services.at_once import answers_at_once
-from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.structure import (
     ALL,
-    QUESTIONS,
-    STORIES,
     Association,
-    Choice,
     Related,
+    apart_of,
     association_of,
     is_at_hand,
+    question_texts,
+    sides_on_page,
 )
-from benchmark.services.structure_choice import NAMES, Lacking, Step, choice_of, lacking
-from benchmark.services.structure_sides import Measure, Sides, sides_of
-from benchmark.services.structure_stories import ANSWER, APART, Apart, apart_of, place_of, questions_text, sides_on_page
+from benchmark.services.structure_sides import (
+    NAMES,
+    QUESTIONS,
+    STORIES,
+    Choice,
+    Measure,
+    Need,
+    Sides,
+    Step,
+    choice_of,
+    lacking,
+    sides_of,
+)
 from benchmark.services.structure_tables import (
     PICTURE,
     all_sentences,
@@ -45,6 +55,7 @@ from benchmark.services.structure_tables import (
 from benchmark.suites.groups import ANSWERS
 from benchmark.suites.questions import PARSES
 from benchmark.views.at_once import following
+from benchmark.views.downloads import table_response
 from benchmark.views.files import files_of
 from benchmark.views.plots import plot_response
 from benchmark.views.tables import page_table
@@ -53,31 +64,31 @@ from core.views.charts import PLAIN, DotChart, Row, dot_chart
 from core.views.pages import Context
 
 APART_A_PAGE = 25
+APART = {"answer": "Answer right, structure wrong", "structure": gettext_noop("Structure right, answer wrong")}
 MOST_MODELS = 4
-"""The most models whose own rows tables on the page have; with more they have those of all together, and the files have
-each one's."""
+"""The most models with rows of their own in the page's tables. With more, the files have each model's rows."""
 STEPS: Mapping[Step, tuple[str, str]] = {
     "import": ("import_copy", gettext_noop("Import the questions")),
     "publish": ("datasets", gettext_noop("Publish the gold")),
     "launch": ("launch", gettext_noop("Launch a run")),
     "run": ("run", gettext_noop("Open the run")),
 }
-"""The page of each step that a project lacks, and the words of its button."""
+"""The page of each step that a project needs, and the label of its button."""
 COUNTED = {QUESTIONS: gettext_noop("Questions"), STORIES: gettext_noop("Whole stories")}
 
 
 def structure(request: HttpRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
     sides = sides_of(access.project)
-    if lacks := lacking(sides, access.project):
-        return render(request, "benchmark/results/structure.html", access.context | _lacking(access, lacks))
-    choice, problems = choice_of(sides, request.GET.dict(), request.GET.getlist("model"))
+    if need := lacking(sides, access.project):
+        return render(request, "benchmark/results/structure.html", access.context | _lacking(access, need))
+    choice, problem = choice_of(sides, request.GET.dict(), request.GET.getlist("model"))
     query = _query(request.GET, choice)
     context = {
         "sides": _offered(sides, choice),
         "choice": choice,
-        "problems": problems,
-        "cut": request.GET.get("cut", "") if problems else "" if choice.cut is None else f"{100 * choice.cut:g}",
+        "problem": problem,
+        "cut": request.GET.get("cut", "") if problem else "" if choice.cut is None else f"{100 * choice.cut:g}",
         "query": query,
         "others": [(name, value) for name, value in parse_qsl(query) if name != "model"],
         "every": len(choice.models) == len(sides.models(choice.measure, choice.answers.key)),
@@ -92,24 +103,24 @@ def structure(request: HttpRequest, slug: str) -> HttpResponse:
         "waiting": waiting_for(access, association.stories),
         "absent": association.absent,
     }
-    if association.metrics is not None and not context["waiting"]:
+    if association.tables and not context["waiting"]:
         context |= _parts(slug, association, query) | _apart(request, slug, association, query)
     return render(request, "benchmark/results/structure.html", access.context | context)
 
 
-def _lacking(access: ProjectAccess, lacks: Lacking) -> Context:
-    """Return what an empty page says, with the page of the next step for who may take it."""
-    if lacks.step != "run" and not access.at_least(Role.ADMIN):
-        return {"lacking": lacks.message}
-    name, action = STEPS[lacks.step]
-    place = [lacks.subject] if lacks.step in ("import", "run") else []
-    on_version = f"?dataset={lacks.subject}" if lacks.step == "launch" and lacks.subject else ""
-    href = reverse(f"benchmark:{name}", args=[access.project.slug, *place]) + on_version
-    return {"lacking": lacks.message, "action": action, "href": href}
+def _lacking(access: ProjectAccess, need: Need) -> Context:
+    """Return the message of an empty page, with the page of the next step for readers who may take it."""
+    message, step, subject = need
+    if step != "run" and not access.at_least(Role.ADMIN):
+        return {"lacking": message}
+    name, action = STEPS[step]
+    href = reverse(f"benchmark:{name}", args=[access.project.slug, *([subject] if step in ("import", "run") else [])])
+    on_version = f"?dataset={subject}" if step == "launch" and subject else ""
+    return {"lacking": message, "action": action, "href": href + on_version}
 
 
 def _query(params: QueryDict, choice: Choice) -> str:
-    """Return the address of the choice, without the page and what is listed."""
+    """Return the address of the choice, without the page and the list of questions."""
     pairs = [(name, value) for name in (*NAMES, "model") for value in params.getlist(name) if value and name != "cut"]
     return urlencode(pairs + ([("cut", f"{100 * choice.cut:g}")] if choice.cut is not None else []))
 
@@ -136,27 +147,26 @@ def _parts(slug: str, association: Association, query: str) -> Context:
     def address(kind: str, name: str, suffix: str) -> str:
         return f"{reverse(f'benchmark:structure_{kind}', args=[slug, name, suffix])}?{query}"
 
-    assert association.metrics is not None
-    tables = {
-        name: page_table(name, _short(make()), files=files_of("table", name, address))
-        for name, make in tables_of(association).items()
-        if name != "observations"
-    }
-    files = [file for file in files_of("table", "observations", address) if file.label != "LaTeX"]
+    made = {name: make() for name, make in tables_of(association).items() if name != "observations"}
+    finding, how = verdict_of(association)
     return {
-        "verdict": verdict_of(association),
+        "finding": finding,
+        "how": how,
         "chart": _answers_chart(association),
         "chart_files": files_of("plot", PICTURE, address),
-        "by_category": _related_chart(gettext_noop("By category"), association.metrics.categories),
-        "by_measure": _related_chart(gettext_noop("By figure of the structure"), association.metrics.measures),
-        "tables": tables,
-        "long_files": files,
-        "counts": len(association.metrics.tables) - (ALL in association.metrics.tables),
+        "by_category": _related_chart(gettext_noop("By category"), association.categories),
+        "by_measure": _related_chart(gettext_noop("By figure of the structure"), association.measures),
+        "tables": {
+            name: page_table(name, _short(table), files=files_of("table", name, address))
+            for name, table in made.items()
+        },
+        "long_files": [file for file in files_of("table", "observations", address) if file.label != "LaTeX"],
+        "counts": len(association.tables) - (ALL in association.tables),
     }
 
 
 def _short(table: Table) -> Table:
-    """Return the table with the rows of all models together, where it has a row for each of many in every part."""
+    """Return a table that has a row for each of many models in every part with the rows of all models together."""
     models = {row["model"] for row in table.rows}
     if "part" not in {column.key for column in table.columns} or len(models) <= MOST_MODELS + 1:
         return table
@@ -181,140 +191,108 @@ def _answers_chart(association: Association) -> DotChart:
 
 
 def _related_chart(title: str, related: Sequence[Related]) -> DotChart:
-    """Draw the correlations of all models together, or of the only one."""
-    model = next((relation.model for relation in related), "")
+    """Return the correlations of all models together, or of the only one."""
+    first = next((model for _, model, _ in related), "")
     rows = [
-        Row(label=relation.part, first=relation.estimate, n=Sentence("{n} answers", n=f"{relation.estimate.n:,}"))
-        for relation in related
-        if relation.model == model
+        Row(label=part, first=estimate, n=Sentence("{n} answers", n=f"{estimate.n:,}"))
+        for part, model, estimate in related
+        if model == first
     ]
     unit = gettext_noop("Correlation of structure and answers, lines are 95 % intervals over stories")
     return dot_chart(title, rows, unit=unit, zero=True, notation=PLAIN, heads=("r",))
 
 
-@dataclass(frozen=True, slots=True)
-class ApartTab:
-    """One of the two that may be right alone, with the number of such questions; `here` where they are listed."""
-
-    key: str
-    title: str
-    count: int
-    here: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ApartRow:
-    """A question of which one of the two is right: of which story, its score of structure in per cent, and the page on
-    which both are read."""
-
-    seen: Observation
-    story: int
-    structure: str
-    question: str
-    href: str
-
-
 def _apart(request: HttpRequest, slug: str, association: Association, query: str) -> Context:
-    """Return one page of the questions of which one of the two is right."""
-    right = request.GET["show"] if request.GET.get("show") in APART else ANSWER
+    """Return one page of the questions of which only the answer, or only the structure, is right."""
+    right = request.GET["show"] if request.GET.get("show") in APART else "answer"
     listed = {key: apart_of(association, key) for key in APART}
     page = Paginator(listed[right], APART_A_PAGE).get_page(request.GET.get("page"))
-    asked = questions_text(association.datasets, [apart.place.question for apart in page])
+    asked = question_texts(association, [int(row["question"]) for row in page])
     return {
-        "apart": [ApartTab(key, title, len(listed[key]), key == right) for key, title in APART.items()],
+        "apart": [
+            {"key": key, "title": title, "count": len(listed[key]), "here": key == right}
+            for key, title in APART.items()
+        ],
         "page": page,
         "apart_query": f"{query}&show={right}".strip("&"),
-        "rows": [_row(slug, apart, query, asked) for apart in page],
+        "rows": [_row(slug, row, query, asked) for row in page],
     }
 
 
-def _row(slug: str, apart: Apart, query: str, asked: Mapping[int, str]) -> ApartRow:
-    where = urlencode({"of": apart.seen.model, "question": apart.place.question})
-    page = reverse("benchmark:structure_story", args=[slug, apart.place.story])
-    return ApartRow(
-        seen=apart.seen,
-        story=apart.place.story,
-        structure=f"{100 * (apart.seen.structure.answered or 0):.1f}",
-        question=asked.get(apart.place.question, f"Question {apart.place.question}"),
-        href=f"{page}?{where}&{query}".strip("&"),
-    )
+def _row(slug: str, row: Any, query: str, asked: Mapping[int, str]) -> Context:
+    story, question = int(row["story"]), int(row["question"])
+    where = urlencode({"of": row["model"], "question": question})
+    return {
+        "model": row["model"],
+        "category": row["category"],
+        "story": story,
+        "structure": f"{100 * row['structure']:.1f}",
+        "question": asked.get(question, f"Question {question}"),
+        "href": f"{reverse('benchmark:structure_story', args=[slug, story])}?{where}&{query}".strip("&"),
+    }
 
 
 def _chosen(request: HttpRequest, access: ProjectAccess) -> Association | None:
-    """Return what the address of a file or a story asks for, None where there is nothing of it, which the page says.
-    Raises PermissionDenied where its reader has open work on one of its stories."""
+    """Return the results that the address of a file or a story asks for. Returns None if there are none, which the page
+    explains. Raises PermissionDenied if the reader has open work on one of the stories."""
     sides = sides_of(access.project)
     if lacking(sides, access.project):
         return None
-    choice, problems = choice_of(sides, request.GET.dict(), request.GET.getlist("model"))
+    choice, problem = choice_of(sides, request.GET.dict(), request.GET.getlist("model"))
     association = association_of(sides, choice)
     if waiting := waiting_for(access, association.stories):
         raise PermissionDenied(waiting)
-    return None if problems or association.metrics is None else association
+    return None if problem or not association.tables else association
 
 
-def _saying_why(request: HttpRequest, slug: str) -> HttpResponse:
+def _to_page(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(f"{reverse('benchmark:structure', args=[slug])}?{request.GET.urlencode()}")
 
 
 def structure_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
     association = _chosen(request, results_access(request.user, slug))
     if association is None:
-        return _saying_why(request, slug)
-    named = table_named(tables_of(association), table)
-    if data not in TABLE_TYPES:
-        raise Http404(
-            Sentence(
-                "There is no format {data} of tables; there are {table_types}.",
-                data=repr(data),
-                table_types=listed(TABLE_TYPES),
-            )
-        )
-    content = table_file(named, data, f"structure-{table}")
-    response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-structure-{table}.{data}"'
-    return response
+        return _to_page(request, slug)
+    tables = {f"structure-{name}": make for name, make in tables_of(association).items()}
+    return table_response(tables, f"structure-{table}", data, f"{slug}-structure-{table}")
 
 
 def structure_plot(request: HttpRequest, slug: str, plot: str, picture: str) -> HttpResponse:
     association = _chosen(request, results_access(request.user, slug))
     if association is None:
-        return _saying_why(request, slug)
+        return _to_page(request, slug)
     return plot_response(request, {PICTURE: picture_of(association)}, plot, picture, f"{slug}-structure-{plot}")
 
 
 def structure_story(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-    """One story: gold beside the structure that a model built, and its answer to a question."""
+    """Show the structure that a model built of a story next to gold, and its answer to a question."""
     access = results_access(request.user, slug)
     association = _chosen(request, access)
     if association is None:
-        return _saying_why(request, slug)
-    question = request.GET.get("question", "")
-    cell = place_of(association, request.GET.get("of", ""), int(question)) if question.isdecimal() else None
-    if cell is None or cell[1].place.story != number:
+        return _to_page(request, slug)
+    asked = [request.GET.get("of", ""), str(number), request.GET.get("question", "")]
+    row = next(
+        (row for row in association.frame if [row["model"], str(row["story"]), str(row["question"])] == asked), None
+    )
+    if row is None:
         raise Http404(gettext_noop("This model has no such question about this story."))
-    joined, apart = cell
-    choice = association.choice
     context = {
         "number": number,
-        "seen": apart.seen,
+        "model": row["model"],
+        "category": row["category"],
         "cut_text": cut_text(association),
-        "measure": choice.measure,
-        "sides": sides_on_page(joined, choice.measure, choice.answers, apart.place),
-        "query": _query(request.GET, choice),
-        "description": _verdict(apart, association.cut),
+        "sides": sides_on_page(association, row),
+        "query": _query(request.GET, association.choice),
+        "description": _description(row, association.cut),
     }
     return render(request, "benchmark/results/structure_story.html", access.context | context)
 
 
-def _verdict(apart: Apart, cut: float) -> str:
-    """Say which of the two is right."""
+def _description(row: Any, cut: float) -> str:
+    """Return which of the two is right, in words."""
     words = []
-    for name, case, least in (
-        (gettext_noop("Structure"), apart.seen.structure, cut),
-        ("answer", apart.seen.answer, 0.5),
-    ):
-        state = "missing" if case.answered is None else "right" if case.answered >= least else "wrong"
-        score = "" if case.answered is None or name == "answer" else f" ({100 * case.answered:.1f} %)"
-        words.append(f"{name} {state}{score}")
+    for name, least in (("structure", cut), ("answer", RIGHT)):
+        state = "missing" if np.isnan(row[name]) else "right" if row[name] >= least else "wrong"
+        score = "" if np.isnan(row[name]) or name == "answer" else f" ({100 * row[name]:.1f} %)"
+        words.append(f"{name.capitalize() if name == 'structure' else name} {state}{score}")
     return listed(words)

@@ -17,13 +17,8 @@ from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.models import Run
 from benchmark.services.calibration_links import study_drawn_from
-<<<<<<< HEAD
 from benchmark.services.runs import launched_with
-from benchmark.services.sweep_choices import (
-=======
-from benchmark.services.run_actions import launched_with
 from benchmark.services.sweep_results import (
->>>>>>> c1896849 (Rewrite sweep results as one module)
     LONGEST_REASON,
     WAITS,
     ChoiceRefused,

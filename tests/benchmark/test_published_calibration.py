@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import csv
 import io
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from benchmark.domain.tables import Column, Table, to_csv, to_latex
-from benchmark.services import sweep_tables
+from benchmark.services import sweep_results
 from benchmark.services.calibrating import CalibrationReport, JudgeBrief, StudyReports
 from benchmark.services.calibration_tables import judges_table, rows_by_level
 from judge.domain.calibration.differing import differing
@@ -102,13 +103,14 @@ def test_judges_are_ordered_by_agreement_with_people(kept):
 def test_a_sweep_has_the_judges_of_its_gold_between_its_steps(kept, monkeypatch):
     """Table 9 has three blocks; a judge that reads no prompt has a row with the level –."""
     assert set(rows_by_level(kept)) == {"GPT-5", "Gemini-2.5 Flash", "DeepSeek", "lexical-judge"}
-    monkeypatch.setattr(sweep_tables, "calibrated_studies", lambda run, reader: [None])
-    monkeypatch.setattr(sweep_tables, "reports_of_study", lambda study: kept)
-    rows = {row.name: row.cells() for row in sweep_tables._judges([None], None)}
+    monkeypatch.setattr(sweep_results, "calibrated_studies", lambda run, reader: [None])
+    monkeypatch.setattr(sweep_results, "reports_of_study", lambda study: kept)
+    monkeypatch.setattr(sweep_results, "judges_of_launch", lambda run: {})
+    rows = {row["model"]: row for row in sweep_results._judge_rows([SimpleNamespace(judge=None)], None)}
     assert 100 * rows["DeepSeek"]["l4"] == pytest.approx(63.65, abs=3) and rows["DeepSeek"]["best"] == "L4"
     assert 100 * rows["DeepSeek"]["l3"] == pytest.approx(58.55, abs=3) and "l3" not in rows["GPT-5"]
     assert rows["GPT-5"]["alike"] == "L4" and rows["DeepSeek"]["alike"] is None, "eight points are told from the best"
-    assert all(one["block"] == sweep_tables.JUDGES for one in rows.values())
+    assert all(one["block"] == sweep_results.JUDGES for one in rows.values())
     lexical = rows.pop("lexical-judge")
     assert all(one["l4-interval"] for one in rows.values()) and len(rows) == 3
     assert 100 * lexical["l0"] == pytest.approx(60, abs=3) and lexical["l0-interval"] and "l4" not in lexical

@@ -14,14 +14,13 @@ from rest_framework.test import APIClient
 
 from annotation.models import Assignment, Scope
 from annotation.services.api_tokens import make_token
-from benchmark.domain.association import beyond_category, lowest
+from benchmark.domain.association import beyond_category
 from benchmark.domain.inference.cases import Case
 from benchmark.models import Audience, Run, StoryScores
 from benchmark.services import structure
-from benchmark.services.structure import ALL, STORIES, Choice, association_of
-from benchmark.services.structure_sides import sides_of
-from benchmark.services.structure_stories import ANSWER, STRUCTURE, apart_of
-from benchmark.services.structure_tables import _signed, cut_text
+from benchmark.services.structure import ALL, apart_of, association_of, lowest
+from benchmark.services.structure_sides import STORIES, Choice, sides_of
+from benchmark.services.structure_tables import cut_text, signed
 from benchmark.services.warm import warm
 from tests.benchmark.results_world import HOSTILE, results_world
 from tests.benchmark.results_world import STORIES as NINE
@@ -56,16 +55,13 @@ def test_models_of_both_runs_are_joined_over_stories_of_the_same_text(world):
     sides, choice = choice_of(world)
     assert choice.models == tuple(sorted(["majority", "random", HOSTILE], key=str))  # omniscient answered no question
     association = association_of(sides, choice)
-    by_model = {joined.pair.model: joined for joined in association.joined}
-    joined = by_model["random"]
-    assert len(joined.observations) == 2 * NINE and joined.links.without_story == 1
-    assert joined.links.without_question == 0
+    joined = association.frame[association.frame["model"] == "random"]
+    assert len(joined) == 2 * NINE and association.left_out == [1, 0, 0]
     # the questions 1 and 2 are about the first story
-    assert [(place.story, place.question) for place in joined.places[:3]] == [(1, 1), (1, 2), (2, 3)]
-    assert all(of.links is joined.links for of in association.joined), "models of the same runs are linked once"
+    assert joined[["story", "question"]][:3].tolist() == [(1, 1), (1, 2), (2, 3)]
     assert association.stories == frozenset(range(1, NINE + 1))
-    assert list(association.metrics.tables) == [ALL, *choice.models]
-    assert {of.part for of in association.metrics.categories} == {row.category for row in world.dataset.samples.all()}
+    assert list(association.tables) == [ALL, *choice.models]
+    assert {part for part, *_ in association.categories} == {row.category for row in world.dataset.samples.all()}
 
 
 BOTH = "stage1.f1,stage2.overall_accuracy"
@@ -79,10 +75,9 @@ def test_extraction_and_labelling_are_right_together_where_both_are(world):
     assert choice.models == (HOSTILE,), "only one model was asked for both and for answers"
     association = association_of(sides, choice)
     assert cut_text(association) == f"{choice.measure.label}, each of at least 50 %"
-    [joined] = association.joined
-    seen = {place.story: one.structure.answered for one, place in zip(joined.observations, joined.places, strict=True)}
+    seen = dict(association.frame[["story", "structure"]].tolist())
     assert [seen[number] for number in (1, 2, 3, 4)] == [0.8, 0.1, 0.2, 0.1]
-    both, structure_alone, *_ = association.metrics.tables[HOSTILE].cells
+    both, structure_alone, *_ = association.tables[HOSTILE].cells
     assert both + structure_alone == 2, "two questions about the only story of which both are right"
 
 
@@ -138,12 +133,12 @@ def test_what_the_page_opens_with_is_there_once_a_run_is_finished(world, page, m
 def test_page_command_and_api_hold_both_against_answers(world, page, capsys):
     scores_are(world, f1=[0.9, 0.9, 0.2, 0.2], accuracy=[0.8, 0.1, 0.8, 0.1])
     text = page(f"measure={BOTH}&cut=50")
-    shown = next(tab.key for tab in text.context["apart"] if tab.count)
+    shown = next(tab["key"] for tab in text.context["apart"] if tab["count"])
     text = page(f"measure={BOTH}&cut=50&show={shown}")
     assert "each of at least 50 %" in text.content.decode() and "Both together" in text.content.decode()
     assert text.context["choice"].measure.key == BOTH
     row = next(row for row in text.context["rows"])
-    story = page(row.href.partition("?")[2].replace("&amp;", "&"), f"{row.story}/").content.decode()
+    story = page(row["href"].partition("?")[2].replace("&amp;", "&"), f"{row['story']}/").content.decode()
     assert "Stage 1: extraction" in story and "Stage 2: labelling" in story, "both parts stand side by side"
     slug = world.dataset.project.slug
     call_command("structure_answers", "--project", slug, "--measure", BOTH, "--cut", "50", "--json")
@@ -163,36 +158,36 @@ def test_page_command_and_api_hold_both_against_answers(world, page, capsys):
 def test_the_lower_of_two_scores_is_missing_where_one_is():
     # 0.8 and 0.4: the lower; one missing: between 0 and the other's best; one undefined: none
     known, low = Case.scored(0.8), Case.scored(0.4)
-    assert lowest([known, low]) == low
-    assert lowest([known, Case(0.0, 1.0, None, True)]) == Case(0.0, 0.8, None, True)
+    assert lowest([known, low]) == (0.4, 0.4, 0.4)
+    assert lowest([known, Case(0.0, 1.0, None, True)]) == (None, 0.0, 0.8)
     assert lowest([known, None]) is None
 
 
 def test_the_table_counts_what_the_reports_have(world):
     sides, choice = choice_of(world, cut=0.5, models=("random",))
-    table = association_of(sides, choice).metrics.tables["random"]
+    table = association_of(sides, choice).tables["random"]
     right = world.answers.entrants.get(name="random").items.filter(repaired_score=1.0, sample__number__lte=2 * NINE)
     assert table.cells[0] + table.cells[2] == right.count()
-    assert sum(table.cells) == 2 * NINE == table.asked
+    assert sum(table.cells) == 2 * NINE and not table.missing
 
 
 def test_what_nobody_can_read_is_missing_with_bounds(world):
     sides, choice = choice_of(world, cut=0.5, models=(HOSTILE,))
-    table = association_of(sides, choice).metrics.tables[HOSTILE]
-    assert sum(table.cells) == 0 and table.no_score == 2 * NINE and table.asked == 2 * NINE
+    table = association_of(sides, choice).tables[HOSTILE]
+    assert sum(table.cells) == 0 and table.no_score == table.missing == 2 * NINE
     assert table.bounds == (-1.0, 1.0) and table.difference.value is None
 
 
 def test_whole_stories_count_once(world):
     sides, choice = choice_of(world, counted=STORIES, models=("random",))
-    assert association_of(sides, choice).metrics.tables["random"].asked == NINE
+    assert sum(association_of(sides, choice).tables["random"].cells) == NINE
 
 
 def test_the_stories_that_fall_apart_are_those_of_the_table(world):
     sides, choice = choice_of(world, models=("random",))
     association = association_of(sides, choice)
-    cells = association.metrics.tables["random"].cells
-    assert [len(apart_of(association, right)) for right in (STRUCTURE, ANSWER)] == [cells[1], cells[2]]
+    cells = association.tables["random"].cells
+    assert [len(apart_of(association, right)) for right in ("structure", "answer")] == [cells[1], cells[2]]
     assert sum(cells[1:3]) > 0
 
 
@@ -213,17 +208,17 @@ def test_a_hostile_name_is_shown_as_a_text(page):
 
 def test_a_story_is_read_side_by_side(world, page):
     sides, choice = choice_of(world, models=("random",))
-    apart = apart_of(association_of(sides, choice), STRUCTURE)[0]
+    apart = apart_of(association_of(sides, choice), "structure")[0]
     found = page("model=random&measure=stage2.overall_accuracy&show=structure").content.decode()
-    address = f"{world.base}/results/structure/{apart.place.story}/?of=random&amp;question={apart.place.question}"
+    address = f"{world.base}/results/structure/{apart['story']}/?of=random&amp;question={apart['question']}"
     assert address in found
-    story = page(f"of=random&question={apart.place.question}&measure=stage2.overall_accuracy", f"{apart.place.story}/")
+    story = page(f"of=random&question={apart['question']}&measure=stage2.overall_accuracy", f"{apart['story']}/")
     text = story.content.decode()
-    sample = world.dataset.samples.get(number=apart.place.story)
+    sample = world.dataset.samples.get(number=apart["story"])
     for shown in (
         sample.text[:40],
         sample.beliefs[0]["belief"][:20],
-        f"first person think? ({apart.place.question})",
+        f"first person think? ({apart['question']})",
         "It is there",
     ):
         assert shown in text
@@ -306,8 +301,8 @@ def test_only_admins_are_led_to_a_step_that_only_they_may_take(world, client):
 
 
 def test_bounds_have_no_minus_before_nought():
-    assert [_signed(100 * value, "") for value in (-0.0, -0.0004, 0.0, -0.5)] == ["0.0", "0.0", "0.0", "−50.0"]
-    assert _signed(-0.04) == "+0.0"
+    assert [signed(100 * value, "") for value in (-0.0, -0.0004, 0.0, -0.5)] == ["0.0", "0.0", "0.0", "−50.0"]
+    assert signed(-0.04) == "+0.0"
 
 
 def test_open_work_on_a_story_makes_all_of_it_wait(world, client):

@@ -18,12 +18,7 @@ from benchmark.services.alignment_tables import load_tables, origin_of, units_of
 from benchmark.services.archiving import deletion_of
 from benchmark.services.calibration_tables import rows_by_level
 from benchmark.services.judge_panels import judged_beside
-<<<<<<< HEAD
 from benchmark.services.runs import launched_with
-from benchmark.services.sweep_choices import choose_model, choosings_of
-from benchmark.services.sweep_tables import BEYOND_NOTE, OPEN_NOTE, _judge, levels_table, models_table
-=======
-from benchmark.services.run_actions import launched_with
 from benchmark.services.sweep_results import (
     BEYOND_NOTE,
     OPEN_NOTE,
@@ -32,7 +27,6 @@ from benchmark.services.sweep_results import (
     levels_table,
     models_table,
 )
->>>>>>> c1896849 (Rewrite sweep results as one module)
 from benchmark.services.sweeps import sweep_of
 from judge.domain.calibration.agreement import SpannedEstimate
 from judge.domain.calibration.selection import Rival

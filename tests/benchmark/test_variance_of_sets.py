@@ -15,13 +15,7 @@ from django.utils import timezone
 
 from benchmark.models import Run, RunItem
 from benchmark.services.documents import document_of, tables_of
-<<<<<<< HEAD
 from benchmark.services.launches import start_run
-from benchmark.services.variance import split_of
-=======
-from benchmark.services.runs import start_run
-from benchmark.suites.contract import Sample
->>>>>>> c1896849 (Rewrite sweep results as one module)
 from benchmark.suites.fantom_questions import data
 from benchmark.suites.fantom_questions.asking import right_answer
 from benchmark.suites.fantom_questions.baselines import TELL

@@ -156,33 +156,6 @@ class GoldKindsOut(serializers.Serializer):
     tables = serializers.ListField(child=serializers.CharField())
 
 
-class CrossedOut(serializers.Serializer):
-    """How often structure and answer of a model are right, each alone, together and not at all."""
-
-    model = serializers.CharField()
-    both = serializers.IntegerField()
-    structure = serializers.IntegerField(help_text="Structure right, answer wrong.")
-    answer = serializers.IntegerField(help_text="Answer right, structure wrong.")
-    neither = serializers.IntegerField()
-    stories = serializers.IntegerField()
-    difference = MetricOut(help_text="Right answers given right structure, less those given wrong structure.")
-
-
-class StructureOut(serializers.Serializer):
-    """Structure against answers, over stories with the very same text."""
-
-    measure = serializers.CharField()
-    measures = serializers.ListField(child=serializers.CharField(), help_text="All that can be chosen.")
-    right = serializers.CharField(help_text="Which structures are right.")
-    cut = serializers.FloatField(help_text="A fraction.")
-    finding = serializers.CharField(help_text="Whether structure predicts answers beyond category.")
-    how = serializers.CharField(allow_blank=True)
-    models = CrossedOut(many=True, help_text="All models together first, where there are several.")
-    absent = AbsentOut(many=True)
-    method = serializers.CharField()
-    tables = serializers.ListField(child=serializers.CharField())
-
-
 class DifferenceOut(serializers.Serializer):
     """One figure of both, and the difference: first minus second, missing answers at their worst."""
 
