@@ -8,9 +8,10 @@ import importlib
 import itertools
 import logging
 import os
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Generator
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,6 @@ from hypothesis import settings as hypothesis_settings
 from tests import open_cursors
 from tests.cast import Cast, new_cast, new_story
 from tests.prepared import copy_migrated, copy_prepared, keep_migrated, migrate_once
-from tests.statements import Statements, left_out, unread
 from workers.domain import rate_limit
 from workers.domain.rate_limit import TOP, RateLimit
 
@@ -48,24 +48,11 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
     """
     if own := os.environ.get("PYTEST_XDIST_WORKER"):
         found = [path for arg in session.config.args for path in _files_of(Path(arg.partition("::")[0]))]
-        paths = [path for path in found if not pytest_ignore_collect(path)]
-        first = len(paths) * int(own.removeprefix("gw")) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
-        for path in paths[first:] + paths[:first]:
+        first = len(found) * int(own.removeprefix("gw")) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        for path in found[first:] + found[:first]:
             with contextlib.suppress(Exception, pytest.skip.Exception):  # the collection tells what is wrong
                 importlib.import_module(".".join(path.resolve().relative_to(ROOT).with_suffix("").parts))
     return (yield)
-
-
-def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Read no file of which the pass on PostgreSQL takes no test: two of three."""
-    path = collection_path.resolve()
-    return True if path.is_relative_to(ROOT) and path.relative_to(ROOT).as_posix() in _unread() else None
-
-
-@cache
-def _unread() -> set[str]:
-    folder = os.environ.get("TEST_NOTED")
-    return unread(Path(folder)) if folder else set()
 
 
 def _files_of(path: Path) -> list[Path]:
@@ -96,29 +83,33 @@ def pytest_sessionfinish() -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Note open cursors, and the statements of each test where the variable names a folder for them."""
     open_cursors.note_opened()
-    if folder := os.environ.get("TEST_NOTES"):
-        config.pluginmanager.register(Statements(Path(folder)))
 
 
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_reset_sequences", "live_server"}
+ON_BOTH_DATABASES = re.compile(
+    r"tests/(api/|judge/test_|test_urlconf|(annotation|workers)/test_\w*(import|archive|queue|count)"
+    r"|benchmark/test_(archiving|datasets|import|items|killed|large_runs|leaderboard|reports|runs_service|structure))"
+)
+"""Tests of what databases do differently: every operation of the API, every page, what is written in bulk and queries
+that are put together."""
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Mark what uses the database, so that the pass on PostgreSQL can leave out what would only say the same again.
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
+    """Mark what the pass on PostgreSQL takes (`pg`): tests of the people's part and of workers with
+    transactions of their own, those of ON_BOTH_DATABASES, and those that are marked so.
 
     What is dear begins first, or one process would wait for the other at the end.
     """
     for item in items:
-        if item.get_closest_marker("django_db") or DATABASE_FIXTURES & set(getattr(item, "fixturenames", ())):
-            item.add_marker("database")
+        mark = item.get_closest_marker("django_db")
+        if not (mark or DATABASE_FIXTURES & set(getattr(item, "fixturenames", ()))):
+            continue
+        at_once = mark and mark.kwargs.get("transaction") and not item.nodeid.startswith("tests/benchmark/")
+        if at_once or ON_BOTH_DATABASES.match(item.nodeid):
+            item.add_marker("pg")
     yield  # tests are chosen by their markers, and put in order by what they do to the database
-    if folder := os.environ.get("TEST_NOTED"):
-        out = left_out(items, Path(folder))
-        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in out])
-        items[:] = [item for item in items if item.nodeid not in out]
     items.sort(key=_turn)
 
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Runs all tests on SQLite, then on PostgreSQL those that use the database, but for what only sends again, at length, what
-# others send (tests/statements.py; TEST_POSTGRESQL=all leaves out none). Servers are started here, on ports of their
-# own and in a temporary folder, and ended here. A component that is missing is left out with a sentence; under CI=true
+# Runs all tests on SQLite, then on PostgreSQL those that depend on the database (the marker pg). Servers are started here,
+# on ports of their own and in a temporary folder, and ended here. A component that is missing is left out with a sentence; under CI=true
 # it fails the run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -66,13 +65,12 @@ fi
 
 echo "== SQLite"
 failed=0
-TEST_NOTES="$scratch/notes" "${PYTEST[@]}" "$@" || failed=$?  # what fails on PostgreSQL is worth knowing too
-[ "${TEST_POSTGRESQL:-}" = all ] || export TEST_NOTED="$scratch/notes"
+"${PYTEST[@]}" "$@" || failed=$?  # what fails on PostgreSQL is worth knowing too
 
 if [ -n "${pg_making:-}" ]; then
   wait "$pg_making" || { cat "$scratch/pg.making" >&2; exit 1; }
   echo "== PostgreSQL"
-  TEST_MIGRATED=migrated DATABASE_URL="postgres://credence@127.0.0.1:$pg_port/postgres" "${PYTEST[@]}" -m "database and not browser and not once" "$@" || failed=$?
+  TEST_MIGRATED=migrated DATABASE_URL="postgres://credence@127.0.0.1:$pg_port/postgres" "${PYTEST[@]}" -m "pg and not browser and not once" "$@" || failed=$?
 else
   missing PostgreSQL "the database tests ran on SQLite only."
 fi

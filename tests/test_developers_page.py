@@ -7,9 +7,6 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
-
-pytestmark = pytest.mark.xdist_group("developers page")  # all code is read once
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = (
     "config",
@@ -82,23 +79,16 @@ def defined() -> set[str]:
     )
 
 
-@pytest.mark.parametrize("span", [span for span in FILES if not EXAMPLES.search(span)])
-def test_a_file_that_is_named_is_there_and_defines_what_is_named_of_it(span):
-    file, _, name = span.partition(":")
-    found = files_named(file)
-    assert found, f"There is no {file}."
-    assert not name or any(name in defined_in(path) for path in found), f"{file} does not define {name}."
-
-
-@pytest.mark.parametrize("span", [span for span in DIRECTORIES if not EXAMPLES.search(span)])
-def test_a_folder_that_is_named_is_there(span):
-    assert any(f"/{span}" in f"/{path}" for path in paths()), f"There is no {span}."
-
-
-@pytest.mark.parametrize("span", [span for span in NAMES if span not in ELSEWHERE])
-def test_a_name_that_is_named_is_defined(span):
-    *_, name = span.split(".")
-    assert name in defined(), f"Nothing defines {span}."
+def test_what_the_page_names_is_there():
+    for span in (span for span in FILES if not EXAMPLES.search(span)):
+        file, _, name = span.partition(":")
+        found = files_named(file)
+        assert found, f"There is no {file}."
+        assert not name or any(name in defined_in(path) for path in found), f"{file} does not define {name}."
+    for span in (span for span in DIRECTORIES if not EXAMPLES.search(span)):
+        assert any(f"/{span}" in f"/{path}" for path in paths()), f"There is no {span}."
+    for span in (span for span in NAMES if span not in ELSEWHERE):
+        assert span.split(".")[-1] in defined(), f"Nothing defines {span}."
 
 
 def test_every_term_of_the_glossary_says_where_it_lives():

@@ -19,8 +19,6 @@ from annotation.services.arms import draw_for
 from annotation.services.votes import save_votes
 from core.plain import plain
 from tests.annotation.prefilling import CELLS, change, first_labels, label_all, shares
-from tests.english_left import OwnData, english_left
-from tests.test_kept_in_english import CHINESE
 
 pytestmark = pytest.mark.usefixtures("few_draws")
 PAGE = "/p/minds/prefill/effect/"
@@ -167,7 +165,6 @@ def test_page_and_command_tell_the_same(cast, suggested, client):
         " <", "<"
     )
     assert "Shifts are in points." in told and f"{100 * shift:+.1f}" in told and f"{shift:.1%}" not in told
-    assert english_left(client.get(PAGE, **CHINESE).content.decode(), OwnData({"Calderon"})) == []
 
 
 def test_models_of_which_nothing_can_be_said_share_a_sentence(cast, suggested, client):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from core.catalogues.files import DOMAINS, LOCALES, entries, path_of, sources, texts_by_catalogue, translated, update
 from core.catalogues.ours import FRAME, own_apps
@@ -17,8 +17,10 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("app", nargs="*", help="only the catalogues of these apps")
+        parser.add_argument("--check", action="store_true", help="fail where a text has no translation, for a release")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        lacking = 0
         catalogues = texts_by_catalogue(sources(settings.BASE_DIR, own_apps(), FRAME))
         for locale in LOCALES:
             paths = {
@@ -35,4 +37,7 @@ class Command(BaseCommand):
             for (app, domain), texts in sorted(catalogues.items()):
                 if not options["app"] or app in options["app"]:
                     without = update(paths[app, domain], locale, texts, translations)
+                    lacking += without
                     self.stdout.write(f"{app} {domain} {locale}: {len(texts)} texts, {without} not translated.")
+        if options["check"] and lacking:
+            raise CommandError(f"{lacking} texts have no translation; a release expects one for each.")
