@@ -87,6 +87,16 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
+            "builtins": [
+                "django.templatetags.i18n",
+                "django.templatetags.static",
+                "django.contrib.humanize.templatetags.humanize",
+                "django_htmx.templatetags.django_htmx",
+                "core.templatetags.texts",
+                "workers.templatetags.money",
+                "annotation.templatetags.values",
+                "benchmark.templatetags.results",
+            ],
         },
     },
 ]

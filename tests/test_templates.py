@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from core.templatetags.isolation import isolate
+from core.templatetags.texts import isolate
 
 ALONE = ("counting", "empty", "progress", "sort_header", "tile")
 """Components whose optional words a variable of the page must not stand in for."""

@@ -185,7 +185,7 @@ def test_what_is_put_into_a_chinese_sentence_has_a_space_where_latin_letters_mee
 
 
 def test_a_tag_between_two_parts_leaves_out_what_is_blank_after_it():
-    page = Template('{% load joints %}{{ a }}{% joint ":" %}\n  {{ b }}{{ "."|sign }}')
+    page = Template('{{ a }}{% joint ":" %}\n  {{ b }}{{ "."|sign }}')
     with override("en-gb"):
         assert page.render(Context({"a": "A", "b": "B"})) == "A: B."
     with override("zh-hans"):

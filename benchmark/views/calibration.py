@@ -20,7 +20,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
-from annotation.templatetags.agreement_values import brackets, coefficient_interval
+from annotation.templatetags.values import brackets, coefficient_interval
 from benchmark.access import calibrated_study, closed_in_study
 from benchmark.domain.corrections import differing_text
 from benchmark.services.calibrating import (

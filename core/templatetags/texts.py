@@ -3,18 +3,108 @@
 from __future__ import annotations
 
 import json
+import secrets
 from typing import Any
 
 from django import template
 from django.conf import settings
-from django.utils.html import json_script
+from django.forms import BoundField, ModelChoiceField
+from django.template.base import Parser, Token, TokenType
+from django.template.context import Context
+from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation.trans_real import DjangoTranslation, translation
 
-from core import wording
+from core import joints, wording
+from core.catalogues.sentences import translated as translated_text
+from core.joints import joint, listed
+from core.views.charts import Mark
 
 register = template.Library()
+
+
+@register.filter(is_safe=True)
+def translated(text: Any) -> Any:
+    """Return a text that code wrote in English, or each of several, in the language of the page; what is not text, or a
+    name that somebody gave, as it is."""
+    if isinstance(text, str):
+        return translated_text(text)
+    if isinstance(text, (list, tuple)):
+        return [translated(part) for part in text]
+    return text
+
+
+@register.simple_tag
+def in_words(mark: Mark) -> str:
+    """Return a row of a chart as it is read out, in the language of the page: `tiny: repaired 93.8 (78.1 to 98.5)`."""
+    parts = [" ".join(filter(None, (_within(what), translated(value)))) for what, value in mark.descriptions]
+    return joints.labelled(translated(mark.label), joints.joint(",").join(parts))
+
+
+def _within(title: str) -> str:
+    """Return a title as it stands within a sentence."""
+    words = str(translated(title))
+    return words.lower() if words == title else words
+
+
+@register.filter
+def spoken(field: BoundField) -> BoundField:
+    """Return a field with what it offers in the language of the page; objects, and values that are shown as they are,
+    keep their names."""
+    if hasattr(field.field, "choices") and not isinstance(field.field, ModelChoiceField):
+        widget = field.field.widget
+        widget.choices = [(value, label if value == label else translated(label)) for value, label in widget.choices]
+    return field
+
+
+register.filter("listed", listed)
+
+
+@register.filter
+def sign(text: str) -> str:
+    """Return a sign without the space that it brings, where a line of the template ends with it: `{{ "."|sign }}`."""
+    return joint(text).rstrip()
+
+
+class Joint(template.Node):
+    """Writes the sign."""
+
+    def __init__(self, sign: str) -> None:
+        self.sign = sign
+
+    def render(self, context: Context) -> str:
+        return joint(self.sign)
+
+
+@register.tag("joint")
+def do_joint(parser: Parser, token: Token) -> Joint:
+    """Write a sign between two parts: `{% joint ":" %}`. It brings its own space, so what is blank after it in the
+    template is left out. Raises KeyError for a sign that no text is joined by."""
+    sign = token.contents.removeprefix("joint ").strip('"')
+    joint(sign)
+    if parser.tokens and parser.tokens[-1].token_type == TokenType.TEXT:
+        parser.tokens[-1].contents = parser.tokens[-1].contents.lstrip()
+    return Joint(sign)
+
+
+@register.simple_tag
+def once() -> SafeString:
+    return format_html('<input type="hidden" name="once" value="{}">', secrets.token_urlsafe(18))
+
+
+FIRST_STRONG_ISOLATE, POP_DIRECTIONAL_ISOLATE = "\u2068", "\u2069"
+_CONTROLS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+"""Embeddings, overrides and isolates, which reach beyond the name that holds them (Unicode Annex 9, table of formatting
+characters)."""
+
+
+@register.filter(is_safe=True)
+def isolate(name: str) -> str:
+    """Keep the writing direction of a name to itself: without its own controls, and isolated where it is not plain
+    ASCII."""
+    text = name.translate(_CONTROLS)
+    return text if text.isascii() else f"{FIRST_STRONG_ISOLATE}{text}{POP_DIRECTIONAL_ISOLATE}"
 
 
 class _Short(json.JSONEncoder):

@@ -19,7 +19,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import AuditEvent, Proposition, Story
-from annotation.templatetags.agreement_values import p_value
+from annotation.templatetags.values import p_value
 from benchmark.domain.corrections import Corrections
 from benchmark.domain.tables import to_csv, to_json, to_latex
 from benchmark.models import Audience, Dataset, Run, RunItem

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.html import escape
 
-from annotation.templatetags.agreement_values import brackets, coefficient, percent, percent_interval
+from annotation.templatetags.values import brackets, coefficient, percent, percent_interval
 from benchmark.models import Run, RunItem
 from benchmark.services import calibrated_panels
 from benchmark.services.archiving import archive_run

@@ -7,7 +7,7 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from core.statistics import Estimate
-from core.templatetags.translated import in_words
+from core.templatetags.texts import in_words
 from core.views.charts import PERCENT, PLAIN, SIGNED_POINTS, Axis, Band, Dot, Row, dot_chart, no_intervals
 from core.views.control_charts import Level, Repeat, control_chart
 

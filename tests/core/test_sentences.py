@@ -99,7 +99,7 @@ def test_a_column_keeps_a_sentence():
 
 
 def test_a_page_escapes_what_it_shows_so():
-    page = Template("{% load translated %}{{ text|translated }} {{ words|translated|join:', ' }} {{ none|translated }}")
+    page = Template("{{ text|translated }} {{ words|translated|join:', ' }} {{ none|translated }}")
     context = Context({"text": Sentence("{name} is saved.", name="<b>"), "words": ["story", "x"], "none": 3})
     with translation.override("zh-hans"):
         assert page.render(context) == "&lt;b&gt; 已保存。 故事, x 3"

@@ -17,7 +17,7 @@ from django.utils import timezone, translation
 from annotation.domain.effort import NO_TIME, Activity, forecast_of
 from annotation.models import AppendOnly, Membership
 from annotation.services.effort import effort_of
-from annotation.templatetags.effort_values import hours as time_text
+from annotation.templatetags.values import hours as time_text
 from judge.domain.alignment import RowAnswer
 from judge.models import (
     Alignment,

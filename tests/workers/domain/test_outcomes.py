@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from workers.domain.outcomes import Outcome, commonest, outcome_of
-from workers.templatetags.outcomes import LEAST, segments_of
+from workers.templatetags.money import LEAST, segments_of
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from benchmark.suites.registry import nouns_of_group
 from benchmark.suites.reports import GroupMetrics, KeptAnalysis
 from benchmark.suites.settings import Settings
 from benchmark.suites.showing import missing
-from core.templatetags.translated import translated as shown
+from core.templatetags.texts import translated as shown
 
 MISSING = "failed"
 
