@@ -16,7 +16,7 @@ export CREDENCE_VAR := $(VAR)
 unexport PYTHONDONTWRITEBYTECODE
 export HOST PORT WORKERS THREADS SAMPLE
 
-.PHONY: prepare serve prepared-web web worker engine-worker test texts setup dev-setup lock lint check clean-venv
+.PHONY: test-all prepare serve prepared-web web worker engine-worker test texts setup dev-setup lock lint check clean-venv
 
 prepare: setup
 	@echo "Preparing the database (the first time takes up to a minute)…"
@@ -39,6 +39,10 @@ engine-worker:
 
 test: dev-setup
 	@bash tests/run.sh
+
+# All tests, those among them that take long: fuzzing, chaos, every page in the browser. Before a release.
+test-all: dev-setup
+	@TEST_ALL=1 bash tests/run.sh
 
 # Collects the texts of code, templates and scripts into the catalogues of their translations.
 texts: dev-setup

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Runs all tests on SQLite, then on PostgreSQL those that depend on the database (the marker pg). Servers are started here,
+# Runs the tests on SQLite (TEST_ALL=1: those that are marked thorough, too), then on PostgreSQL those that depend on the database (the marker pg). Servers are started here,
 # on ports of their own and in a temporary folder, and ended here. A component that is missing is left out with a sentence; under CI=true
 # it fails the run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+chosen="not thorough"
+[ "${TEST_ALL:-}" = 1 ] && chosen="thorough or not thorough"
 PYTEST=(.venv/bin/python -m pytest -n "${TEST_PROCESSES:-3}" --dist loadgroup --durations 25)
 scratch=$(mktemp -d)
 chmod 755 "$scratch"
@@ -65,12 +67,12 @@ fi
 
 echo "== SQLite"
 failed=0
-"${PYTEST[@]}" "$@" || failed=$?  # what fails on PostgreSQL is worth knowing too
+"${PYTEST[@]}" -m "$chosen" "$@" || failed=$?  # what fails on PostgreSQL is worth knowing too
 
 if [ -n "${pg_making:-}" ]; then
   wait "$pg_making" || { cat "$scratch/pg.making" >&2; exit 1; }
   echo "== PostgreSQL"
-  TEST_MIGRATED=migrated DATABASE_URL="postgres://credence@127.0.0.1:$pg_port/postgres" "${PYTEST[@]}" -m "pg and not browser and not once" "$@" || failed=$?
+  TEST_MIGRATED=migrated DATABASE_URL="postgres://credence@127.0.0.1:$pg_port/postgres" "${PYTEST[@]}" -m "pg and not browser and not once and ($chosen)" "$@" || failed=$?
 else
   missing PostgreSQL "the database tests ran on SQLite only."
 fi

@@ -76,6 +76,7 @@ def test_the_reasons_not_to_run_a_command_are_those_of_some_command():
 
 
 @pytest.mark.dear
+@pytest.mark.thorough
 @pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_every_command_works_as_it_stands(tmp_path, monkeypatch):

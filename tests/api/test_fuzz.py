@@ -35,7 +35,7 @@ from tests.benchmark.settled import baselines, settle, started, work_off
 from tests.judge.alignment_world import new_study
 from workers.models import Endpoint, EndpointRateLimit
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.dear]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.dear, pytest.mark.thorough]
 SEED = 20260101
 TIMES = int(os.environ.get("TEST_FUZZED") or 1)
 """How many times as many requests are made: more of them than one run needs find what only many do."""

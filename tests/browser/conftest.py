@@ -41,8 +41,11 @@ ARGUMENTS = [
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """One process takes all these tests: others would each start the browser, and what it keeps, too."""
+    """One process takes all these tests: others would each start the browser, and what it keeps, too. Every push
+    walks the paths that people take (`path`); the others belong to `make test-all`."""
     item.add_marker(pytest.mark.xdist_group("browser"))
+    if not item.get_closest_marker("path"):
+        item.add_marker(pytest.mark.thorough)
 
 
 @pytest.fixture(scope="package")

@@ -51,6 +51,7 @@ def open_story(page, story):
     page.wait_for_selector("[data-keys] .cell-current")
 
 
+@pytest.mark.path
 def test_a_story_is_decided_by_keyboard_alone(page, login, cast, disputed):
     story, following = disputed(1), disputed(2)
     login(page, cast.esi)
@@ -208,6 +209,7 @@ def test_typing_and_moving_on_do_not_wait_for_a_slow_answer(page, login, cast, d
     assert page.get_attribute(".cell-current", "id").startswith(cell(story, 3).proposition.uid)
 
 
+@pytest.mark.path
 def test_what_cannot_be_sent_is_kept_over_a_reload_and_sent_again(page, login, cast, disputed, away):
     cast.project.decides_and_goes_on = True
     cast.project.save()

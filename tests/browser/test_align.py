@@ -73,6 +73,7 @@ def open_rows(page) -> int:
     return page.locator(".align-row[data-answer=open]").count()
 
 
+@pytest.mark.path
 def test_a_table_is_aligned_with_fewer_than_sixty_keys(page, login, cast, made):
     """Equal rows are accepted at once, near ones each after a look, what is left has no match."""
     login(page, cast.bob)
@@ -189,6 +190,7 @@ def test_compound_rows_are_linked_by_mouse_and_by_keys(page, login, cast, made):
     assert said[rows[-1]].links == (keyed,)
 
 
+@pytest.mark.path
 def test_an_expert_decides_what_has_no_majority(page, login, cast, made, assert_accessible):
     answer_all(own(cast.bob), p1="g1", p2="g2")
     answer_all(own(cast.bea), p1="g1", p2="g3")

@@ -103,6 +103,7 @@ def test_the_translation_begins_where_the_story_begins(editor):
     assert editor.evaluate("document.querySelector('[data-language=zh]').textContent") == "小红把钥匙放进包里。"
 
 
+@pytest.mark.path
 def test_a_table_is_written_and_handed_in_by_keyboard_alone(editor, story, cast):
     write(editor)
     wait_saved(editor)
@@ -241,6 +242,7 @@ def test_names_are_completed_also_in_groups(editor, story, cast, joint):
     assert editor.is_visible("text=小红把钥匙放进包里。") and not editor.is_visible("#story-text")
 
 
+@pytest.mark.path
 def test_two_windows_see_each_other_and_keep_both_wordings(editor, story, cast, new_page, login):
     write(editor)
     wait_saved(editor)

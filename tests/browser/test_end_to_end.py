@@ -307,6 +307,7 @@ def published(server) -> list[list]:
     return json.loads(server.manage("shell", "-v", "0", "-c", PUBLISHED).splitlines()[-1])
 
 
+@pytest.mark.path
 def test_a_bare_story_becomes_published_gold_by_keyboard_and_kills_lose_nothing(server, visit, tmp_path):
     eves = [row for at, row in enumerate(ROWS) if at != ONLY_ED]
     eds = [row for at, row in enumerate(ROWS) if at != ONLY_EVE]

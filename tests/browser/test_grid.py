@@ -75,6 +75,7 @@ def break_saving(page) -> None:
     page.context.route("**/votes/", lambda route: route.fulfill(status=503, body="busy"))
 
 
+@pytest.mark.path
 def test_a_story_is_labelled_by_keyboard_alone(grid, story, cast):
     for at in range(len(ROWS)):
         digits = ["0" if at == 0 else "1", "1", "2", "1", str(1 + at % 8), "1" if at == 0 else "2", "4"]
@@ -130,6 +131,7 @@ def test_an_option_is_chosen_with_the_mouse(grid, story):
     assert focused(grid) == (2, "content_type")
 
 
+@pytest.mark.path
 def test_undo_goes_back_vote_by_vote_also_after_a_reload(grid, story):
     press(grid, "1", "2", "3")
     press(grid, "Home", "2")
@@ -162,6 +164,7 @@ def test_undo_right_after_undo_and_a_new_vote_keeps_the_order(grid, story):
     assert labels(Proposition.objects.gold_of(story).first()) == {"order": "3"}
 
 
+@pytest.mark.path
 def test_a_failed_save_is_shown_kept_over_a_reload_and_sent_afterwards(grid, story):
     break_saving(grid)
     press(grid, "1", "2")
@@ -257,6 +260,7 @@ def test_a_refused_vote_says_why_and_holds_nothing_up(grid, story):
     assert [vote.dimension for vote in Vote.objects.all()] == ["truth_status"]
 
 
+@pytest.mark.path
 def test_two_tabs_on_one_story_lose_nothing(grid, story):
     other = enter(grid.context.new_page(), story)
     press(grid, "1", "1")
@@ -374,6 +378,7 @@ def test_the_guideline_stays_beside_the_grid_and_follows_the_column(grid):
     assert focused(grid) == (1, "truth_status")
 
 
+@pytest.mark.path
 def test_a_comment_and_a_flag_are_written_without_the_mouse(grid, story, cast):
     press(grid, "ArrowDown", "c")
     grid.wait_for_selector("#panel-body textarea:focus")
@@ -430,6 +435,7 @@ def test_the_first_load_is_small(new_page, login, cast, story):
     assert page.get_attribute("html", "data-grid-ready") is not None
 
 
+@pytest.mark.path
 def test_work_and_grid_are_accessible_in_all_their_states(grid, assert_accessible, story):
     assert_accessible(grid)
     press(grid, "2", "m")

@@ -69,6 +69,7 @@ def active(page) -> str:
     return page.evaluate("document.querySelector('[data-active] [data-field=belief]').value")
 
 
+@pytest.mark.path
 def test_two_tables_become_one_by_keyboard_alone(page, login, cast, story):
     login(page, cast.esi)
     enter(page, story)
@@ -228,6 +229,7 @@ def test_a_link_made_in_another_tab_is_taken_back_here(page, login, cast, story)
     assert set(lanes_of(story).filter(uid__in=[a, b]).values_list("uid", flat=True)) == {a, b}
 
 
+@pytest.mark.path
 def test_both_experts_see_each_other_and_agree(page, login, cast, story, new_page):
     cast.project.tables_agreed = True
     cast.project.save()

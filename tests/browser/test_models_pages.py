@@ -217,6 +217,7 @@ def test_what_people_and_models_wrote_finds_its_own_direction(admin, full):
     assert admin.locator(".topbar-project > a").evaluate("e => getComputedStyle(e).direction") == "rtl"
 
 
+@pytest.mark.path
 # --- by keyboard alone
 # -------------------------------------------------------------------------------------------------------
 def test_a_model_is_registered_and_tried_by_keyboard_alone(admin, answered_at_once):
@@ -267,6 +268,7 @@ def test_a_model_whose_key_is_missing_says_which_variable(admin, answered_at_onc
     assert admin.locator("tbody .badge-failed").inner_text() == "fails"
 
 
+@pytest.mark.path
 def test_a_round_is_started_watched_and_opened_down_to_its_answer(admin, cast, make_story, make_endpoint):
     make_endpoint("dry-run", options={"delay": 0.5}, max_concurrency=2)
     for number in range(1, 7):
@@ -417,6 +419,7 @@ def wait_saved(page) -> None:
     wait_until(page, "!Object.keys(localStorage).some((name) => name.startsWith('credence:votes'))")
 
 
+@pytest.mark.path
 def test_space_accepts_one_suggestion_and_names_its_model(grid, cast, assert_accessible):
     place = place_of(Arm.SHOWN, cast)
     second = DEFAULT_SCHEMA[place[1]].values[1]

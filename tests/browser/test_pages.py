@@ -40,6 +40,7 @@ def test_an_empty_project_says_what_to_do(page, login, cast):
         assert page.locator(".topbar").evaluate("bar => bar.offsetHeight") < 50, width
 
 
+@pytest.mark.path
 def test_logging_in_by_keyboard(page, db):
     sample()
     page.goto("/")
@@ -64,6 +65,7 @@ def test_removing_a_member_asks_first(page, login, cast):
     assert not Membership.objects.filter(user=cast.bob).exists()
 
 
+@pytest.mark.path
 def test_releasing_an_assignment_asks_first_and_withdraws_its_votes(page, login, cast, make_story, assign, cast_vote):
     story = make_story()
     assignments = assign(story)

@@ -98,6 +98,7 @@ def test_the_picture_of_the_theme_is_shown(world, login, new_page, scheme):
     assert turned and not any(address.endswith(f"theme={scheme}") for address in turned)
 
 
+@pytest.mark.path
 def test_from_a_figure_down_to_a_raw_answer(world, admin):
     admin.goto(pages(world)["leaderboard"])
     row = admin.locator("#stage2 tbody tr", has_text="majority").first
@@ -108,6 +109,7 @@ def test_from_a_figure_down_to_a_raw_answer(world, admin):
     assert "Actor | Belief" in admin.locator("main").inner_text()
 
 
+@pytest.mark.path
 def test_by_keyboard_alone(world, admin):
     """Sort, choose two, compare them, share the comparison: no mouse."""
     admin.goto(pages(world)["leaderboard"])
@@ -174,6 +176,7 @@ def test_downloads(world, admin):
     assert "metrics/stage2_overall.csv" in archive.namelist()
 
 
+@pytest.mark.path
 def test_a_snapshot_opens_for_who_may_see_it(world, login, new_page, admin):
     world.show_to(Audience.EVERYONE)
     admin.goto(pages(world)["report"])

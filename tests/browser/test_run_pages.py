@@ -161,6 +161,7 @@ def test_models_are_searched_and_ticked_together(admin, gold, models):
     assert "0 of 5 chosen" in tools.inner_text()
 
 
+@pytest.mark.path
 def test_gold_is_published_and_baselines_are_launched_and_watched_to_the_end(admin, cast, make_story, models):
     for number in range(1, 4):
         settle(make_story(number))
@@ -195,6 +196,7 @@ def test_gold_is_published_and_baselines_are_launched_and_watched_to_the_end(adm
     assert admin.get_attribute("#run-progress", "hx-get") is None, "an ended run is not asked for any more"
 
 
+@pytest.mark.path
 def test_a_run_is_opened_down_to_a_raw_answer(admin, cast, gold, models):
     run = started(cast, gold, [models["omniscient"], models["majority"]], ALL, judge=models["lexical-judge"])
     work_off(run)

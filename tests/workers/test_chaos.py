@@ -47,6 +47,7 @@ def place() -> dict:
 
 
 @pytest.mark.dear
+@pytest.mark.thorough
 @pytest.mark.xdist_group("waiting")
 def test_eight_kills_lose_nothing_and_count_nothing_twice(place, prepared, tmp_path):
     if not place["database_url"]:
