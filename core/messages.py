@@ -69,6 +69,14 @@ def gettext_noop(text: str) -> str:
     return Sentence(text)
 
 
+class Refusal(ValueError):
+    """An error whose text is one sentence for the person who asked. `field` names the field to change, if any."""
+
+    def __init__(self, text: str, field: str = "", /, **parameters: object) -> None:
+        super().__init__(text if isinstance(text, Sentence) else Sentence(text, **parameters))
+        self.field = field
+
+
 def noted(text: object, note: object) -> Sentence:
     """Return a text with a note in brackets: `6 rows (2 blank)`."""
     return Sentence("{text} ({note})", text=text, note=note)

@@ -5,10 +5,11 @@ and services of the pages. Admins.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeVar
 
-from django import forms
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 from django.utils.datastructures import MultiValueDict
@@ -26,7 +27,7 @@ from benchmark.api.requests import EstimateIn, ImportIn, RunActionIn
 from benchmark.api.runs import Runs, run_answer
 from benchmark.api.shapes.runs import EstimateOut, ImportPreviewOut, RunActionOut, RunDetailOut
 from benchmark.forms.answers import AnswersForm
-from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm, as_posted
+from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm, RefusableForm, as_posted
 from benchmark.services import estimates
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.detectable import can_show
@@ -42,15 +43,16 @@ from core.api.bodies import read_body
 from core.api.description import BODY
 from core.api.errors import CannotBeDone
 from core.idempotency.requests import PARAMETER, made_once
-from core.incoming.shapes import NothingIn
+from core.incoming.shapes import NothingIn, Shape
 from core.plain import Json
-from workers.api.job_actions import EXAMPLE, do_action, why_refused
+from workers.api.job_actions import do_action, why_refused
 
-_NAMES = {"__all__": "body"}
-"""Fields of forms that bodies call otherwise."""
+Form = TypeVar("Form", bound=RefusableForm)
 WHY_REFUSED = {
     422: ("Well-formed, and refused; `fields` says why.", "The request holds fields that are not as expected.")
 }
+_FIELDS = {"__all__": "body", "files": "answers"}
+"""Fields of forms that bodies call otherwise."""
 _LAUNCH = {
     "dataset": 2,
     "endpoints": ["small", "large"],
@@ -58,17 +60,26 @@ _LAUNCH = {
     "methods": ["plain", "cot"],
     "controls": ["renamed"],
 }
-_MADE = answers(RunDetailOut, 403, *BODY, status=201, why=WHY_REFUSED)
+_IMPORT = {"dataset": 2, "model": "acme/large", "answers": {"batch-1/38997889/0": "No"}, "options": {"part": "coarse"}}
+
+
+def _described(
+    operation: str, parameters: Sequence[Any], shape: type[Shape], success: Any, *examples: Any, **more: Any
+) -> Any:
+    """Return the description of an operation on runs; `examples` are (name, body)."""
+    return extend_schema(
+        operation_id=operation,
+        tags=["runs"],
+        parameters=list(parameters),
+        request={"application/json": shape},
+        examples=[OpenApiExample(name, value=body, request_only=True) for name, body in examples],
+        responses=answers(success, 403, *BODY, **{"why": WHY_REFUSED} | more),
+    )
 
 
 class LaunchableRuns(Runs):
-    @extend_schema(
-        operation_id="runs_launch",
-        tags=["runs"],
-        parameters=[SLUG, PARAMETER],
-        request={"application/json": LaunchIn},
-        examples=[OpenApiExample("Two models by two methods", value=_LAUNCH, request_only=True)],
-        responses=_MADE,
+    @_described(
+        "runs_launch", [SLUG, PARAMETER], LaunchIn, RunDetailOut, ("Two models by two methods", _LAUNCH), status=201
     )
     def post(self, request: Request, slug: str) -> Response:
         """Launch a run, as the page does; estimate it first. Admins.
@@ -78,81 +89,65 @@ class LaunchableRuns(Runs):
         with it. 422 where the launch is refused, with a sentence for each field.
         """
         access = project_access(request.user, slug, role=Role.ADMIN)
-        body = read_body(request, LaunchIn)
-
-        def make() -> str:
-            plans = _plans(access.project, body.given)
-            return start_runs(by=request.user, plans=plans, now=timezone.now())[0].uid
-
-        return run_answer(run_access(request.user, slug, made(request, make)), status=201)
+        given = read_body(request, LaunchIn).given
+        return _made(request, slug, lambda: _started(request, _launch_form(access.project, given).plans()))
 
 
-def _plans(project: Project, given: Mapping[str, Any]) -> list[Plan]:
-    """Return the plans of a launch, one by each method. Raises CannotBeDone, RunRefused."""
+def _started(request: Request, plans: Sequence[Plan]) -> str:
+    return start_runs(by=request.user, plans=plans, now=timezone.now())[0].uid
+
+
+def _made(request: Request, slug: str, make: Callable[[], str]) -> Response:
+    """Answer the run that `make` made, now or under the same key before. Raises CannotBeDone."""
+    with _refusals():
+        uid = made_once(request, make)
+    return run_answer(run_access(request.user, slug, uid), status=201)
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Answer the refusal of a launch next to its field."""
+    try:
+        yield
+    except BadFile as error:
+        raise CannotBeDone({"answers": [str(error)]}) from error
+    except (RunRefused, BadPromptSet, SuiteFailed) as error:
+        field = getattr(error, "field", "")
+        raise CannotBeDone({_FIELDS.get(field, field): [str(error)]} if field else str(error)) from error
+
+
+def _launch_form(project: Project, given: Mapping[str, Any]) -> LaunchForm:
     suite = suite_of_version(project, str(given["dataset"]), given.get("suite"))
-    return _valid(LaunchForm, given, project=project, suite=suite).plans()
+    return _filled(LaunchForm, given, project=project, suite=suite)
 
 
-def _valid(kind: type[forms.Form], given: Mapping[str, Any], **about: Any) -> Any:
-    """Return the form of a page, valid, with these values and else as it is when it is opened. Raises CannotBeDone."""
+def _filled(kind: type[Form], given: Mapping[str, Any], files: Any = None, **about: Any) -> Form:
+    """Return the valid form of a page with these values; others are as on a new page. Raises CannotBeDone."""
     blank = kind(**about)
-    given, methods = _with_methods(blank, given)
-    named = {name: value for name, value in given.items() if name != "options"}
-    settings = [setting.name for setting in blank.suite.settings] if hasattr(blank, "suite") else []
-    settings = [name for name in settings if name in blank.fields]
-    if unknown := [name for name in given.get("options", {}) if name not in settings]:
-        expected = ", ".join(settings) or "none"
+    own, method = blank.option_fields, getattr(blank, "methods", None)
+    options = dict(given.get("options") or {})
+    chosen = {name: value for name, value in given.items() if name != "options"}
+    if method and "methods" in chosen:
+        if method.name in options:
+            raise CannotBeDone({"methods": [f"options.{method.name} says the same: leave one of them out."]})
+        options[method.name] = chosen.pop("methods")
+    if unknown := [name for name in options if name not in own]:
+        expected = ", ".join(own) or "none"
         raise CannotBeDone({f"options.{name}": [f"There is no such setting; expected {expected}."] for name in unknown})
-    if absent := [name for name, value in named.items() if value and name not in blank.fields]:
+    if absent := [name for name, value in chosen.items() if value and name not in blank.fields]:
         raise CannotBeDone({name: ["This version has nothing to choose here; leave it out."] for name in absent})
-    form = kind(as_posted(blank, named | given.get("options", {})), **about)
+    data = as_posted(blank, chosen | {own[name]: value for name, value in options.items()})
+    form = kind(data, *([files] if files else []), **about)
     if not form.is_valid():
-        named_so = {methods: "methods"} if methods else {}
-        raise CannotBeDone(
-            {named_so.get(name, _field(name, settings)): list(map(str, errors)) for name, errors in form.errors.items()}
-        )
+        names = _FIELDS | {field: f"options.{name}" for name, field in own.items()}
+        names |= {method.name: "methods"} if method and "methods" in given else {}
+        raise CannotBeDone({names.get(name, name): list(map(str, errors)) for name, errors in form.errors.items()})
     return form
 
 
-def _with_methods(blank: forms.Form, given: Mapping[str, Any]) -> tuple[Json, str]:
-    """Return what is given with its methods under the setting that chooses them, and that setting's name where they are
-    given. Raises CannotBeDone."""
-    setting = blank.suite.method if isinstance(blank, LaunchForm) else None
-    if "methods" not in given or setting is None:
-        return dict(given), ""
-    options = given.get("options") or {}
-    if setting.name in options:
-        raise CannotBeDone({"methods": [f"options.{setting.name} says the same: leave one of them out."]})
-    others = {name: value for name, value in given.items() if name != "methods"}
-    return others | {"options": {**options, setting.name: given["methods"]}}, setting.name
-
-
-def _field(name: str, settings: list[str]) -> str:
-    return f"options.{name}" if name in settings else _NAMES.get(name, name)
-
-
-def refused(error: Exception) -> CannotBeDone:
-    """Return the refusal of a launch as the API says it, beside its field where it names one."""
-    field = getattr(error, "field", "")
-    return CannotBeDone({_NAMES.get(field, field): [str(error)]} if field else str(error))
-
-
-def made(request: Request, make: Callable[[], str]) -> str:
-    """Return what `make` made, now or under the same key before. Raises CannotBeDone."""
-    try:
-        return made_once(request, make)
-    except (RunRefused, BadPromptSet, SuiteFailed) as refusal:
-        raise refused(refusal) from refusal
-
-
 class EstimateOfRun(GenericAPIView):
-    @extend_schema(
-        operation_id="runs_estimate",
-        tags=["runs"],
-        parameters=[SLUG],
-        request={"application/json": EstimateIn},
-        examples=[OpenApiExample("Two models by two methods", value=_LAUNCH | {"ledger": True}, request_only=True)],
-        responses=answers(EstimateOut, 403, *BODY, why=WHY_REFUSED),
+    @_described(
+        "runs_estimate", [SLUG], EstimateIn, EstimateOut, ("Two models by two methods", _LAUNCH | {"ledger": True})
     )
     def post(self, request: Request, slug: str) -> Response:
         """Estimate what a launch would ask and cost, and what it can show; nothing is made. Admins.
@@ -162,11 +157,9 @@ class EstimateOfRun(GenericAPIView):
         access = project_access(request.user, slug, role=Role.ADMIN)
         body = read_body(request, EstimateIn)
         launch = {name: value for name, value in body.given.items() if name != "ledger"}
-        try:
-            askings = estimates.askings_of_plans(_plans(access.project, launch))
+        with _refusals():
+            askings = estimates.askings_of_plans(_launch_form(access.project, launch).plans())
             estimate = estimates.estimate_all(askings, cached_answers if body.ledger else None)
-        except (RunRefused, BadPromptSet, SuiteFailed) as refusal:
-            raise refused(refusal) from refusal
         return Response(EstimateOut(_estimated(askings, estimate)).data)
 
 
@@ -206,14 +199,11 @@ def _sums(sums: estimates.Sums) -> Json:
 
 
 class RunAction(GenericAPIView):
-    @extend_schema(
-        operation_id="runs_steer",
-        tags=["runs"],
-        parameters=[SLUG, RUN, ACTION],
-        request={"application/json": RunActionIn},
-        examples=[EXAMPLE, OpenApiExample("All runs of its launch", value={"launch": True}, request_only=True)],
-        responses=answers(RunActionOut, 403, *BODY, why=why_refused("run")),
-    )
+    @_described(
+        "runs_steer", [SLUG, RUN, ACTION], RunActionIn, RunActionOut,
+        ("Going on with more money", {"budget": "25.00"}), ("All runs of its launch", {"launch": True}),
+        why=why_refused("run"),
+    )  # fmt: skip
     def post(self, request: Request, slug: str, run: str, action: str) -> Response:
         """Pauses, resumes or cancels a run with the runs under its controls, or asks its own failed items again
         (retry). Admins.
@@ -225,12 +215,10 @@ class RunAction(GenericAPIView):
         done: Json = {}
 
         def do(body: RunActionIn) -> None:
-            if body.launch:
-                launch = act_on_launch(access.run, action)
-                done.update(controls_taken_along=0, runs_of_launch=launch.runs, left=list(launch.left))
-            else:
-                along = act_on(access.run, action, budget=body.budget)
-                done.update(controls_taken_along=along.controls, runs_of_launch=0, left=list(along.left))
+            act = act_on_launch if body.launch else partial(act_on, budget=body.budget)
+            count, left, _ = act(access.run, action)
+            along, of_launch = (0, count) if body.launch else (count, 0)
+            done.update(controls_taken_along=along, runs_of_launch=of_launch, left=left)
 
         do_action(request, action, do, RunActionIn)
         access.run.job.refresh_from_db()
@@ -240,38 +228,27 @@ class RunAction(GenericAPIView):
 
 
 class Extend(GenericAPIView):
-    @extend_schema(
-        operation_id="runs_extend",
-        tags=["runs"],
-        parameters=[SLUG, RUN, PARAMETER],
-        request={"application/json": ExtendIn},
-        examples=[OpenApiExample("One more model", value={"endpoints": ["large"]}, request_only=True)],
-        responses=answers(RunDetailOut, 403, *BODY, why=WHY_REFUSED),
+    @_described(
+        "runs_extend", [SLUG, RUN, PARAMETER], ExtendIn, RunDetailOut, ("One more model", {"endpoints": ["large"]})
     )
     def post(self, request: Request, slug: str, run: str) -> Response:
         """Add models, or samples of its dataset, to a run; what is there stays. Admins."""
         access = run_access(request.user, slug, run, role=Role.ADMIN)
-        body = read_body(request, ExtendIn)
+        given = read_body(request, ExtendIn).given
 
         def make() -> str:
-            more = _valid(ExtendForm, body.given, run=access.run).additions(access.run)
-            added = extend_run(
-                by=request.user, run=access.run, endpoints=more.endpoints, stories=more.stories, now=timezone.now()
-            )
-            return str(added)
+            endpoints, stories = _filled(ExtendForm, given, run=access.run).additions(access.run)
+            more = {"endpoints": endpoints, "stories": stories}
+            return str(extend_run(by=request.user, run=access.run, now=timezone.now(), **more))
 
-        made(request, make)
+        with _refusals():
+            made_once(request, make)
         return run_answer(run_access(request.user, slug, run))
 
 
 class Judge(GenericAPIView):
-    @extend_schema(
-        operation_id="runs_judge",
-        tags=["runs"],
-        parameters=[SLUG, RUN, PARAMETER],
-        request={"application/json": JudgeIn},
-        examples=[OpenApiExample("Another judge", value={"judge": "large"}, request_only=True)],
-        responses=_MADE,
+    @_described(
+        "runs_judge", [SLUG, RUN, PARAMETER], JudgeIn, RunDetailOut, ("Another judge", {"judge": "large"}), status=201
     )
     def post(self, request: Request, slug: str, run: str) -> Response:
         """Have the answers of a run judged anew: another run, of the same answers. Admins.
@@ -279,99 +256,44 @@ class Judge(GenericAPIView):
         Each of further `judges` makes a run of its own, in the same launch; the run by `judge` is answered.
         """
         access = run_access(request.user, slug, run, role=Role.ADMIN)
-        body = read_body(request, JudgeIn)
-
-        def make() -> str:
-            form = _valid(JudgeForm, body.given, suite=suite_named(access.run.suite))
-            plans = form.plans(access.run)
-            return start_runs(by=request.user, plans=plans, now=timezone.now())[0].uid
-
-        return run_answer(run_access(request.user, slug, made(request, make)), status=201)
+        given, suite = read_body(request, JudgeIn).given, suite_named(access.run.suite)
+        return _made(request, slug, lambda: _started(request, _filled(JudgeForm, given, suite=suite).plans(access.run)))
 
 
 class Again(GenericAPIView):
-    @extend_schema(
-        operation_id="runs_repeat",
-        tags=["runs"],
-        parameters=[SLUG, RUN, PARAMETER],
-        request={"application/json": NothingIn},
-        responses=_MADE,
-    )
+    @_described("runs_repeat", [SLUG, RUN, PARAMETER], NothingIn, RunDetailOut, status=201)
     def post(self, request: Request, slug: str, run: str) -> Response:
         """Launch a run once more. Answers that the ledger has are not asked for again. Admins."""
         access = run_access(request.user, slug, run, role=Role.ADMIN)
         read_body(request, NothingIn)
-        again = made(request, lambda: run_again(by=request.user, run=access.run, now=timezone.now()).uid)
-        return run_answer(run_access(request.user, slug, again), status=201)
-
-
-_FILE = "answers.json"
-_FIELDS = {"files": "answers", "__all__": "body"}
-"""Fields of the form that bodies call otherwise."""
-_EXAMPLE = {"dataset": 2, "model": "acme/large", "answers": {"batch-1/38997889/0": "No"}, "options": {"part": "coarse"}}
+        return _made(request, slug, lambda: run_again(by=request.user, run=access.run, now=timezone.now()).uid)
 
 
 class ImportPreview(GenericAPIView):
-    @extend_schema(
-        operation_id="runs_import_preview",
-        tags=["runs"],
-        parameters=[SLUG],
-        request={"application/json": ImportIn},
-        examples=[OpenApiExample("Answers by id", value=_EXAMPLE, request_only=True)],
-        responses=answers(ImportPreviewOut, 403, *BODY, why=WHY_REFUSED),
-    )
+    @_described("runs_import_preview", [SLUG], ImportIn, ImportPreviewOut, ("Answers by id", _IMPORT))
     def post(self, request: Request, slug: str) -> Response:
         """Say what would become of answers that were made elsewhere; nothing is made. Admins.
 
         `answers` are by the ids that `score_outputs` takes, or by the keys of samples: texts, or texts by step.
         """
         access = project_access(request.user, slug, role=Role.ADMIN)
-        form = _form(access.project, read_body(request, ImportIn).given)
-        try:
+        form = _import_form(access.project, read_body(request, ImportIn).given)
+        with _refusals():
             return Response(ImportPreviewOut(form.preview().summary).data)
-        except BadFile as error:
-            raise CannotBeDone({"answers": [str(error)]}) from error
-        except RunRefused as error:
-            raise refused(error) from error
 
 
 class ImportedRuns(GenericAPIView):
-    @extend_schema(
-        operation_id="runs_import",
-        tags=["runs"],
-        parameters=[SLUG, PARAMETER],
-        request={"application/json": ImportIn},
-        examples=[OpenApiExample("Answers by id", value=_EXAMPLE, request_only=True)],
-        responses=answers(RunDetailOut, 403, *BODY, status=201, why=WHY_REFUSED),
-    )
+    @_described("runs_import", [SLUG, PARAMETER], ImportIn, RunDetailOut, ("Answers by id", _IMPORT), status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Keep answers that were made elsewhere as a run, marked as imported; look at the preview first. Admins."""
         access = project_access(request.user, slug, role=Role.ADMIN)
         given = read_body(request, ImportIn).given
-
-        def make() -> str:
-            try:
-                return _form(access.project, given).keep(by=request.user, now=timezone.now()).uid
-            except BadFile as error:
-                raise CannotBeDone({"answers": [str(error)]}) from error
-
-        return run_answer(run_access(request.user, slug, made(request, make)), status=201)
+        make = partial(_import_form, access.project, given)
+        return _made(request, slug, lambda: make().keep(by=request.user, now=timezone.now()).uid)
 
 
-def _form(project: Project, given: Mapping[str, Any]) -> AnswersForm:
-    """Return the form of the page with these values, valid. Raises CannotBeDone."""
-    about = {"project": project, "suite": suite_of_version(project, str(given["dataset"]), given.get("suite"))}
-    blank = AnswersForm(**about)
-    fields = {name: blank.field_of(name) for name in given.get("options") or {}}
-    if unknown := [name for name, field in fields.items() if not field]:
-        raise CannotBeDone({f"options.{name}": ["There is no such setting."] for name in unknown})
-    chosen = {name: value for name, value in given.items() if name not in ("options", "answers")}
-    if absent := [name for name, value in chosen.items() if value and name not in blank.fields]:
-        raise CannotBeDone({name: ["This version has nothing to choose here; leave it out."] for name in absent})
-    chosen |= {fields[name]: value for name, value in (given.get("options") or {}).items()}
-    file = SimpleUploadedFile(_FILE, json.dumps(given["answers"]).encode())
-    form = AnswersForm(as_posted(blank, chosen), MultiValueDict({"files": [file]}), **about)
-    if not form.is_valid():
-        named = {field: f"options.{name}" for name, field in fields.items()} | _FIELDS
-        raise CannotBeDone({named.get(name, name): list(map(str, errors)) for name, errors in form.errors.items()})
-    return form
+def _import_form(project: Project, given: Mapping[str, Any]) -> AnswersForm:
+    suite = suite_of_version(project, str(given["dataset"]), given.get("suite"))
+    file = SimpleUploadedFile("answers.json", json.dumps(given["answers"]).encode())
+    chosen = {name: value for name, value in given.items() if name != "answers"}
+    return _filled(AnswersForm, chosen, MultiValueDict({"files": [file]}), project=project, suite=suite)

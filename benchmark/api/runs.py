@@ -23,7 +23,7 @@ from benchmark.services.runs import beside_by_method, missing_rows, progress_row
 from benchmark.suites.registry import suite_named
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
-from core.plain import Json, plain
+from core.plain import Json
 
 
 class Runs(Listing):
@@ -38,7 +38,7 @@ class Runs(Listing):
         access = results_access(request.user, slug)
         read_query(request, Strict)
         page = self.paginate_queryset(Run.objects.listed().filter(project=access.project).in_list())
-        return self.answer(plain(run_rows(page)), RunOut)
+        return self.answer(run_rows(page), RunOut)
 
 
 class OneRun(GenericAPIView):
@@ -72,7 +72,7 @@ def run_answer(access: RunAccess, status: int = 200) -> Response:
         .first(),
         "withheld": len(closed & numbers_of(run)) if closed else 0,
     }
-    return Response(RunDetailOut(plain(run_rows([run])[0]) | detail).data, status=status)
+    return Response(RunDetailOut(run_rows([run])[0] | detail).data, status=status)
 
 
 def _controls(run: Run) -> QuerySet[Run]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from typing import Any
 
@@ -18,26 +18,19 @@ SEED = 1
 LONGEST_ANSWER = 6000
 """The tokens of an answer, where nobody chose another number."""
 
-_OF_EVERY_RUN = (
-    "split", "category", "limit", "max_tokens", "seed", "batch", "repetitions", "temperature", "options", "stories",
-    "budget",
+SHARED = (
+    "split", "category", "limit", "max_tokens", "seed", "budget", "batch", "repetitions", "temperature", "anew",
 )  # fmt: skip
+"""Parameters that a plan has under the same names."""
 _OF_SOME = ("example_stories", "control_lists", "anew")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameters:
-    """The parameters of a run.
-
-    `own` are values of settings of its suite that are kept under their own names, `options` those of the others, but
-    for what has a column of its own. `limit` 0 is every sample, `max_tokens` 0 where the run does not say it.
-    `example_stories` are the numbers of samples that may serve its prompts as examples, None for a suite without prompt
-    sets; `control_lists` is the version of the lists that its control draws from, None without a control. `anew`
-    numbers a draw of the ledger, where it asks again what was answered before. It asks about `stories` samples;
-    `budget` is in US dollars, None for no cap.
-    """
+    """The parameters of a run. `limit` 0 takes all samples, `max_tokens` 0 is unknown, `budget` is in US dollars."""
 
     own: Options = field(default_factory=dict)
+    """Values of settings of the suite that are kept under their own names."""
     split: str = ""
     category: str = ""
     limit: int = 0
@@ -47,44 +40,40 @@ class Parameters:
     repetitions: int = 1
     temperature: float | None = None
     options: Options = field(default_factory=dict)
+    """Values of the other settings of the suite, without those that have a column."""
     example_stories: tuple[int, ...] | None = None
+    """Numbers of the samples that may serve as examples in prompts; None for a suite without prompt sets."""
     control_lists: int | None = None
+    """Version of the lists that its control draws from."""
     anew: int = 0
+    """Number of a draw of the ledger."""
     stories: int = 0
+    """The number of samples that the run asks about."""
     budget: Decimal | None = None
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Parameters:
         """Return the parameters that `as_json` made."""
-        values = {name: kept[name] for name in (*_OF_EVERY_RUN, *_OF_SOME) if name in kept}
+        names = {each.name for each in fields(cls)} - {"own"}
+        values = {name: value for name, value in kept.items() if name in names}
         if (examples := kept.get("example_stories")) is not None:
             values["example_stories"] = tuple(examples)
         if budget := kept.get("budget"):
             values["budget"] = Decimal(budget)
-        return cls(own={name: value for name, value in kept.items() if name not in values}, **values)
+        return cls(own={name: value for name, value in kept.items() if name not in names}, **values)
 
     def as_json(self) -> Json:
-        """The suite's own, then the others by name, and of `example_stories`, `control_lists` and `anew` those that it
-        has."""
+        """Return the suite's own values, then the others by name; some are left out if the run has none."""
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "own"}
+        values |= {"options": dict(self.options), "budget": None if self.budget is None else str(self.budget)}
+        if self.example_stories is not None:
+            values["example_stories"] = list(self.example_stories)
         return {
             **self.own,
-            "split": self.split,
-            "category": self.category,
-            "limit": self.limit,
-            "max_tokens": self.max_tokens,
-            "seed": self.seed,
-            "batch": self.batch,
-            "repetitions": self.repetitions,
-            "temperature": self.temperature,
-            "options": dict(self.options),
-            **({} if self.example_stories is None else {"example_stories": list(self.example_stories)}),
-            **({} if self.control_lists is None else {"control_lists": self.control_lists}),
-            **({"anew": self.anew} if self.anew else {}),
-            "stories": self.stories,
-            "budget": None if self.budget is None else str(self.budget),
+            **{name: value for name, value in values.items() if name not in _OF_SOME or value not in (None, 0)},
         }
 
     def about(self, stories: int, example_stories: Sequence[int] | None) -> Parameters:
-        """Return them for a run that asks about so many samples, of which examples are chosen among these."""
+        """Return the parameters for another number of samples, and other examples if given."""
         examples = self.example_stories if example_stories is None else tuple(example_stories)
         return replace(self, stories=stories, example_stories=examples)

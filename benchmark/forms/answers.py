@@ -14,7 +14,7 @@ from django.utils.datastructures import MultiValueDict
 
 from annotation.forms.corpus import FilesField
 from annotation.models import Project, User
-from benchmark.forms.launch import RefusableForm, SampleFields
+from benchmark.forms.launch import SampleFields
 from benchmark.forms.settings import setting_field
 from benchmark.models import Run
 from benchmark.services.made_elsewhere import unread
@@ -28,7 +28,7 @@ from core.joints import labelled
 from core.messages import gettext_noop
 
 
-class AnswersForm(RefusableForm, SampleFields):
+class AnswersForm(SampleFields):
     """Files of answers to a suite's samples. Settings that answers are read by have fields under their names, those
     that say what the ids are of have `ids_<name>`."""
 
@@ -117,9 +117,10 @@ class AnswersForm(RefusableForm, SampleFields):
             for error in errors
         ]
 
-    def field_of(self, name: str) -> str:
-        """Return the name of the field of a setting, or of what says what ids are of; empty where there is none."""
-        return name if name in self.parse else f"ids_{name}" if f"ids_{name}" in self.fields else ""
+    @property
+    def option_fields(self) -> dict[str, str]:
+        """Names of fields by the names of settings, and of the options that say what ids are of."""
+        return {option.name: f"ids_{option.name}" for option in self._own} | {name: name for name in self.parse}
 
     def plan(self) -> Plan:
         """Return the plan of a valid form."""

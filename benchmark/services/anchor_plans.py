@@ -11,7 +11,7 @@ from benchmark.models import AnchorWatch, DatasetSample, Run, RunItem
 from benchmark.models.watch import FEWEST_ANCHORS, MOST_ANCHORS, MOST_DAYS
 from benchmark.services.estimates import Asking, Estimate, Look, estimate_all, parts_of
 from benchmark.services.judge_versions import judged_at
-from benchmark.services.launches import judging_plan
+from benchmark.services.launches import judging_plans
 from benchmark.services.plan_checks import check_all_but_samples
 from benchmark.services.plans import MOST_SEED, Plan, RunRefused, plan_of
 from benchmark.services.run_items import answers_by
@@ -140,7 +140,7 @@ def repeat_plan(plan: WatchPlan, *, title: str = "", anew: int = 0) -> Plan:
     RunRefused."""
     run, what = plan.run, plan.what
     if what.judges:
-        asked = judging_plan(run, judge=what.asked, options={})
+        [asked] = judging_plans(run, judges=[what.asked], options={})
         kept = [model for model in asked.endpoints if model in what.models]
         asked = replace(asked, endpoints=kept)
     else:

@@ -122,15 +122,13 @@ def checked_title(title: str) -> str:
     """Return a run's name without blanks around it. Raises RunRefused."""
     title = " ".join(title.replace("\x00", "").split())
     if not title:
-        raise RunRefused(gettext_noop("A run needs a name."), "title")
+        raise RunRefused("A run needs a name.", "title")
     if len(title) > LONGEST_TITLE:
         raise RunRefused(
-            Sentence(
-                "The name has {title} characters; expected up to {longest_title}.",
-                title=f"{len(title):,}",
-                longest_title=LONGEST_TITLE,
-            ),
+            "The name has {title} characters; expected up to {longest_title}.",
             "title",
+            title=f"{len(title):,}",
+            longest_title=LONGEST_TITLE,
         )
     return title
 

@@ -206,9 +206,9 @@ def askings_of(
     askings = [_published(plan, stories, _part_of(stories, most), room or Room())]
     looked = _part_of(stories, most and max(1, most // (1 + len(plan.controls))))
     for name in plan.controls:
-        under = under_control(plan, name, looked, len(stories))
-        parts = parts_of(under.plan, under.samples) if under.plan else []
-        askings.append(Asking(under.plan or plan, under.samples, parts, under.notes, len(stories) / len(looked)))
+        under, samples, notes = under_control(plan, name, looked, len(stories))
+        parts = parts_of(under, samples) if under else []
+        askings.append(Asking(under or plan, samples, parts, notes, len(stories) / len(looked)))
     return askings
 
 
@@ -267,7 +267,7 @@ def askings_of_extension(run: Run, more: Extension) -> list[Asking]:
     """Return what extending a run and its controls asks."""
     askings = [Asking(more.plan, more.stories, parts_of_extension(more))]
     for control in Run.objects.extended_with(run).order_by("pk"):
-        notes = under_control(more.plan, control.control, more.fresh).notes if more.fresh else ()
+        notes = under_control(more.plan, control.control, more.fresh)[2] if more.fresh else ()
         here = extension_under(control, more)
         askings.append(
             Asking(here.plan, here.stories, parts_of_extension(here), notes)

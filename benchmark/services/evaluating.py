@@ -300,12 +300,10 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
     answered = RunItem.objects.filter(entrant__run=run, call__isnull=False)
     if most is not None and answered.count() > most:
         raise RunRefused(
-            Sentence(
-                "The run has more than {most} answers, which takes too long for a page; the command does it: "
-                "manage.py runs reread {run}.",
-                most=f"{most:,}",
-                run=run.uid,
-            )
+            "The run has more than {most} answers, which takes too long for a page; the command does it: "
+            "manage.py runs reread {run}.",
+            most=f"{most:,}",
+            run=run.uid,
         )
     changed, failed = 0, []
     for step in [step.key for step in suite_named(run.suite).steps]:
@@ -326,12 +324,10 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
             else Sentence("{failed} answers stay", failed=f"{len(failed):,}")
         )
         raise RunRefused(
-            Sentence(
-                "{changed} parses changed, and {stay} as before: {failed}",
-                changed=f"{changed:,}",
-                stay=stay,
-                failed=failed[0],
-            )
+            "{changed} parses changed, and {stay} as before: {failed}",
+            changed=f"{changed:,}",
+            stay=stay,
+            failed=failed[0],
         )
     return changed
 

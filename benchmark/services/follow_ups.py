@@ -28,7 +28,7 @@ from benchmark.services.run_items import add_work
 from benchmark.suites.judges import FollowUp
 from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows
-from core.messages import Sentence, gettext_noop
+from core.messages import gettext_noop
 from workers.domain.pricing import Extent
 from workers.models import Job, JobState
 from workers.services.delivery import reopen_job
@@ -101,9 +101,9 @@ def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
     locked_run(run, changed=True)
     run.refresh_from_db(fields=["spec"])  # another may have noted something meanwhile
     if job.state == JobState.CANCELLED:
-        raise RunRefused(gettext_noop("The run was cancelled; run it again instead."))
+        raise RunRefused("The run was cancelled; run it again instead.")
     if run.judge and not run.judge.active:
-        raise RunRefused(Sentence("The endpoint {judge} is switched off.", judge=run.judge.name))
+        raise RunRefused("The endpoint {judge} is switched off.", judge=run.judge.name)
     described, gaps = follow_up_of(run), list(with_gaps(run).values_list("entrant_id", "sample_id", "repetition"))
     if described is None or not gaps:
         raise RunRefused(NOTHING)

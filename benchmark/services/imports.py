@@ -31,7 +31,7 @@ from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import Setting
 from core.digests import text_digest
 from core.incoming.damage import damage_as, fault_of, oversize
-from core.messages import Sentence, gettext_noop, listed, word
+from core.messages import Sentence, listed, word
 from core.plain import Json
 from core.texts import canonical, storable
 
@@ -106,9 +106,7 @@ def copy_of(suite: Suite, path: Path, options: Options) -> Copy:
     """Read and check a copy, a folder or a file as the suite takes it; nothing is kept. Raises BadImport."""
     if suite.load is None:
         raise BadImport(
-            Sentence(
-                "{suite} has no samples of its own: it is asked about a project's published gold.", suite=suite.title
-            )
+            "{suite} has no samples of its own: it is asked about a project's published gold.", suite=suite.title
         )
     _check_filled(suite, path)
     imported = _loaded(suite, path, options)
@@ -122,12 +120,12 @@ def copy_of(suite: Suite, path: Path, options: Options) -> Copy:
 def together(paths: Sequence[Path]) -> Iterator[Path]:
     """Yield the path that was named, or of several a folder that has them all under their names. Raises BadImport."""
     if missing := [path for path in paths if not path.exists()]:
-        raise BadImport(Sentence("There is no file or folder {missing}.", missing=missing[0]))
+        raise BadImport("There is no file or folder {missing}.", missing=missing[0])
     if len(paths) == 1:
         yield paths[0]
         return
     if len({path.name for path in paths}) < len(paths):
-        raise BadImport(gettext_noop("Two of the paths have one name; expected another for each."))
+        raise BadImport("Two of the paths have one name; expected another for each.")
     with tempfile.TemporaryDirectory(prefix="credence-import-") as temporary:
         for path in paths:
             (Path(temporary) / path.name).symlink_to(path.resolve())
@@ -138,7 +136,7 @@ def _check_filled(suite: Suite, path: Path) -> None:
     """Raise BadImport for an empty file of data, of which a reader says only what it expected to begin there."""
     for file in sorted(path.iterdir()) if path.is_dir() else [path]:
         if file.suffix.lower() in _DATA and file.is_file() and not file.stat().st_size:
-            raise BadImport(Sentence("{file} is empty; expected the file as it was released.", file=file.name))
+            raise BadImport("{file} is empty; expected the file as it was released.", file=file.name)
 
 
 def _loaded(suite: Suite, folder: Path, options: Options) -> Imported:
@@ -153,11 +151,9 @@ def _loaded(suite: Suite, folder: Path, options: Options) -> Imported:
         log.exception("A copy could not be read as %s.", suite.title)
         problem = f"{type(error).__name__}: {error}"[:200]
         raise BadImport(
-            Sentence(
-                "The copy cannot be read as {suite} ({problem}); the log of the program says where.",
-                suite=suite.title,
-                problem=problem,
-            )
+            "The copy cannot be read as {suite} ({problem}); the log of the program says where.",
+            suite=suite.title,
+            problem=problem,
         ) from error
 
 
@@ -195,11 +191,7 @@ def checked(settings: Sequence[Setting], options: Options) -> Options:
     names = {setting.name: setting for setting in settings}
     if unknown := sorted(set(options) - set(names)):
         raise BadImport(
-            Sentence(
-                "There is no option {unknown}; there are: {names}.",
-                unknown=repr(unknown[0]),
-                names=listed(names) or "none",
-            )
+            "There is no option {unknown}; there are: {names}.", unknown=repr(unknown[0]), names=listed(names) or "none"
         )
     try:
         return {name: setting.checked(options.get(name, setting.default)) for name, setting in names.items()}
@@ -253,13 +245,11 @@ def keep_copy(*, by: User | None, project: Project, copy: Copy, note: str = "") 
 
 def _check(suite: Suite, samples: Sequence[Sample]) -> None:
     if not samples:
-        raise BadImport(Sentence("The copy of {suite} holds no {noun}.", suite=suite.title, noun=word(suite.noun[0])))
+        raise BadImport("The copy of {suite} holds no {noun}.", suite=suite.title, noun=word(suite.noun[0]))
     keys: set[str] = set()
     for at, sample in enumerate(samples, start=1):
         if wrong := _wrong_name(sample):
-            raise BadImport(
-                Sentence("{noun} {at} of the copy: {wrong}", noun=suite.noun[0].capitalize(), at=at, wrong=wrong)
-            )
+            raise BadImport("{noun} {at} of the copy: {wrong}", noun=suite.noun[0].capitalize(), at=at, wrong=wrong)
         if storable(sample.key) in keys:
             problem = Sentence(
                 "Two {noun} have the key {sample}; expected one of its own for each.",
@@ -306,11 +296,7 @@ def _digest(sample: Sample) -> str:
         text = canonical(texts | {"content": _plain(sample.content), "gold": _plain(sample.gold)})
     except (TypeError, ValueError, RecursionError) as error:
         raise BadImport(
-            Sentence(
-                "Content or gold of {sample} cannot be kept as JSON ({error}).",
-                sample=f"{sample.key!r:.80}",
-                error=error,
-            )
+            "Content or gold of {sample} cannot be kept as JSON ({error}).", sample=f"{sample.key!r:.80}", error=error
         ) from error
     return text_digest(text)
 
@@ -341,7 +327,7 @@ def _unpacked(file: BinaryIO, folder: Path) -> Path:
     """The folder that a zip holds, without names that lead out of it. Raises BadImport."""
     with damage_as(_not_a_zip, BadImport), zipfile.ZipFile(file) as archive:
         if too_large := oversize(archive):
-            raise BadImport(Sentence("The archive {too_large}", too_large=too_large))
+            raise BadImport("The archive {too_large}", too_large=too_large)
         for entry in archive.infolist():
             if not entry.is_dir():
                 _unpack(archive, entry, folder)
@@ -351,9 +337,7 @@ def _unpacked(file: BinaryIO, folder: Path) -> Path:
 
 def _not_a_zip(error: Exception) -> BadImport:
     return BadImport(
-        Sentence(
-            "The file cannot be read as a zip archive ({error}); expected a zip of the folder.", error=fault_of(error)
-        )
+        "The file cannot be read as a zip archive ({error}); expected a zip of the folder.", error=fault_of(error)
     )
 
 
@@ -362,7 +346,7 @@ def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -> N
     parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
     if not parts or ".." in parts or parts[0] == "/" or any(":" in part or "\0" in part for part in parts):
         raise BadImport(
-            Sentence("The archive holds a file {filename}, which leads out of it.", filename=repr(entry.filename[:80]))
+            "The archive holds a file {filename}, which leads out of it.", filename=repr(entry.filename[:80])
         )
     target = folder.joinpath(*parts)
     target.parent.mkdir(parents=True, exist_ok=True)

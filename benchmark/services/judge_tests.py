@@ -68,7 +68,7 @@ def start_test(*, by: User | None, run: Run, now: datetime) -> JudgeTest:
             return test
     except JobRefused as error:
         raise RunRefused(str(error), "judge") from error
-    raise RunRefused(Sentence("{judge} has its self-test already.", judge=run.judge.name), "judge")
+    raise RunRefused("{judge} has its self-test already.", "judge", judge=run.judge.name)
 
 
 def way_on(test: JudgeTest) -> str:

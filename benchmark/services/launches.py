@@ -3,11 +3,11 @@ three have."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Any
 
 from django.db import transaction
 from pydantic import Field
@@ -17,7 +17,7 @@ from annotation.services import audit
 from benchmark.controls.chosen import CONTROLS
 from benchmark.domain.parameters import Options
 from benchmark.domain.provenance import DatasetVersion, ExamplesUsed, Provenance
-from benchmark.models import Dataset, DatasetSample, Run, RunItem
+from benchmark.models import DatasetSample, Run, RunItem
 from benchmark.services import preparing
 from benchmark.services.archiving import locked_run
 from benchmark.services.asking import reads_prompts
@@ -41,16 +41,15 @@ from benchmark.services.plans import (
     plan_of,
     prompt_hashes,
     title_of,
-    under_controls,
+    under_control,
 )
 from benchmark.services.provenance import spec_of, versions
 from benchmark.services.run_items import enter, enter_models, judged_answers, needed_by_judge, nothing_to_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import suite_named, suites_of
-from benchmark.suites.settings import SEED
 from core.incoming.shapes import Counted, Given, Like, Within, may_lack
-from core.messages import Sentence, gettext_noop, labelled, sentences
+from core.messages import gettext_noop, labelled, sentences
 from core.plain import Json
 from workers.domain.pricing import Dollars
 from workers.models import Endpoint
@@ -99,6 +98,13 @@ class Launch(Given):
     controls: Keys = may_lack("Controls under which everything is asked once more, as runs beside.")
 
 
+OF_ONE_RUN = (
+    "steps", "split", "category", "limit", "max_tokens", "seed", "repetitions", "temperature", "budget", "batch",
+    "title", "options", "controls",
+)  # fmt: skip
+"""Fields of a launch that a plan has under the same names."""
+
+
 class LaunchIn(Launch):
     """A run to be launched; only dataset and endpoints are needed."""
 
@@ -128,8 +134,8 @@ class ExtendIn(Given):
 
 
 def suite_of_version(project: Project, version: str | None, name: str | None = None) -> Suite:
-    """Return the suite that asks about the dataset version which an address or a form names, else about the project's
-    own gold. Where several suites can ask about it, it is the one of that `name`, else the first."""
+    """Return the suite that asks about a dataset version, else about the project's own gold. If several can, it is the
+    one of that `name`, else the first."""
     number = int(version) if version and version.isdecimal() and len(version) < 9 else None
     dataset = project.datasets.filter(version=number).first() if number is not None else None
     if dataset is None:
@@ -139,71 +145,18 @@ def suite_of_version(project: Project, version: str | None, name: str | None = N
     return next((suite for suite in able if name in (suite.name, suite.asked_for_as)), able[0])
 
 
-def planned(
-    launch: Launch,
-    suite: Suite,
-    *,
-    dataset: Dataset,
-    endpoints: Sequence[Endpoint],
-    judge: Endpoint | None,
-    source: Run | None = None,
-    settings: Options | None = None,
-) -> Plan:
-    """Return the plan of a launch but for its methods, with the rows that its names stand for.
-
-    What it leaves out is as the suite has it. `settings` hold where the launch has no options of their names; `source`
-    is the run whose answers the judge reads. Raises RunRefused.
-    """
-    return Plan(
-        dataset=dataset,
-        endpoints=endpoints,
-        judge=judge,
-        source=source,
-        suite=suite.name,
-        steps=launch.steps or [step.key for step in suite.launched],
-        options={**(settings or {}), **(launch.options or {})},
-        split=launch.split or "",
-        category=launch.category or "",
-        limit=launch.limit or 0,
-        max_tokens=suite.max_tokens if launch.max_tokens is None else launch.max_tokens,
-        seed=SEED if launch.seed is None else launch.seed,
-        budget=None if launch.budget is None else Decimal(launch.budget),
-        batch=bool(launch.batch),
-        title=launch.title or "",
-        repetitions=suite.repetitions if launch.repetitions is None else launch.repetitions,
-        temperature=launch.temperature,
-        controls=launch.controls or (),
-    )
-
-
-def judging_plan(source: Run, *, judge: Endpoint, options: Options, title: str = "") -> Plan:
-    """Return what the judge reads of `source` judged anew: same dataset, models, answer format, prompts and budget,
-    every sample that has an answer, and so of its controls; `options` are the settings of judging. Raises
-    RunRefused."""
-    if source.control:
-        raise RunRefused(BESIDE.format(of=source.original), "source")
-    suite = suite_named(source.suite)
-    answered = set(source.entrants.filter(items__step__in=needed_by_judge(suite)).values_list("endpoint", flat=True))
-    if not answered or suite.judging is None:
-        raise RunRefused(
-            Sentence("{source} has no {suite} to be judged.", source=source.title, suite=judged_answers(suite)[0]),
-            "source",
-        )
-    plan = plan_of(source)
-    original = source.source or source
-    return replace(
-        plan,
-        controls=_judged_controls(original),
-        endpoints=[endpoint for endpoint in plan.endpoints if endpoint.pk in answered],
-        steps=[suite.judging.key],
-        judge=judge,
-        options={**plan.options, **options},
-        source=original,
-        split="",
-        category="",
-        limit=0,
-        title=title or f"{source.title}, judged by {judge.name}"[:MOST_TITLE],
-    )
+def planned(suite: Suite, chosen: Mapping[str, Any], **rows: Any) -> Plan:
+    """Return the plan of what was chosen for one run, a `Launch` by name; the suite has the rest. `rows` are the rows
+    that names stand for, and fields that take precedence. Raises RunRefused."""
+    defaults = {
+        "steps": [step.key for step in suite.launched],
+        "max_tokens": suite.max_tokens,
+        "repetitions": suite.repetitions,
+    }
+    given = {name: value for name in OF_ONE_RUN if (value := chosen.get(name)) not in (None, "", [])}
+    if "budget" in given:
+        given["budget"] = abs(Decimal(given["budget"]))  # -0 is typed, too
+    return Plan(suite=suite.name, **(defaults | given | rows))
 
 
 def judging_plans(
@@ -215,36 +168,58 @@ def judging_plans(
     batch: bool | None = None,
     title: str = "",
 ) -> list[Plan]:
-    """Return the plans by which each of several judges reads the same answers anew, as `judging_plan` has them, with
-    equal parts of the budget; as a batch, where nothing else is said, as the source. Raises RunRefused."""
-    several = list(dict.fromkeys(judges))
-    part = part_of(budget, len(several))
-    titles = [labelled(title, judge.name)[:MOST_TITLE] if title and several[1:] else title for judge in several]
-    plans = [
-        judging_plan(source, judge=judge, options=options, title=named)
-        for judge, named in zip(several, titles, strict=True)
-    ]
-    return [replace(plan, budget=part, batch=plan.batch if batch is None else batch) for plan in plans]
+    """Return a plan for each judge that judges the answers of a run again, with equal parts of the budget.
 
+    The dataset, models, answer format, prompts and controls are those of the run, as is `batch` if it is None; all
+    samples with an answer are judged. `options` are the settings of judging. Raises RunRefused.
+    """
+    if source.control:
+        raise RunRefused(BESIDE.format(of=source.original), "source")
+    suite, original = suite_named(source.suite), source.source or source
+    needed = needed_by_judge(suite)
+    answered = set(source.entrants.filter(items__step__in=needed).values_list("endpoint", flat=True))
+    if not answered or suite.judging is None:
+        what = judged_answers(suite)[0]
+        raise RunRefused("{source} has no {suite} to be judged.", "source", source=source.title, suite=what)
+    plan, judges = plan_of(source), list(dict.fromkeys(judges))
+    controls = original.controls.order_by("pk")
+    same = replace(
+        plan,
+        controls=[control.control for control in controls if set(needed) <= set(control.steps)],
+        endpoints=[endpoint for endpoint in plan.endpoints if endpoint.pk in answered],
+        steps=[suite.judging.key],
+        source=original,
+        split="",
+        category="",
+        limit=0,
+        options={**plan.options, **options},
+        budget=part_of(budget, len(judges)),
+        batch=plan.batch if batch is None else batch,
+    )
 
-def _judged_controls(original: Run) -> list[str]:
-    """The controls under which the run has what a judge reads."""
-    needed = set(needed_by_judge(suite_named(original.suite)))
-    return [control.control for control in original.controls.order_by("pk") if needed <= set(control.steps)]
+    def titled(judge: Endpoint) -> str:
+        if title:
+            return labelled(title, judge.name)[:MOST_TITLE] if judges[1:] else title
+        return f"{source.title}, judged by {judge.name}"[:MOST_TITLE]
+
+    return [replace(same, judge=judge, title=titled(judge)) for judge in judges]
 
 
 LAUNCH = "launch"
-"""The entry of a run's `spec` that those of one launch have in common."""
+"""The entry of a run's `spec` that the runs of one launch share."""
 EXTENDED, READ_AGAIN, FOLLOWED_UP = "extended", gettext_noop("read again"), gettext_noop("followed up")
 """The kinds of entries in a run's `spec.later`."""
 BESIDE = gettext_noop(
     "This run stands beside {of} as its control: what is done to that one is done to its controls too."
 )
+ANSWERS_IMPORTED = gettext_noop(
+    "The answers of this run were imported: nothing is asked of its model here. Import further answers as another run."
+)
 
 
 def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[DatasetSample] = ()) -> Run:
-    """A run that works, on `stories` of the dataset where given, else on those that the plan selects, with one beside
-    it for each control of the plan. Raises RunRefused; then nothing was made."""
+    """Start a run on `stories`, else on the samples that the plan selects, and one under each control of the plan.
+    Raises RunRefused; then nothing was made."""
     stories = stories or check(plan, lean=True)
     try:
         with transaction.atomic():
@@ -259,8 +234,8 @@ def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[D
 
 @transaction.atomic
 def start_runs(*, by: User | None, plans: Sequence[Plan], now: datetime) -> list[Run]:
-    """Start a run of each plan, as `start_run` does, with the controls of each; several know of each other as one
-    launch. Raises RunRefused; then nothing was made."""
+    """Start a run of each plan, with its controls; several know each other as one launch. Raises RunRefused; then
+    nothing was made."""
     started = [start_run(by=by, plan=plan, now=now) for plan in plans]
     for run in started if started[1:] else ():
         run.spec = replace(run.provenance, launch=started[0].uid).as_json()
@@ -271,22 +246,20 @@ def start_runs(*, by: User | None, plans: Sequence[Plan], now: datetime) -> list
 def _start_controls(
     by: User | None, run: Run, plan: Plan, stories: Sequence[DatasetSample], now: datetime
 ) -> list[Run]:
-    """Start the runs beside this one, under each control of the plan that has something to ask."""
+    """Start the runs under each control of the plan that have something to ask. For many samples a worker finds out
+    which of them a control changes."""
     if len(stories) > preparing.LOOKED_AT and can_be_lean(plan.definition) and plan.source is None:
         asked = [asked_under(plan, name) for name in plan.controls]
         return [
             _start(by, replace(under, original=run), stories, now, looks=True) for under in asked if under.endpoints
         ]
-    return [
-        _start(by, replace(under.plan, original=run), under.samples, now)
-        for under in under_controls(plan, stories)
-        if under.plan
-    ]
+    found = [under_control(plan, name, stories) for name in plan.controls]
+    return [_start(by, replace(under, original=run), samples, now) for under, samples, _ in found if under]
 
 
 def add_controls(*, by: User | None, run: Run, controls: Sequence[str], now: datetime) -> list[Run]:
-    """Ask everything that a run has asked once more under controls that it has not, each with a budget as the run's
-    own. Raises RunRefused; then nothing was made."""
+    """Ask everything that a run has asked again under further controls, each with the budget of the run. Raises
+    RunRefused; then nothing was made."""
     plan, stories = controls_of_run(run, controls)
     try:
         with transaction.atomic():
@@ -294,45 +267,47 @@ def add_controls(*, by: User | None, run: Run, controls: Sequence[str], now: dat
     except JobRefused as error:
         raise RunRefused(str(error), "endpoints") from error
     if not started:
-        raise RunRefused(
-            sentences(*(note for under in under_controls(plan, stories) for note in under.notes)), "controls"
-        )
+        notes = [note for name in plan.controls for note in under_control(plan, name, stories)[2]]
+        raise RunRefused(sentences(*notes), "controls")
     return started
 
 
 def controls_of_run(run: Run, controls: Sequence[str]) -> tuple[Plan, list[DatasetSample]]:
-    """Return the plan of these controls of a run that is there, and all its samples. Raises RunRefused."""
+    """Return (plan of further controls of a run, all its samples). Raises RunRefused."""
     if run.control:
         raise RunRefused(BESIDE.format(of=run.original))
     plan = plan_of(run)
     if there := [name for name in controls if name in plan.controls]:
-        raise RunRefused(
-            Sentence("The run has the control “{controls}” already.", controls=CONTROLS[there[0]].title), "controls"
-        )
+        title = CONTROLS[there[0]].title
+        raise RunRefused("The run has the control “{controls}” already.", "controls", controls=title)
     if not controls:
-        raise RunRefused(gettext_noop("Tick at least one control."), "controls")
+        raise RunRefused("Tick at least one control.", "controls")
     budget = run.parameters.budget
-    total = None if budget is None else budget * (1 + len(controls))
-    asked = replace(plan, controls=controls, budget=total)
+    asked = replace(plan, controls=controls, budget=None if budget is None else budget * (1 + len(controls)))
     return asked, _stories_again(asked, run)
 
 
 def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: datetime, *, looks: bool = False) -> Run:
-    """Start one run about these samples. A worker makes its items where they are many, or where it `looks` which
-    samples its control changes."""
+    """Start one run about these samples. A worker makes its items if they are many, or if it `looks` which samples the
+    control changes."""
     if plan.source:
         locked_run(plan.source)
-    project = plan.dataset.project
-    title = title_of(plan)
-    endpoints = [*plan.endpoints, *([plan.judge] if plan.judge else [])]
+    project, title = plan.dataset.project, title_of(plan)
     later = looks or preparing.is_large(plan, len(stories))
     job = open_job(
-        by=by.username if by else "", handler=HANDLER, title=title, endpoints=endpoints,
+        by=by.username if by else "", handler=HANDLER, title=title,
+        endpoints=[*plan.endpoints, *([plan.judge] if plan.judge else [])],
         params={"project": project.slug}, budget=plan.budget, batch=plan.batch, preparing=later,
     )  # fmt: skip
     run = draft_of(plan, stories)
     run.title, run.source, run.job, run.created_by = title, plan.source, job, by
-    run.spec = _provenance(plan, run, stories).as_json()
+    run.spec = Provenance(
+        dataset=DatasetVersion(version=plan.dataset.version, digest=plan.dataset.digest),
+        prompts=prompt_hashes(plan),
+        examples=examples_of(plan, run, stories),
+        judge=spec_of(plan.judge) if plan.judge else None,
+        made_by=versions(),
+    ).as_json()
     run.save()
     if later:
         enter_models(run, plan.endpoints)
@@ -343,57 +318,25 @@ def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: d
             raise RunRefused(nothing_to_judge(plan.definition), "source")
     if plan.self_test and plan.judges:
         ensure_test(by=by, run=run, now=now)
-    details = {
-        "models": [endpoint.name for endpoint in plan.endpoints],
-        "steps": list(plan.steps),
-        "stories": len(stories),
-    }
+    models, steps = [endpoint.name for endpoint in plan.endpoints], list(plan.steps)
+    details = {"models": models, "steps": steps, "stories": len(stories)}
     audit.record(by=by, project=project, action="run.started", target=run.uid, **details)
     return run
 
 
-def _provenance(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> Provenance:
-    """Everything that made the run besides what its rows say, with the endpoints as they are now."""
-    return Provenance(
-        dataset=DatasetVersion(version=plan.dataset.version, digest=plan.dataset.digest),
-        prompts=prompt_hashes(plan),
-        examples=examples_of(plan, run, stories),
-        judge=spec_of(plan.judge) if plan.judge else None,
-        made_by=versions(),
-    )
-
-
 def examples_of(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> list[ExamplesUsed]:
-    """Return `examples_used`; for answers that were taken over, what their run recorded."""
+    """Return the examples in the prompts of a run; for answers that were taken over, those that their run recorded."""
     taken = plan.source.provenance.examples if plan.source else ()
-    return [
-        *(row for row in taken if row.step in plan.judged_anew),
-        *examples_used(run, _prompted_steps(plan), stories),
-    ]
-
-
-def _prompted_steps(plan: Plan) -> list[str]:
-    """The steps at which somebody reads a prompt: a baseline does not."""
     models = [endpoint for endpoint in plan.endpoints if reads_prompts(endpoint)]
     read = {step for endpoint in models for step in own_steps(plan, endpoint)}
     judged = reads_prompts(plan.judge)
-    return [step for step in plan.steps if (judged if plan.definition.step(step).judged else step in read)]
-
-
-ANSWERS_IMPORTED = gettext_noop(
-    "The answers of this run were imported: nothing is asked of its model here. Import further answers as another run."
-)
-
-
-def check_asks(run: Run) -> None:
-    """Raise RunRefused for a run whose answers were made elsewhere."""
-    if run.imported:
-        raise RunRefused(ANSWERS_IMPORTED)
+    steps = [step for step in plan.steps if (judged if plan.definition.step(step).judged else step in read)]
+    return [*(row for row in taken if row.step in plan.judged_anew), *examples_used(run, steps, stories)]
 
 
 @transaction.atomic
 def run_again(*, by: User | None, run: Run, now: datetime) -> Run:
-    """Launch the run once more, on all stories that it has by now. Answers that the ledger has are not asked for again.
+    """Launch the run once more, on all samples that it has by now. Answers in the ledger are not asked for again.
     Raises RunRefused."""
     locked_run(run)
     plan, stories = again_of(run)
@@ -401,17 +344,22 @@ def run_again(*, by: User | None, run: Run, now: datetime) -> Run:
 
 
 def again_of(run: Run) -> tuple[Plan, list[DatasetSample]]:
-    """Return the plan and the stories of a repeated run, with its controls. Raises RunRefused where it can no longer be
-    launched."""
-    if run.control:
-        raise RunRefused(BESIDE.format(of=run.original))
+    """Return (plan, samples) of a repeated run, with its controls. Raises RunRefused."""
     check_asks(run)
     plan = plan_of(run)
     return plan, _stories_again(plan, run)
 
 
+def check_asks(run: Run) -> None:
+    """Raise RunRefused for a run under a control, and for imported answers."""
+    if run.control:
+        raise RunRefused(BESIDE.format(of=run.original))
+    if run.imported:
+        raise RunRefused(ANSWERS_IMPORTED)
+
+
 def _stories_again(plan: Plan, run: Run) -> list[DatasetSample]:
-    """Return the samples that a run asks about, for a plan of it to ask about them again. Raises RunRefused."""
+    """Return the samples that a run asks about, for a plan that asks about them again. Raises RunRefused."""
     if plan.source is None:
         check_all_but_samples(plan)
     else:  # the answers that are judged may be gone
@@ -420,7 +368,7 @@ def _stories_again(plan: Plan, run: Run) -> list[DatasetSample]:
 
 
 def stories_of(run: Run) -> list[DatasetSample]:
-    """Return the samples that a run asks about, lean where they can be."""
+    """Return the samples that a run asks about, without their contents if they can be lean."""
     samples, positions = DatasetSample.objects.all(), preparing.to_prepare(run)
     if positions is None:
         samples = samples.filter(pk__in=RunItem.objects.filter(entrant__run=run).values("sample"))

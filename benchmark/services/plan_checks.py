@@ -1,4 +1,4 @@
-"""Checks of whether a planned run can be launched. Each check raises RunRefused with one sentence."""
+"""Checks of whether a plan can be launched. Each check raises RunRefused with one sentence."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from workers.services.jobs import MOST_MONEY
 
 
 def check(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
-    """Return the samples that the plan takes, imported ones without what they hold where they are to be `lean`. Raises
-    RunRefused with one sentence, also for what would fail only when it is asked."""
+    """Return the samples that the plan takes, without their contents if they can be `lean`. Raises RunRefused, also
+    for what would fail only when a model is asked."""
     check_all_but_samples(plan)
-    return _stories(plan, lean=lean and can_be_lean(plan.definition))
+    return _samples(plan, lean=lean and can_be_lean(plan.definition))
 
 
 def check_all_but_samples(plan: Plan) -> None:
@@ -49,9 +49,7 @@ def check_all_but_samples(plan: Plan) -> None:
     for endpoint in plan.endpoints:
         if not own_steps(plan, endpoint):
             raise RunRefused(_nothing_for(plan, endpoint), "endpoints")
-    check_answer_formats(plan)
-    check_room(plan)
-    check_addresses(plan)
+    check_endpoints(plan)
     try:
         prompt_hashes(plan)
     except (BadPromptSet, SuiteFailed) as error:
@@ -59,18 +57,16 @@ def check_all_but_samples(plan: Plan) -> None:
 
 
 def can_be_lean(suite: Suite) -> bool:
-    """Return whether a run of the suite is planned without what its samples hold: examples in prompts are chosen among
-    gold."""
+    """Return whether runs of the suite are planned without the contents of their samples."""
     return suite.load is not None and suite.prompting is None
 
 
 def samples_of_import(plan: Plan) -> list[DatasetSample]:
-    """Return the samples that answers made elsewhere are matched to; nobody is asked, so a plan needs no model. Raises
-    RunRefused."""
+    """Return the samples that imported answers are matched to; such a plan needs no model. Raises RunRefused."""
     _check_dataset(plan)
     _check_numbers(plan)
     _check_options(plan, [setting.for_imports for setting in plan.definition.settings])
-    return _stories(plan)
+    return _samples(plan)
 
 
 def _check_dataset(plan: Plan) -> None:
@@ -83,15 +79,9 @@ def _check_dataset(plan: Plan) -> None:
             else gettext_noop("a version of the project's own gold")
         )
         raise RunRefused(
-            Sentence(
-                "{dataset} holds {content}; {suite} needs {needed}.",
-                dataset=plan.dataset,
-                content=plan.dataset.title or word("gold"),
-                suite=suite.title,
-                needed=needed,
-            ),
-            "dataset",
-        )
+            "{dataset} holds {content}; {suite} needs {needed}.", "dataset",
+            dataset=plan.dataset, content=plan.dataset.title or word("gold"), suite=suite.title, needed=needed,
+        )  # fmt: skip
     try:
         why = suite.unfit(DatasetResources(plan.dataset)) if suite.unfit else ""
     except SuiteFailed as error:
@@ -102,22 +92,15 @@ def _check_dataset(plan: Plan) -> None:
 
 def _check_options(plan: Plan, settings: Sequence[Setting]) -> None:
     """Raise RunRefused for options that are none of the settings, and for values out of range."""
-    settings_by_name = {setting.name: setting for setting in settings}
-    if "answer_format" in set(plan.options) - set(settings_by_name):
+    settings_by_name, title = {setting.name: setting for setting in settings}, plan.definition.title
+    unknown = sorted(set(plan.options) - set(settings_by_name))
+    if "answer_format" in unknown:
+        raise RunRefused("{definition} is answered in free text alone.", "answer_format", definition=title)
+    if unknown:
         raise RunRefused(
-            Sentence("{definition} is answered in free text alone.", definition=plan.definition.title), "answer_format"
-        )
-    if unknown := sorted(set(plan.options) - set(settings_by_name)):
-        available = listed(settings_by_name) or "none"
-        raise RunRefused(
-            Sentence(
-                "{definition} has no option {unknown}; it has: {available}.",
-                definition=plan.definition.title,
-                unknown=repr(unknown[0]),
-                available=available,
-            ),
-            "options",
-        )
+            "{definition} has no option {unknown}; it has: {available}.", "options",
+            definition=title, unknown=repr(unknown[0]), available=listed(settings_by_name) or "none",
+        )  # fmt: skip
     for name, value in plan.options.items():
         try:
             settings_by_name[name].checked(value)
@@ -125,75 +108,49 @@ def _check_options(plan: Plan, settings: Sequence[Setting]) -> None:
             raise RunRefused(str(error), name) from error
     if plan.temperature is not None and not 0 <= plan.temperature <= MOST_TEMPERATURE:
         raise RunRefused(
-            Sentence(
-                "The temperature is {temperature}; expected 0 to {most_temperature}.",
-                temperature=plan.temperature,
-                most_temperature=MOST_TEMPERATURE,
-            ),
-            "temperature",
-        )
+            "The temperature is {temperature}; expected 0 to {most_temperature}.", "temperature",
+            temperature=plan.temperature, most_temperature=MOST_TEMPERATURE,
+        )  # fmt: skip
 
 
 def _check_steps(plan: Plan) -> None:
-    launched = [step.key for step in plan.definition.launched]
+    suite = plan.definition
+    launched = [step.key for step in suite.launched]
     if not plan.steps or not set(plan.steps) <= set(launched):
-        expected = (
-            Sentence("{steps} and {last}", steps=listed(launched[:-1]), last=launched[-1])
-            if launched[1:]
-            else launched[0]
-        )
+        several = Sentence("{steps} and {last}", steps=listed(launched[:-1]), last=launched[-1])
         raise RunRefused(
-            Sentence(
-                "The steps are {steps}; expected some of {expected}.",
-                steps=listed(plan.steps) or word("none"),
-                expected=expected,
-            ),
-            "steps",
-        )
-    _check_needs(plan)
+            "The steps are {steps}; expected some of {expected}.", "steps",
+            steps=listed(plan.steps) or word("none"), expected=several if launched[1:] else launched[0],
+        )  # fmt: skip
+    for step in suite.launched:
+        there = {*plan.steps, *(plan.judged_anew if step.judged else ())}
+        lacking = [suite.step(key) for key in step.needs if key not in there]
+        if step.key in plan.steps and lacking:
+            answers = lacking[0].answers[1]
+            anew = Sentence(", or a run whose {answers} are judged anew", answers=answers) if step.judged else ""
+            raise RunRefused(
+                "{step} needs {answers}: choose {missing} too{anew}.", "steps",
+                step=step.label, answers=answers, missing=lacking[0].label.lower(), anew=anew,
+            )  # fmt: skip
     if plan.source is not None:
         _check_source(plan, plan.source)
     _check_judge(plan)
     if not plan.endpoints:
-        raise RunRefused(gettext_noop("No model was chosen."), "endpoints")
-
-
-def _check_needs(plan: Plan) -> None:
-    """Raise RunRefused for a step whose question needs answers that nobody is asked for."""
-    for step in (step for step in plan.definition.launched if step.key in plan.steps):
-        there = {*plan.steps, *(plan.judged_anew if step.judged else ())}
-        if lacking := [plan.definition.step(key) for key in step.needs if key not in there]:
-            missing = lacking[0]
-            anew = (
-                Sentence(", or a run whose {answers} are judged anew", answers=missing.answers[1])
-                if step.judged
-                else ""
-            )
-            raise RunRefused(
-                Sentence(
-                    "{step} needs {answers}: choose {missing} too{anew}.",
-                    step=step.label,
-                    answers=missing.answers[1],
-                    missing=missing.label.lower(),
-                    anew=anew,
-                ),
-                "steps",
-            )
+        raise RunRefused("No model was chosen.", "endpoints")
 
 
 def _check_judge(plan: Plan) -> None:
+    suite = plan.definition
     if plan.judges and plan.judge is None:
-        label = plan.definition.judging.label
+        label = suite.judging.label
         raise RunRefused(
-            Sentence("{label} needs a judge: choose an endpoint, for instance the lexical judge.", label=label), "judge"
+            "{label} needs a judge: choose an endpoint, for instance the lexical judge.", "judge", label=label
         )
-    judged = {step.key for step in plan.definition.steps if step.judged}
+    judged = {step.key for step in suite.steps if step.judged}
     if plan.judge and not judged:
-        raise RunRefused(
-            Sentence("Nobody judges {definition}: leave the judge out.", definition=plan.definition.title), "judge"
-        )
+        raise RunRefused("Nobody judges {definition}: leave the judge out.", "judge", definition=suite.title)
     if plan.judge and not set(steps_of(plan.judge, plan.suite)) & judged:
-        raise RunRefused(Sentence("{judge} is a baseline that cannot judge.", judge=plan.judge.name), "judge")
+        raise RunRefused("{judge} is a baseline that cannot judge.", "judge", judge=plan.judge.name)
 
 
 def _check_numbers(plan: Plan) -> None:
@@ -204,152 +161,103 @@ def _check_numbers(plan: Plan) -> None:
         "repetitions": (gettext_noop("The number of repetitions"), 1, MOST_REPETITIONS),
     }
     for name, (called, least, most) in bounds.items():
-        if not least <= getattr(plan, name) <= most:
+        if not least <= (value := getattr(plan, name)) <= most:
             raise RunRefused(
-                Sentence(
-                    "{called} is {plan}; expected {least} to {most}.",
-                    called=called,
-                    plan=getattr(plan, name),
-                    least=least,
-                    most=most,
-                ),
-                name,
-            )
-    if plan.budget is not None and not (plan.budget.is_finite() and 0 <= plan.budget < MOST_MONEY):
+                "{called} is {plan}; expected {least} to {most}.", name,
+                called=called, plan=value, least=least, most=most,
+            )  # fmt: skip
+    if plan.budget is None:
+        return
+    if not (plan.budget.is_finite() and 0 <= plan.budget < MOST_MONEY):
         raise RunRefused(
-            Sentence("The budget is {budget}; expected US dollars, 0 or more, such as 2.50.", budget=plan.budget),
-            "budget",
+            "The budget is {budget}; expected US dollars, 0 or more, such as 2.50.", "budget", budget=plan.budget
         )
     for endpoint in [*plan.endpoints, *([plan.judge] if plan.judge else [])]:
-        if plan.budget is not None and not endpoint.prices.are_known:
+        if not endpoint.prices.are_known:
             raise RunRefused(unknown_price_sentence(endpoint.name), "budget")
 
 
-def _asked(plan: Plan) -> list[Endpoint]:
-    """The models of the plan, and its judge where it judges."""
-    return [*plan.endpoints, *([plan.judge] if plan.judge and plan.judges else [])]
-
-
-def check_room(plan: Plan) -> None:
-    """Raise RunRefused where the longest answer leaves no question any room in the context of an endpoint."""
-    for endpoint in _asked(plan):
-        if reads_prompts(endpoint) and 0 < endpoint.context_tokens <= plan.max_tokens:
-            raise RunRefused(
-                Sentence(
-                    "Answers of up to {max_tokens} tokens leave no room for a question in the context of "
-                    "{endpoint}, which holds {context_tokens}.",
-                    max_tokens=f"{plan.max_tokens:,}",
-                    endpoint=endpoint.name,
-                    context_tokens=f"{endpoint.context_tokens:,}",
-                ),
-                "max_tokens",
-            )
-
-
-def check_addresses(plan: Plan) -> None:
-    """Raise RunRefused for an endpoint without an address."""
-    for endpoint in _asked(plan):
-        if not endpoint.base_url and wants_address(endpoint.provider):
-            field = "judge" if endpoint == plan.judge else "endpoints"
-            raise RunRefused(
-                Sentence("{endpoint} has no address: say where its server answers.", endpoint=endpoint.name), field
-            )
-
-
-def _stories(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
-    samples = plan.dataset.samples.lean() if lean else plan.dataset.samples.all()
-    stories = list(samples.selected(split=plan.split, category=plan.category, limit=plan.limit))
-    if not stories:
-        raise RunRefused(
-            Sentence(
-                "The choice of split and category leaves no {noun} of this dataset.", noun=word(plan.definition.noun[0])
-            ),
-            "split",
-        )
-    judging = plan.definition.judging
-    if plan.source is None or judging is None or set(plan.steps) != {judging.key}:
-        return stories
-    rows = [
-        row for endpoint in plan.endpoints for row in ended_answers(plan.source, endpoint).values_list("sample", "call")
-    ]
-    asked_stories, answered_stories = {story for story, _ in rows}, {story for story, call in rows if call}
-    if any(story.pk in answered_stories for story in stories):
-        return [story for story in stories if story.pk in asked_stories]
-    raise RunRefused(nothing_to_judge(plan.definition), "source")
-
-
-def _nothing_for(plan: Plan, endpoint: Endpoint) -> str:
-    if endpoint.tasks is None:
-        if plan.source is None:
-            return Sentence("None of the chosen steps is for {endpoint}.", endpoint=endpoint.name)
-        return Sentence(
-            "{source} has no {definition} of {endpoint} to be judged.",
-            source=plan.source,
-            definition=judged_answers(plan.definition)[0],
-            endpoint=endpoint.name,
-        )
-    able = " or ".join(endpoint.tasks)
-    return Sentence(
-        "{endpoint} is a baseline that can only {able}; none of the chosen steps is for it.",
-        endpoint=endpoint.name,
-        able=able,
-    )
-
-
-def _check_source(plan: Plan, source: Run) -> None:
-    many = judged_answers(plan.definition)[1]
-    if asked_too := [plan.definition.step(key) for key in plan.judged_anew if key in plan.steps]:
-        raise RunRefused(
-            Sentence(
-                "A run that judges another's {many} makes none of its own; leave {asked_too} out.",
-                many=word(many),
-                asked_too=asked_too[0].label.lower(),
-            ),
-            "steps",
-        )
-    if not Run.objects.filter(pk=source.pk).exists():
-        raise RunRefused(DELETED, "source")
-    if source.dataset_id != plan.dataset.pk:
-        raise RunRefused(
-            Sentence(
-                "The {many} of {source} are about version {version} of the dataset, not version {other_version}.",
-                many=word(many),
-                source=source.title,
-                version=source.dataset.version,
-                other_version=plan.dataset.version,
-            ),
-            "source",
-        )
-    if source.answer_format != plan.answer_format:
-        answer_format = AnswerFormat(source.answer_format).label.lower()
-        raise RunRefused(
-            Sentence(
-                "The {many} of {source} are {answer_format}, and are judged as such.",
-                many=word(many),
-                source=source.title,
-                answer_format=answer_format,
-            ),
-            "answer_format",
-        )
-
-
-def check_answer_formats(plan: Plan) -> None:
-    """Raise RunRefused where an endpoint of the plan cannot hold its answers to a schema that it is to keep to."""
+def check_endpoints(plan: Plan) -> None:
+    """Raise RunRefused for an endpoint that is asked and has no address, leaves a question no room in its context, or
+    cannot hold its answers to a schema that it has to keep to."""
+    asked = [*plan.endpoints, *([plan.judge] if plan.judge and plan.judges else [])]
     if plan.answer_format == AnswerFormat.STRUCTURED:
-        _check_fitting(_asked(plan), "answer_format", gettext_noop("choose free text"))
+        _check_fitting(asked, "answer_format", gettext_noop("choose free text"))
     judge = plan.definition.judge
     if judge and plan.judge and plan.judges and judge.held_to_schema(plan.settings):
-        _check_fitting(
-            [plan.judge], "judge_answer_format", gettext_noop("let it judge in the answer format of the run")
-        )
+        way_out = gettext_noop("let it judge in the answer format of the run")
+        _check_fitting([plan.judge], "judge_answer_format", way_out)
+    for endpoint in asked:
+        if reads_prompts(endpoint) and 0 < endpoint.context_tokens <= plan.max_tokens:
+            raise RunRefused(
+                "Answers of up to {max_tokens} tokens leave no room for a question in the context of "
+                "{endpoint}, which holds {context_tokens}.", "max_tokens",
+                max_tokens=f"{plan.max_tokens:,}", endpoint=endpoint.name,
+                context_tokens=f"{endpoint.context_tokens:,}",
+            )  # fmt: skip
+    for endpoint in asked:
+        if not endpoint.base_url and wants_address(endpoint.provider):
+            field = "judge" if endpoint == plan.judge else "endpoints"
+            raise RunRefused("{endpoint} has no address: say where its server answers.", field, endpoint=endpoint.name)
 
 
 def _check_fitting(endpoints: Sequence[Endpoint], name: str, way_out: str) -> None:
     unable = [endpoint.name for endpoint in endpoints if not (endpoint.json_schema or endpoint.about.fits_schemas)]
     if unable:
         raise RunRefused(
-            Sentence(
-                "{unable} cannot hold its answers to a schema; {way_out}.", unable=listed(unable), way_out=way_out
-            ),
-            name,
+            "{unable} cannot hold its answers to a schema; {way_out}.", name, unable=listed(unable), way_out=way_out
         )
+
+
+def _samples(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
+    chosen = plan.dataset.samples.lean() if lean else plan.dataset.samples.all()
+    samples = list(chosen.selected(split=plan.split, category=plan.category, limit=plan.limit))
+    suite = plan.definition
+    if not samples:
+        raise RunRefused(
+            "The choice of split and category leaves no {noun} of this dataset.", "split", noun=word(suite.noun[0])
+        )
+    if plan.source is None or suite.judging is None or set(plan.steps) != {suite.judging.key}:
+        return samples
+    rows = [
+        row for endpoint in plan.endpoints for row in ended_answers(plan.source, endpoint).values_list("sample", "call")
+    ]
+    answered, asked = {sample for sample, call in rows if call}, {sample for sample, _ in rows}
+    if any(sample.pk in answered for sample in samples):
+        return [sample for sample in samples if sample.pk in asked]
+    raise RunRefused(nothing_to_judge(suite), "source")
+
+
+def _nothing_for(plan: Plan, endpoint: Endpoint) -> str:
+    if endpoint.tasks is not None:
+        return Sentence(
+            "{endpoint} is a baseline that can only {able}; none of the chosen steps is for it.",
+            endpoint=endpoint.name, able=" or ".join(endpoint.tasks),
+        )  # fmt: skip
+    if plan.source is None:
+        return Sentence("None of the chosen steps is for {endpoint}.", endpoint=endpoint.name)
+    return Sentence(
+        "{source} has no {definition} of {endpoint} to be judged.",
+        source=plan.source, definition=judged_answers(plan.definition)[0], endpoint=endpoint.name,
+    )  # fmt: skip
+
+
+def _check_source(plan: Plan, source: Run) -> None:
+    many = word(judged_answers(plan.definition)[1])
+    if asked_too := [plan.definition.step(key) for key in plan.judged_anew if key in plan.steps]:
+        raise RunRefused(
+            "A run that judges another's {many} makes none of its own; leave {asked_too} out.", "steps",
+            many=many, asked_too=asked_too[0].label.lower(),
+        )  # fmt: skip
+    if not Run.objects.filter(pk=source.pk).exists():
+        raise RunRefused(DELETED, "source")
+    if source.dataset_id != plan.dataset.pk:
+        raise RunRefused(
+            "The {many} of {source} are about version {version} of the dataset, not version {other_version}.", "source",
+            many=many, source=source.title, version=source.dataset.version, other_version=plan.dataset.version,
+        )  # fmt: skip
+    if source.answer_format != plan.answer_format:
+        raise RunRefused(
+            "The {many} of {source} are {answer_format}, and are judged as such.", "answer_format",
+            many=many, source=source.title, answer_format=AnswerFormat(source.answer_format).label.lower(),
+        )  # fmt: skip

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_DOWN, Decimal
+from types import MappingProxyType
+from typing import Any
 
 from benchmark.controls.chosen import CONTROLS, LISTS_VERSION, controls_of, refused, senseless
-from benchmark.domain.parameters import LONGEST_ANSWER, Options, Parameters
+from benchmark.domain.parameters import LONGEST_ANSWER, SHARED, Options, Parameters
 from benchmark.models import AnswerFormat, Dataset, DatasetSample, Run
 from benchmark.services.asking import (
     chosen_of,
@@ -19,55 +21,53 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import suite_for, suite_named
 from benchmark.suites.settings import COLUMN, OPTION, PARAMETER, SEED, Setting, Settings
-from core.messages import Sentence, gettext_noop, labelled, listed, sentences, uncapitalised, word
+from core.messages import Refusal, Sentence, gettext_noop, labelled, listed, sentences, uncapitalised, word
 from workers.models import Endpoint
 
 HANDLER = gettext_noop("evaluation")
 """The job handler of runs."""
 MOST_TOKENS, MOST_SEED, MOST_STORIES, MOST_REPETITIONS, MOST_TITLE = 200_000, 2**31 - 1, 1_000_000, 100, 200
 MOST_TEMPERATURE = 2
+NOTHING: Mapping[str, Sequence[Any]] = MappingProxyType({})
 
 
-class RunRefused(ValueError):
-    """A plan that cannot be launched. Its text says why in one sentence; `field` names the field of the plan to
-    change."""
-
-    def __init__(self, sentence: str, field: str = "") -> None:
-        super().__init__(sentence)
-        self.field = field
+class RunRefused(Refusal):
+    """A plan that cannot be launched."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plan of a run. `options` are the suite's settings, those that were not chosen at their defaults; `limit` 0
-    takes every sample; `suite` becomes the one for the schema that the dataset's gold is labelled by; `max_tokens` of
-    an answer; everything is asked `repetitions` times, at `temperature` where one is given; `budget` in US dollars,
-    None for no cap; `source` is the run whose answers the judge reads anew. `controls` name those under which
-    everything is asked once more; `control` is the one of a plan under it, `original` the run beside which that
-    stands. `anew` numbers a draw of the ledger: with another number the same questions are asked again, not taken from
-    what was answered."""
+    """A run as planned: what a page, a command or the API chose, with the rows that its names stand for."""
 
     dataset: Dataset
     endpoints: Sequence[Endpoint]
     steps: Sequence[str]
     suite: str
+    """Becomes the suite for the schema that the gold of the dataset is labelled by."""
     judge: Endpoint | None = None
     options: Options = field(default_factory=dict)
+    """Settings of the suite; those that were not chosen get their defaults."""
     split: str = ""
     category: str = ""
     limit: int = 0
+    """0 takes all samples."""
     max_tokens: int = LONGEST_ANSWER
     seed: int = SEED
     budget: Decimal | None = None
+    """In US dollars; None for no cap."""
     batch: bool = False
     source: Run | None = None
+    """The run whose answers the judge judges again."""
     title: str = ""
     repetitions: int = 1
     temperature: float | None = None
     controls: Sequence[str] = ()
+    """Everything is asked once more under each of these."""
     control: str = ""
     original: Run | None = None
+    """The run as published, of a run under a `control`."""
     anew: int = 0
+    """Number of a draw of the ledger: under another number the same questions are asked again."""
 
     def __post_init__(self) -> None:
         if self.definition.load is None:
@@ -82,8 +82,8 @@ class Plan:
         object.__setattr__(self, "controls", tuple(dict.fromkeys(self.controls)))
 
     def _programmed(self) -> Sequence[str]:
-        """Return the steps that the suite's program names, of which one that judges another's answers makes none, and
-        judging where there is a judge."""
+        """Return the steps that the suite's program names, and judging if there is a judge. A run that judges the
+        answers of another one has no steps of its own."""
         program, judging = self.definition.program, self.definition.judging
         try:
             own = program(self.options) if program and self.source is None else ()
@@ -183,62 +183,133 @@ def prompt_hashes(plan: Plan) -> dict[str, str]:
     return sets.hashes(prompts, plan.settings, plan.steps)
 
 
-FIELD = "method"
-"""The field of refusals for the choice of methods, whatever the setting's own name."""
-
-
 def methods_of(suite: Suite) -> dict[str, str]:
-    """Return the methods by which a suite asks, name → title, the one that others are held against first; none where it
-    asks in one way."""
+    """Return name → title of the methods by which a suite asks, the default first; empty if it asks in one way."""
     setting = suite.method
     if setting is None:
         return {}
-    return {
-        str(name): title for name, title in sorted(setting.choices, key=lambda choice: choice[0] != setting.default)
-    }
+    return {str(name): title for name, title in sorted(setting.choices, key=lambda row: row[0] != setting.default)}
 
 
 def method_of(plan: Plan) -> str:
-    """Return the name of the plan's method; empty for a suite that asks in one way."""
+    """Return the name of the plan's method, or "" for a suite that asks in one way."""
     setting = plan.definition.method
     return str(plan.options[setting.name]) if setting else ""
 
 
+def plans_of_launch(
+    plan: Plan,
+    *,
+    methods: Sequence[str] = (),
+    swept: Mapping[str, Sequence[Any]] = NOTHING,
+    judges: Sequence[Endpoint] = (),
+    judge_levels: Sequence[int] = (),
+) -> list[Plan]:
+    """Return the plans of all runs of a launch: by each method, at each swept choice, then by each further judge.
+    Raises RunRefused."""
+    return plans_with_judges(plans_of_sweep(plans_by_method(plan, methods), swept), judges, judge_levels)
+
+
 def plans_by_method(plan: Plan, methods: Sequence[str]) -> list[Plan]:
-    """Return a plan for each of the methods, in the order in which the suite has them, under names that tell them apart
-    and with equal parts of the budget; the plan itself where none is named. Raises RunRefused."""
+    """Return a plan for each method, in the order of the suite; the plan itself if none is named. Raises RunRefused."""
     if not methods:
         return [plan]
-    setting, offered = plan.definition.method, methods_of(plan.definition)
-    if setting is None:
-        raise RunRefused(
-            Sentence("{definition} asks in one way: leave the methods out.", definition=plan.definition.title), FIELD
-        )
+    suite, offered = plan.definition, methods_of(plan.definition)
+    if suite.method is None:
+        raise RunRefused("{definition} asks in one way: leave the methods out.", "method", definition=suite.title)
     if unknown := [name for name in methods if name not in offered]:
         raise RunRefused(
-            Sentence(
-                "There is no method {unknown}; {definition} has: {offered}.",
-                unknown=repr(unknown[0]),
-                definition=plan.definition.title,
-                offered=listed(offered),
-            ),
-            FIELD,
-        )
-    chosen = [name for name in offered if name in methods]
+            "There is no method {unknown}; {definition} has: {offered}.", "method",
+            unknown=repr(unknown[0]), definition=suite.title, offered=listed(offered),
+        )  # fmt: skip
+    return _parted(plan, [(offered[name], {suite.method.name: name}) for name in offered if name in methods])
+
+
+def swept_settings(suite: Suite) -> dict[str, Setting]:
+    """Return the settings of which a launch may take several choices, a run each, by the field that names them."""
+    return {setting.swept: setting for setting in suite.settings if setting.swept}
+
+
+def plans_of_sweep(plans: Sequence[Plan], swept: Mapping[str, Sequence[Any]]) -> list[Plan]:
+    """Return each plan at each chosen value, by field; the plans themselves if none is chosen. Raises RunRefused."""
+    for field_name, values in swept.items():
+        if values:
+            plans = [each for plan in plans for each in _at_each(plan, field_name, values)]
+    return list(plans)
+
+
+def _at_each(plan: Plan, field_name: str, values: Sequence[Any]) -> list[Plan]:
+    setting = _swept_setting(plan, field_name, values)
+    chosen = [value for value, _ in setting.choices if value in values]
+    return _parted(plan, [(f"{setting.label.lower()} {value}", {setting.name: value}) for value in chosen])
+
+
+def _swept_setting(plan: Plan, field_name: str, values: Sequence[Any]) -> Setting:
+    """Return the setting that is swept in that field. Raises RunRefused if it does not offer all of the values."""
+    setting = swept_settings(plan.definition).get(field_name)
+    if setting is None:
+        raise RunRefused(
+            "{definition} has nothing to sweep as {field}: leave it out.", field_name,
+            definition=plan.definition.title, field=field_name,
+        )  # fmt: skip
+    offered = [value for value, _ in setting.choices]
+    if unknown := [value for value in values if value not in offered]:
+        raise RunRefused(
+            "{setting} is {unknown}; expected {offered}.", field_name,
+            setting=setting.label, unknown=unknown[0], offered=" or ".join(map(str, offered)),
+        )  # fmt: skip
+    return setting
+
+
+def _parted(plan: Plan, choices: Sequence[tuple[str, Options]]) -> list[Plan]:
+    """Return the plan with the options of each choice, each with an equal part of the budget and a title that ends in
+    the name of the choice."""
+    budget = part_of(plan.budget, len(choices))
     return [
         replace(
             plan,
-            options={**plan.options, setting.name: name},
-            title=_titled(plan, offered[name]) if chosen[1:] else plan.title,
-            budget=part_of(plan.budget, len(chosen)),
+            options={**plan.options, **options},
+            title=_ending_in(plan, name) if choices[1:] else plan.title,
+            budget=budget,
         )
-        for name in chosen
+        for name, options in choices
     ]
 
 
-def _titled(plan: Plan, method: str) -> str:
-    ending = f": {method}"
+def _ending_in(plan: Plan, name: str) -> str:
+    ending = f": {name}"
     return f"{title_of(plan)[: MOST_TITLE - len(ending)]}{ending}"
+
+
+def plans_with_judges(plans: Sequence[Plan], judges: Sequence[Endpoint] = (), levels: Sequence[int] = ()) -> list[Plan]:
+    """Return the plans of a launch and, after them, one by each further judge and at each further level of its prompt.
+
+    Further judges judge the answers of the last plan, which are asked for once. All plans have equal parts of the
+    budget. A judge that reads no prompt has one level. Raises RunRefused.
+    """
+    last = plans[-1]
+    if not judges and not levels:
+        return list(plans)
+    suite, judging = last.definition, last.definition.judging
+    if judging is None or last.judge is None or not last.judges:
+        raise RunRefused("Nothing of this launch is judged: name a judge and tick its step.", "judge")
+    swept = [name for name, setting in swept_settings(suite).items() if setting in suite.judging_settings]
+    setting = _swept_setting(last, (swept or ["judge_levels"])[0], levels) if swept or levels else None
+    turns = [
+        (judge, {setting.name: level} if setting and level is not None else {})
+        for judge in dict.fromkeys([last.judge, *judges])
+        for level in (sorted(levels) if levels and reads_prompts(judge) else [None])
+    ]
+    budget = part_of(None if last.budget is None else last.budget * len(plans), len(plans) + len(turns) - 1)
+    asked = [step for step in last.steps if step in (*judging.needs, judging.key)]
+    own = [replace(plan, budget=budget, options={**plan.options, **turns[0][1]}) for plan in plans]
+    return own + [
+        replace(
+            last, judge=judge, steps=asked, controls=(), options={**last.options, **options}, budget=budget,
+            title=_ending_in(last, f"{judge.name}{''.join(f', L{level}' for level in options.values())}"),
+        )
+        for judge, options in turns[1:]
+    ]  # fmt: skip
 
 
 NO_LEVEL = 3
@@ -246,52 +317,32 @@ NO_LEVEL = 3
 
 
 def draft_of(plan: Plan, stories: Sequence[DatasetSample]) -> Run:
-    """The run that the plan would make on these stories, for asking what it would ask; it is not saved."""
+    """Return the run, not saved, that the plan would make on these stories."""
+    stored = {COLUMN: {}, PARAMETER: {}, OPTION: {}}
+    for setting in plan.definition.settings_in(plan.steps):
+        stored[setting.stored][setting.name] = plan.options[setting.name]
+    parameters = Parameters(
+        **{name: getattr(plan, name) for name in SHARED},
+        own=stored[PARAMETER],
+        options=stored[OPTION],
+        example_stories=tuple(calibration_of(plan, stories)) if plan.definition.prompting else None,
+        control_lists=LISTS_VERSION if plan.control else None,
+        stories=len(stories),
+    )
+    columns = {"answer_format": plan.answer_format, "level": NO_LEVEL, "prompt_set": plan.prompt_set} | stored[COLUMN]
     return Run(
         project=plan.dataset.project, dataset=plan.dataset, suite=plan.suite, judge=plan.judge, control=plan.control,
-        original=plan.original, params=_parameters(plan, stories).as_json(),
-        steps=list(plan.steps), **_columns(plan),
+        original=plan.original, params=parameters.as_json(), steps=list(plan.steps), **columns,
     )  # fmt: skip
 
 
-def _columns(plan: Plan) -> Options:
-    """Return what the run has columns for, by its fields."""
-    by_field = {setting.name: plan.options[setting.name] for setting in _settings(plan, COLUMN)}
-    return {"answer_format": plan.answer_format, "level": NO_LEVEL, "prompt_set": plan.prompt_set} | by_field
-
-
-def _stored(plan: Plan, where: str) -> Options:
-    return {setting.name: plan.options[setting.name] for setting in _settings(plan, where)}
-
-
-def _settings(plan: Plan, where: str) -> list[Setting]:
-    """The settings of the plan that runs keep there."""
-    return [setting for setting in plan.definition.settings_in(plan.steps) if setting.stored == where]
-
-
-def _parameters(plan: Plan, stories: Sequence[DatasetSample]) -> Parameters:
-    return Parameters(
-        own=_stored(plan, PARAMETER),
-        split=plan.split,
-        category=plan.category,
-        limit=plan.limit,
-        max_tokens=plan.max_tokens,
-        seed=plan.seed,
-        batch=plan.batch,
-        repetitions=plan.repetitions,
-        temperature=plan.temperature,
-        options=_stored(plan, OPTION),
-        example_stories=tuple(calibration_of(plan, stories)) if plan.definition.prompting else None,
-        control_lists=LISTS_VERSION if plan.control else None,
-        anew=plan.anew,
-        stories=len(stories),
-        budget=plan.budget,
-    )
-
-
 def plan_of(run: Run) -> Plan:
-    """Return what the run was launched with, and its controls: to extend it, and to run it again."""
+    """Return the plan that the run was launched with, and its controls: to extend it, and to run it again."""
     parameters, controls = run.parameters, list(run.controls.order_by("pk").values_list("control", flat=True))
+    shared = {name: getattr(parameters, name) for name in SHARED} | {
+        "max_tokens": parameters.max_tokens or LONGEST_ANSWER,
+        "budget": None if parameters.budget is None else parameters.budget * (1 + len(controls)),
+    }
     return Plan(
         dataset=run.dataset,
         endpoints=[entrant.endpoint for entrant in run.entrants.select_related("endpoint")],
@@ -301,141 +352,92 @@ def plan_of(run: Run) -> Plan:
         options=chosen_of(run),
         source=run.source,
         title=run.title,
-        budget=None if parameters.budget is None else parameters.budget * (1 + len(controls)),
         controls=controls,
         control=run.control,
         original=run.original,
-        anew=parameters.anew,
-        split=parameters.split,
-        category=parameters.category,
-        limit=parameters.limit,
-        max_tokens=parameters.max_tokens or LONGEST_ANSWER,
-        seed=parameters.seed,
-        batch=parameters.batch,
-        repetitions=parameters.repetitions,
-        temperature=parameters.temperature,
+        **shared,
     )
 
 
-NOT_AGAIN = gettext_noop("{control}: {about}{counted}, and are not asked again. {same}")
-ONE_NOT_AGAIN = gettext_noop("{control}: {about}{counted}, and is not asked again. {same}")
-
-
-@dataclass(frozen=True, slots=True)
-class UnderControl:
-    """A plan under one control: `samples` are those that it changes, `same` those that stay as they are, which are not
-    asked again. `notes` say what it makes no sense for; None for `plan` where nobody is asked anything."""
-
-    name: str
-    plan: Plan | None
-    samples: Sequence[DatasetSample]
-    same: Sequence[DatasetSample]
-    notes: Sequence[str]
-
-    @property
-    def title(self) -> str:
-        return CONTROLS[self.name].title
-
-
 def check_controls(plan: Plan) -> None:
-    """Raise RunRefused for a control that there is not, or that makes no sense for anything of the plan."""
+    """Raise RunRefused for an unknown control, and for one that makes no sense for anything of the plan."""
     for name in plan.controls:
         if why := _no_control(plan, name):
             raise RunRefused(why, "controls")
 
 
 def _no_control(plan: Plan, name: str) -> str:
-    """Return why the plan cannot be asked under a control; empty where it can."""
+    """Return the reason why the plan cannot be asked under a control, or ""."""
     suite = plan.definition
     if name not in CONTROLS:
         offered = listed(control.name for control in controls_of(suite.controls)) or "none"
         return Sentence(
             "There is no control {name}; {suite} has: {offered}.", name=repr(name), suite=suite.title, offered=offered
         )
+    title = CONTROLS[name].title
     if why := senseless(suite.controls, name).get(""):
         return Sentence(
-            "{suite} has no control “{controls}”: {why}",
-            suite=suite.title,
-            controls=CONTROLS[name].title,
-            why=_within(why),
+            "{suite} has no control “{controls}”: {why}", suite=suite.title, controls=title, why=uncapitalised(why)
         )
     if why := refused(suite.controls, name, method_of(plan)):
-        method = methods_of(suite)[method_of(plan)]
         return Sentence(
             "{suite} has no control “{controls}” with the method {method}: {why}",
-            suite=suite.title,
-            controls=CONTROLS[name].title,
-            method=method,
-            why=_within(why),
-        )
+            suite=suite.title, controls=title, method=methods_of(suite)[method_of(plan)], why=uncapitalised(why),
+        )  # fmt: skip
     if not _steps_under(plan, name):
         return Sentence(
             "Under the control “{controls}” nothing is left to be asked. {plan}",
-            controls=CONTROLS[name].title,
-            plan=sentences(*_notes(plan, name)),
-        )
+            controls=title, plan=sentences(*_notes(plan, name)),
+        )  # fmt: skip
     return ""
 
 
-def under_controls(plan: Plan, samples: Sequence[DatasetSample]) -> Iterator[UnderControl]:
-    """Yield what is asked under each control of the plan, whose own samples these are."""
-    for name in plan.controls:
-        yield under_control(plan, name, samples)
+def under_control(
+    plan: Plan, name: str, samples: Sequence[DatasetSample], total: int = 0
+) -> tuple[Plan | None, list[DatasetSample], list[str]]:
+    """Return (plan, samples that the control changes, notes on the others) of what is asked under a control.
 
-
-def under_control(plan: Plan, name: str, samples: Sequence[DatasetSample], total: int = 0) -> UnderControl:
-    """Return what is asked of these samples under a control; where they are a part of as many as `total`, notes say
-    what that tells of all."""
-    source = plan.source and plan.source.controls.filter(control=name).first()
+    Samples that stay as they are are not asked again. The plan is None if nobody is asked anything. If the samples
+    are a part of `total`, the notes estimate the counts of all.
+    """
+    source, title = plan.source and plan.source.controls.filter(control=name).first(), CONTROLS[name].title
     notes = _notes(plan, name)
     if plan.source and source is None:
-        return UnderControl(
-            name,
-            None,
-            [],
-            [],
-            [
-                *notes,
-                Sentence(
-                    "{source} was not asked under the control “{controls}”.",
-                    source=plan.source.title,
-                    controls=CONTROLS[name].title,
-                ),
-            ],
+        why = Sentence(
+            "{source} was not asked under the control “{controls}”.", source=plan.source.title, controls=title
         )
+        return None, [], [*notes, why]
     asked = asked_under(plan, name, source)
     if not asked.endpoints:
-        return UnderControl(
-            name,
-            None,
-            [],
-            [],
-            [
-                *notes,
-                Sentence(
-                    "Under the control “{controls}” no model has anything to answer.", controls=CONTROLS[name].title
-                ),
-            ],
-        )
+        why = Sentence("Under the control “{controls}” no model has anything to answer.", controls=title)
+        return None, [], [*notes, why]
     draft = draft_of(asked, samples)
     changed = {
         sample.pk for sample in DatasetSample.in_full(samples) if sample_asked(draft, sample).published is not None
     }
-    kept, same = ([sample for sample in samples if (sample.pk in changed) is there] for there in (True, False))
-    notes += _same_sentences(plan.definition, name, len(same), len(samples), total) if same else []
-    notes += _part_sentences(plan.definition, name, len(samples), total) if len(samples) < total else []
-    return UnderControl(name, asked if kept else None, kept, same, notes)
+    kept = [sample for sample in samples if sample.pk in changed]
+    if same := len(samples) - len(kept):
+        notes.append(_same_sentence(plan.definition, name, same, len(samples), total))
+    if len(samples) < total:
+        nouns = plan.definition.noun[1], plan.definition.cluster[1]
+        notes.append(
+            Sentence(
+                "{controls}: estimated from {looked} of the {total} {noun}, drawn by whole {cluster}.",
+                controls=title.capitalize(), looked=f"{len(samples):,}", total=f"{total:,}",
+                noun=word(nouns[0]), cluster=word(nouns[1]),
+            )
+        )  # fmt: skip
+    return asked if kept else None, kept, notes
 
 
 def asked_under(plan: Plan, name: str, source: Run | None = None) -> Plan:
-    """Return the plan of what is asked under a control; without endpoints where no model has anything to answer."""
-    title = labelled(plan.title, CONTROLS[name].title)[:MOST_TITLE] if plan.title else ""
+    """Return the plan of what is asked under a control; it has no endpoints if no model has anything to answer."""
     asked = replace(
         plan.without_test(),
         controls=(),
         control=name,
         steps=_steps_under(plan, name),
-        title=title,
+        title=labelled(plan.title, CONTROLS[name].title)[:MOST_TITLE] if plan.title else "",
         source=source,
         budget=budget_of_each(plan),
     )
@@ -447,8 +449,7 @@ def asked_under(plan: Plan, name: str, source: Run | None = None) -> Plan:
 
 
 def budget_of_each(plan: Plan) -> Decimal | None:
-    """The budget of the run as published and of each under a control: equal parts, of which no sum is above the
-    whole."""
+    """Return the budget of the run as published and of each run under a control, which have equal parts."""
     return part_of(plan.budget, 1 + len(plan.controls))
 
 
@@ -458,23 +459,23 @@ def _steps_under(plan: Plan, name: str) -> list[str]:
 
 
 def _notes(plan: Plan, name: str) -> list[str]:
-    left_out = senseless(plan.definition.controls, name)
+    left_out, title = senseless(plan.definition.controls, name), CONTROLS[name].title.capitalize()
     return [
-        (
-            Sentence(
-                "{controls}: {step} is left out. {left_out}",
-                controls=CONTROLS[name].title.capitalize(),
-                step=plan.definition.step(step).label.lower(),
-                left_out=left_out[step],
-            )
+        Sentence(
+            "{controls}: {step} is left out. {left_out}",
+            controls=title, step=plan.definition.step(step).label.lower(), left_out=left_out[step],
         )
         for step in plan.steps
         if step in left_out
-    ]
+    ]  # fmt: skip
 
 
-def _same_sentences(suite: Suite, name: str, same: int, looked: int, total: int) -> list[str]:
-    """Say how many of the samples stay as they are, about how many of all where only a part was looked at."""
+NOT_AGAIN = gettext_noop("{control}: {about}{counted}, and are not asked again. {same}")
+ONE_NOT_AGAIN = gettext_noop("{control}: {about}{counted}, and is not asked again. {same}")
+
+
+def _same_sentence(suite: Suite, name: str, same: int, looked: int, total: int) -> str:
+    """Return how many of the samples stay as they are, about how many of all if only a part was looked at."""
     singular, many = suite.noun
     about, count, total = ("about ", round(same * total / looked), total) if looked < total else ("", same, looked)
     counted = (
@@ -482,30 +483,10 @@ def _same_sentences(suite: Suite, name: str, same: int, looked: int, total: int)
         if count > 1
         else Sentence("1 {singular} stays as it is", singular=word(singular))
     )
-    return [
-        (NOT_AGAIN if count > 1 else ONE_NOT_AGAIN).format(
-            control=CONTROLS[name].title.capitalize(), about=about, counted=counted, same=CONTROLS[name].same
-        )
-    ]
-
-
-def _part_sentences(suite: Suite, name: str, looked: int, total: int) -> list[str]:
-    return [
-        (
-            Sentence(
-                "{controls}: estimated from {looked} of the {total} {noun}, drawn by whole {cluster}.",
-                controls=CONTROLS[name].title.capitalize(),
-                looked=f"{looked:,}",
-                total=f"{total:,}",
-                noun=word(suite.noun[1]),
-                cluster=word(suite.cluster[1]),
-            )
-        )
-    ]
-
-
-def _within(sentence: str) -> str:
-    return uncapitalised(sentence)
+    control = CONTROLS[name]
+    return (NOT_AGAIN if count > 1 else ONE_NOT_AGAIN).format(
+        control=control.title.capitalize(), about=about, counted=counted, same=control.same
+    )
 
 
 def calibration_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[int]:

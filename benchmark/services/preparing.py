@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from django.db import DatabaseError, transaction
 from django.utils import timezone
@@ -161,20 +160,12 @@ def _fail(run: Run, why: str) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """Progress of a run that is preparing: items are there about the first `done` of its `of` samples, or of an
-    imported run for so many answers; of one whose files are still to be read both are 0."""
-
-    done: int
-    of: int
-
-
-def prepared_of(runs: Sequence[Run]) -> dict[int, Prepared]:
-    """Return by run id how far those are that are preparing. One query."""
+def prepared_of(runs: Sequence[Run]) -> dict[int, dict[str, int]]:
+    """Return {"done", "of"} by run id for runs that are preparing, in samples, or in answers of an import; both are 0
+    while its files are read. One query."""
     preparing = [run.pk for run in runs if run.job.state == JobState.PREPARING]
-    rows = RunPreparation.objects.filter(run__in=preparing).values_list("run", "done", "of") if preparing else ()
-    return {run: Prepared(done, total) for run, done, total in rows}
+    rows = RunPreparation.objects.filter(run__in=preparing).values("run", "done", "of") if preparing else ()
+    return {row.pop("run"): row for row in rows}
 
 
 def to_prepare(run: Run) -> list[int] | None:

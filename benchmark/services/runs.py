@@ -1,4 +1,4 @@
-"""Pausing, resuming, retrying and cancelling runs, for pages, commands and the API alike.
+"""Runs: actions on them and on their launch, rows of lists, and runs that ask the same by another method.
 
 What pauses, resumes or cancels a run does so to the runs under its controls, which were launched for it alone. A
 control takes actions by itself, and runs by other methods are independent.
@@ -7,15 +7,12 @@ control takes actions by itself, and runs by other methods are independent.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Count
 
-from benchmark.domain.provenance import Making
 from benchmark.models import Run, RunItem
 from benchmark.services.archiving import ARCHIVED, DELETED
 from benchmark.services.asking import chosen_of
@@ -23,76 +20,30 @@ from benchmark.services.conditions import IMPORTED, asking_in_words
 from benchmark.services.items import STATES
 from benchmark.services.launches import ANSWERS_IMPORTED, LAUNCH
 from benchmark.services.plans import methods_of
-from benchmark.services.preparing import Prepared, prepared_of
+from benchmark.services.preparing import prepared_of
 from benchmark.services.watching import StepProgress, step_progress, to_come_of
 from benchmark.suites.registry import suite_named
 from core.messages import Sentence, gettext_noop, sentences, word
-from core.plain import Json
+from core.plain import Json, plain
 from workers.domain.pricing import Money
 from workers.models import JobState
 from workers.services.jobs import JobRefused, apply_action, fits, require_action
 from workers.services.progress import (
-    Calls,
-    Ended,
-    Failures,
     Progress,
     Shortfall,
-    Tokens,
-    UnreadableAnswers,
     progress_of_all,
     shortfalls_of,
 )
 
-NOTHING_LEFT = gettext_noop("Nothing of this launch can be changed so by now.")
-ALONE = gettext_noop("The run was launched alone.")
+Done = tuple[int, list[str], str]
+"""(number of runs to which an action was done, a sentence for each that stays as it is, all of it in words)."""
 DONE = {"pause": gettext_noop("paused"), "resume": gettext_noop("resumed"), "cancel": gettext_noop("cancelled")}
 """The actions that the controls of a run follow, as what was done to them."""
 
 
-@dataclass(frozen=True, slots=True)
-class TakenAlong:
-    """The number of controls that followed their run in an `action`, and a sentence for each that could not."""
-
-    action: str
-    controls: int
-    left: Sequence[str]
-
-    @property
-    def message(self) -> str:
-        """Say what became of the controls; empty where nothing did."""
-        some = (
-            gettext_noop("The run under its control was")
-            if self.controls == 1
-            else Sentence("{controls} runs under its controls were", controls=f"{self.controls:,}")
-        )
-        followed = [Sentence("{some} {done}, too.", some=some, done=word(DONE[self.action]))] if self.controls else []
-        return sentences(*followed, *self.left)
-
-
-@dataclass(frozen=True, slots=True)
-class DoneToLaunch:
-    """The number of runs of a launch to which an `action` was done, and a sentence for each that stays as it is."""
-
-    action: str
-    runs: int
-    left: Sequence[str]
-
-    @property
-    def message(self) -> str:
-        """Say what became of the runs."""
-        some = (
-            gettext_noop("1 run of this launch was")
-            if self.runs == 1
-            else Sentence("{runs} runs of this launch were", runs=f"{self.runs:,}")
-        )
-        return sentences(
-            Sentence("{some} {done}, with what is under controls.", some=some, done=word(DONE[self.action])), *self.left
-        )
-
-
 def refused_action(run: Run, action: str = "") -> str:
-    """Return why an action cannot be done to a run, or without one none of them, whatever its state; empty where it
-    can. Of imported answers a worker’s taking in can be cancelled, and nothing else."""
+    """Return the reason why an action, or without one any action, cannot be done to a run in whatever state, or "".
+    Of imported answers only the import can be cancelled."""
     if run.deleted_at:
         return DELETED
     if (run.original or run).archived_at:
@@ -111,8 +62,7 @@ def following(run: Run, action: str) -> list[Run]:
 
 
 def launched_with(run: Run) -> list[Run]:
-    """Return the runs that were launched together with a run, by one method each, itself among them in the order of the
-    launch; none where it was launched alone."""
+    """Return the runs of the launch of a run, in their order; none if it was launched alone."""
     launch = run.provenance.launch
     runs = Run.objects.listed().filter(project=run.project_id, original=None, **{f"spec__{LAUNCH}": launch})
     together = list(runs.select_related("job").order_by("pk")) if launch else []
@@ -125,34 +75,42 @@ def offered_to_launch(runs: Sequence[Run]) -> list[str]:
 
 
 @transaction.atomic
-def act_on_launch(run: Run, action: str) -> DoneToLaunch:
-    """Pause, resume or cancel all runs of a launch whose states fit, each with its controls. Raises JobRefused where
+def act_on_launch(run: Run, action: str) -> Done:
+    """Pause, resume or cancel all runs of a launch whose states fit, each with its controls. Raises JobRefused if
     nothing would change."""
     runs = launched_with(run)
     if action not in DONE:
         raise JobRefused(
-            Sentence(
-                "All runs of a launch are paused, resumed or cancelled together; {action} one of them.", action=action
-            )
+            "All runs of a launch are paused, resumed or cancelled together; {action} one of them.", action=action
         )
     if not runs:
-        raise JobRefused(ALONE)
+        raise JobRefused("The run was launched alone.")
     if action not in offered_to_launch(runs):
-        raise JobRefused(NOTHING_LEFT)
-    done, left = 0, []
+        raise JobRefused("Nothing of this launch can be changed so by now.")
+    count, left = 0, []
     for other in runs:
         if not fits(other.job, action) and not following(other, action):
             continue
         try:
-            left += act_on(other, action, pressed=True).left
-            done += 1
+            left += act_on(other, action, pressed=True)[1]
+            count += 1
         except JobRefused as refusal:
-            left.append(Sentence("“{other}” stays as it is: {refusal}", other=other.title, refusal=refusal))
-    return DoneToLaunch(action, done, left)
+            left.append(_stays(other, refusal))
+    some = (
+        gettext_noop("1 run of this launch was")
+        if count == 1
+        else Sentence("{runs} runs of this launch were", runs=f"{count:,}")
+    )
+    all_done = Sentence("{some} {done}, with what is under controls.", some=some, done=word(DONE[action]))
+    return count, left, sentences(all_done, *left)
+
+
+def _stays(run: Run, why: object) -> str:
+    return Sentence("“{control}” stays as it is: {why}", control=run.title, why=why)
 
 
 def goes_along(run: Run, action: str) -> str:
-    """Say how many runs under its controls would follow a run in an action; empty where none would."""
+    """Return how many runs under its controls would follow a run in an action, or "" if none would."""
     count = len(following(run, action))
     some = (
         gettext_noop("The run under its control is")
@@ -163,12 +121,11 @@ def goes_along(run: Run, action: str) -> str:
 
 
 @transaction.atomic
-def act_on(run: Run, action: str, *, budget: str = "", pressed: bool = False) -> TakenAlong:
+def act_on(run: Run, action: str, *, budget: str = "", pressed: bool = False) -> Done:
     """Pause, resume, retry or cancel a run, with its controls but for a retry; a `budget` is its own. Of a run that
-    ended its controls alone.
+    ended only the controls change.
 
-    Raises JobRefused, also where nothing would change, unless a button was `pressed` for it: that may have come too
-    late.
+    Raises JobRefused, also if nothing would change, unless a button was `pressed`, which may have come too late.
     """
     if refusal := refused_action(run, action):
         raise JobRefused(refusal)
@@ -177,176 +134,98 @@ def act_on(run: Run, action: str, *, budget: str = "", pressed: bool = False) ->
         raise JobRefused(refusal)
     if not pressed and (budget or not controls or fits(run.job, action)):
         require_action(run.job, action, budget=budget, what="run")
-    refusals = {control: apply_action(control.job, action) for control in controls}
-    left = [
-        Sentence("“{control}” stays as it is: {why}", control=control.title, why=why)
-        for control, why in refusals.items()
-        if why
-    ]
-    return TakenAlong(action, len(controls) - len(left), left)
+    left = [_stays(control, why) for control in controls if (why := apply_action(control.job, action))]
+    count = len(controls) - len(left)
+    some = (
+        gettext_noop("The run under its control was")
+        if count == 1
+        else Sentence("{controls} runs under its controls were", controls=f"{count:,}")
+    )
+    along = [Sentence("{some} {done}, too.", some=some, done=word(DONE[action]))] if count else []
+    return count, left, sentences(*along, *left)
 
 
-@dataclass(frozen=True, slots=True)
-class RunRow:
-    """A run as lists have it. `failures` and `unreadable_answers` are None where there are none; `to_come` counts the
-    questions that an answer will open, `held_back` the items that wait for a person. `preparing` is None where all
-    first questions are there. `cost` is in US dollars, None where some calls are of unknown price, which `known_cost`
-    leaves out."""
-
-    run: str
-    title: str
-    suite: str
-    dataset: int
-    answer_format: str
-    steps: list[str]
-    models: list[str]
-    judge: str | None
-    source: str | None
-    imported: Making | None
-    created_at: datetime
-    created_by: str | None
-    state: str
-    failures: Failures | None
-    unreadable_answers: UnreadableAnswers | None
-    note: str
-    budget: Decimal | None
-    held_back: int
-    items: Ended
-    open: int
-    to_come: int
-    preparing: Prepared | None
-    calls: Calls
-    tokens: Tokens
-    cost: float | None
-    known_cost: float
-    unpriced_calls: int
-
-
-def run_rows(runs: Sequence[Run]) -> list[RunRow]:
-    """Return the rows of runs with their entrants prefetched. The number of queries does not depend on that of the
-    runs."""
+def run_rows(runs: Sequence[Run]) -> list[Json]:
+    """Return runs with their entrants prefetched as lists have them, each as `RunOut` describes it. The number of
+    queries does not depend on that of the runs."""
     jobs = [run.job for run in runs]
     progress, coming, prepared = progress_of_all(jobs), to_come_of(runs), prepared_of(runs)
     lacks = shortfalls_of({job: progress[job.pk].total for job in jobs})
     return [
-        _row(run, progress[run.job_id], lacks[run.job_id], coming.get(run.pk, 0), prepared.get(run.pk)) for run in runs
+        _row(run, progress[run.job_id], lacks[run.job_id])
+        | {"to_come": coming.get(run.pk, 0), "preparing": prepared.get(run.pk)}
+        for run in runs
     ]
 
 
-def _row(run: Run, counts: Progress, lack: Shortfall, to_come: int, prepared: Prepared | None) -> RunRow:
-    return RunRow(
-        run=run.uid,
-        title=run.title,
-        suite=run.suite,
-        dataset=run.dataset.version,
-        answer_format=run.answer_format,
-        steps=[step.key for step in suite_named(run.suite).steps if step.key in run.steps],
-        models=[entrant.name for entrant in run.entrants.all()],
-        judge=run.judge.name if run.judge else None,
-        source=run.source.uid if run.source else None,
-        imported=run.imported,
-        created_at=run.created_at,
-        created_by=run.created_by and run.created_by.username,
-        state=run.job.standing,
-        failures=lack.failures,
-        unreadable_answers=lack.unreadable,
-        note=run.job.note,
-        budget=run.job.budget,
-        held_back=counts.held_back,
-        items=counts.ended_items,
-        open=counts.waiting + counts.in_flight,
-        to_come=to_come,
-        preparing=prepared,
-        calls=counts.calls,
-        tokens=counts.tokens,
+def _row(run: Run, counts: Progress, lack: Shortfall) -> Json:
+    return {
+        "run": run.uid,
+        "title": run.title,
+        "suite": run.suite,
+        "dataset": run.dataset.version,
+        "answer_format": run.answer_format,
+        "steps": [step.key for step in suite_named(run.suite).steps if step.key in run.steps],
+        "models": [entrant.name for entrant in run.entrants.all()],
+        "judge": run.judge and run.judge.name,
+        "source": run.source and run.source.uid,
+        "imported": plain(run.imported),
+        "created_at": run.created_at,
+        "created_by": run.created_by and run.created_by.username,
+        "state": run.job.standing,
+        "failures": plain(lack.failures),
+        "unreadable_answers": plain(lack.unreadable),
+        "note": run.job.note,
+        "budget": run.job.budget,
+        "held_back": counts.held_back,
+        "items": plain(counts.ended_items),
+        "open": counts.waiting + counts.in_flight,
+        "calls": plain(counts.calls),
+        "tokens": plain(counts.tokens),
         **_money(run, counts.money, counts.done + counts.unreadable),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class StepRow:
-    """Progress of one model at one step, in items; `seconds_left` is None where nothing can be said, and `cost` in US
-    dollars as that of a run."""
-
-    model: str
-    step: str
-    total: int
-    done: int
-    unreadable: int
-    failed: int
-    cancelled: int
-    in_flight: int
-    waiting: int
-    held: int
-    reused: int
-    answers_a_minute: float
-    seconds_left: float | None
-    tokens: Tokens
-    cost: float | None
-    known_cost: float
-    unpriced_calls: int
-
-
-def progress_rows(run: Run, *, now: datetime) -> list[StepRow]:
-    """Return how each model stands at each step, models in the order of the run."""
-    return [_progress(run, row) for row in step_progress(run, now=now)]
+    }
 
 
 def _money(run: Run, money: Money, answers: int) -> Json:
-    """Return what the answers cost; of answers that were made elsewhere nobody knows, which is not nothing."""
+    """Return the cost of the answers, which is unknown for imported ones."""
     return (Money(unpriced=answers) if run.imported else money).as_json
 
 
-def _progress(run: Run, row: StepProgress) -> StepRow:
-    return StepRow(
-        model=row.name,
-        step=row.step,
-        total=row.total,
-        done=row.done,
-        unreadable=row.unreadable,
-        failed=row.failed,
-        cancelled=row.cancelled,
-        in_flight=row.in_flight,
-        waiting=row.waiting,
-        held=row.held_back,
-        reused=row.reused,
-        answers_a_minute=row.rate,
-        seconds_left=row.seconds_left,
-        tokens=Tokens(row.input_tokens, row.output_tokens),
+def progress_rows(run: Run, *, now: datetime) -> list[Json]:
+    """Return the progress of each model at each step, models in the order of the run."""
+    return [_progress(run, row) for row in step_progress(run, now=now)]
+
+
+_COUNTS = ("step", "total", "done", "unreadable", "failed", "cancelled", "in_flight", "waiting", "reused")
+
+
+def _progress(run: Run, row: StepProgress) -> Json:
+    return {
+        "model": row.name,
+        **{name: getattr(row, name) for name in _COUNTS},
+        "held": row.held_back,
+        "answers_a_minute": row.rate,
+        "seconds_left": row.seconds_left,
+        "tokens": {"input": row.input_tokens, "output": row.output_tokens},
         **_money(run, row.money, row.done + row.unreadable),
-    )
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class MissingRow:
-    """The number of items of a model and step that ended so for one reason, without an answer that can be used."""
-
-    model: str
-    step: str
-    state: str
-    reason: str
-    items: int
-
-
-_MISSING = ("unreadable", "failed", "cancelled")
-
-
-def missing_rows(run: Run, closed: Set[int] = frozenset()) -> list[MissingRow]:
-    """Return why items have no answer that can be used, the commonest reason of each model and step first.
-
-    Items of samples in `closed` are not among them.
-    """
+def missing_rows(run: Run, closed: Set[int] = frozenset()) -> list[Json]:
+    """Return the reasons why items have no usable answer, the commonest of each model and step first, without items
+    of samples in `closed`."""
     items = RunItem.objects.filter(entrant__run=run).without(closed).order_by("entrant__position", "step")
     rows = []
-    for state in _MISSING:
+    for state in ("unreadable", "failed", "cancelled"):
         reasons = items.filter(STATES[state]).values_list(
             "entrant__position", "entrant__name", "step", "unreadable", "item__problem"
         )
         for *_, name, step, unreadable, problem, count in reasons.annotate(Count("pk")):
-            rows.append(MissingRow(name, step, state, unreadable or problem or "", count))
+            reason = unreadable or problem or ""
+            rows.append({"model": name, "step": step, "state": state, "reason": reason, "items": count})
     places = {name: at for at, name in enumerate(run.entrants.values_list("name", flat=True))}
     order = [step.key for step in suite_named(run.suite).steps]
-    return sorted(rows, key=lambda row: (places[row.model], order.index(row.step), -row.items, row.reason))
+    return sorted(rows, key=lambda row: (places[row["model"]], order.index(row["step"]), -row["items"], row["reason"]))
 
 
 def method_of_run(run: Run) -> str:

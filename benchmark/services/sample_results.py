@@ -15,12 +15,11 @@ from annotation.services.sample import note_completed
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import publish_version
-from benchmark.services.launches import Launch, judging_plans, planned, start_run, start_runs, suite_of_version
-from benchmark.services.plans import Plan
+from benchmark.services.launches import judging_plans, planned, start_run, start_runs, suite_of_version
+from benchmark.services.plans import Plan, plans_of_sweep
 from benchmark.services.sample_alignment import add_alignment
 from benchmark.services.sample_judges import add_watch
 from benchmark.services.snapshots import save_comparison_snapshot, save_run_snapshot
-from benchmark.services.sweeps import plans_of_sweep
 from benchmark.services.visibility import set_audience
 from benchmark.services.warm import warm
 from benchmark.suites.registry import suite_named
@@ -86,13 +85,8 @@ def _start(project: Project) -> Run:
 
 def _plan(dataset: Dataset, names: Sequence[str], title: str, **asked: Any) -> Plan:
     by_name = _endpoints([*names, JUDGE])
-    return planned(
-        Launch.of({"endpoints": list(names), "title": title, **asked}),
-        suite_of_version(dataset.project, str(dataset.version)),
-        dataset=dataset,
-        endpoints=[by_name[name] for name in names],
-        judge=by_name[JUDGE],
-    )
+    suite, endpoints = suite_of_version(dataset.project, str(dataset.version)), [by_name[name] for name in names]
+    return planned(suite, {"title": title, **asked}, dataset=dataset, endpoints=endpoints, judge=by_name[JUDGE])
 
 
 def _endpoints(names: Sequence[str]) -> dict[str, Endpoint]:

@@ -21,8 +21,9 @@ from benchmark.services.calibration_tables import highest_of, rows_by_level
 from benchmark.services.comparison_tables import count_column
 from benchmark.services.conditions import named
 from benchmark.services.leaderboards import differences, entrants_of, ranked_entrants
+from benchmark.services.plans import swept_settings
 from benchmark.services.reports import reports_of
-from benchmark.services.sweeps import NO_LEVEL, judges_of_launch, level_name, level_of, swept_settings
+from benchmark.services.sweeps import NO_LEVEL, judges_of_launch, level_name, level_of
 from benchmark.suites.contract import MetricGroup, Suite
 from benchmark.suites.registry import suite_named, units_of_group
 from benchmark.suites.results import EntrantResults

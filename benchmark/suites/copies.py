@@ -13,10 +13,11 @@ from pathlib import Path
 
 from benchmark.suites.questions import Sample
 from core.incoming.sheets import BadSheet, SheetRow, rows_of_text
+from core.messages import Refusal
 from core.plain import Json
 
 
-class BadImport(ValueError):
+class BadImport(Refusal):
     """The fault in a copy of a benchmark, as one sentence that names the file."""
 
 

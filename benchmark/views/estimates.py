@@ -61,8 +61,8 @@ def estimate_extension(request: HttpRequest, slug: str, uid: str) -> HttpRespons
     form = ExtendForm(request.GET, run=access.run)
 
     def planned(room: Room) -> Askings:
-        more = form.additions(access.run)
-        return estimates.askings_of_extension(access.run, extension_of(access.run, more.endpoints, more.stories))
+        more = extension_of(access.run, *form.additions(access.run))
+        return estimates.askings_of_extension(access.run, more)
 
     return _render_estimate(request, access, form, planned)
 

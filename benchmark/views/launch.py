@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -32,7 +32,6 @@ from core.idempotency.forms import made_before, made_once
 from core.language import ngettext
 from core.messages import Sentence, gettext_noop, listed
 from core.views.pages import Context
-from workers.models import Endpoint
 
 FREE_TEXT = gettext_noop("free text only")
 
@@ -54,7 +53,7 @@ def launch(request: HttpRequest, slug: str) -> HttpResponse:
     choices = endpoint_choices(form, suite)
     context: Context = {"form": form, "first": newest, "models": choices, "suite": suite}
     context["launches"] = launches_of(access.project)
-    context["baselines"] = baselines_of(choices)
+    context["baselines"] = [choice["endpoint"].name for choice in choices if not choice["endpoint"].about.reads_prompts]
     return render(request, "benchmark/launch/launch.html", access.context | context)
 
 
@@ -63,18 +62,11 @@ def newest_version(project: Project, suite: Suite) -> int | None:
     return project.datasets.asked_about_by(suite).values_list("version", flat=True).first()
 
 
-@dataclass(frozen=True, slots=True)
-class Launchable:
-    """A suite and the newest version that it can ask about."""
-
-    suite: Suite
-    version: int
-
-
-def launches_of(project: Project) -> list[Launchable]:
+def launches_of(project: Project) -> list[dict[str, Any]]:
+    """Return {"suite", "version"} of each suite with the newest version that it can ask about."""
     newest = {dataset.suite: dataset for dataset in project.datasets.order_by("version")}
     return [
-        Launchable(suite, dataset.version)
+        {"suite": suite, "version": dataset.version}
         for name, dataset in newest.items()
         for suite in suites_of(name, dataset.schema)
     ]
@@ -96,19 +88,9 @@ def posted(request: HttpRequest) -> QueryDict | None:
     return request.POST if request.method == "POST" else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndpointChoice:
-    """An endpoint that a form offers: the labels of the `steps` that it can be asked for, whether these are not all,
-    and what it can do in a word or two."""
-
-    endpoint: Endpoint
-    ticked: bool
-    steps: Sequence[str]
-    partly: bool
-    ability: str
-
-
-def endpoint_choices(form: forms.Form, suite: Suite) -> list[EndpointChoice]:
+def endpoint_choices(form: forms.Form, suite: Suite) -> list[dict[str, Any]]:
+    """Return the endpoints that a form offers, with the labels of their `steps`, whether these are `partly` all, and
+    their `ability` in a word or two."""
     ticked: Collection[str] = form["endpoints"].value() or ()
     choices = []
     for endpoint in form.fields["endpoints"].queryset:
@@ -117,19 +99,10 @@ def endpoint_choices(form: forms.Form, suite: Suite) -> list[EndpointChoice]:
         unable = [step.label for step in suite.launched if step.key not in able]
         ways = [] if endpoint.json_schema or not endpoint.about.reads_prompts else [FREE_TEXT]
         ways += [gettext_noop("batch")] if endpoint.batches else []
-        steps_text = [] if not unable and FREE_TEXT in ways else [able_text(steps, unable)]
-        ability = listed([*steps_text, *ways])
-        choices.append(
-            EndpointChoice(
-                endpoint=endpoint, ticked=endpoint.name in ticked, steps=steps, partly=bool(unable), ability=ability
-            )
-        )
+        ability = listed([*([] if not unable and FREE_TEXT in ways else [able_text(steps, unable)]), *ways])
+        choice = {"endpoint": endpoint, "ticked": endpoint.name in ticked, "steps": steps}
+        choices.append(choice | {"partly": bool(unable), "ability": ability})
     return choices
-
-
-def baselines_of(choices: Sequence[EndpointChoice]) -> list[str]:
-    """Return the names of the baselines among them."""
-    return [choice.endpoint.name for choice in choices if not choice.endpoint.about.reads_prompts]
 
 
 def able_text(able: Sequence[str], unable: Sequence[str]) -> str:
@@ -182,7 +155,7 @@ def extend(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         try:
             added = int(made_once(request, lambda: _extend(request, access.run, form)))
         except RunRefused as error:
-            form.add_error(error.field if error.field in form.fields else None, str(error))
+            form.refuse(error)
         else:
             messages.success(
                 request,
@@ -200,9 +173,8 @@ def extend(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 def _extend(request: HttpRequest, run: Run, form: ExtendForm) -> str:
-    more = form.additions(run)
-    added = extend_run(by=request.user, run=run, endpoints=more.endpoints, stories=more.stories, now=timezone.now())
-    return str(added)
+    endpoints, stories = form.additions(run)
+    return str(extend_run(by=request.user, run=run, endpoints=endpoints, stories=stories, now=timezone.now()))
 
 
 @require_http_methods(["GET", "POST"])

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -30,8 +30,6 @@ from benchmark.services.preparing import prepared_of
 from benchmark.services.run_items import can_be_judged, judged_answers
 from benchmark.services.runs import (
     DONE,
-    DoneToLaunch,
-    TakenAlong,
     act_on,
     act_on_launch,
     beside_by_method,
@@ -289,21 +287,17 @@ def _as_json(spec: Json) -> str:
     return json.dumps(spec["options"], ensure_ascii=False) if spec.get("options") else ""
 
 
-def _done(run: Run, action: str, sent: QueryDict) -> TakenAlong | DoneToLaunch:
-    """Do what a button says to the run, or to all of its launch."""
-    if "launch" in sent:
-        return act_on_launch(run, action)
-    return act_on(run, action, budget=sent.get("budget", ""), pressed=True)
-
-
 @require_POST
 def action(request: HttpRequest, slug: str, uid: str, action: str) -> HttpResponse:
-    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    access, sent = run_access(request.user, slug, uid, role=Role.ADMIN), request.POST
     try:
-        along = _done(access.run, action, request.POST)
+        if "launch" in sent:
+            _, left, message = act_on_launch(access.run, action)
+        else:
+            _, left, message = act_on(access.run, action, budget=sent.get("budget", ""), pressed=True)
     except JobRefused as refusal:
         messages.error(request, str(refusal))
     else:
-        if along.message:
-            (messages.warning if along.left else messages.success)(request, along.message)
+        if message:
+            (messages.warning if left else messages.success)(request, message)
     return redirect("benchmark:run", slug, uid)

@@ -21,6 +21,7 @@ class Text(NamedTuple):
 
 
 _PLAIN = {"gettext", "gettext_lazy", "gettext_noop", "Sentence", "_"}
+_PLAIN |= {"RunRefused", "BadFile", "BadImport", "JobRefused"}  # those of `core.messages.Refusal`
 _PLURAL = {"ngettext", "ngettext_lazy"}
 _OF_CONTEXT = {"pgettext", "pgettext_lazy"}
 

@@ -19,7 +19,7 @@ from benchmark.services.estimates import askings_of, estimate, estimate_all
 from benchmark.services.follow_ups import ask_missing, gaps_of
 from benchmark.services.judge_versions import version_of
 from benchmark.services.judgements import judgements_of, versions_of
-from benchmark.services.launches import judging_plan, start_run
+from benchmark.services.launches import judging_plans, start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.reports import report_of
 from benchmark.suites.omnitom.data import JUDGE
@@ -124,7 +124,7 @@ def judged_by(run, address, model="exact", **options):
     judge = make_endpoint(
         f"{model}-{len(options)}-{'-'.join(map(str, options.values()))}", provider="vllm", model=model, base_url=address
     )
-    plan = judging_plan(run, judge=judge, options={"self_test": False, "judge_level": 2, **options})
+    [plan] = judging_plans(run, judges=[judge], options={"self_test": False, "judge_level": 2, **options})
     return work_off(start_run(by=None, plan=plan, now=timezone.now()))
 
 
@@ -183,7 +183,7 @@ def test_passes_with_shuffled_rows_outvote_what_depends_on_the_order(run, addres
 def test_rows_in_gold_s_words_are_settled_and_a_story_without_others_makes_no_call(run, address, asked):
     fresh = make_endpoint("fresh", model="fresh", price_input=Decimal(1), price_output=Decimal(1))
     plans = [
-        judging_plan(run, judge=fresh, options={"self_test": False, "judge_answer_format": "links", "settle": rule})
+        judging_plans(run, judges=[fresh], options={"self_test": False, "judge_answer_format": "links", "settle": rule})
         for rule in ("none", "exact")
     ]
     whole, less = (estimate_all(askings_of(plan, check(plan)), cached_answers).total for plan in plans)
@@ -212,7 +212,7 @@ def test_free_text_takes_passes_and_settled_rows_too_and_old_versions_keep_their
     monkeypatch.setitem(FUNCTIONS, "tabled", lambda body: _tables(body["task"]))
     runs = []
     for options in ({}, {"passes": 2, "settle": "normalised"}):
-        plan = judging_plan(run, judge=judge, options={"self_test": False, **options})
+        [plan] = judging_plans(run, judges=[judge], options={"self_test": False, **options})
         runs.append(work_off(start_run(by=None, plan=plan, now=timezone.now())))
     plain, more = ([row.count for one in judgements_of(judging) for row in one.rows] for judging in runs)
     assert plain == more and "rows" not in RunItem.objects.filter(entrant__run=runs[0], step=JUDGE).first().repaired

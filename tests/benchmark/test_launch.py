@@ -17,7 +17,7 @@ from benchmark.services.cached_answers import cached_answers
 from benchmark.services.datasets import publish_version
 from benchmark.services.detectable import can_show
 from benchmark.services.documents import document_of
-from benchmark.services.launches import judging_plan, run_again, start_run
+from benchmark.services.launches import judging_plans, run_again, start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused, draft_of
 from benchmark.services.question_sizes import extent_of, request_of
@@ -356,7 +356,7 @@ def test_nothing_to_judge_is_said_and_refused(alice, cast, gold, models):
     assert "There is nothing to judge" in page and "The run has no extractions yet." in page
     waiting = started(cast, gold, [models["omniscient"]], ["extract"])
     with pytest.raises(RunRefused):
-        plan = judging_plan(waiting, judge=models["lexical-judge"], options={"shots": 0})
+        [plan] = judging_plans(waiting, judges=[models["lexical-judge"]], options={"shots": 0})
         start_run(by=None, plan=plan, now=timezone.now())
     assert Job.objects.count() == 2, "no job without items is left behind"
 

@@ -22,7 +22,7 @@ from benchmark.models import Run, RunItem
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.documents import as_json, document_from, document_of, tables_of
 from benchmark.services.estimates import estimate, estimate_of, parts_of
-from benchmark.services.launches import judging_plan, run_again, start_run
+from benchmark.services.launches import judging_plans, run_again, start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused, plan_of
 from benchmark.services.reports import forget_report, report_of
@@ -134,7 +134,7 @@ def test_again_nothing_is_asked_and_the_estimate_knows_it(run, cast):
 
 
 def test_another_judge_judges_every_repetition(run, cast):
-    plan = judging_plan(run, judge=run.judge, options={"shots": 0})
+    [plan] = judging_plans(run, judges=[run.judge], options={"shots": 0})
     assert estimate(plan).total.calls == TURNS * 6
     made = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
     assert scores(made, "omniscient", "judge") == scores(run, "omniscient", "judge")

@@ -13,7 +13,7 @@ from django.http import Http404
 from django.utils import timezone
 
 from core.database_clock import at_once
-from core.messages import Sentence, gettext_noop
+from core.messages import Refusal, Sentence, gettext_noop
 from workers.domain.pricing import budget_of, dollars, exact_dollars, unknown_price_sentence
 from workers.models import (
     CANCELLABLE,
@@ -40,7 +40,7 @@ HandlerParameters = Mapping[str, Any]
 """What a job's handler is told of it besides its items, as JSON has it: it is kept, and nothing here reads it."""
 
 
-class JobRefused(ValueError):
+class JobRefused(Refusal):
     """Raised with one sentence that says why something cannot be done."""
 
 

@@ -1,4 +1,4 @@
-"""Options of suites on the command line: NAME=VALUE."""
+"""Plans and settings of suites on the command line."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from benchmark.models import Dataset, Run
 from benchmark.services.asking import chosen_of
 from benchmark.services.datasets import publish_version
 from benchmark.services.launches import Launch, planned
-from benchmark.services.plans import Plan, plans_by_method
+from benchmark.services.plans import Plan, plans_of_launch
 from benchmark.services.run_items import judged_answers, needed_by_judge
-from benchmark.services.sweeps import plans_of_sweep, plans_with_judges
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suites
 from benchmark.suites.settings import COLUMN, Setting
@@ -33,14 +32,15 @@ def options_given(offered: Sequence[Setting], arguments: Sequence[str]) -> Optio
     for argument in arguments:
         name, equals, value = argument.partition("=")
         if not equals or name not in settings:
-            there = ", ".join(f"{setting.name}={_default_text(setting.default)}" for setting in offered) or "none"
+            defaults = [(setting.name, setting.default) for setting in offered]
+            texts = {True: "yes", False: "no"}
+            there = ", ".join(
+                f"{name}={texts[value] if isinstance(value, bool) else value}" for name, value in defaults
+            )
+            there = there or "none"
             raise ValueError(f"--option {argument} is not an option of this suite; expected some of: {there}.")
         values[name] = settings[name].checked(_typed(settings[name], value))
     return values
-
-
-def _default_text(default: str | int | bool) -> str | int:
-    return ("no", "yes")[default] if isinstance(default, bool) else default
 
 
 def _typed(setting: Setting, value: str) -> Any:
@@ -147,9 +147,13 @@ def suite_plans(project: Project, suite: Suite, options: Mapping[str, Any]) -> l
         raise ValueError(f"--method and --option {method.name}= say the same: leave one of them out.")
     typed = chosen_by_flag(suite.settings, options)
     launch = launch_of(suite, options, typed)
-    plans = plans_by_method(_suite_plan(project, suite, options, launch, typed), launch.methods or ())
-    judges = [endpoint_named(name) for name in launch.judges or ()]
-    return plans_with_judges(plans_of_sweep(plans, {"levels": launch.levels or ()}), judges, launch.judge_levels or ())
+    return plans_of_launch(
+        _suite_plan(project, suite, options, launch, typed),
+        methods=launch.methods or (),
+        swept={"levels": launch.levels or ()},
+        judges=[endpoint_named(name) for name in launch.judges or ()],
+        judge_levels=launch.judge_levels or (),
+    )
 
 
 def launch_of(suite: Suite, options: Mapping[str, Any], typed: Options) -> Launch:
@@ -180,7 +184,8 @@ def _suite_plan(project: Project, suite: Suite, options: Mapping[str, Any], laun
     chosen = chosen_of(source) if source else {}
     columns = {setting.name for setting in suite.settings if setting.stored == COLUMN}
     taken = {name: value for name, value in chosen.items() if name in columns}
-    plan = planned(launch, suite, dataset=dataset, endpoints=endpoints, judge=judge, source=source, settings=taken)
+    rows = {"dataset": dataset, "endpoints": endpoints, "judge": judge, "source": source}
+    plan = planned(suite, launch.given, **rows, options={**taken, **(launch.options or {})})
     check_only(suite.settings, typed, plan.options)
     return plan
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from benchmark.models import Run
 from benchmark.services.asking import reads_prompts
 from benchmark.services.estimates import Asking, Sums, estimate_all
-from benchmark.services.judge_test_summaries import JudgeTestSummary, summaries_of
+from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_tests import SELF_TEST, current_test
 from benchmark.services.reports import scores_of
 from benchmark.services.warm import warm
@@ -21,7 +20,7 @@ from core.plain import Json, plain
 from workers.domain.pricing import Money, about
 from workers.management.commands.work import interruptible
 from workers.management.console import JobBar, failure_of, note_end, printed_of
-from workers.services.progress import Calls, Ended, Shortfall, Tokens, progress_of
+from workers.services.progress import progress_of
 from workers.services.run_to_end import run_to_end
 
 
@@ -142,60 +141,26 @@ def finish_run(run: Run, tell: Callable[[str], None]) -> None:
         warm(run)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSummary:
-    """A run as commands print it: its state, what it lacks, what was asked and paid, the same of its controls by name,
-    and the test of its judge, where there are any; `scores` where they are asked for. `more` is what a command adds."""
-
-    run: str
-    state: str
-    shortfall: Shortfall
-    items: Ended
-    calls: Calls
-    tokens: Tokens
-    money: Money
-    controls: Mapping[str, RunSummary] = field(default_factory=dict)
-    judge_test: JudgeTestSummary | None = None
-    scores: Json | None = None
-    more: object = None
-
-    @property
-    def failure(self) -> str:
-        """The sentence with which a command exits with 1; empty where something came of the run."""
-        return failure_of(self.state, self.shortfall, "run")
-
-    def as_json(self) -> Json:
-        return {
-            "run": self.run,
-            "state": self.state,
-            "failures": plain(self.shortfall.failures),
-            "unreadable_answers": plain(self.shortfall.unreadable),
-            "items": plain(self.items),
-            "calls": plain(self.calls),
-            "tokens": plain(self.tokens),
-            **self.money.as_json,
-            **({"controls": plain(self.controls)} if self.controls else {}),
-            **({"judge_test": plain(self.judge_test)} if self.judge_test else {}),
-            **({"scores": self.scores} if self.scores is not None else {}),
-            **(plain(self.more) or {}),
-        }
-
-
-def run_summary(run: Run, *, scores: bool = False, more: object = None) -> RunSummary:
-    """Return what commands print of a run."""
+def run_summary(run: Run, *, scores: bool = False) -> tuple[Json, str]:
+    """Return (what commands print of a run, the sentence with which a command exits with 1 or "")."""
     run.job.refresh_from_db()
-    done = progress_of(run.job)
-    controls = run.controls.select_related("job").order_by("pk")
-    return RunSummary(
-        run=run.uid,
-        state=run.job.standing,
-        shortfall=shortfall_of_run(run),
-        items=done.ended_items,
-        calls=done.calls,
-        tokens=done.tokens,
-        money=Money(unpriced=done.done + done.unreadable) if run.imported else done.money,
-        controls={control.control: run_summary(control) for control in controls},
-        judge_test=summaries_of([run]).get(run.pk),
-        scores=scores_of(run) if scores else None,
-        more=more,
-    )
+    done, shortfall = progress_of(run.job), shortfall_of_run(run)
+    money = Money(unpriced=done.done + done.unreadable) if run.imported else done.money
+    controls = {
+        control.control: run_summary(control)[0] for control in run.controls.select_related("job").order_by("pk")
+    }
+    test = summaries_of([run]).get(run.pk)
+    summary = {
+        "run": run.uid,
+        "state": run.job.standing,
+        "failures": plain(shortfall.failures),
+        "unreadable_answers": plain(shortfall.unreadable),
+        "items": plain(done.ended_items),
+        "calls": plain(done.calls),
+        "tokens": plain(done.tokens),
+        **money.as_json,
+        **({"controls": controls} if controls else {}),
+        **({"judge_test": plain(test)} if test else {}),
+        **({"scores": scores_of(run)} if scores else {}),
+    }
+    return summary, failure_of(run.job.standing, shortfall, "run")

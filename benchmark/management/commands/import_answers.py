@@ -96,7 +96,7 @@ class Command(JsonCommand):
             return {"run": None, **summary}
         run = import_answers(by=None, preview=preview, now=timezone.now())
         run_to_end(job=run.job)
-        return run_summary(run, scores=True, more=summary).as_json()
+        return run_summary(run, scores=True)[0] | summary
 
     def say(self, result: dict) -> None:
         lists = (("to no sample", "unmatched"), ("double", "double"), ("without an answer", "unanswered"))

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
 from django.db import transaction
 from django.utils import timezone
 
@@ -10,33 +7,13 @@ from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
 from benchmark.controls.chosen import CONTROLS
 from benchmark.management.commands._plans import add_flags, settings_with_flags, suite_plans
-from benchmark.management.commands._runs import RunSummary, finish_runs, run_summary, say_before, say_run
+from benchmark.management.commands._runs import finish_runs, run_summary, say_before, say_run
 from benchmark.services.estimates import askings_of_plans
 from benchmark.services.launches import start_runs
 from benchmark.services.plans import method_of, methods_of
 from benchmark.services.sweeps import sweep_of
 from benchmark.suites.registry import suite_for, suites
-from core.plain import Json, plain
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Launched:
-    """Several runs of one launch: by method, or by level with those of further judges."""
-
-    methods: Mapping[str, RunSummary] = field(default_factory=dict)
-    levels: Mapping[str, RunSummary] = field(default_factory=dict)
-    judges: Mapping[str, RunSummary] = field(default_factory=dict)
-
-    @property
-    def by_name(self) -> dict[str, RunSummary]:
-        """The runs as people tell them apart."""
-        levels = {f"level {level}": summary for level, summary in self.levels.items()}
-        return {**self.methods, **levels, **self.judges}
-
-    def as_json(self) -> Json:
-        """{methods}, or {levels[, judges]}."""
-        runs = {"methods": self.methods, "levels": self.levels, "judges": self.judges}
-        return {name: plain(summaries) for name, summaries in runs.items() if summaries}
+from core.plain import Json
 
 
 class Command(JsonCommand):
@@ -122,7 +99,7 @@ class Command(JsonCommand):
         parser.add_argument("--title", default="", metavar="TEXT")
         parser.add_argument("--wait", action="store_true")
 
-    def work(self, **options) -> RunSummary | Launched:
+    def work(self, **options) -> Json:
         project = self.project(options["project"])
         suite = suite_for(options["suite"], project.schema)
         if suite.load is None:
@@ -133,26 +110,24 @@ class Command(JsonCommand):
             runs = start_runs(by=None, plans=plans, now=timezone.now())
         for run in runs if options["wait"] else ():
             finish_runs(run, self.note)
-        summaries = [run_summary(run, scores=options["wait"]) for run in runs]
+        summaries, failures = zip(*(run_summary(run, scores=options["wait"]) for run in runs), strict=True)
+        self.failed = next(filter(None, failures), "")
         if len(runs) == 1:
             return summaries[0]
         own = len(sweep_of(runs[0]))
         judged = {run.title: summary for run, summary in zip(runs[own:], summaries[own:], strict=True)} if own else {}
-        if options["levels"] or judged:
-            levels = dict(zip((str(plan.options["level"]) for plan in plans), summaries[:own], strict=False))
-            return Launched(levels=levels, judges=judged)
-        return Launched(methods=dict(zip(map(method_of, plans), summaries, strict=True)))
+        if not options["levels"] and not judged:
+            return {"methods": dict(zip(map(method_of, plans), summaries, strict=True))}
+        levels = dict(zip((str(plan.options["level"]) for plan in plans), summaries[:own], strict=False))
+        return {"levels": levels} | ({"judges": judged} if judged else {})
 
-    def say(self, result: RunSummary | Launched) -> None:
-        for name, summary in _by_name(result).items():
-            if name:
-                self.stdout.write(f"\n{name}")
-            say_run(self, summary.as_json())
+    def say(self, result: Json) -> None:
+        if "run" in result:
+            return say_run(self, result)
+        for group, runs in result.items():
+            for name, summary in runs.items():
+                self.stdout.write(f"\n{f'level {name}' if group == 'levels' else name}")
+                say_run(self, summary)
 
-    def failure(self, result: RunSummary | Launched) -> str:
-        return next(filter(None, (summary.failure for summary in _by_name(result).values())), "")
-
-
-def _by_name(result: RunSummary | Launched) -> dict[str, RunSummary]:
-    """Return each run by its method, or by its level, under an empty name where there is one run."""
-    return {"": result} if isinstance(result, RunSummary) else result.by_name
+    def failure(self, result: Json) -> str:
+        return self.failed

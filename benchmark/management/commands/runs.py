@@ -1,15 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from django.utils import timezone
 
 from annotation.management.commands._money import dollars
 from annotation.management.commands._output import file_output
 from annotation.management.json_command import JsonCommand
-from benchmark.domain.parameters import Options as SuiteOptions
 from benchmark.management.commands._files import add_width, content_of
 from benchmark.management.commands._plans import (
     add_flags,
@@ -22,7 +20,6 @@ from benchmark.management.commands._plans import (
     settings_with_flags,
 )
 from benchmark.management.commands._runs import (
-    RunSummary,
     before_asking,
     finish_runs,
     run_of,
@@ -40,15 +37,13 @@ from benchmark.services.extending import extend_run, extension_of
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
 from benchmark.services.judge_tests import start_test
 from benchmark.services.launches import again_of, judging_plans, run_again, start_runs
-from benchmark.services.plans import Plan
+from benchmark.services.plans import plans_of_sweep
 from benchmark.services.plot_data import plots_of
-from benchmark.services.runs import RunRow, act_on, act_on_launch, launched_with, run_rows
-from benchmark.services.sweeps import plans_of_sweep
+from benchmark.services.runs import act_on, act_on_launch, launched_with, run_rows
 from benchmark.suites.registry import suite_named
-from core.plain import WHERE_THERE_IS_ONE, Json, plain
+from core.plain import Json
 from workers.domain.pricing import about
 from workers.management.console import endpoint_named
-from workers.models import Endpoint
 
 SCORES, OFFICIAL, TABLE, PLOT = "scores", "official", "table", "figure"
 LIST = "list"
@@ -84,68 +79,6 @@ _OPTIONS = sorted({name for names in ACTIONS.values() for name in names})
 
 Options = Mapping[str, Any]
 """The values of the command's options by name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A change of a run's row: whether it was one, and the title or the archive as it is now."""
-
-    run: str
-    changed: bool
-    title: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    archived: bool | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-
-
-@dataclass(frozen=True, slots=True)
-class Deleted:
-    """The numbers of items that went with a run, and of answers that stay in the ledger."""
-
-    run: str
-    deleted: bool
-    items: int
-    answers_kept: int
-
-
-@dataclass(frozen=True, slots=True)
-class Downloaded:
-    run: str
-    path: str
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class More:
-    """Results of an action beside the state of its run: the uid of the run that it is `of`, those of the runs by
-    further judges `beside` it, of a self-test with its calls, and the numbers of items that were added, of rows that
-    were asked for, of controls taken along, and of the runs of a launch that were changed."""
-
-    of: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    beside: Sequence[str] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    test: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    calls_of_test: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    added: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    asked: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    controls_taken_along: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    runs_of_launch: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-
-
-class Done(NamedTuple):
-    """The run that an action leaves, the same or a new one, and what else there is to say."""
-
-    run: Run
-    more: More
-
-
-@dataclass(frozen=True, slots=True)
-class ListedRuns:
-    """The runs of a project, the newest first."""
-
-    project: str
-    runs: Sequence[RunRow]
-
-    def as_json(self) -> Json:
-        """{project, runs}."""
-        return {"project": self.project, "runs": [_listed(row) for row in self.runs]}
 
 
 class Command(JsonCommand):
@@ -192,7 +125,7 @@ class Command(JsonCommand):
         add_width(parser)
         parser.add_argument("--wait", action="store_true", help="run it to its end and print the scores")
 
-    def work(self, **options) -> ListedRuns | RunSummary | Json:
+    def work(self, **options) -> Json:
         action = options["action"]
         idle = [name for name in given(options, _OPTIONS) if name not in ACTIONS[action]]
         if idle:
@@ -203,66 +136,49 @@ class Command(JsonCommand):
         if not options["run"]:
             raise ValueError(f"Name the run to {action}: runs {action} RUN; runs list --project SLUG names them.")
         run = run_of(options["run"])
-        if action == "download":
-            return plain(_downloaded(run, options))
         if action in _KEEPING:
-            return plain(_KEEPING[action](run, options))
-        if action == "reread":
-            return {"run": run.uid, "changed": read_again(by=None, run=run, now=timezone.now())}
-        done = _done(run, action, options, self.note)
+            return {"run": run.uid} | _KEEPING[action](run, options)
+        left, more = _done(run, action, options, self.note)
         if options["wait"]:
-            for each in ((options["launch"] or done.more.beside) and launched_with(done.run)) or [done.run]:
+            for each in ((options["launch"] or "beside" in more) and launched_with(left)) or [left]:
                 finish_runs(each, self.note)
-        return run_summary(done.run, scores=options["wait"], more=done.more)
+        summary, self.failed = run_summary(left, scores=options["wait"])
+        return summary | more
 
-    def _list(self, options: Options) -> ListedRuns:
+    failed = ""
+
+    def _list(self, options: Options) -> Json:
         if options["run"] or not options["project"]:
             raise ValueError("A list is of the runs of one project: runs list --project SLUG.")
         runs = Run.objects.filter(project=self.project(options["project"]))
         chosen = runs.archived() if options["archived"] else runs.listed()
-        return ListedRuns(options["project"], run_rows(list(chosen.in_list())))
+        rows = run_rows(list(chosen.in_list()))
+        for row in rows:
+            row["created_at"] = row["created_at"].isoformat()
+            row["budget"] = None if row["budget"] is None else str(row["budget"])
+        return {"project": options["project"], "runs": rows}
 
-    def say(self, result: ListedRuns | RunSummary | Json) -> None:
-        if isinstance(result, ListedRuns):
-            for row in result.runs:
-                self.stdout.write(_line_of(row))
-        else:
-            say_run(self, plain(result))
+    def say(self, result: Json) -> None:
+        if "runs" not in result:
+            return say_run(self, result)
+        for row in result["runs"]:
+            ended = sum(row["items"].values())
+            items = f"{ended:,} of {ended + row['open'] + row['to_come']:,} items"
+            asked = f"{row['suite']}, version {row['dataset']}; {', '.join(row['models'])}"
+            self.stdout.write(f"{row['run']}  {row['state']:<10}  {items}  {row['title']} ({asked})")
 
-    def failure(self, result: ListedRuns | RunSummary | Json) -> str:
-        return result.failure if isinstance(result, RunSummary) else ""
-
-
-def _listed(row: RunRow) -> Json:
-    """Return a run as the API lists it."""
-    budget = row.budget if row.budget is None else str(row.budget)
-    return plain(row) | {"created_at": row.created_at.isoformat(), "budget": budget}
-
-
-def _line_of(row: RunRow) -> str:
-    """Return a run of the list as one line: how far it is, and what of which suite."""
-    ended, asked = row.items.done + row.items.failed + row.items.unreadable, f"{row.suite}, version {row.dataset}"
-    items = f"{ended:,} of {ended + row.open + row.to_come:,} items"
-    return f"{row.run}  {row.state:<10}  {items}  {row.title} ({asked}; {', '.join(row.models)})"
+    def failure(self, result: Json) -> str:
+        return self.failed
 
 
-def _renamed(run: Run, options: Options) -> Kept:
+def _renamed(run: Run, options: Options) -> Json:
     if options["title"] is None:
         raise ValueError("Say the new name: --title TEXT.")
-    changed = rename_run(by=None, run=run, title=options["title"])
-    return Kept(run.uid, changed, title=run.title)
+    return {"changed": rename_run(by=None, run=run, title=options["title"]), "title": run.title}
 
 
-def _archived(run: Run, options: Options) -> Kept:
-    return Kept(run.uid, archive_run(by=None, run=run, now=timezone.now()), archived=True)
-
-
-def _restored(run: Run, options: Options) -> Kept:
-    return Kept(run.uid, restore_run(by=None, run=run), archived=False)
-
-
-def _deleted(run: Run, options: Options) -> Deleted:
-    """Delete the run where `--yes` says so. Raises ValueError without it, which says what would go."""
+def _deleted(run: Run, options: Options) -> Json:
+    """Delete the run if `--yes` says so. Raises ValueError without it, which says what would go."""
     if not options["yes"]:
         deletion = deletion_of(run)
         raise ValueError(
@@ -272,52 +188,40 @@ def _deleted(run: Run, options: Options) -> Deleted:
             f"and {len(deletion.reports):,} snapshots as they are. Say so with --yes."
         )
     deletion = delete_run(by=None, run=run, now=timezone.now())
-    return Deleted(run.uid, deleted=True, items=deletion.items, answers_kept=deletion.answered)
+    return {"deleted": True, "items": deletion.items, "answers_kept": deletion.answered}
 
 
-_KEEPING: Mapping[str, Callable[[Run, Options], Kept | Deleted]] = {
-    "rename": _renamed,
-    "archive": _archived,
-    "restore": _restored,
-    "delete": _deleted,
-}
-
-
-def _done(run: Run, action: str, options: Options, tell: Callable[[str], None]) -> Done:
-    """Do what the action says, and `tell` what it asks and costs."""
+def _done(run: Run, action: str, options: Options, tell: Callable[[str], None]) -> tuple[Run, Json]:
+    """Do what the action says, and `tell` what it asks and costs. Returns (the run, or the new one; what else is
+    printed)."""
+    now = timezone.now()
     if action == "again":
-        plan, stories = again_of(run)
-        say_before(askings_of(plan, stories), tell)
-        return Done(run_again(by=None, run=run, now=timezone.now()), More(of=run.uid))
+        say_before(askings_of(*again_of(run)), tell)
+        return run_again(by=None, run=run, now=now), {"of": run.uid}
     if action == "judge":
         first, *others = _judged(run, options, tell)
-        return Done(first, More(of=run.uid, beside=[other.uid for other in others] or None))
+        return first, {"of": run.uid} | ({"beside": [other.uid for other in others]} if others else {})
     if action == "test-judge":
         line = estimate_of_test(run) if run.judge else None
-        test = start_test(by=None, run=run, now=timezone.now())
+        test = start_test(by=None, run=run, now=now)
         tell(f"{line.calls:,} calls of {run.judge.name}, {about(line.cost, line.most)}.")
-        return Done(run, More(test=test.uid, calls_of_test=line.calls))
+        return run, {"test": test.uid, "calls_of_test": line.calls}
     if action == "extend":
-        return Done(run, More(added=_extended(run, options, tell)))
+        return run, {"added": _extended(run, options, tell)}
     if action == "follow-up":
-        total = estimate_of_follow_ups(run).total
-        tell(before_asking(total))
-        return Done(run, More(asked=ask_missing(by=None, run=run, now=timezone.now())))
+        tell(before_asking(estimate_of_follow_ups(run).total))
+        return run, {"asked": ask_missing(by=None, run=run, now=now)}
     dollars(options["budget"])
-    if options["launch"]:
-        return Done(run, More(runs_of_launch=_done_to_launch(run, action, options, tell)))
-    along = act_on(run, action, budget=options["budget"] or "")
-    if along.message:
-        tell(along.message)
-    return Done(run, More(controls_taken_along=along.controls))
-
-
-def _done_to_launch(run: Run, action: str, options: Options, tell: Callable[[str], None]) -> int:
+    if not options["launch"]:
+        controls, _, message = act_on(run, action, budget=options["budget"] or "")
+        if message:
+            tell(message)
+        return run, {"controls_taken_along": controls}
     if options["budget"]:
         raise ValueError("A budget is of one run: leave --budget or --launch out.")
-    done = act_on_launch(run, action)
-    tell(done.message)
-    return done.runs
+    count, _, message = act_on_launch(run, action)
+    tell(message)
+    return run, {"runs_of_launch": count}
 
 
 def _extended(run: Run, options: Options, tell: Callable[[str], None]) -> int:
@@ -351,25 +255,20 @@ def _judged(run: Run, options: Options, tell: Callable[[str], None]) -> list[Run
         check_judge([setting for setting in settings if setting.name in chosen], judge)
     options_by_name = {setting.name: setting.default for setting in settings} | dict(chosen)
     check_only(settings, chosen, options_by_name)
-    plans = plans_of_sweep(
-        _judging_plans(run, judges, options, options_by_name), {"judge_levels": options["judge_levels"] or ()}
-    )
-    say_before(askings_of_plans(plans), tell)
-    return start_runs(by=None, plans=plans, now=timezone.now())
-
-
-def _judging_plans(run: Run, judges: Sequence[Endpoint], options: Options, settings: SuiteOptions) -> list[Plan]:
-    return judging_plans(
+    plans = judging_plans(
         run,
         judges=judges,
-        options=settings,
+        options=options_by_name,
         budget=dollars(options["budget"]),
         batch=options["batch"],
         title=options["title"] or "",
     )
+    plans = plans_of_sweep(plans, {"judge_levels": options["judge_levels"] or ()})
+    say_before(askings_of_plans(plans), tell)
+    return start_runs(by=None, plans=plans, now=timezone.now())
 
 
-def _downloaded(run: Run, options: Options) -> Downloaded:
+def _downloaded(run: Run, options: Options) -> Json:
     if not options["output"]:
         raise ValueError("Say where to write it: --output PATH.")
     what = options["what"] or SCORES
@@ -382,7 +281,7 @@ def _downloaded(run: Run, options: Options) -> Downloaded:
     parts = _parts(run, what, options)
     with file_output(options["output"], mode="wb") as handle:
         written = sum(handle.write(part) for part in parts)
-    return Downloaded(run.uid, options["output"], written)
+    return {"path": options["output"], "bytes": written}
 
 
 def _parts(run: Run, what: str, options: Options) -> Iterable[bytes]:
@@ -407,3 +306,14 @@ def _entrant(run: Run, name: str | None) -> Entrant:
     if name not in entrants:
         raise ValueError(f"Name the model with --model, one of: {', '.join(entrants)}.")
     return entrants[name]
+
+
+_KEEPING: Mapping[str, Callable[[Run, Options], Json]] = {
+    "rename": _renamed,
+    "archive": lambda run, _: {"changed": archive_run(by=None, run=run, now=timezone.now()), "archived": True},
+    "restore": lambda run, _: {"changed": restore_run(by=None, run=run), "archived": False},
+    "delete": _deleted,
+    "reread": lambda run, _: {"changed": read_again(by=None, run=run, now=timezone.now())},
+    "download": _downloaded,
+}
+"""Actions after which nothing of the run's progress is printed."""

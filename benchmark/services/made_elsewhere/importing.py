@@ -38,7 +38,7 @@ from benchmark.suites.lettered import OPTION_ORDER, Order
 from benchmark.suites.questions import Step
 from benchmark.suites.reasons import NOT_IN_FILE
 from core.digests import text_digest
-from core.messages import Sentence, capitalised, gettext_noop
+from core.messages import Sentence, capitalised
 from core.plain import Json, plain
 from core.texts import storable
 from workers.models import Endpoint, Job, JobState
@@ -110,7 +110,7 @@ def preview_of(files: Sequence[tuple[Path, str]], plan: Plan, declared: Statemen
     Raises BadFile, RunRefused."""
     made = read_all(files, declared.format)
     if not (declared.model or made.model):
-        raise RunRefused(gettext_noop("The file does not say which model answered; name the model."), "model")
+        raise RunRefused("The file does not say which model answered; name the model.", "model")
     counted = plan.repetitions == 0
     plan = as_import(replace(plan, repetitions=1) if counted else plan)
     stories, steps = samples_of_import(plan), steps_of_import(plan)
@@ -151,23 +151,19 @@ def _check_steps(suite: Suite, made: Made, declared_step: str, steps: Sequence[s
             places = record.where if record.where.startswith(made.name) else f"{made.name}, {record.where}"
             taken = " or ".join(f"{step.label} ({step.key})" for step in importable(suite))
             raise BadFile(
-                Sentence(
-                    "{places} is the answer of a judge, at {judged} ({key}); taken are answers of the models "
-                    "that are evaluated, at {taken}, which a judge can judge here once they are a run.",
-                    places=places,
-                    judged=judged[key],
-                    key=key,
-                    taken=taken,
-                )
+                "{places} is the answer of a judge, at {judged} ({key}); taken are answers of the models "
+                "that are evaluated, at {taken}, which a judge can judge here once they are a run.",
+                places=places,
+                judged=judged[key],
+                key=key,
+                taken=taken,
             )
     if declared_step and declared_step not in steps:
         raise RunRefused(
-            Sentence(
-                "There is no step {declared_step} to import answers of; expected {steps}.",
-                declared_step=repr(declared_step),
-                steps=" or ".join(steps),
-            ),
+            "There is no step {declared_step} to import answers of; expected {steps}.",
             "step",
+            declared_step=repr(declared_step),
+            steps=" or ".join(steps),
         )
 
 
@@ -246,11 +242,7 @@ def refuse_twice(preview: Preview, *, but: int | None = None) -> None:
         same = making is not None and (making.digest, making.model) == made
         if same and other.parameters == draft_of(plan, preview.stories).parameters:
             raise RunRefused(
-                Sentence(
-                    "The answers of this file are a run already: {run} ({uid}).",
-                    run=other.title,
-                    uid=other.uid,
-                )
+                "The answers of this file are a run already: {run} ({uid}).", run=other.title, uid=other.uid
             )
 
 

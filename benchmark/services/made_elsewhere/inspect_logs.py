@@ -37,12 +37,12 @@ def read(path: Path, name: str) -> Made:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 if too_large := oversize(archive, most_files=MOST_PARTS):
-                    raise BadFile(Sentence("{name} {too_large}", name=name, too_large=too_large))
+                    raise BadFile("{name} {too_large}", name=name, too_large=too_large)
         log = _package(name).read_eval_log(str(path), resolve_attachments=True)
     shuffles = any(step.solver.endswith("multiple_choice") and step.params.get("shuffle") for step in log.plan.steps)
     records = [_record(sample, shuffles=shuffles) for sample in log.samples or ()]
     if not records:
-        raise BadFile(Sentence("{name} holds no samples; expected a log with them (not its header alone).", name=name))
+        raise BadFile("{name} holds no samples; expected a log with them (not its header alone).", name=name)
     version = (log.eval.packages or {}).get(TOOL, "")
     return Made(FORMAT, records, log.eval.model, TOOL, version, dict(_facts(log)))
 
@@ -56,7 +56,7 @@ def _package(name: str) -> Any:
 
 
 def _unreadable(name: str, error: Exception) -> BadFile:
-    return BadFile(Sentence("{name} cannot be read as a log of inspect_ai: {error}", name=name, error=fault_of(error)))
+    return BadFile("{name} cannot be read as a log of inspect_ai: {error}", name=name, error=fault_of(error))
 
 
 def _facts(log: Any) -> Iterator[tuple[str, str]]:

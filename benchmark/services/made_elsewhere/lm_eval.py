@@ -95,12 +95,10 @@ def read(path: Path, name: str) -> Made:
     for where, row in _rows(path, name):
         if not is_row(row):
             raise BadFile(
-                Sentence(
-                    "{name}, {where}: it has no doc and resps; expected a line of {tool}'s samples.",
-                    name=name,
-                    where=where,
-                    tool=TOOL,
-                )
+                "{name}, {where}: it has no doc and resps; expected a line of {tool}'s samples.",
+                name=name,
+                where=where,
+                tool=TOOL,
             )
         sample = _sample(row, f"{name}, {where}")
         answered = json_digest([sample.doc_id, sample.doc, sample.arguments, sample.resps])
@@ -109,7 +107,7 @@ def read(path: Path, name: str) -> Made:
             continue
         records += _records(sample, where)
     if not records:
-        raise BadFile(Sentence("{name} holds no samples; expected a line for each document.", name=name))
+        raise BadFile("{name} holds no samples; expected a line for each document.", name=name)
     match = _FILE.fullmatch(name)
     facts = {"task": match["task"], "time": match["time"]} if match else {}
     return Made(FORMAT, records, tool=TOOL, facts=facts)
@@ -121,9 +119,7 @@ def _rows(path: Path, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
             try:
                 row = object_of_line(line, nan=True, unfit=unwritable)
             except BadLine as error:
-                raise BadFile(
-                    Sentence("{name}, line {number}: {error}", name=name, number=number, error=error)
-                ) from error
+                raise BadFile("{name}, line {number}: {error}", name=name, number=number, error=error) from error
             if row is not None:
                 yield Sentence("line {number}", number=number), row
 
@@ -134,11 +130,9 @@ def _sample(row: Mapping[str, Any], place: str) -> SampleIn:
     except Misfit as error:
         if error.wrong[0].field == "resps":
             raise BadFile(
-                Sentence(
-                    "{place}: its resps are not texts; a task that compares likelihoods has no answers to read, "
-                    "only one that generates them.",
-                    place=place,
-                )
+                "{place}: its resps are not texts; a task that compares likelihoods has no answers to read, "
+                "only one that generates them.",
+                place=place,
             ) from error
         raise BadFile(error.message_for(place)) from error
 
@@ -201,7 +195,7 @@ def read_results(path: Path, name: str) -> Made:
     except NotJson as error:
         raise BadFile(error.message_for(name)) from error
     if not isinstance(value, dict) or not is_results(value):
-        raise BadFile(Sentence("{name} is not a file of results of {tool}.", name=name, tool=TOOL))
+        raise BadFile("{name} is not a file of results of {tool}.", name=name, tool=TOOL)
     results = ResultsIn.of(value)
     facts = {name: text for name, text in _facts(results) if text}
     return Made(RESULTS, [], results.model_name, TOOL, str(results.lm_eval_version or ""), facts)

@@ -12,7 +12,7 @@ from benchmark.services.made_elsewhere.records import BadFile, Made
 from core.digests import text_digest
 from core.incoming.damage import damage_as, fault_of
 from core.incoming.text import NotJson, json_of
-from core.messages import Sentence, gettext_noop
+from core.messages import gettext_noop
 
 READERS: Mapping[str, Callable[[Path, str], Made]] = {
     answers_file.FORMAT: answers_file.read,
@@ -39,10 +39,8 @@ def read_all(files: Sequence[tuple[Path, str]], format: str = "") -> Made:
     if len(models) > 1:
         models_by_file = " and ".join(f"{name} of {model}" for model, name in models.items())
         raise BadFile(
-            Sentence(
-                "The files are of several models, {models_by_file}; import those of each by themselves.",
-                models_by_file=models_by_file,
-            )
+            "The files are of several models, {models_by_file}; import those of each by themselves.",
+            models_by_file=models_by_file,
         )
     main = max(read, key=lambda made: len(made.records))
     records = [replace(record, where=f"{made.name}, {record.where}") for made in read for record in made.records]
@@ -80,9 +78,7 @@ def _joined(read: Sequence[Made]) -> dict[str, str]:
 
 def _with_answers(made: Made) -> Made:
     if not made.records:
-        raise BadFile(
-            Sentence("{made} has figures and no answers; give the file of samples beside it.", made=made.name)
-        )
+        raise BadFile("{made} has figures and no answers; give the file of samples beside it.", made=made.name)
     return made
 
 
@@ -90,16 +86,14 @@ def read_made(path: Path, name: str, format: str = "") -> Made:
     """Return what a file holds; without a `format`, of the one that it looks like. `name` is what its messages call it.
     Raises BadFile."""
     if path.is_dir():
-        raise BadFile(Sentence("{name} is a folder; expected a file.", name=name))
+        raise BadFile("{name} is a folder; expected a file.", name=name)
     if path.stat().st_size > MOST_BYTES:
-        raise BadFile(
-            Sentence("{name} is larger than {most_bytes} MB.", name=name, most_bytes=MOST_BYTES // 1024 // 1024)
-        )
+        raise BadFile("{name} is larger than {most_bytes} MB.", name=name, most_bytes=MOST_BYTES // 1024 // 1024)
     chosen = format or _format_of(path, name)
     what = FORMATS[chosen]
     with damage_as(
         lambda error: BadFile(
-            Sentence("{name} is damaged: {error}; expected: {what}.", name=name, error=fault_of(error), what=what)
+            "{name} is damaged: {error}; expected: {what}.", name=name, error=fault_of(error), what=what
         ),
         BadFile,
     ):

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.messages import Refusal
 
-class BadFile(ValueError):
+
+class BadFile(Refusal):
     """The fault in a file of answers, as one sentence that names the file and the place in it."""
 
 

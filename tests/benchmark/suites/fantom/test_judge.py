@@ -26,7 +26,7 @@ from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate
 from benchmark.services.judge_versions import version_of
 from benchmark.services.judgements import judgements_of
-from benchmark.services.launches import judging_plan, start_run
+from benchmark.services.launches import judging_plans, start_run
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import forget_report, report_of
 from benchmark.suites import registry
@@ -72,7 +72,7 @@ class World:
         return work_off(started(self.cast, self.dataset, models, ["answer"], **plan))
 
     def judged_anew(self, run: Run, judge: str) -> Run:
-        plan = judging_plan(run, judge=self.endpoints[judge], options={"self_test": False})
+        [plan] = judging_plans(run, judges=[self.endpoints[judge]], options={"self_test": False})
         return work_off(start_run(by=self.cast.alice, plan=plan, now=timezone.now()))
 
     def study(self, run: Run, tables: int, **fields) -> AlignmentStudy:
