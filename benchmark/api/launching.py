@@ -33,7 +33,7 @@ from benchmark.services.cached_answers import cached_answers
 from benchmark.services.detectable import can_show
 from benchmark.services.extending import extend_run
 from benchmark.services.launches import ExtendIn, JudgeIn, LaunchIn, run_again, start_runs, suite_of_version
-from benchmark.services.made_elsewhere.records import BadFile
+from benchmark.services.made_elsewhere.files import BadFile
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.runs import act_on, act_on_launch
 from benchmark.suites.guards import SuiteFailed

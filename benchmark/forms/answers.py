@@ -17,9 +17,16 @@ from annotation.models import Project, User
 from benchmark.forms.launch import SampleFields
 from benchmark.forms.settings import setting_field
 from benchmark.models import Run
-from benchmark.services.made_elsewhere import unread
-from benchmark.services.made_elsewhere.importing import Preview, Statements, import_answers, importable, preview_of
-from benchmark.services.made_elsewhere.reading import FORMATS
+from benchmark.services.made_elsewhere.files import FORMATS
+from benchmark.services.made_elsewhere.importing import (
+    BYTES_AT_ONCE,
+    Preview,
+    Statements,
+    import_answers,
+    import_unread,
+    importable,
+    preview_of,
+)
 from benchmark.services.plans import MOST_REPETITIONS, MOST_TITLE, Plan
 from benchmark.services.prompt_sets import names_of
 from benchmark.suites.contract import Suite
@@ -148,14 +155,14 @@ class AnswersForm(SampleFields):
     @property
     def is_large(self) -> bool:
         """Return whether a worker reads the files of a valid form."""
-        return sum(upload.size for upload in self.cleaned_data["files"]) > unread.AT_ONCE
+        return sum(upload.size for upload in self.cleaned_data["files"]) > BYTES_AT_ONCE
 
     def keep(self, *, by: User, now: datetime) -> Run:
         """Keep the answers of a valid form as a run, which a worker reads where they are many. Raises BadFile,
         RunRefused."""
         if self.is_large:
             files = [(upload, upload.name) for upload in self.cleaned_data["files"]]
-            return unread.import_unread(by=by, files=files, plan=self.plan(), declared=self.declaration(), now=now)
+            return import_unread(by=by, files=files, plan=self.plan(), declared=self.declaration(), now=now)
         return import_answers(by=by, preview=self.preview(), now=now)
 
     def preview(self) -> Preview:

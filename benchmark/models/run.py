@@ -220,11 +220,10 @@ class RunReport(models.Model):
 class RunPreparation(models.Model):
     """A run whose items are still being made: about the first `done` of its `of` samples they are there.
 
-    Of an imported run they are answers, and there are no `samples` (benchmark/services/made_elsewhere/taking.py). Else
-    `samples` are the positions of its samples in the dataset as [first, last] of each stretch. Where it `looks`, the
-    run is under a control that asks only about those samples that it changes, `kept` of them so far; where it
-    `extends`, the run had items before, and those that it lacks are made. The row goes when
-    all items are there; of a run that was cancelled before, it stays (benchmark/services/preparing.py).
+    Of an imported run they are answers, and there are no `samples`. Else `samples` are the positions of its samples in
+    the dataset as [first, last] of each stretch. If it `looks`, the run is under a control that asks only about samples
+    that it changes, `kept` of them so far; if it `extends`, the run had items before. The row goes when all items are
+    there; of a run that was cancelled before, it stays.
     """
 
     run = models.OneToOneField(Run, models.CASCADE, related_name="preparation")
@@ -275,7 +274,7 @@ class UnmatchedReport(models.Model):
 
 class RunParcel(models.Model):
     """A parcel of the answers of an imported run that a worker has yet to take in, as `AnswerRow` has each; it goes
-    with the transaction that takes it in (benchmark/services/made_elsewhere/taking.py)."""
+    with the transaction that takes it in (benchmark/services/made_elsewhere/importing.py)."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="answers_to_take")
     rows = LongJSONField()
@@ -290,7 +289,7 @@ class RunParcel(models.Model):
 class UnreadParcel(models.Model):
     """A stretch of a file of answers that a worker has yet to read, the first of its run's files at `position` 0; the
     stretches of a file stand in the order of their ids. They go with the transaction that keeps what was read of them
-    (benchmark/services/made_elsewhere/unread.py)."""
+    (benchmark/services/made_elsewhere/importing.py)."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="files_to_read")
     position = models.PositiveSmallIntegerField()

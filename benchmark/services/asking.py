@@ -25,7 +25,7 @@ from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
 from benchmark.suites.questions import Question, Sample
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import COLUMN, OPTION, Setting, Settings
-from core.digests import json_digest, text_digest
+from core.digests import text_digest
 from core.made_by import made_by
 from core.messages import Sentence
 from workers.models import Call, Endpoint
@@ -175,7 +175,8 @@ def sample_asked(run: Run, story: DatasetSample, settings: Settings | None = Non
     """Return the sample as the run asks about it: changed by its control, where it is under one. `settings` are those
     of the run, where they were read already. Raises BadQuestion, SuiteFailed."""
     sample = sample_of(story)
-    return _changed(run, sample, settings or settings_of(run)) if run.control else sample
+    controls = suite_named(run.suite).controls
+    return controlled(sample, controls, settings or settings_of(run)) if run.control else sample
 
 
 def sample_answered(run: Run, story: DatasetSample, call: Call | None, settings: Settings | None = None) -> Sample:
@@ -189,30 +190,6 @@ def sample_answered(run: Run, story: DatasetSample, call: Call | None, settings:
     if controls and controls.reordered:
         return controls.reordered(sample, order)
     return replace(sample, content={**sample.content, OPTION_ORDER: order})
-
-
-_MOST_CHANGED = 4096
-_samples_changed: OrderedDict[str, tuple[Any, Sample]] = OrderedDict()
-
-
-def _changed(run: Run, sample: Sample, settings: Settings) -> Sample:
-    """Return the sample as changed by the run's control. Names are looked for in milliseconds, and all steps and
-    methods of a launch ask about the same samples, so those of the last ones are kept, by all that they depend on."""
-    controllable = suite_named(run.suite).controls
-    depends = [
-        run.control,
-        settings.control_lists,
-        settings.seed,
-        [getattr(sample, field.name) for field in dataclasses.fields(sample)],
-    ]
-    key = json_digest(depends, default=str)
-    declared, changed = _samples_changed.get(key, (None, sample))
-    if declared is None or declared is not controllable:
-        changed = controlled(sample, controllable, settings)
-        _samples_changed[key] = (controllable, changed)
-        while len(_samples_changed) > _MOST_CHANGED:
-            _samples_changed.popitem(last=False)
-    return changed
 
 
 def sample_of(story: DatasetSample) -> Sample:

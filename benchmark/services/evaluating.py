@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from types import SimpleNamespace
-from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -22,7 +20,7 @@ from benchmark.services.asking import passes_of, question_of, request_for
 from benchmark.services.items import LOST
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.launches import READ_AGAIN
-from benchmark.services.made_elsewhere.taking import take_back_answers
+from benchmark.services.made_elsewhere.importing import take_back_answers
 from benchmark.services.plans import HANDLER, RunRefused, steps_of
 from benchmark.services.preparing import prepare_run
 from benchmark.services.provenance import record_settings, versions
@@ -35,7 +33,6 @@ from benchmark.suites.reasons import NO_GOLD, NOT_WHOLE, REFUSED, TRUNCATED, sen
 from benchmark.suites.registry import SuiteUnknown, suite_named, suites
 from core.bulk import insert_rows, update_rows
 from core.messages import Sentence, gettext_noop
-from core.reads import Read
 from workers.models import PARSED, Call, Item, ItemState, Job
 from workers.providers.contract import NO_WORD, Request
 from workers.services.delivery import refresh_outcome
@@ -108,28 +105,13 @@ def _request(run_item: RunItem, texts: Texts) -> Request | str:
         return str(error)
 
 
-_RUN_ITEMS = Read[RunItem](
-    lambda given: (
-        RunItem.objects.filter(pk__in=given.ids)
-        .select_related("sample")
-        .defer("sample__votes", "sample__methods", "sample__adjudications")
-    ),
-    planned_once=False,
-)
-_ENTRANTS = Read[Entrant](
-    lambda given: Entrant.objects.filter(pk__in=given.ids).select_related(
-        "endpoint", "run__dataset", "run__judge", "run__project"
-    ),
-    planned_once=False,
-)
-
-
 def _run_items(items: Sequence[Item]) -> dict[int, RunItem]:
     """Return run items by the id of their work item, whose key is the id of the run item."""
     item_ids = {int(item.key): item.pk for item in items}
-    run_items = _RUN_ITEMS(ids=list(item_ids)) if item_ids else []
-    entrants = list({run_item.entrant_id for run_item in run_items})
-    shared = {entrant.pk: entrant for entrant in _ENTRANTS(ids=entrants)} if entrants else {}
+    rows = RunItem.objects.filter(pk__in=item_ids).select_related("sample")
+    run_items = list(rows.defer("sample__votes", "sample__methods", "sample__adjudications"))
+    entrants = Entrant.objects.select_related("endpoint", "run__dataset", "run__judge", "run__project")
+    shared = entrants.in_bulk({run_item.entrant_id for run_item in run_items})
     for run_item in run_items:  # a run is read once, not with each of its questions
         run_item.entrant = shared[run_item.entrant_id]
     return {item_ids[run_item.pk]: run_item for run_item in run_items}
@@ -139,18 +121,6 @@ Texts = Mapping[str, str]
 """Raw answers to a sample by step, as far as there are any."""
 
 
-def _texts(among: QuerySet, given: Any) -> QuerySet:
-    answered = among.filter(
-        entrant__in=given.entrants, sample__in=given.samples, step__in=given.steps, call__isnull=False
-    )
-    return answered.values_list("entrant_id", "sample_id", "repetition", "step", "call__answer")
-
-
-_OF_A_TURN = 512
-"""Items up to which the statement is kept: a worker's turn has no more, while the pages of a run may ask about all."""
-_TEXTS = Read[tuple[int, int, int, str, str]](lambda given: _texts(RunItem.objects.all(), given), planned_once=False)
-
-
 def answers_of(run_items: Sequence[RunItem]) -> dict[int, Texts]:
     """Return, by run item id, the same model's answers to its story that its question or answer is read with. All are
     current, or all are of one snapshot."""
@@ -158,16 +128,19 @@ def answers_of(run_items: Sequence[RunItem]) -> dict[int, Texts]:
     related_items = [run_item for run_item in run_items if related[run_item.pk]]
     if not related_items:
         return {run_item.pk: {} for run_item in run_items}
-    at = {
-        "entrants": list({run_item.entrant_id for run_item in related_items}),
-        "samples": list({run_item.sample_id for run_item in related_items}),
-        "steps": list({step for steps in related.values() for step in steps}),
-    }
-    among = related_items[0].among()
-    of_a_turn = among.model is RunItem and len(related_items) <= _OF_A_TURN
-    answered = _TEXTS(**at) if of_a_turn else _texts(among, SimpleNamespace(**at))
+    answered = (
+        related_items[0]
+        .among()
+        .filter(
+            entrant__in={run_item.entrant_id for run_item in related_items},
+            sample__in={run_item.sample_id for run_item in related_items},
+            step__in={step for steps in related.values() for step in steps},
+            call__isnull=False,
+        )
+    )
     texts_by_turn: dict[tuple[int, int, int], dict[str, str]] = {}
-    for *turn, step, text in answered:
+    rows = answered.values_list("entrant_id", "sample_id", "repetition", "step", "call__answer")
+    for *turn, step, text in rows:
         texts_by_turn.setdefault(tuple(turn), {})[step] = text
     return {
         run_item.pk: texts_by_turn.get(_turn(run_item), {}) if related[run_item.pk] else {} for run_item in run_items
@@ -232,28 +205,16 @@ def _open_following(parsed: Sequence[RunItem]) -> None:
         _open(step_key, needed, run_items)
 
 
-_TURNS_AT = Read[tuple[int, int, int]](
-    lambda given: RunItem.objects.filter(
-        entrant__in=given.entrants, sample__in=given.samples, step=given.step
-    ).values_list("entrant_id", "sample_id", "repetition"),
-    planned_once=False,
-)
-_TURNS_ANSWERED = Read[tuple[int, int, int]](
-    lambda given: RunItem.objects.filter(
-        entrant__in=given.entrants, sample__in=given.samples, step__in=given.steps, call__isnull=False
-    ).values_list("entrant_id", "sample_id", "repetition"),
-    planned_once=False,
-)
-
-
 def _open(step: str, needed: Sequence[str], before: Sequence[RunItem]) -> None:
     """Open the step where all answers that it needs are there, and with a judging one its other passes."""
     turns = {_turn(run_item): run_item for run_item in before}
     if needed[1:]:  # of two workers that take in the last two answers, the second has to see what the first one kept
         list(Entrant.objects.select_for_update().filter(pk__in={entrant for entrant, *_ in turns}).order_by("pk"))
     entrants, samples = (list({turn[at] for turn in turns}) for at in (0, 1))
-    taken = set(_TURNS_AT(entrants=entrants, samples=samples, step=step))
-    counts = Counter(_TURNS_ANSWERED(entrants=entrants, samples=samples, steps=list(needed)) if needed else ())
+    at = RunItem.objects.filter(entrant__in=entrants, sample__in=samples)
+    turns_at = at.values_list("entrant_id", "sample_id", "repetition")
+    taken = set(turns_at.filter(step=step))
+    counts = Counter(turns_at.filter(step__in=needed, call__isnull=False))
     opening = [run_item for turn, run_item in turns.items() if turn not in taken and counts[turn] == len(needed)]
     fields = ("entrant", "sample", "repetition", "step", "unreadable")
     runs = {run_item.entrant.run_id: run_item.entrant.run for run_item in opening}
@@ -261,8 +222,7 @@ def _open(step: str, needed: Sequence[str], before: Sequence[RunItem]) -> None:
     rows = [(*_turn(run_item), key, "") for run_item in opening for key in (step, *passes[run_item.entrant.run_id])]
     insert_rows(RunItem, fields, rows)
     steps = {step, *(key for keys in passes.values() for key in keys)}
-    there = RunItem.objects.filter(entrant__in=entrants, sample__in=samples, step__in=steps)
-    waiting = there.filter(item=None, call=None)
+    waiting = at.filter(step__in=steps, item=None, call=None)
     for run in runs.values():
         add_work(run=run, run_items=waiting.filter(entrant__run=run), now=timezone.now())
 

@@ -18,8 +18,8 @@ from annotation.services.short_writes import ShortWrites
 from benchmark.models import DatasetSample, Entrant, Run, RunItem, RunPreparation
 from benchmark.models.run import stretches_of
 from benchmark.services.asking import sample_asked
-from benchmark.services.made_elsewhere import taking, unread
-from benchmark.services.made_elsewhere.records import BadFile
+from benchmark.services.made_elsewhere import importing
+from benchmark.services.made_elsewhere.files import BadFile
 from benchmark.services.plans import Plan, RunRefused, own_steps, plan_of
 from benchmark.services.run_items import add_run_items, nothing_to_judge
 from benchmark.suites.guards import SuiteFailed
@@ -30,7 +30,7 @@ from workers.services.notify import WORKERS
 from workers.services.run_to_end import UNPREPARED
 
 log = logging.getLogger(__name__)
-AT_ONCE = taking.AT_ONCE
+AT_ONCE = importing.ANSWERS_AT_ONCE
 """Items up to which a launch makes them itself."""
 A_STEP = 1_000
 """Items that one transaction makes, in some 50 ms of a processor: votes wait no longer for it, and what a step takes
@@ -70,9 +70,9 @@ def prepare_run(job: Job, stopped: Callable[[], bool]) -> None:
     run = Run.objects.select_related("project", "dataset", "judge", "source", "job", "original").get(job=job)
     try:
         if run.imported and not stopped():
-            unread.read(run)
+            importing.read_files(run)
         while run.imported and not stopped():
-            if not taking.take_next(run):
+            if not importing.take_next(run):
                 return
         plan, writes = plan_of(run), ShortWrites()
         while not stopped():
@@ -85,7 +85,7 @@ def prepare_run(job: Job, stopped: Callable[[], bool]) -> None:
         raise
     except Exception:
         log.exception("The items of run %s could not be made.", run.uid)
-        _fail(run, taking.FAILED if run.imported else UNPREPARED)
+        _fail(run, importing.FAILED if run.imported else UNPREPARED)
 
 
 def _step(run: Run, plan: Plan, preparation: RunPreparation, writes: ShortWrites) -> bool:
@@ -156,7 +156,7 @@ def _fail(run: Run, why: str) -> bool:
     job = Job.objects.select_for_update().get(pk=run.job_id)
     failed = Job.objects.filter(pk=job.pk).fail_preparation(why, now=timezone.now())
     if failed and not RunPreparation.objects.filter(run=run, extends=True).exists():
-        taking.take_back_answers(run)
+        importing.take_back_answers(run)
     return False
 
 

@@ -13,8 +13,8 @@ from annotation.access import project_access
 from annotation.models import Role
 from benchmark.forms.answers import AnswersForm
 from benchmark.services.launches import suite_of_version
+from benchmark.services.made_elsewhere.files import BadFile
 from benchmark.services.made_elsewhere.importing import Preview
-from benchmark.services.made_elsewhere.records import BadFile
 from benchmark.services.plans import RunRefused
 from benchmark.views.launch import chosen, launches_of, newest_version, posted
 from core.idempotency.forms import made_before, made_once

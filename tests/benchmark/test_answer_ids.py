@@ -10,9 +10,9 @@ from functools import cache
 import pytest
 from django.utils import timezone
 
+from benchmark.services.made_elsewhere.files import BadFile, Record
 from benchmark.services.made_elsewhere.importing import Statements, import_answers, preview_of
 from benchmark.services.made_elsewhere.matching import FileSample, Index, match
-from benchmark.services.made_elsewhere.records import BadFile, Record
 from benchmark.services.plans import Plan
 from benchmark.suites.fantom.samples import FULL, SHORT
 from benchmark.suites.fantom.samples import samples_of as fantom_samples

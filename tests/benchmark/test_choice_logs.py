@@ -16,9 +16,9 @@ from django.utils import timezone
 from benchmark.models import Dataset, DatasetSample, Run, RunItem
 from benchmark.services.asking import sample_answered
 from benchmark.services.evaluating import read_again
+from benchmark.services.made_elsewhere.files import BadFile, Record
 from benchmark.services.made_elsewhere.importing import Statements, import_answers, preview_of
 from benchmark.services.made_elsewhere.matching import order_shown
-from benchmark.services.made_elsewhere.records import BadFile, Record
 from benchmark.services.plans import Plan
 from benchmark.services.reports import report_of
 from benchmark.suites.reasons import NOT_IN_FILE

@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 
 from annotation.models import Scope
 from benchmark.models import Run, RunItem, RunParcel, RunPreparation, UnmatchedReport, UnreadParcel
-from benchmark.services.made_elsewhere import taking, unread
+from benchmark.services.made_elsewhere import importing
 from benchmark.services.reports import scores_of
 from benchmark.services.runs import act_on
 from core.idempotency.requests import HEADER
@@ -201,8 +201,8 @@ def test_six_requests_make_one_run(cast):
 @pytest.fixture
 def in_parts(monkeypatch):
     """Every import is left to the workers, who take in five answers at a time."""
-    monkeypatch.setattr(taking, "AT_ONCE", 0)
-    monkeypatch.setattr(taking, "A_PART", 5)
+    monkeypatch.setattr(importing, "ANSWERS_AT_ONCE", 0)
+    monkeypatch.setattr(importing, "A_PART", 5)
 
 
 def _left_to_workers(admin, page, **changed) -> Run:
@@ -213,14 +213,14 @@ def _left_to_workers(admin, page, **changed) -> Run:
 
 def test_a_worker_takes_in_many_answers_also_after_it_was_killed(admin, page, cast, in_parts, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(taking, "AT_ONCE", 2_000)
+        patch.setattr(importing, "ANSWERS_AT_ONCE", 2_000)
         at_once = _left_to_workers(admin, page)
     run = _left_to_workers(admin, page, model="acme/other")
     address = reverse("benchmark:run", args=[cast.project.slug, run.uid])
     shown = written(admin.get(address))
     assert run.job.state == "preparing" and "Taken in 0 of 12 answers" in shown
     assert "1 answer to no sum" in shown and "no sample is called &#x27;who&#x27;" in shown and "sum-3" in shown
-    take_in, parts = taking.take_in, []
+    take_in, parts = importing.take_in, []
 
     class Killed(BaseException):
         """As a process that ends between two statements."""
@@ -231,13 +231,13 @@ def test_a_worker_takes_in_many_answers_also_after_it_was_killed(admin, page, ca
         if parts[1:]:
             raise Killed
 
-    monkeypatch.setattr(taking, "take_in", killed)
+    monkeypatch.setattr(importing, "take_in", killed)
     with pytest.raises(Killed):
         prepare_all(threading.Event())
     assert RunItem.objects.filter(entrant__run=run).count() == 5 and "Taken in 5 of 12 answers" in written(
         admin.get(address)
     )
-    monkeypatch.setattr(taking, "take_in", take_in)
+    monkeypatch.setattr(importing, "take_in", take_in)
     prepare_all(threading.Event())
     run.job.refresh_from_db()
     assert run.job.standing == at_once.job.standing and not RunParcel.objects.exists()
@@ -259,7 +259,7 @@ def _answers(run: Run) -> list[tuple]:
 def test_answers_that_cannot_be_taken_in_leave_a_sentence_and_can_be_imported_again(
     admin, page, cast, in_parts, monkeypatch
 ):
-    run, take_in, parts = _left_to_workers(admin, page), taking.take_in, []
+    run, take_in, parts = _left_to_workers(admin, page), importing.take_in, []
 
     def failing(**what):
         parts.append(what)
@@ -267,15 +267,15 @@ def test_answers_that_cannot_be_taken_in_leave_a_sentence_and_can_be_imported_ag
             raise ValueError("no more")
         take_in(**what)
 
-    monkeypatch.setattr(taking, "take_in", failing)
+    monkeypatch.setattr(importing, "take_in", failing)
     prepare_all(threading.Event())
     run.job.refresh_from_db()
-    assert (run.job.standing, run.job.note) == ("failed", taking.FAILED)
-    assert taking.FAILED.replace("'", "&#x27;") in written(
+    assert (run.job.standing, run.job.note) == ("failed", importing.FAILED)
+    assert importing.FAILED.replace("'", "&#x27;") in written(
         admin.get(reverse("benchmark:run", args=[cast.project.slug, run.uid]))
     )
     assert not RunItem.objects.exists() and not Call.objects.exists() and not RunParcel.objects.exists()
-    monkeypatch.setattr(taking, "take_in", take_in)
+    monkeypatch.setattr(importing, "take_in", take_in)
     again = _left_to_workers(admin, page)
     prepare_all(threading.Event())
     assert RunItem.objects.filter(entrant__run=again).count() == 12
@@ -286,14 +286,14 @@ def test_an_import_that_a_worker_takes_in_can_be_cancelled_and_made_again(admin,
     address = reverse("benchmark:run", args=[cast.project.slug, run.uid])
     cancel = reverse("benchmark:run_action", args=[cast.project.slug, run.uid, "cancel"])
 
-    assert taking.take_next(run) and RunItem.objects.filter(entrant__run=run).count() == 5
+    assert importing.take_next(run) and RunItem.objects.filter(entrant__run=run).count() == 5
     shown = written(admin.get(address))
     assert cancel in shown and "can be imported again" in shown and "job-retry" not in shown
     for refused in ("pause", "retry", "resume"):
         with pytest.raises(JobRefused, match="were imported"):
             act_on(Run.objects.get(pk=run.pk), refused)
     assert admin.post(cancel).status_code == 302
-    assert not taking.take_next(run)
+    assert not importing.take_next(run)
     prepare_all(threading.Event())
     run.job.refresh_from_db()
     assert run.job.state == "cancelled"
@@ -312,8 +312,8 @@ def test_an_import_that_a_worker_takes_in_can_be_cancelled_and_made_again(admin,
 @pytest.fixture
 def large(monkeypatch):
     """Every file is left to the workers, in rows of 100 bytes."""
-    monkeypatch.setattr(unread, "AT_ONCE", 0)
-    monkeypatch.setattr(unread, "_STRETCH", 100)
+    monkeypatch.setattr(importing, "BYTES_AT_ONCE", 0)
+    monkeypatch.setattr(importing, "_STRETCH", 100)
 
 
 class Killed(BaseException):
@@ -327,7 +327,7 @@ def _killed(*args, **kwargs):
 def test_a_worker_reads_large_files_also_after_it_was_killed(admin, page, cast, large, monkeypatch):
     content = {key: text for key, text in RIGHT.items() if key != "sum-3"} | {"who": "me"}
     with monkeypatch.context() as patch:
-        patch.setattr(unread, "AT_ONCE", 1_000_000)
+        patch.setattr(importing, "BYTES_AT_ONCE", 1_000_000)
         at_once = _left_to_workers(admin, page, title="")
     told = written(admin.post(page, said(files=[upload(content)], model="acme/other"), headers={"HX-Request": "true"}))
     assert "are read by a worker" in told and "data-import" in told and Run.objects.count() == 1
@@ -337,9 +337,9 @@ def test_a_worker_reads_large_files_also_after_it_was_killed(admin, page, cast, 
     assert run.job.state == "preparing" and "Reading <bdi>answers.json</bdi>" in shown and 'id="run-prepared"' in shown
     assert UnreadParcel.objects.filter(run=run).count() > 1 and run.title == "Imported from answers.json"
     assert admin.get(reverse("benchmark:runs", args=[cast.project.slug])).status_code == 200
-    for name in ("preview_of", "keep_what_was_read", "refuse_twice"):
+    for name in ("preview_of", "_keep_what_was_read", "refuse_twice"):
         with monkeypatch.context() as patch:
-            patch.setattr(unread, name, _killed)
+            patch.setattr(importing, name, _killed)
             with pytest.raises(Killed):
                 prepare_all(threading.Event())
         assert not run.entrants.exists() and not RunParcel.objects.exists()

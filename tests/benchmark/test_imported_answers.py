@@ -19,11 +19,9 @@ from benchmark.models import Run, RunItem
 from benchmark.services.documents import document_of
 from benchmark.services.extending import extend_run
 from benchmark.services.launches import run_again
-from benchmark.services.made_elsewhere import inspect_logs
-from benchmark.services.made_elsewhere.lm_eval import TOOL
+from benchmark.services.made_elsewhere import files
+from benchmark.services.made_elsewhere.files import HARNESS, BadFile, Record, read_made
 from benchmark.services.made_elsewhere.matching import FileSample, Index, match
-from benchmark.services.made_elsewhere.reading import read_made
-from benchmark.services.made_elsewhere.records import BadFile, Record
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import report_of, scores_of
 from benchmark.suites.reasons import NOT_IN_FILE
@@ -143,7 +141,7 @@ def test_what_does_not_match_and_what_is_double_is_listed(bring, cast):
     assert not Run.objects.exists() and not Call.objects.exists() and dry["run"] is None
     told = bring(text, *MODEL, name="samples_sums_2026-01-01T00-00-00.jsonl")
     assert {name: told[name] for name in dry if name != "run"} == {name: dry[name] for name in dry if name != "run"}
-    assert (told["tool"], told["facts"]["task"], told["format"]) == (TOOL, "sums", "lm-eval")
+    assert (told["tool"], told["facts"]["task"], told["format"]) == (HARNESS, "sums", "lm-eval")
     assert [row["where"] for row in told["double"]] == ["line 4"] and "neither counts" in told["double"][0]["why"]
     assert told["unmatched"] == [
         {"where": "line 5", "why": "no sample is called 'elsewhere', and no sample has exactly this text"}
@@ -281,7 +279,7 @@ SAMPLES = [
     _sample(1, {"text": "nothing that names it"}, _chat("please: 3 + 4 = ?"), "7", "8"),
     _sample(0, {"id": "sum-0"}, "1 + 2", "3", "4", filter="letter"),
 ]
-RESULTS = {
+LM_EVAL_RESULTS = {
     "results": {"sums": {"exact_match,none": 0.5}},
     "configs": {"sums": {"generation_kwargs": {"until": ["\n\n"]}}},
     "n-shot": {"sums": 0},
@@ -303,8 +301,8 @@ STAMP = "2026-11-23T07-11-42.212490"
 
 def test_samples_of_a_chat_are_matched_by_what_the_user_said_and_results_say_how_it_was_asked(bring):
     lines = "".join(json.dumps(line) + "\n" for line in SAMPLES)
-    told = bring(lines, name=f"samples_sums_{STAMP}.jsonl", beside=[(f"results_{STAMP}.json", RESULTS)])
-    assert (told["model"], told["tool"], told["version"]) == ("acme/2", TOOL, "0.4.13")
+    told = bring(lines, name=f"samples_sums_{STAMP}.jsonl", beside=[(f"results_{STAMP}.json", LM_EVAL_RESULTS)])
+    assert (told["model"], told["tool"], told["version"]) == ("acme/2", HARNESS, "0.4.13")
     assert (told["records"], told["answers"], told["by_id"], told["by_text"], told["repetitions"]) == (4, 4, 2, 2, 2)
     assert told["unmatched"] == told["double"] == []
     facts = told["facts"]
@@ -333,9 +331,9 @@ def test_samples_of_several_tasks_in_one_file_keep_equal_answers_to_the_first_do
 
 def test_results_alone_hold_no_answers_and_files_of_two_models_are_two_runs(bring):
     with pytest.raises(CommandError, match=r"results\.json has figures and no answers; give the file of samples"):
-        bring(RESULTS, name="results.json")
+        bring(LM_EVAL_RESULTS, name="results.json")
     with pytest.raises(CommandError, match=r"several models, a.json of acme/2 and b.json of acme/3"):
-        bring(RESULTS, name="a.json", beside=[("b.json", RESULTS | {"model_name": "acme/3"})])
+        bring(LM_EVAL_RESULTS, name="a.json", beside=[("b.json", LM_EVAL_RESULTS | {"model_name": "acme/3"})])
 
 
 # --- inspect_ai
@@ -400,9 +398,9 @@ def test_an_error_without_words_and_a_log_too_large_are_one_sentence(tmp_path, m
     path = tmp_path / "a.eval"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("samples/1.json", " " * 10_000)
-    monkeypatch.setattr(inspect_logs, "_package", lambda name: SimpleNamespace(read_eval_log=silent))
+    monkeypatch.setattr(files, "_inspect_package", lambda name: SimpleNamespace(read_eval_log=silent))
     with pytest.raises(BadFile, match=r"^a\.eval cannot be read as a log of inspect_ai: ValueError$"):
         read_made(path, "a.eval")
-    monkeypatch.setattr(inspect_logs.oversize, "__kwdefaults__", {"most_bytes": 5_000, "most_files": 9})
+    monkeypatch.setattr(files.oversize, "__kwdefaults__", {"most_bytes": 5_000, "most_files": 9})
     with pytest.raises(BadFile, match=r"^a\.eval unpacks to more than 0 MB\.$"):
         read_made(path, "a.eval")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from benchmark.services.made_elsewhere.files import Record
 from benchmark.services.made_elsewhere.matching import FileSample, Index, _spans, match
-from benchmark.services.made_elsewhere.records import Record
 from benchmark.suites.fantom.samples import SHORT, samples_of
 from benchmark.suites.fantom_questions.data import read_fantom
 from benchmark.suites.questions import Question

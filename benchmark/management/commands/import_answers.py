@@ -8,8 +8,8 @@ from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._plans import options_given
 from benchmark.management.commands._runs import run_summary, say_run
 from benchmark.models import Dataset
+from benchmark.services.made_elsewhere.files import READERS
 from benchmark.services.made_elsewhere.importing import Statements, import_answers, preview_of
-from benchmark.services.made_elsewhere.reading import READERS
 from benchmark.services.plans import Plan
 from benchmark.suites.registry import suite_for, suite_of_gold, suites
 from workers.services.run_to_end import run_to_end

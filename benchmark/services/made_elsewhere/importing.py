@@ -1,23 +1,40 @@
-"""Keeping answers that were made elsewhere as a run: first what would become of each, then all of it or nothing."""
+"""Keeping answers that were made elsewhere as a run: first a preview of each answer, then all of them or none.
+
+Few answers are taken in by the request that brings them. Many answers, and files too large for a request, are left in
+the database for a worker. It deletes each part in the transaction that takes it in, so a process may be killed at any
+moment, and no answer is lost or taken in twice.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NamedTuple
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.text import slugify
 
 from annotation.models import User
 from annotation.services import audit
-from benchmark.domain.provenance import DatasetVersion, EndpointSpec, Making, Provenance, Statements
-from benchmark.models import DatasetSample, Entrant, Run, UnmatchedReport
-from benchmark.services.made_elsewhere import taking
+from benchmark.domain.provenance import DatasetVersion, EndpointSpec, Making, Provenance, Statements, UnreadFiles
+from benchmark.models import (
+    DatasetSample,
+    Entrant,
+    Run,
+    RunItem,
+    RunParcel,
+    RunPreparation,
+    UnmatchedReport,
+    UnreadParcel,
+)
+from benchmark.services.made_elsewhere.files import BadFile, Made, Record, digest_of_all, read_all
 from benchmark.services.made_elsewhere.matching import (
     Index,
     ItemKey,
@@ -27,54 +44,67 @@ from benchmark.services.made_elsewhere.matching import (
     read_by_ids,
     read_orders,
 )
-from benchmark.services.made_elsewhere.reading import read_all
-from benchmark.services.made_elsewhere.records import BadFile, Made, Record
-from benchmark.services.made_elsewhere.taking import AnswerRow
 from benchmark.services.plan_checks import samples_of_import
-from benchmark.services.plans import HANDLER, MOST_REPETITIONS, Plan, RunRefused, draft_of
+from benchmark.services.plans import HANDLER, MOST_REPETITIONS, Plan, RunRefused, draft_of, plan_of
 from benchmark.services.provenance import versions
+from benchmark.services.run_items import add_work
 from benchmark.suites.contract import Suite
 from benchmark.suites.lettered import OPTION_ORDER, Order
 from benchmark.suites.questions import Step
 from benchmark.suites.reasons import NOT_IN_FILE
-from core.digests import text_digest
-from core.messages import Sentence, capitalised
+from core.bulk import insert_rows
+from core.digests import json_digest, text_digest
+from core.messages import Sentence, capitalised, gettext_noop, listed
 from core.plain import Json, plain
 from core.texts import storable
 from workers.models import Endpoint, Job, JobState
 from workers.providers.imported import IMPORTED
+from workers.services.delivery import end_jobs
+from workers.services.ledger import ImportedAnswer, take_back, take_in
+from workers.services.notify import WORKERS
+
+ANSWERS_AT_ONCE = 2_000
+"""Answers up to which the request that brings them takes them in."""
+BYTES_AT_ONCE = 500_000
+"""Bytes of files up to which the request that brings them reads them."""
+A_PART = 200
+"""Answers that one transaction of a worker takes in."""
+_STRETCH = 1_000_000
+"""Bytes of a file that one row has."""
+FAILED = gettext_noop(
+    "The answers could not be taken in; the worker's log says why. Nothing of them was kept: import them again."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The preview of an import: `plan` is of the run that it would make, `stories` are its samples, of as many as were
-    `chosen`. `matched` is what becomes of the answers, `orders` the orders of options that these tell. `missing` are
-    the keys of the chosen samples of which the files do not answer all repetitions, with how many answers they lack."""
+    """An import before it is kept."""
 
     plan: Plan
+    """The plan of the run that it would make."""
     model: str
     made: Made
     stories: Sequence[DatasetSample]
+    """The samples of the run, of as many as were `chosen`."""
     chosen: int
     matched: Matched
     orders: Mapping[ItemKey, Order]
+    """Orders of options that the answers tell."""
     missing: Mapping[str, int]
-
-    @property
-    def unanswered(self) -> list[tuple[str, str]]:
-        """Return (where, why) of the records that are to a sample and hold no answer."""
-        return [(record.where, record.problem) for record in self.matched.answers.values() if record.text is None]
+    """Number of lacking answers by the key of each chosen sample that the files do not answer completely."""
 
     @property
     def steps(self) -> list[str]:
         """The keys of the steps that are answered, in the order of the suite."""
-        return [
-            step for step in steps_of_import(self.plan) if step in {item_key[1] for item_key in self.matched.answers}
-        ]
+        answered = {item_key[1] for item_key in self.matched.answers}
+        return [step for step in steps_of_import(self.plan) if step in answered]
 
     @property
     def summary(self) -> Json:
-        """Return it as commands print it and pages show it."""
+        """The preview as commands print it and pages show it."""
+        records = self.matched.answers.values()
+        unanswered = [(record.where, record.problem) for record in records if record.text is None]
+        rows = {"unmatched": self.matched.unmatched, "double": self.matched.double, "unanswered": unanswered}
         return {
             "file": self.made.name,
             "digest": self.made.digest,
@@ -91,12 +121,10 @@ class Preview:
             "records": len(self.made.records),
             "by_id": self.matched.by_id,
             "by_text": self.matched.by_text,
-            "answers": sum(record.text is not None for record in self.matched.answers.values()),
+            "answers": len(records) - len(unanswered),
             "missing_answers": sum(self.missing.values()),
             "missing": list(self.missing),
-            "unmatched": [{"where": where, "why": why} for where, why in self.matched.unmatched],
-            "double": [{"where": where, "why": why} for where, why in self.matched.double],
-            "unanswered": [{"where": where, "why": why} for where, why in self.unanswered],
+            **{name: [{"where": where, "why": why} for where, why in pairs] for name, pairs in rows.items()},
         }
 
 
@@ -104,10 +132,12 @@ NOTHING_STATED = Statements()
 
 
 def preview_of(files: Sequence[tuple[Path, str]], plan: Plan, declared: Statements = NOTHING_STATED) -> Preview:
-    """Return what the import of files would make, each with the name that it is called by; `plan` says of which
-    samples, and in which settings answers are read. Of 0 repetitions in it there are as many as the files have. The run
-    has the samples that the files answer, unless it is declared to be about the whole of them. Nothing is written.
-    Raises BadFile, RunRefused."""
+    """Return the preview of an import of (path, name) of files.
+
+    The plan has the samples and the settings by which answers are read; 0 repetitions stands for those that the files
+    have. The run has the samples that the files answer, unless it is declared to be about all of them. Raises BadFile,
+    RunRefused.
+    """
     made = read_all(files, declared.format)
     if not (declared.model or made.model):
         raise RunRefused("The file does not say which model answered; name the model.", "model")
@@ -125,10 +155,11 @@ def preview_of(files: Sequence[tuple[Path, str]], plan: Plan, declared: Statemen
     answered = [item_key for item_key, record in matched.answers.items() if record.text is not None]
     if not answered:
         raise BadFile(_nothing(made, matched, index, plan))
-    lacking = _missing(read_by, stories, answered, {item_key[1] for item_key in matched.answers})
+    expected = len({item_key[1] for item_key in matched.answers}) * read_by.repetitions
+    counts = Counter(sample for sample, _, _ in answered)
+    lacking = {story.key: expected - counts[story.pk] for story in stories if counts[story.pk] < expected}
     model = storable(declared.model or made.model)[:200]
-    there = {pk for pk, _, _ in answered}
-    taken = stories if declared.whole else [story for story in stories if story.pk in there]
+    taken = stories if declared.whole else [story for story in stories if counts[story.pk]]
     return Preview(read_by, model, made, taken, len(stories), matched, orders, lacking)
 
 
@@ -180,14 +211,6 @@ def steps_of_import(plan: Plan) -> list[str]:
     return [step.key for step in importable(plan.definition) if step.key in plan.steps]
 
 
-def _missing(
-    plan: Plan, stories: Sequence[DatasetSample], answered: Sequence[ItemKey], steps: set[str]
-) -> dict[str, int]:
-    expected = len(steps) * plan.repetitions
-    there = Counter(sample for sample, _, _ in answered)
-    return {story.key: expected - there[story.pk] for story in stories if there[story.pk] < expected}
-
-
 def _nothing(made: Made, matched: Matched, index: Index, plan: Plan) -> str:
     if not matched.unmatched:
         return Sentence(
@@ -212,23 +235,22 @@ def _nothing(made: Made, matched: Matched, index: Index, plan: Plan) -> str:
 
 
 def import_answers(*, by: User | None, preview: Preview, now: datetime) -> Run:
-    """Keep the answers as a run, all or none. They are read and scored as answers of a model are; what the file lacks
-    is missing. The run is finished, or preparing where there are more than `taking.AT_ONCE`: a worker takes them in.
-
-    Raises RunRefused where the project has a run of the same answers.
-    """
+    """Keep the answers as a run, all or none; what the file lacks is missing. The run is finished, or preparing if a
+    worker takes the answers in. Raises RunRefused if the project has a run of the same answers."""
     refuse_twice(preview)
-    rows = rows_of(preview)
-    later = len(rows) > taking.AT_ONCE
+    rows = _rows_of(preview)
+    later = len(rows) > ANSWERS_AT_ONCE
     run = draft_of(preview.plan, preview.stories)
-    describe(run, preview, by=by.username if by else "", now=now)
+    _describe(run, preview, by=by.username if by else "", now=now)
     with transaction.atomic():
-        begin(run, by, preparing=later)
-        keep_what_was_read(run, preview, by)
+        _begin(run, by, preparing=later)
+        _keep_what_was_read(run, preview, by)
         if later:
-            taking.take_later(run, rows)
+            _take_later(run, rows)
         else:
-            taking.take_all(run, rows, now)
+            _take_rows(run, rows, now)
+            end_jobs([run.job_id], now=now)
+            run.job.refresh_from_db()
     return run
 
 
@@ -246,7 +268,7 @@ def refuse_twice(preview: Preview, *, but: int | None = None) -> None:
             )
 
 
-def describe(run: Run, preview: Preview, *, by: str, now: datetime) -> None:
+def _describe(run: Run, preview: Preview, *, by: str, now: datetime) -> None:
     """Say on a run that is not saved what was read: its steps, its name, and what is known of the making."""
     plan, made = preview.plan, preview.made
     run.steps = preview.steps
@@ -267,10 +289,10 @@ def describe(run: Run, preview: Preview, *, by: str, now: datetime) -> None:
         samples=preview.chosen,
         taken=len(preview.stories),
     )
-    run.spec = provenance_of(plan, making).as_json()
+    run.spec = _provenance_of(plan, making).as_json()
 
 
-def provenance_of(plan: Plan, making: Making) -> Provenance:
+def _provenance_of(plan: Plan, making: Making) -> Provenance:
     """Return what a run of imported answers states of itself; `making` is what is known of theirs."""
     return Provenance(
         dataset=DatasetVersion(version=plan.dataset.version, digest=plan.dataset.digest),
@@ -279,7 +301,7 @@ def provenance_of(plan: Plan, making: Making) -> Provenance:
     )
 
 
-def begin(run: Run, by: User | None, *, preparing: bool) -> None:
+def _begin(run: Run, by: User | None, *, preparing: bool) -> None:
     """Save a run with a job of its own, in the caller's transaction."""
     run.created_by = by
     run.job = Job.objects.begin(
@@ -292,7 +314,7 @@ def begin(run: Run, by: User | None, *, preparing: bool) -> None:
     run.save()
 
 
-def keep_what_was_read(run: Run, preview: Preview, by: User | None) -> None:
+def _keep_what_was_read(run: Run, preview: Preview, by: User | None) -> None:
     """Keep the model of a run, and what of its files is not part of it, in the caller's transaction."""
     Entrant.objects.create(
         run=run, endpoint=_endpoint(preview.model, by), position=0, name=preview.model,
@@ -316,7 +338,22 @@ def _endpoint(model: str, by: User | None) -> Endpoint:
     return endpoint
 
 
-def rows_of(preview: Preview) -> list[AnswerRow]:
+class AnswerRow(NamedTuple):
+    """One question of an imported run and its answer; `body` is JSON of what was asked, as far as it is known."""
+
+    sample: int
+    step: str
+    turn: int
+    text: str | None
+    why: str
+    """The reason why there is no answer."""
+    body: str
+    answered_by: str
+    tokens: Sequence[int]
+    reasoning: str = ""
+
+
+def _rows_of(preview: Preview) -> list[AnswerRow]:
     """Return each question of the run with its answer, or with the reason why there is none."""
     given, orders = preview.matched.answers, preview.orders
     keys = (
@@ -325,10 +362,10 @@ def rows_of(preview: Preview) -> list[AnswerRow]:
         for step in preview.steps
         for story in preview.stories
     )
-    return [_row(key, given.get(key), orders.get(key)) for key in keys]
+    return [_answer_row(key, given.get(key), orders.get(key)) for key in keys]
 
 
-def _row(item_key: ItemKey, record: Record | None, order: Order | None) -> AnswerRow:
+def _answer_row(item_key: ItemKey, record: Record | None, order: Order | None) -> AnswerRow:
     if record is None or record.text is None:
         why = record.problem if record and record.problem else NOT_IN_FILE
         return AnswerRow(*item_key, None, why, "", "", (0, 0))
@@ -341,3 +378,143 @@ def _row(item_key: ItemKey, record: Record | None, order: Order | None) -> Answe
         *item_key, storable(record.text), "", text, storable(record.answered_by)[:200], record.tokens,
         storable(record.reasoning),
     )  # fmt: skip
+
+
+def _take_later(run: Run, rows: Sequence[AnswerRow]) -> None:
+    """Leave answers to the workers, in the caller's transaction."""
+    parts = [rows[at : at + A_PART] for at in range(0, len(rows), A_PART)]
+    RunParcel.objects.bulk_create([RunParcel(run=run, rows=part) for part in parts], batch_size=50)
+    RunPreparation.objects.update_or_create(run=run, defaults={"samples": [], "of": len(rows)})
+    WORKERS.notify()
+
+
+@transaction.atomic
+def take_next(run: Run) -> bool:
+    """Take in the next part of a run's answers; returns whether there may be more. With the last one the run ends."""
+    job = Job.objects.select_for_update().get(pk=run.job_id)
+    if job.state != JobState.PREPARING or UnreadParcel.objects.filter(run=run).exists():
+        return False
+    preparation = RunPreparation.objects.get(run=run)
+    if part := RunParcel.objects.filter(run=run).first():
+        _take_rows(run, [AnswerRow(*row) for row in part.rows], timezone.now())
+        RunPreparation.objects.filter(pk=preparation.pk).update(done=preparation.done + len(part.rows))
+        part.delete()
+        return True
+    RunPreparation.objects.filter(pk=preparation.pk).delete()
+    Job.objects.filter(pk=job.pk).prepared()
+    end_jobs([job.pk], now=timezone.now())
+    return False
+
+
+def take_back_answers(run: Run) -> None:
+    """Delete what was taken in of a run's answers, and what was to be, in the caller's transaction: of an import that
+    does not come to its end nothing is kept, and its file can be imported again."""
+    RunItem.objects.filter(entrant__run=run).delete()
+    RunParcel.objects.filter(run=run).delete()
+    UnreadParcel.objects.filter(run=run).delete()
+    take_back(run.job)
+    RunPreparation.objects.filter(run=run).update(done=0, kept=0)
+
+
+def _take_rows(run: Run, rows: Sequence[AnswerRow], now: datetime) -> None:
+    """Make an item for each question, and give it its answer, or the reason why there is none."""
+    entrant = Entrant.objects.select_related("endpoint").get(run=run)
+    before = RunItem.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    fields = ("entrant", "sample", "step", "unreadable", "repetition")
+    values = [(entrant.pk, row.sample, row.step, NOT_IN_FILE if row.text is None else "", row.turn) for row in rows]
+    insert_rows(RunItem, fields, values)
+    added = entrant.items.filter(pk__gt=before)
+    add_work(run=run, run_items=added, now=now)
+    items = {
+        (sample, step, turn): str(pk)
+        for pk, sample, step, turn in added.values_list("pk", "sample", "step", "repetition")
+    }
+    answers = [_answer(run, items[row[:3]], row) for row in rows if row.text is not None]
+    missing = {items[row[:3]]: row.why for row in rows if row.text is None}
+    take_in(job=run.job, endpoint=entrant.endpoint, answers=answers, missing=missing, now=now)
+
+
+def _answer(run: Run, item: str, row: AnswerRow) -> ImportedAnswer:
+    key = json_digest(["imported", run.uid, *row[:3]])  # no question asked has it
+    first, second = row.tokens
+    return ImportedAnswer(
+        item=item, key=key, body=row.body, sample=row.turn, answer=row.text or "", answered_by=row.answered_by,
+        tokens=(first, second), reasoning=row.reasoning,
+    )  # fmt: skip
+
+
+def import_unread(
+    *, by: User | None, files: Sequence[tuple[IO[bytes], str]], plan: Plan, declared: Statements, now: datetime
+) -> Run:
+    """Return a run whose files, each with the name that it is called by, a worker reads, matches and takes in; `plan`
+    and `declared` are as `preview_of` takes them. Raises RunRefused for what is known to be wrong without reading."""
+    checked = as_import(replace(plan, repetitions=plan.repetitions or 1))
+    run = draft_of(checked, samples_of_import(checked))
+    names = listed((name for _, name in files))
+    run.title = (plan.title or Sentence("Imported from {names}", names=names))[:200]
+    run.steps = steps_of_import(plan)
+    making = Making(by=by.username if by else "", at=now.isoformat(), file=names, model=declared.model)
+    unread = UnreadFiles(declared=declared, repetitions=plan.repetitions, title=plan.title)
+    with transaction.atomic():
+        _begin(run, by, preparing=True)
+        kept = [(_keep(run, position, *file), file[1]) for position, file in enumerate(files)]
+        whole = replace(making, digest=digest_of_all(kept))
+        run.spec = replace(_provenance_of(plan, whole), unread=unread).as_json()
+        run.save(update_fields=["spec"])
+        RunPreparation.objects.create(run=run, samples=[], of=0)
+    WORKERS.notify()
+    return run
+
+
+def _keep(run: Run, position: int, file: IO[bytes], name: str) -> str:
+    """Keep a file as it came; returns its SHA-256."""
+    digest = hashlib.sha256()
+    file.seek(0)
+    while content := file.read(_STRETCH):
+        digest.update(content)
+        UnreadParcel.objects.create(run=run, position=position, name=name[:255], content=content)
+    return digest.hexdigest()
+
+
+def read_files(run: Run) -> None:
+    """Read and match the files of a run where that is still to be done, and leave its answers to be taken in. Raises
+    BadFile, RunRefused."""
+    if not UnreadParcel.objects.filter(run=run).exists():
+        return
+    unread = run.provenance.unread
+    if unread is None:
+        raise LookupError(f"Run {run.uid} keeps files, and not how they are to be read.")
+    plan = replace(plan_of(run), repetitions=unread.repetitions, title=unread.title)
+    with tempfile.TemporaryDirectory(prefix="credence-answers-") as folder:
+        preview = preview_of(_written(run, Path(folder)), plan, unread.declared)
+    refuse_twice(preview, but=run.pk)
+    _fill(run, preview)
+
+
+def _written(run: Run, folder: Path) -> list[tuple[Path, str]]:
+    """Write the files into a folder; a log is read by the ending of its name."""
+    names: dict[Path, str] = {}
+    for stretch in UnreadParcel.objects.filter(run=run).order_by("position", "pk").iterator(chunk_size=1):
+        path = folder / f"{stretch.position}{Path(stretch.name).suffix}"
+        names[path] = stretch.name
+        with path.open("ab") as target:
+            target.write(stretch.content)
+    return list(names.items())
+
+
+@transaction.atomic
+def _fill(run: Run, preview: Preview) -> None:
+    """Keep what was read, unless somebody has, or the run was cancelled meanwhile."""
+    job = Job.objects.select_for_update().get(pk=run.job_id)
+    if job.state != JobState.PREPARING or not UnreadParcel.objects.filter(run=run).exists():
+        return
+    asked = draft_of(preview.plan, preview.stories)
+    for field in ("params", "answer_format", "level", "prompt_set"):
+        setattr(run, field, getattr(asked, field))
+    _describe(run, preview, by=run.imported.by if run.imported else "", now=timezone.now())
+    run.save()
+    job.title = run.title
+    job.save(update_fields=["title"])
+    _keep_what_was_read(run, preview, run.created_by)
+    _take_later(run, _rows_of(preview))
+    UnreadParcel.objects.filter(run=run).delete()

@@ -1,4 +1,4 @@
-"""Matching of answers to samples: by id, by the texts that tell a sample, or by exactly what was asked. Pure."""
+"""Matching of answers to samples: by id, by the texts that tell a sample, or by exactly what was asked."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
-from benchmark.domain.parameters import Options
 from benchmark.domain.provenance import Statements
 from benchmark.models import DatasetSample, Run
 from benchmark.services.asking import prompts_of, sample_of
-from benchmark.services.made_elsewhere.records import BadFile, Made, Record, texts_in
+from benchmark.services.made_elsewhere.files import BadFile, Made, Record, texts_in
 from benchmark.services.plans import Plan, RunRefused, draft_of
 from benchmark.services.question_sizes import request_of
 from benchmark.suites.answers import Answered, BadAnswers
@@ -43,27 +42,31 @@ def folded(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class SampleTexts:
-    """The texts of a sample: all of `parts` tell it, and lists of `apart` tell it from others with the same parts."""
+class FileSample:
+    """A sample as files may know it: by its `key`, by each of `texts`, which is all that is asked about it, or by
+    `parts`, texts that tell it together. Lists of texts `apart` tell it from others with the same parts."""
 
-    parts: Sequence[str]
+    pk: int
+    key: str
+    texts: Sequence[str] = ()
+    parts: Sequence[str] = ()
     apart: Sequence[Sequence[str]] = ()
 
 
 class Texts:
     """Samples by their texts."""
 
-    def __init__(self, samples: Mapping[int, SampleTexts]) -> None:
+    def __init__(self, samples: Iterable[FileSample]) -> None:
         self._parts: dict[int, tuple[str, ...]] = {}
-        self._apart = {pk: sample.apart for pk, sample in samples.items()}
+        self._apart = {sample.pk: sample.apart for sample in samples}
         self._anchored: dict[str, list[int]] = defaultdict(list)
         fold = cache(folded)  # many questions share a story
-        for pk, sample in samples.items():
+        for sample in samples:
             parts = tuple(filter(None, map(fold, sample.parts)))
             anchor = max(parts, key=len, default="")
             if len(parts) == len(sample.parts) and len(anchor) >= FEWEST_CHARACTERS:
-                self._parts[pk] = parts
-                self._anchored[anchor[:_ANCHOR]].append(pk)
+                self._parts[sample.pk] = parts
+                self._anchored[anchor[:_ANCHOR]].append(sample.pk)
         self._lengths = sorted({len(anchor) for anchor in self._anchored})
 
     def __bool__(self) -> bool:
@@ -157,22 +160,10 @@ def _within(spans: Sequence[Sequence[tuple[int, int]]], others: Sequence[Sequenc
 
 
 _TRY = re.compile(r"(.+)/(\d{1,2})")
-
-
-@dataclass(frozen=True, slots=True)
-class FileSample:
-    """A sample as files may know it: by its `key`, by each of `texts`, which is all that is asked about it, or by
-    `parts`, texts that tell it together. Lists of texts `apart` tell it from others with the same parts."""
-
-    pk: int
-    key: str
-    texts: Sequence[str] = ()
-    parts: Sequence[str] = ()
-    apart: Sequence[Sequence[str]] = ()
-
-
 ItemKey = tuple[int, str, int]
 """(sample id, step, repetition from 0)."""
+Match = tuple[tuple[int, ...], str, int, bool]
+"""(ids of the samples that an answer is to, step or "", repetition, whether their name told it and not their text)."""
 
 
 @dataclass(slots=True)
@@ -188,59 +179,51 @@ class Matched:
 
 
 def match(records: Iterable[Record], index: Index, *, step: str = "", steps: Sequence[str], turns: int) -> Matched:
-    """Match each answer to a sample, or to all samples that share its call. `step` is that of answers whose file names
-    none, where it is empty the one that their id is of, else the last of `steps`, those that can be answered; `turns`
-    says how often a sample may be answered.
+    """Match each answer to a sample, or to all samples that share its call, each of which has `turns` repetitions.
 
-    Of two answers to one item that are the same the first counts, of two that differ none does; both are told.
+    The step of an answer is that of its file, else `step`, else that of its id, else the last of `steps`. Of two equal
+    answers to one item the first counts; of two that differ none does.
     """
     matched, apart = Matched(), set[ItemKey]()
     for record in records:
-        matches = index.match(record)
-        if isinstance(matches, str):
-            matched.unmatched.append((record.where, matches))
+        found = index.match(record)
+        if isinstance(found, str):
+            matched.unmatched.append((record.where, found))
             continue
-        item_keys = [(pk, record.step or step or matches.step or steps[-1], matches.turn) for pk in matches.pks]
-        if why := _misplaced(item_keys[0], steps, turns):
+        pks, named_step, turn, by_id = found
+        answered = record.step or step or named_step or steps[-1]
+        if answered not in steps:
+            why = Sentence(
+                "is an answer at {item_key}; expected {steps}", item_key=repr(answered), steps=_any_of(steps)
+            )
             matched.unmatched.append((record.where, why))
-            continue
-        matched.by_id += matches.by_id
-        matched.by_text += not matches.by_id
-        whys = {why: None for item_key in item_keys if (why := _taken(matched, apart, index, item_key, record))}
-        matched.double += [(record.where, why) for why in whys]
+        elif turn >= turns:
+            why = Sentence("is repetition {item_key}; the run has {turns}", item_key=turn + 1, turns=turns)
+            matched.unmatched.append((record.where, why))
+        else:
+            matched.by_id += by_id
+            matched.by_text += not by_id
+            whys = dict.fromkeys(_take(matched, apart, index.keys[pk], (pk, answered, turn), record) for pk in pks)
+            matched.double += [(record.where, why) for why in whys if why]
     return matched
 
 
-def _taken(matched: Matched, apart: set[ItemKey], index: Index, item_key: ItemKey, record: Record) -> str:
-    """Take an answer for its item; return why it is double, empty where it is not."""
-    if item_key not in apart and item_key not in matched.answers:
+def _any_of(names: Sequence[str]) -> str:
+    return " or ".join(names)
+
+
+def _take(matched: Matched, apart: set[ItemKey], name: str, item_key: ItemKey, record: Record) -> str:
+    """Take an answer for its item; returns the reason why it is double, or ""."""
+    first = matched.answers.get(item_key)
+    if first is None and item_key not in apart:
         matched.answers[item_key] = record
         return ""
-    first = matched.answers.get(item_key)
-    same = first is not None and first.text == record.text
-    if not same:
-        matched.answers.pop(item_key, None)
-        apart.add(item_key)
-    return _double(index.keys[item_key[0]], first, same)
-
-
-def _double(key: str, first: Record | None, same: bool) -> str:
-    if same and first:
-        return Sentence("answers {key} again, as {where} does; it counts once", key=key, where=first.where)
+    if first and first.text == record.text:
+        return Sentence("answers {key} again, as {where} does; it counts once", key=name, where=first.where)
+    matched.answers.pop(item_key, None)
+    apart.add(item_key)
     other = Sentence(" than {where}", where=first.where) if first else ""
-    return Sentence("answers {key} otherwise{other}; neither counts", key=key, other=other)
-
-
-def _misplaced(item_key: ItemKey, steps: Sequence[str], turns: int) -> str:
-    if item_key[1] not in steps:
-        return Sentence(
-            "is an answer at {item_key}; expected {steps}", item_key=repr(item_key[1]), steps=" or ".join(steps)
-        )
-    return (
-        Sentence("is repetition {item_key}; the run has {turns}", item_key=item_key[2] + 1, turns=turns)
-        if item_key[2] >= turns
-        else ""
-    )
+    return Sentence("answers {key} otherwise{other}; neither counts", key=name, other=other)
 
 
 def plain(text: str) -> str:
@@ -248,20 +231,9 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
-@dataclass(frozen=True, slots=True)
-class MatchedSamples:
-    """The samples that an answer is to, at a step, empty where that is not said, in a repetition; `by_id` says that
-    their name told it, else their text did."""
-
-    pks: tuple[int, ...]
-    step: str
-    turn: int
-    by_id: bool
-
-
 class Index:
-    """Samples by what files may call them: by their keys, by `ids` of other names, and by their texts. `prompts` makes
-    further texts of samples, which takes long: it is called where nothing else tells a sample."""
+    """Samples by what files may call them: their keys, `ids` of other names, and their texts. `prompts` makes further
+    texts of samples, which takes long: it is called if nothing else tells a sample."""
 
     def __init__(
         self,
@@ -271,7 +243,7 @@ class Index:
     ) -> None:
         self.keys = {sample.pk: sample.key for sample in samples}
         self.texts: dict[str, set[int]] = defaultdict(set)
-        self.by_text = Texts({sample.pk: SampleTexts(sample.parts, sample.apart) for sample in samples if sample.parts})
+        self.by_text = Texts([sample for sample in samples if sample.parts])
         self._pks = {sample.key: sample.pk for sample in samples}
         self._ids = ids
         self._prompts = prompts
@@ -283,32 +255,27 @@ class Index:
                 if len(text) >= FEWEST_CHARACTERS:
                     self.texts[text].add(pk)
 
-    def named(self, record: Record) -> MatchedSamples | None:
-        """Return what an answer is to whose id says it, also as `<id>/<repetition from 0>`."""
+    def _named(self, record: Record) -> Match | None:
+        """Return the samples of an answer whose id names them, also as `<id>/<repetition from 0>`."""
         for name in record.ids:
-            if match := self._called(name, record.turn):
-                return match
             tried = _TRY.fullmatch(name)
-            if tried and (match := self._called(tried[1], int(tried[2]))):
-                return match
+            for called, turn in ((name, record.turn), *([(tried[1], int(tried[2]))] if tried else [])):
+                answered = self._ids.get(called, Answered((called,)))
+                if pks := tuple(self._pks[key] for key in answered.keys if key in self._pks):
+                    return pks, answered.step, answered.repetition or turn, True
         return None
 
-    def _called(self, name: str, turn: int) -> MatchedSamples | None:
-        answered = self._ids.get(name, Answered((name,)))
-        pks = tuple(self._pks[key] for key in answered.keys if key in self._pks)
-        return MatchedSamples(pks, answered.step, answered.repetition or turn, by_id=True) if pks else None
-
-    def match(self, record: Record) -> MatchedSamples | str:
-        """Return what an answer is to, or why that is nothing."""
-        named, fitting = self.named(record), self.by_text.fitting(record.prompt, record.texts)
-        if named and fitting.isdisjoint(named.pks) and fitting:
-            called, others = self.keys[named.pks[0]], self._called_together(fitting)
+    def match(self, record: Record) -> Match | str:
+        """Return the samples of an answer, or the reason why there is none."""
+        named, fitting = self._named(record), self.by_text.fitting(record.prompt, record.texts)
+        if named and fitting and fitting.isdisjoint(named[0]):
+            called, others = self.keys[named[0][0]], self._called_together(fitting)
             return Sentence("is called {called} and has the texts of {others}", called=called, others=others)
         if named:
             return named
         fitting = fitting or self._asked_exactly(record)
         if len(fitting) == 1:
-            return MatchedSamples((fitting.pop(),), "", record.turn, by_id=False)
+            return tuple(fitting), "", record.turn, False
         if fitting:
             return Sentence(
                 "has the texts of {fitting} samples: {called_together}",
@@ -322,14 +289,9 @@ class Index:
         )
         if not (record.texts or record.messages):
             return why
-        return listed(
-            [
-                why,
-                gettext_noop("and no sample has exactly this text or all of its own texts in it")
-                if self.by_text
-                else gettext_noop("and no sample has exactly this text"),
-            ]
-        )
+        exactly = gettext_noop("and no sample has exactly this text")
+        or_all = gettext_noop("and no sample has exactly this text or all of its own texts in it")
+        return listed([why, or_all if self.by_text else exactly])
 
     def _asked_exactly(self, record: Record) -> set[int]:
         """Return the samples about which a run would ask exactly this."""
@@ -348,14 +310,12 @@ class Index:
 def read_by_ids(
     plan: Plan, stories: Sequence[DatasetSample], made: Made, declared: Statements
 ) -> tuple[Plan, Mapping[str, Answered]]:
-    """Return the plan with the settings that answers are read by which the suite's own ids name, and what these ids are
-    of."""
+    """Return (the plan with the settings that the suite's own ids name, what these ids are of)."""
     own = plan.definition.answer_ids
     if own is None:
         return plan, {}
     answers = {name: record.text for record in made.records for name in record.ids}
     options = {option.name: declared.ids.get(option.name, option.default) for option in own.options}
-
     every = stories if len(stories) == plan.dataset.stories_count else plan.dataset.samples.all()
     try:
         ids = own.named([sample_of(story) for story in every], answers, **options)
@@ -363,21 +323,17 @@ def read_by_ids(
         raise BadFile(f"{made.name}: {error}") from error
     except SuiteFailed as error:
         raise RunRefused(str(error)) from error
-    used = not ids.keys().isdisjoint(answers)
-    return (_with_settings(plan, own.settings) if used else plan), ids
-
-
-def _with_settings(plan: Plan, settings: Options) -> Plan:
-    """Return the plan with the settings that go with the ids, without those that the importer stated otherwise."""
+    if ids.keys().isdisjoint(answers):
+        return plan, ids
     defaults = {setting.name: setting.for_imports.default for setting in plan.definition.settings}
-    unsaid = {name: value for name, value in settings.items() if plan.options[name] == defaults[name]}
-    return replace(plan, options={**plan.options, **unsaid})
+    unsaid = {name: value for name, value in own.settings.items() if plan.options[name] == defaults[name]}
+    return replace(plan, options={**plan.options, **unsaid}), ids
 
 
 def index_of(
     plan: Plan, stories: Sequence[DatasetSample], records: Sequence[Record], step: str, ids: Mapping[str, Answered]
 ) -> Index:
-    """Return the samples by their ids, and where an id is not enough by what is asked about them."""
+    """Return the samples by their ids and, if ids are not enough, by their texts and by what a run would ask."""
     if not any(record.texts or record.messages for record in records):
         return Index([FileSample(story.pk, story.key) for story in stories], ids)
 
@@ -392,7 +348,7 @@ def index_of(
         FileSample(
             story.pk,
             story.key,
-            parts=[_text_of(story, name) for name in suite.told_by],
+            parts=[" ".join(texts_in(story.content.get(name))) for name in suite.told_by],
             apart=[list(texts_in(story.content.get(name))) for name in suite.told_apart_by],
         )
         for story in stories
@@ -401,20 +357,15 @@ def index_of(
 
 
 def _asked(story: DatasetSample, step: str, draft: Run, prompts: Any) -> list[str]:
-    """Return the prompt that a run would send, whole and without the system's part; none where it cannot be made
-    alone."""
+    """Return the prompt that a run would send, whole and without the system's part, if it can be made."""
     try:
         request = request_of(story, step, draft, prompts)
     except (BadQuestion, SuiteFailed, KeyError):
         return []
     if isinstance(request, str):
         return []
-    texts = [message.content for message in request.messages]
-    return ["\n\n".join(texts), *[message.content for message in request.messages if message.role == "user"][-1:]]
-
-
-def _text_of(story: DatasetSample, name: str) -> str:
-    return " ".join(texts_in(story.content.get(name)))
+    own = [message.content for message in request.messages if message.role == "user"]
+    return ["\n\n".join(message.content for message in request.messages), *own[-1:]]
 
 
 UNTOLD = gettext_noop("the file does not show them")
