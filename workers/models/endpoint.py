@@ -9,7 +9,6 @@ from django.db.models import Q
 
 from core.bulk import update_rows
 from core.messages import gettext_noop
-from core.reads import Read
 from core.stored_json import LongJSONField
 from workers.domain.outcomes import Policy, Tried
 from workers.domain.pricing import Prices
@@ -219,8 +218,7 @@ class EndpointRateLimit(models.Model):
     @classmethod
     def locked(cls, endpoint: int) -> EndpointRateLimit:
         """Return the row of an endpoint, by its id, and lock it until the caller's transaction ends."""
-        [row] = _LOCKED(endpoint=endpoint)
-        return row
+        return cls.objects.select_for_update().get(endpoint=endpoint)
 
     @property
     def rate_limit(self) -> RateLimit:
@@ -230,8 +228,3 @@ class EndpointRateLimit(models.Model):
         """Write the rate down, in the transaction that locked the row."""
         self.state = rate_limit.as_json()
         update_rows(type(self), ["state"], [(self.state, self.pk)])
-
-
-_LOCKED = Read[EndpointRateLimit](
-    lambda given: EndpointRateLimit.objects.select_for_update().filter(endpoint=given.endpoint)
-)

@@ -16,7 +16,6 @@ from django.db.models import Exists, OuterRef, Q
 
 from core.bulk import insert_rows
 from core.database_clock import database_time
-from core.reads import Read
 from workers.models import (
     COMPLETED,
     IN_FLIGHT,
@@ -71,16 +70,6 @@ class Host(Protocol):
         """Run `work` in the thread that owns the connection, and return its result."""
 
 
-_UNENDED = Read[Batch](lambda given: Batch.objects.unended(), planned_once=False)
-_TO_BATCH = Read[Job](
-    lambda given: Job.objects.filter(
-        Exists(Item.objects.filter(job=OuterRef("pk"), state=ItemState.WAITING)), state=JobState.RUNNING, batch=True
-    ),
-    planned_once=False,
-)
-"""Both are asked every second, and nearly always there is none."""
-
-
 class BatchRunner:
     """Submits batches and takes their results, as tasks of its host's loop."""
 
@@ -106,7 +95,7 @@ class BatchRunner:
     def _unwatched(self) -> Iterable[Batch]:
         # Its own, too, where it does not watch them: taken by a commit whose confirmation was lost.
         own = self.host.worker.pk
-        for batch in _UNENDED():
+        for batch in Batch.objects.unended():
             is_free = batch.worker_id is None or (batch.worker_id == own and batch.pk not in self.watched)
             if not is_free or self.host.only not in (None, batch.job_id):
                 continue
@@ -114,7 +103,9 @@ class BatchRunner:
                 yield batch
 
     def _jobs(self) -> Iterable[Job]:
-        return [job for job in _TO_BATCH() if self.host.only in (None, job.pk)]
+        has_work = Exists(Item.objects.filter(job=OuterRef("pk"), state=ItemState.WAITING))
+        jobs = Job.objects.filter(has_work, state=JobState.RUNNING, batch=True)
+        return [job for job in jobs if self.host.only in (None, job.pk)]
 
     def _start(self, batch: Batch, *, fresh: bool) -> None:
         self.watched.add(batch.pk)

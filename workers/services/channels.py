@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from django.db.models import Exists, OuterRef
 
 from core.messages import Sentence
-from core.reads import Read
 from workers.models import TO_SERVE, Endpoint, Item
 from workers.providers import registry
 from workers.providers.contract import Backend, Completion
@@ -79,13 +78,10 @@ class Channel:
             )
 
 
-_ENDPOINTS = Read[Endpoint](lambda given: Endpoint.objects.filter(pk__in=given.endpoints), planned_once=False)
-
-
 def open_channels(channels: dict[int, Channel]) -> None:
     """Add a channel for each endpoint that has something to do; changed settings of an endpoint apply from here on."""
     elsewhere = [key for key, provider in endpoints_with_work() if not registry.find(provider).in_process]
-    for endpoint in _ENDPOINTS(endpoints=elsewhere) if elsewhere else ():
+    for endpoint in Endpoint.objects.filter(pk__in=elsewhere) if elsewhere else ():
         try:
             if endpoint.pk in channels:
                 channels[endpoint.pk].renew(endpoint)
@@ -95,21 +91,11 @@ def open_channels(channels: dict[int, Channel]) -> None:
             hold_back_everywhere(endpoint, error)
 
 
-_WITH_WORK = Read[tuple[int, str]](
-    lambda given: (
-        Endpoint.objects.filter(
-            Exists(  # the first of them is enough: a long run has ten thousands, and this is asked twice a second
-                Item.objects.filter(endpoint=OuterRef("pk"), job__in=given.jobs, state__in=TO_SERVE)
-            )
-        )
-        .order_by()
-        .values_list("pk", "provider")
-    ),
-    planned_once=False,
-)
-
-
 def endpoints_with_work() -> list[tuple[int, str]]:
     """Return (id, provider) of the endpoints for which a running job has something to do."""
     jobs = [job for job, _ in running_ids()]
-    return _WITH_WORK(jobs=jobs) if jobs else []
+    if not jobs:
+        return []
+    # the first item is enough: a long run has ten thousands, and this is asked twice a second
+    has_work = Exists(Item.objects.filter(endpoint=OuterRef("pk"), job__in=jobs, state__in=TO_SERVE))
+    return list(Endpoint.objects.filter(has_work).order_by().values_list("pk", "provider"))

@@ -14,15 +14,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
 from core.database_clock import database_time
 from core.messages import Sentence, gettext_noop
-from core.reads import Read
 from workers.domain.pricing import dollars, estimated_tokens, exact_dollars, unknown_price_sentence
 from workers.domain.rate_limit import RateLimit
 from workers.models import (
@@ -100,7 +98,7 @@ def claim(
     with transaction.atomic():
         row = EndpointRateLimit.locked(endpoint.pk)
         rate_limit = row.rate_limit
-        in_flight = sum(count for (count,) in _IN_FLIGHT(endpoint=endpoint.pk))
+        in_flight = Item.objects.filter(endpoint=endpoint, state=ItemState.CLAIMED).count()
         free = min(room, endpoint.max_concurrency - in_flight + unwritten)
         if rate_limited:
             free = min(free, rate_limit.room(now=now.timestamp(), most=endpoint.most, flight=endpoint.max_concurrency))
@@ -121,41 +119,23 @@ def claim(
     return result
 
 
-_IN_FLIGHT = Read[tuple[int]](
-    lambda given: (
-        Item.objects.filter(endpoint=given.endpoint, state=ItemState.CLAIMED)
-        .order_by()
-        .values("endpoint")
-        .annotate(claimed=Count("id"))
-        .values_list("claimed")
-    ),
-    planned_once=False,
-)
-_RUNNING = Read[Job](
-    lambda given: Job.objects.filter(state=JobState.RUNNING, batch=False).order_by("-priority", "id"),
-    planned_once=False,
-)
-_IDS = Read[tuple[int, bool]](
-    lambda given: Job.objects.filter(state=JobState.RUNNING).order_by().values_list("pk", "batch"), planned_once=False
-)
-
-
 def running_ids() -> Sequence[tuple[int, bool]]:
-    """Return (id, whether its calls are made in batches) of all jobs that run."""
-    return _IDS()
+    """Return (id, whether its calls are made in batches) of all running jobs."""
+    return list(Job.objects.filter(state=JobState.RUNNING).order_by().values_list("pk", "batch"))
 
 
 def running_jobs(only: int | None) -> Sequence[Job]:
-    """Return the jobs that calls are made for one by one, in their order, of `only` that one where given."""
-    return [job for job in _RUNNING() if only in (None, job.pk)]
+    """Return the jobs that calls are made for one by one, in their order, or only that one."""
+    running = Job.objects.filter(state=JobState.RUNNING, batch=False).order_by("-priority", "id")
+    return list(running if only is None else running.filter(pk=only))
 
 
 def _claimable(jobs: Sequence[Job], endpoint: Endpoint, now: datetime) -> Iterable[Job]:
     """Return the jobs that have something to claim, or no budget. Their budgets are locked until the transaction
     ends."""
     budgets = [job.pk for job in jobs if job.budget is not None]
-    with_budget = _WAITING_WITH_BUDGET(jobs=budgets, endpoint=endpoint.pk, now=now) if budgets else []
-    locked = {job.pk: job for job in with_budget}
+    has_work = Exists(_waiting(OuterRef("pk"), endpoint, now))
+    locked = {job.pk: job for job in _with_budget(budgets).filter(has_work)} if budgets else {}
     running = (job if job.budget is None else locked.get(job.pk) for job in jobs)
     return [job for job in running if job and job.state == JobState.RUNNING]
 
@@ -165,65 +145,30 @@ def _with_budget(jobs: Sequence[int]) -> QuerySet[Job]:
     return budgets.select_for_update(no_key=True, of=("self",))
 
 
-_WITH_BUDGET = Read[Job](lambda given: _with_budget(given.jobs), planned_once=False)
-_WAITING_WITH_BUDGET = Read[Job](
-    lambda given: _with_budget(given.jobs).filter(
-        Exists(
-            Item.objects.filter(
-                job=OuterRef("pk"), endpoint=given.endpoint, state=ItemState.WAITING, not_before__lte=given.now
-            )
-        )
-    ),
-    planned_once=False,
-)
-
-
 def lock_budgets(jobs: Iterable[int]) -> None:
     """Lock those of the jobs (ids) that have a budget until the caller's transaction ends."""
     if ids := list(jobs):
-        _WITH_BUDGET(jobs=ids)
+        list(_with_budget(ids))
+
+
+def _waiting(job: Any, endpoint: Endpoint, now: datetime) -> QuerySet[Item]:
+    return Item.objects.filter(job=job, endpoint=endpoint, state=ItemState.WAITING, not_before__lte=now)
 
 
 def _ready(job: Job, endpoint: Endpoint, backend: Backend, count: int, now: datetime) -> list[Item]:
-    """Return the next items with their calls, and plan more where there are not enough."""
-    items = _planned(count)(job=job.pk, endpoint=endpoint.pk, now=now)
+    """Return the next items with their calls, and plan more if there are not enough."""
+    planned = _waiting(job, endpoint, now).filter(call__isnull=False).select_related("call").order_by("id")
+    planned = planned.defer("call__reasoning", "problem")[:count]
+    items = list(planned)
     if len(items) < count and _plan(job, endpoint, backend, max(CHUNK, count - len(items)), now):
-        items = _planned(count)(job=job.pk, endpoint=endpoint.pk, now=now)
+        items = list(planned.all())
     for item in items:
         item.job = job
     return items
 
 
-def _waiting(given: Any, *, planned: bool) -> QuerySet[Item]:
-    waiting = Item.objects.filter(
-        job=given.job, endpoint=given.endpoint, state=ItemState.WAITING, not_before__lte=given.now
-    )
-    return waiting.filter(call__isnull=not planned).order_by("id")
-
-
-@lru_cache
-def _planned(most: int) -> Read[Item]:
-    """Return the read of so many items; the number stands in the statement's text, so each has one of its own."""
-
-    def write(given: Any) -> QuerySet[Item]:
-        waiting = _waiting(given, planned=True).select_related("call")
-        return waiting.defer("call__reasoning", "problem")[:most]
-
-    return Read(write, planned_once=False)
-
-
-@lru_cache
-def _planned_ids(most: int) -> Read[tuple[int]]:
-    return Read(lambda given: _waiting(given, planned=True).values_list("pk")[:most], planned_once=False)
-
-
-@lru_cache
-def _unplanned(most: int) -> Read[Item]:
-    return Read(lambda given: _waiting(given, planned=False)[:most], planned_once=False)
-
-
 def _plan(job: Job, endpoint: Endpoint, backend: Backend, count: int, now: datetime) -> int:
-    items = _unplanned(count)(job=job.pk, endpoint=endpoint.pk, now=now)
+    items = list(_waiting(job, endpoint, now).filter(call=None).order_by("id")[:count])
     for item in items:
         item.job = job
     return plan(items=items, endpoint=endpoint, backend=backend, now=now) if items else 0
@@ -236,7 +181,7 @@ def plan_ahead(*, endpoint: Endpoint, backend: Backend, now: datetime, only: int
         EndpointRateLimit.locked(endpoint.pk)
         missing = AHEAD
         for job in running_jobs(only):
-            missing -= len(_planned_ids(missing)(job=job.pk, endpoint=endpoint.pk, now=now))
+            missing -= _waiting(job, endpoint, now).filter(call__isnull=False)[:missing].count()
             if missing <= 0:
                 return False
             if _plan(job, endpoint, backend, min(CHUNK, missing), now):
@@ -377,42 +322,17 @@ def _reserve(
     return claimed
 
 
-_WITH_WORK = Read[tuple[int]](
-    lambda given: (
-        Endpoint.objects.filter(
-            Exists(  # the first of them is enough, as in `endpoints_with_work`
-                Item.objects.filter(
-                    job__in=given.jobs,
-                    endpoint=OuterRef("pk"),
-                    state=ItemState.WAITING,
-                    not_before__lte=given.now,
-                )
-            ),
-            pk__in=given.endpoints,
-        )
-        .order_by()
-        .values_list("pk")
-    ),
-    planned_once=False,
-)
-
-
 def with_work(endpoint_ids: Iterable[int], now: datetime, only: int | None = None) -> set[int]:
     """Return those of the endpoints that have an item to be claimed now, of job `only` where given: an idle one takes
     no lock and no query of its own."""
     jobs = [job for job, batch in running_ids() if not batch and only in (None, job)]
     endpoints = list(endpoint_ids)
-    rows = _WITH_WORK(jobs=jobs, endpoints=endpoints, now=now) if jobs and endpoints else []
-    return {pk for (pk,) in rows}
-
-
-def _times(given: Any) -> QuerySet[Item]:
-    waiting = Item.objects.filter(job__in=given.jobs, endpoint__in=given.endpoints, state=ItemState.WAITING)
-    return waiting.order_by().values_list("not_before")
-
-
-_DUE = Read[tuple[datetime]](lambda given: _times(given).filter(not_before__lte=given.now)[:1], planned_once=False)
-_NEXT = Read[tuple[datetime]](lambda given: _times(given).order_by("not_before")[:1], planned_once=False)
+    if not (jobs and endpoints):
+        return set()
+    # the first item of each is enough, as in `endpoints_with_work`
+    waiting = Item.objects.filter(endpoint=OuterRef("pk"), state=ItemState.WAITING, not_before__lte=now)
+    has_work = Exists(waiting.filter(job__in=jobs))
+    return set(Endpoint.objects.filter(has_work, pk__in=endpoints).values_list("pk", flat=True))
 
 
 def next_time(endpoint_ids: Iterable[int], only: int | None = None) -> datetime | None:
@@ -421,6 +341,8 @@ def next_time(endpoint_ids: Iterable[int], only: int | None = None) -> datetime 
     jobs, endpoints = [job for job, _ in running_ids() if only in (None, job)], list(endpoint_ids)
     if not (jobs and endpoints):
         return None
+    waiting = Item.objects.filter(job__in=jobs, endpoint__in=endpoints, state=ItemState.WAITING).order_by()
+    times = waiting.values_list("not_before", flat=True)
     # the earliest takes a look at every item that waits, which may be all of a long run
-    rows = _DUE(jobs=jobs, endpoints=endpoints, now=database_time()) or _NEXT(jobs=jobs, endpoints=endpoints)
-    return rows[0][0] if rows else None
+    due = times.filter(not_before__lte=database_time())[:1]
+    return next(iter(due), None) or times.order_by("not_before").first()

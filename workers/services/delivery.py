@@ -11,7 +11,6 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from core.messages import gettext_noop
-from core.reads import Read
 from workers.domain.outcomes import Outcome, outcome_of
 from workers.models import Call, Delivered, Item, ItemState, Job, JobState
 from workers.services.handlers import Received, handler_of
@@ -55,20 +54,13 @@ def _received(name: str, group: Sequence[tuple[Item, Call]]) -> dict[int, Receiv
     return {item: received for pair in group for item, received in _received(name, [pair]).items()}
 
 
-_WITHOUT_MOVING = Read[Job](
-    lambda given: Job.objects.filter(
-        ~Exists(Item.objects.filter(job=OuterRef("pk"), state__in=MOVING)), pk__in=given.jobs
-    ).begun(),
-    planned_once=False,
-)
-
-
 def end_jobs(jobs: Iterable[int], *, now: datetime) -> None:
     """Finish those of `jobs` (ids) that have no open item, with their outcome, and tell their handlers."""
     ids = list(jobs)
     if not ids:
         return
-    for job in _WITHOUT_MOVING(jobs=ids):  # asked with every turn: nearly always none
+    moving = Exists(Item.objects.filter(job=OuterRef("pk"), state__in=MOVING))
+    for job in Job.objects.filter(~moving, pk__in=ids).begun():  # asked with every turn: nearly always none
         if Item.objects.filter(job=job).still_open().exists():
             pause_held([job.pk])
             continue

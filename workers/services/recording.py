@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from django.db import transaction
 
 from core.digests import text_digest
-from core.reads import Read
 from core.texts import storable
 from workers.domain.outcomes import Decision, decide
 from workers.domain.pricing import estimated_tokens
@@ -56,16 +55,6 @@ class Outcome:
     finished_at: float
 
 
-_OWN_CALLS = Read[tuple[int, str, int]](
-    lambda given: (
-        Call.objects.select_for_update()
-        .filter(pk__in=given.calls, worker=given.worker)
-        .values_list("pk", "state", "attempts_made")
-    ),
-    planned_once=False,
-)
-
-
 def mark_sent(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> list[Claimed]:
     """Mark calls as sent before they leave. Returns those that may be sent: the others were taken from this worker
     meanwhile.
@@ -73,8 +62,8 @@ def mark_sent(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> li
     May be called again with the same claims where its commit may have been lost: none is counted twice.
     """
     with transaction.atomic():
-        own = _OWN_CALLS(calls=[claimed.call for claimed in claims], worker=worker.pk) if claims else []
-        states = {pk: (state, made) for pk, state, made in own}
+        own = Call.objects.select_for_update().filter(pk__in=[claimed.call for claimed in claims], worker=worker)
+        states = {pk: (state, made) for pk, state, made in own.values_list("pk", "state", "attempts_made")}
         attempts_made = {pk: made for pk, (state, made) in states.items() if state == CallState.RESERVED}
         marked_before = [claimed for claimed in claims if states.get(claimed.call, ("",))[0] == CallState.SENT]
         ready = [claimed for claimed in claims if claimed.call in attempts_made]
@@ -85,26 +74,6 @@ def mark_sent(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> li
         claimed.sent_at = now.timestamp()
         claimed.tries += 1
     return ready + marked_before
-
-
-_CALLS = Read[Call](lambda given: Call.objects.filter(pk__in=given.calls), planned_once=False)
-_JOBS = Read[Job](lambda given: Job.objects.filter(pk__in=given.jobs), planned_once=False)
-_ITEMS = Read[Item](lambda given: Item.objects.filter(pk__in=given.items), planned_once=False)
-_OWN_ATTEMPTS = Read[tuple[int, int]](
-    lambda given: (
-        Attempt.objects.awaited()
-        .filter(call__in=given.calls, worker=given.worker)
-        .order_by("number")
-        .values_list("call", "pk")
-    ),
-    planned_once=False,
-)
-_BATCH_ATTEMPTS = Read[tuple[int, int]](
-    lambda given: (
-        Attempt.objects.awaited().filter(call__in=given.calls, worker=None).order_by("number").values_list("call", "pk")
-    ),
-    planned_once=False,
-)
 
 
 def record(
@@ -118,11 +87,12 @@ def record(
         job_ids = {outcome.claimed.job for outcome in outcomes}
         lock_budgets(job_ids)  # before the calls: claims.py has the order
         ids = [outcome.claimed.call for outcome in outcomes]
-        calls = {call.pk: call for call in _CALLS(calls=ids)}
+        calls = Call.objects.in_bulk(ids)
         # Its own attempts alone: a worker that was declared lost must not close that of the one that took over.
-        attempts = dict(_BATCH_ATTEMPTS(calls=ids) if batch else _OWN_ATTEMPTS(calls=ids, worker=worker.pk))
-        jobs = {job.pk: job for job in _JOBS(jobs=list(job_ids))}
-        items = {item.pk: item for item in _ITEMS(items=[outcome.claimed.item for outcome in outcomes])}
+        own = Attempt.objects.awaited().filter(call__in=ids, worker=None if batch else worker).order_by("number")
+        attempts = dict(own.values_list("call", "pk"))
+        jobs = Job.objects.in_bulk(job_ids)
+        items = Item.objects.in_bulk([outcome.claimed.item for outcome in outcomes])
         for item in items.values():
             item.job = jobs[item.job_id]
         recording = _Recording(worker, endpoint, now, batch)

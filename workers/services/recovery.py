@@ -6,17 +6,15 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
 from core.database_clock import database_time
 from core.messages import gettext_noop
-from core.reads import Read
 from workers.models import (
     IN_FLIGHT,
     OPEN,
@@ -150,21 +148,17 @@ def _expired(patience: float) -> list[Worker]:
 
 
 _ENDED = Q(worker__isnull=False) & ~Q(worker__state=WorkerState.LIVE)
-_HELD_ROWS: tuple[Callable[[], QuerySet], ...] = (
-    lambda: Item.objects.filter(_ENDED, state=ItemState.CLAIMED),
-    lambda: Call.objects.filter(_ENDED, state__in=IN_FLIGHT),
-    lambda: Batch.objects.filter(_ENDED).unended(),
-)
-_HELD_BY_ENDED = [
-    Read[tuple[int]](lambda given, rows=rows: rows().order_by().values_list("worker").distinct(), planned_once=False)
-    for rows in _HELD_ROWS
-]
 
 
 def _ended_holders() -> set[int]:
-    """Ids of workers that ended and still hold something: cut off at their end, or declared lost in the middle of a
-    claim."""
-    return {worker for query in _HELD_BY_ENDED for (worker,) in query()}
+    """Return ids of workers that ended and still hold something: cut off at their end, or declared lost in the middle
+    of a claim."""
+    held = (
+        Item.objects.filter(_ENDED, state=ItemState.CLAIMED),
+        Call.objects.filter(_ENDED, state__in=IN_FLIGHT),
+        Batch.objects.filter(_ENDED).unended(),
+    )
+    return {worker for rows in held for worker in rows.order_by().values_list("worker", flat=True).distinct()}
 
 
 def _free(worker: Worker, now: datetime) -> None:
@@ -183,22 +177,8 @@ def _free(worker: Worker, now: datetime) -> None:
 
 def _end_left_jobs(now: datetime) -> None:
     """End jobs whose process died between the last item and the end of the job."""
+    running = Job.objects.filter(state=JobState.RUNNING)
     with transaction.atomic():
-        end_jobs([job for (job,) in _LEFT()], now=now)
-        pause_held({job for (job,) in _JOBS_WITH_HELD_ITEMS()})
-
-
-_LEFT = Read[tuple[int]](
-    lambda given: (
-        Job.objects.filter(state=JobState.RUNNING)
-        .exclude(Exists(Item.objects.filter(job=OuterRef("pk"), state__in=OPEN)))
-        .values_list("pk")
-    ),
-    planned_once=False,
-)
-_JOBS_WITH_HELD_ITEMS = Read[tuple[int]](
-    lambda given: (
-        Item.objects.filter(job__state=JobState.RUNNING, state=ItemState.HELD).order_by().values_list("job").distinct()
-    ),
-    planned_once=False,
-)
+        left = running.exclude(Exists(Item.objects.filter(job=OuterRef("pk"), state__in=OPEN)))
+        end_jobs(left.values_list("pk", flat=True), now=now)
+        pause_held(running.filter(items__state=ItemState.HELD).order_by().values_list("pk", flat=True).distinct())

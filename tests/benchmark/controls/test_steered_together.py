@@ -83,7 +83,7 @@ def test_a_control_without_money_to_go_on_stays_and_is_named(run, monkeypatch):
     run.job.refresh_from_db()
     along = act_on(run, "resume", budget="3")
     assert along[0] == 1 and states() == ["running", "paused", "running"]
-    assert along.left[0].startswith("“Two readers: other names” stays as it is:")
+    assert along[1][0].startswith("“Two readers: other names” stays as it is:")
 
 
 def test_the_command_says_how_many(run):
