@@ -9,12 +9,9 @@ from annotation.models import Prefill
 from core.plain import Json, plain
 from workers.domain.pricing import Money
 from workers.services.progress import (
-    Calls,
-    Ended,
     Failures,
     Progress,
     Shortfall,
-    Tokens,
     UnreadableAnswers,
     progress_of_all,
     shortfalls_of,
@@ -32,9 +29,9 @@ class RoundProgress:
     failures: Failures | None
     unreadable_answers: UnreadableAnswers | None
     held_back: int
-    items: Ended
-    calls: Calls
-    tokens: Tokens
+    items: dict[str, int]
+    calls: dict[str, int]
+    tokens: dict[str, int]
     money: Money
 
     @property

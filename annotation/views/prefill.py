@@ -117,10 +117,10 @@ def _progress(access: ProjectAccess, row: Prefill) -> Context:
 def _items(request: HttpRequest, row: Prefill) -> Context:
     """Return a page of items, each with the number and the address of its story."""
 
-    def names(uids: Sequence[str]) -> Mapping[str, live.ItemName]:
+    def names(uids: Sequence[str]) -> Mapping[str, dict[str, str]]:
         stories = Story.objects.filter(project=row.project_id, uid__in=uids).values_list("uid", "number")
         return {
-            uid: live.ItemName(f"Story {number}", reverse("annotation:story", args=[row.project.slug, uid]))
+            uid: {"title": f"Story {number}", "href": reverse("annotation:story", args=[row.project.slug, uid])}
             for uid, number in stories
         }
 

@@ -146,7 +146,7 @@ def test_answers_of_unknown_price_are_counted_not_summed(unpriced, start, run_wo
     progress = progress_of(job)
     assert progress.money == Money(unpriced=3)
     assert [call.cost for call in Call.objects.exclude(state="unknown")] == [None, None]
-    assert ledger.totals().money == Money(unpriced=2) and ledger.lost_answers().at_most == Money(unpriced=1)
+    assert ledger.totals()["money"] == Money(unpriced=2) and ledger.lost_answers()["at_most"] == Money(unpriced=1)
     money = "unknown (3 calls)"
     assert money in page("workers:job", job.uid) and money in page("workers:work")
     assert "unknown (2 calls)" in page("workers:spending")

@@ -1,5 +1,5 @@
 from workers.models.batch import Batch, BatchEntry, BatchState
-from workers.models.call import COMPLETED, GIVEN_UP, IN_FLIGHT, NOT_PARSED, Attempt, Call, CallState, Closed, Unanswered
+from workers.models.call import COMPLETED, GIVEN_UP, IN_FLIGHT, NOT_PARSED, Attempt, Call, CallState
 from workers.models.endpoint import Endpoint, EndpointRateLimit
 from workers.models.item import (
     CAME_BACK,
@@ -10,11 +10,8 @@ from workers.models.item import (
     TROUBLED,
     UNSENT,
     WITHOUT_ANSWER,
-    Delivered,
-    Failed,
     Item,
     ItemState,
-    ToWait,
 )
 from workers.models.job import CANCELLABLE, EXTENDABLE, PAUSABLE, RESUMABLE, UNENDED, Job, JobOutcome, JobState
 from workers.models.making import Making
@@ -44,11 +41,8 @@ __all__ = [
     "BatchState",
     "Call",
     "CallState",
-    "Closed",
-    "Delivered",
     "Endpoint",
     "EndpointRateLimit",
-    "Failed",
     "Item",
     "ItemState",
     "Job",
@@ -56,8 +50,6 @@ __all__ = [
     "JobState",
     "Making",
     "Process",
-    "ToWait",
-    "Unanswered",
     "Worker",
     "WorkerState",
 ]

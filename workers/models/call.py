@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import models
 from django.db.models import F, Q
@@ -47,16 +47,6 @@ _ANSWER = (
     "cached_tokens", "cache_write_tokens", "output_tokens", "reasoning_tokens", "cost", "usage_told", "problem",
     "tries", "unknowns",
 )  # fmt: skip
-
-
-class Unanswered(NamedTuple):
-    """A call that brought no answer: the state that it goes to, why, and how often it was tried."""
-
-    state: CallState
-    problem: str
-    tries: int
-    unknowns: int
-    call: int
 
 
 class CallQuerySet(models.QuerySet):
@@ -109,10 +99,10 @@ class CallQuerySet(models.QuerySet):
         rows = [(*(getattr(call, name) for name in _ANSWER), call.pk) for call in calls]
         update_rows(self.model, _ANSWER, rows, only=("state", (*_IDLE, *IN_FLIGHT)))
 
-    def record_failures(self, rows: Iterable[Unanswered]) -> None:
-        """in flight → planned, failed, unknown: calls that brought no answer."""
-        fields = ("state", "problem", "tries", "unknowns", "worker")
-        update_rows(self.model, fields, [(*row[:-1], None, row[-1]) for row in rows], only=("state", IN_FLIGHT))
+    def record_failures(self, rows: Iterable[Sequence[Any]]) -> None:
+        """in flight → planned, failed, unknown, by (state, problem, tries, unknowns, id) of calls without an answer."""
+        fields = ("worker", "state", "problem", "tries", "unknowns")
+        update_rows(self.model, fields, [(None, *row) for row in rows], only=("state", IN_FLIGHT))
 
     def lose(self, *, problem: str) -> int:
         """sent → unknown: no process waits for the answer any more."""
@@ -210,20 +200,6 @@ _BEGUN = ("call", "number", "worker", "sent_at", "finished_at", "outcome", "head
 _AWAITED = ""
 
 
-class Closed(NamedTuple):
-    """Outcome of an attempt: a state of the call or the kind of an error, with the answer's status and headers, and
-    the seconds until it may be sent again."""
-
-    outcome: str
-    finished_at: datetime
-    status: int | None
-    headers: dict[str, str]
-    problem: str
-    body: str
-    waits: float
-    attempt: int
-
-
 class AttemptQuerySet(models.QuerySet):
     """Reads of attempts, and the only writer of `Attempt.outcome`: an outcome is written once."""
 
@@ -246,9 +222,11 @@ class AttemptQuerySet(models.QuerySet):
         rows = [(call, number, None, now, now, CallState.UNKNOWN, {}, problem, "", 0.0) for call, number in sendings]
         insert_rows(self.model, _BEGUN, rows)
 
-    def close(self, rows: Iterable[Closed]) -> None:
-        """awaited → what came."""
-        update_rows(self.model, Closed._fields[:-1], rows, only=("outcome", [_AWAITED]))
+    def close(self, rows: Iterable[Sequence[Any]]) -> None:
+        """awaited → a state of the call or the kind of an error, by (outcome, finished_at, status, headers, problem,
+        body, seconds until it may be sent again, id)."""
+        fields = ("outcome", "finished_at", "status", "headers", "problem", "body", "waits")
+        update_rows(self.model, fields, rows, only=("outcome", [_AWAITED]))
 
     def lose(self, *, problem: str, now: datetime) -> int:
         """awaited → unknown: no process waits for the answer any more."""

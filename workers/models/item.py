@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any
 
 from django.db import models
 from django.db.models import Count, Exists, F, OuterRef, Q, Sum
@@ -49,36 +49,8 @@ TO_SERVE = (ItemState.WAITING, ItemState.BATCHED)
 """The states of an item for which a process turns to its endpoint."""
 
 
-class ToWait(NamedTuple):
-    """An item whose call is to be sent again, with what is booked for it."""
-
-    not_before: datetime
-    problem: str
-    cost: Decimal
-    unpriced: int
-    made: bool
-    item: int
-
-
-class Failed(NamedTuple):
-    """An item whose call failed for good, with what is booked for it."""
-
-    problem: str
-    cost: Decimal
-    unpriced: int
-    made: bool
-    item: int
-
-
-class Delivered(NamedTuple):
-    """An item whose answer the job handler took, and what became of it there: done, unreadable or failed."""
-
-    state: ItemState
-    problem: str
-    made: bool
-    cost: Decimal
-    unpriced: int
-    item: int
+BOOKED = ("cost", "unpriced", "made")
+"""The columns of what is booked for an item."""
 
 
 class ItemQuerySet(models.QuerySet):
@@ -132,16 +104,16 @@ class ItemQuerySet(models.QuerySet):
         self.model.objects.filter(job__in=cancelled).cancel(now=now)
         return freed
 
-    def wait_again(self, rows: Iterable[ToWait]) -> None:
-        """in hand → waiting: their calls are to be sent again."""
-        fields = ("state", "worker", "finished_at", *ToWait._fields[:-1])
+    def wait_again(self, rows: Iterable[Sequence[Any]]) -> None:
+        """in hand → waiting, by (not_before, problem, *booked, id): their calls are to be sent again."""
+        fields = ("state", "worker", "finished_at", "not_before", "problem", *BOOKED)
         update_rows(
             self.model, fields, [(ItemState.WAITING, None, None, *row) for row in rows], only=("state", IN_HAND)
         )
 
-    def fail_asked(self, rows: Iterable[Failed], *, now: datetime) -> None:
-        """in hand → failed: their calls failed for good."""
-        fields = ("state", "worker", "finished_at", *Failed._fields[:-1])
+    def fail_asked(self, rows: Iterable[Sequence[Any]], *, now: datetime) -> None:
+        """in hand → failed, by (problem, *booked, id): their calls failed for good."""
+        fields = ("state", "worker", "finished_at", "problem", *BOOKED)
         update_rows(self.model, fields, [(ItemState.FAILED, None, now, *row) for row in rows], only=("state", IN_HAND))
 
     def fail_unasked(self, problems: Mapping[int, str], *, now: datetime) -> None:
@@ -161,12 +133,12 @@ class ItemQuerySet(models.QuerySet):
         answered = Call.objects.filter(pk=OuterRef("call"), state__in=(*COMPLETED, *IN_FLIGHT))
         return unsent.exclude(Exists(answered)).update(call=None)
 
-    def deliver(self, rows: Iterable[Delivered], *, now: datetime) -> None:
-        """open, cancelled → done, unreadable, failed: their answers were delivered.
+    def deliver(self, rows: Iterable[Sequence[Any]], *, now: datetime) -> None:
+        """open, cancelled → done, unreadable, failed, by (state, problem, *booked, id): their answers were delivered.
 
         A job may be cancelled while an answer is delivered; the job handler has it then, so the item counts.
         """
-        fields = ("worker", "finished_at", *Delivered._fields[:-1])
+        fields = ("worker", "finished_at", "state", "problem", *BOOKED)
         sources = (*OPEN, ItemState.CANCELLED)
         update_rows(self.model, fields, [(None, now, *row) for row in rows], only=("state", sources))
 
@@ -239,6 +211,11 @@ class Item(models.Model):
     @property
     def money(self) -> Money:
         return Money(self.cost, self.unpriced)
+
+    @property
+    def booked(self) -> tuple[Decimal, int, bool]:
+        """The values of `BOOKED`."""
+        return self.cost, self.unpriced, self.made
 
     def book(self, cost: Decimal | None) -> None:
         """Set in memory that a call was sent for it and was paid, or may have been; None where its price is unknown.

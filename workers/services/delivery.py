@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef
 
 from core.messages import gettext_noop
 from workers.domain.outcomes import Outcome, outcome_of
-from workers.models import Call, Delivered, Item, ItemState, Job, JobState
+from workers.models import Call, Item, ItemState, Job, JobState
 from workers.services.handlers import Received, handler_of
 from workers.services.holding import MOVING, pause_held
 
@@ -35,7 +35,7 @@ def deliver(answered: Sequence[tuple[Item, Call]], *, now: datetime, jobs: Itera
         received = _received(name, group)
         for item, _ in group:
             result = received[item.pk]
-            rows.append(Delivered(result.state, result.problem, item.made, item.cost, item.unpriced, item.pk))
+            rows.append((result.state, result.problem, *item.booked, item.pk))
     Item.objects.deliver(rows, now=now)
     end_jobs({item.job_id for item, _ in answered} | set(jobs), now=now)
 

@@ -120,57 +120,33 @@ _SUMS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """Sums of a group of completed calls: how many, in US dollars, with how many of unknown price and how many of
-    estimated usage, and tokens, None where there are no calls."""
-
-    calls: int
-    total_cost: Decimal
-    unpriced: int
-    estimated: int
-    input: int | None
-    cached: int | None
-    output: int | None
-    group: Any = None
-
-    @property
-    def money(self) -> Money:
-        return Money(self.total_cost, self.unpriced)
-
-
-def spending(by: str) -> list[Spent]:
-    """Return completed calls by endpoint, day or handler; days newest first, the others dearest first."""
+def spending(by: str) -> list[dict[str, Any]]:
+    """Return the sums over completed calls by endpoint, day or handler; days newest first, the others dearest first."""
     calls = Call.objects.completed()
     if by == "day":
-        days = calls.annotate(group=TruncDate("finished_at")).values("group").annotate(**_SUMS).order_by("-group")[:60]
-        return [Spent(**row) for row in days]
-    column = {"endpoint": "endpoint__name", "handler": "handler"}[by]
-    rows = calls.values(group=F(column)).annotate(**_SUMS).order_by("-total_cost", "group")
-    return [Spent(**row) for row in rows]
+        rows = calls.annotate(group=TruncDate("finished_at")).values("group").annotate(**_SUMS).order_by("-group")[:60]
+    else:
+        column = {"endpoint": "endpoint__name", "handler": "handler"}[by]
+        rows = calls.values(group=F(column)).annotate(**_SUMS).order_by("-total_cost", "group")
+    return [_with_money(row) for row in rows]
 
 
-def totals() -> Spent:
+def totals() -> dict[str, Any]:
     """Return the sums over all completed calls of the ledger."""
-    return Spent(**Call.objects.completed().aggregate(**_SUMS))
+    return _with_money(Call.objects.completed().aggregate(**_SUMS))
 
 
-@dataclass(frozen=True, slots=True)
-class LostAnswers:
-    """Count of lost answers, what they can have cost at most, and after how many of them the same call was sent
-    again."""
-
-    attempts: int
-    at_most: Money
-    sent_again: int
+def _with_money(sums: dict[str, Any]) -> dict[str, Any]:
+    return sums | {"money": Money(sums["total_cost"], sums["unpriced"])}
 
 
-def lost_answers() -> LostAnswers:
-    """Count the attempts whose answer was lost."""
+def lost_answers() -> dict[str, Any]:
+    """Return the number of attempts whose answer was lost, their cost `at_most`, and the number of those after which
+    the same call was sent again."""
     sums = Attempt.objects.lost().aggregate(
         attempts=Count("pk"),
-        at_most=Sum("call__reserved_cost", default=Decimal(0)),
+        total=Sum("call__reserved_cost", default=Decimal(0)),
         unpriced=Count("pk", filter=Q(call__reserved_cost__isnull=True)),
         sent_again=Count("pk", filter=Q(number__lt=F("call__attempts_made"))),
     )
-    return LostAnswers(sums["attempts"], Money(sums["at_most"], sums["unpriced"]), sums["sent_again"])
+    return sums | {"at_most": Money(sums["total"], sums["unpriced"])}

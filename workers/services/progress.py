@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 from django.db.models import Case, Count, F, Max, Q, Sum, TextField, Value, When
 from django.utils import timezone
@@ -141,29 +141,6 @@ def _problems_of(jobs: Sequence[Job]) -> dict[int, dict[str, list[tuple[str, int
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """Numbers of items that ended, by how."""
-
-    done: int
-    failed: int
-    unreadable: int
-
-
-@dataclass(frozen=True, slots=True)
-class Calls:
-    """Numbers of calls: those that were made, and answers that the ledger had."""
-
-    made: int
-    reused: int
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    input: int
-    output: int
-
-
-@dataclass(frozen=True, slots=True)
 class Progress:
     """Progress of a job. `cost` is in US dollars, `rate` in items a minute; `seconds_left` is None where it cannot be
     estimated.
@@ -199,16 +176,17 @@ class Progress:
         return Money(self.cost, self.unpriced)
 
     @property
-    def ended_items(self) -> Ended:
-        return Ended(self.done, self.failed, self.unreadable)
+    def ended_items(self) -> dict[str, int]:
+        return {"done": self.done, "failed": self.failed, "unreadable": self.unreadable}
 
     @property
-    def calls(self) -> Calls:
-        return Calls(self.made, self.reused)
+    def calls(self) -> dict[str, int]:
+        """Numbers of calls: those that were made, and answers that the ledger had."""
+        return {"made": self.made, "reused": self.reused}
 
     @property
-    def tokens(self) -> Tokens:
-        return Tokens(self.input_tokens, self.output_tokens)
+    def tokens(self) -> dict[str, int]:
+        return {"input": self.input_tokens, "output": self.output_tokens}
 
     @property
     def ended(self) -> int:
@@ -246,32 +224,18 @@ def progress_of_all(jobs: Sequence[Job], *, now: datetime | None = None) -> dict
         unknown=Count("pk", filter=Q(call__state=CallState.UNKNOWN)),
         recent=Count("pk", filter=Q(finished_at__gte=now - RECENT)),
     )
-    sums_by_job = {row.pop("job"): _Sums(**row) for row in sums}
-    return {job.pk: _progress(job, counts[job.pk], sums_by_job.get(job.pk, _Sums()), now) for job in jobs}
+    sums_by_job = {row.pop("job"): row for row in sums}
+    return {job.pk: _progress(job, counts[job.pk], sums_by_job.get(job.pk, {}), now) for job in jobs}
 
 
-class _Sums(NamedTuple):
-    """Sums over the items of a job; these are the sums of none."""
-
-    total_cost: Decimal | None = None
-    own_cost: Decimal | None = None
-    retry_at: datetime | None = None
-    total_unpriced: int | None = None
-    estimated: int = 0
-    calls: int = 0
-    input: int | None = None
-    output: int | None = None
-    unknown: int = 0
-    recent: int = 0
-
-
-def _progress(job: Job, counts: Mapping[str, int], sums: _Sums, now: datetime) -> Progress:
+def _progress(job: Job, counts: Mapping[str, int], sums: Mapping[str, Any], now: datetime) -> Progress:
+    sums = defaultdict(int, {name: value for name, value in sums.items() if value is not None})
     done, unreadable = counts[ItemState.DONE], counts[ItemState.UNREADABLE]
     unfinished = counts[ItemState.WAITING] + counts[ItemState.CLAIMED] + counts[ItemState.BATCHED]
     span = min(RECENT.total_seconds(), max(1.0, (now - job.created_at).total_seconds()))
-    rate = sums.recent / span
+    rate = sums["recent"] / span
     running = job.state == JobState.RUNNING
-    cost = sums.total_cost or Decimal(0)
+    cost = Decimal(sums["total_cost"])
     return Progress(
         total=sum(counts.values()),
         done=done,
@@ -281,16 +245,16 @@ def _progress(job: Job, counts: Mapping[str, int], sums: _Sums, now: datetime) -
         in_flight=counts[ItemState.CLAIMED] + counts[ItemState.BATCHED],
         waiting=counts[ItemState.WAITING] + counts[ItemState.HELD],
         held_back=counts[ItemState.HELD],
-        made=sums.calls,
-        reused=max(0, done + unreadable - sums.calls),
+        made=sums["calls"],
+        reused=max(0, done + unreadable - sums["calls"]),
         cost=cost,
-        input_tokens=sums.input or 0,
-        output_tokens=sums.output or 0,
-        unknown=sums.unknown,
+        input_tokens=sums["input"],
+        output_tokens=sums["output"],
+        unknown=sums["unknown"],
         rate=rate * 60,
         seconds_left=unfinished / rate if running and unfinished and rate else None,
-        lost=max(Decimal(0), round(cost - (sums.own_cost or 0), 8)),
-        retry_at=sums.retry_at,
-        unpriced=sums.total_unpriced or 0,
-        estimated=sums.estimated,
+        lost=max(Decimal(0), round(cost - sums["own_cost"], 8)),
+        retry_at=sums.get("retry_at"),
+        unpriced=sums["total_unpriced"],
+        estimated=sums["estimated"],
     )

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from core.digests import text_digest
 from core.texts import storable
-from workers.domain.outcomes import Decision, decide
+from workers.domain.outcomes import decide
 from workers.domain.pricing import estimated_tokens
 from workers.domain.rate_limit import RateLimit
 from workers.models import (
@@ -19,14 +19,10 @@ from workers.models import (
     Attempt,
     Call,
     CallState,
-    Closed,
     Endpoint,
     EndpointRateLimit,
-    Failed,
     Item,
     Job,
-    ToWait,
-    Unanswered,
     Worker,
 )
 from workers.providers.contract import Completion, Stop, Usage
@@ -109,11 +105,11 @@ class _Recording:
         self.worker, self.endpoint, self.now, self.batch = worker, endpoint, now, batch
         self.prices, self.policy, self.about = endpoint.prices, endpoint.policy, endpoint.about
         self.answers: list[Call] = []
-        self.problems: list[Unanswered] = []
-        self.attempts: list[Closed] = []
+        self.problems: list[tuple] = []
+        self.attempts: list[tuple] = []
         self.answered: list[tuple[Item, Call]] = []
-        self.waiting: list[ToWait] = []
-        self.failed: list[Failed] = []
+        self.waiting: list[tuple] = []
+        self.failed: list[tuple] = []
         self.ended: set[int] = set()
         self.hopeless: dict[int, BackendError] = {}
 
@@ -138,7 +134,7 @@ class _Recording:
             problem = storable(completion.problem or STOP_SENTENCES[completion.stop])
             headers = self.about.kept_headers(completion.headers)
             body = storable(completion.body)
-            self.attempts.append(Closed(state, at, completion.status, headers, problem, body, 0.0, attempt))
+            self.attempts.append((state, at, completion.status, headers, problem, body, 0.0, attempt))
         if call.state not in COMPLETED:  # an answer that came late, after another one, is an attempt and no more
             call.take_answer(
                 state, finished_at=at, answer=storable(completion.text), reasoning=storable(completion.reasoning),
@@ -166,26 +162,23 @@ class _Recording:
             kind = CallState.UNKNOWN if unknown else error.kind
             headers = self.about.kept_headers(error.headers)
             problem, body = storable(str(error)), storable(error.body)
-            self.attempts.append(Closed(kind, at, error.status, headers, problem, body, decision.pause, attempt))
+            self.attempts.append((kind, at, error.status, headers, problem, body, decision.pause, attempt))
         if (call.state == CallState.SENT and call.worker_id == self.worker.pk) or (
             self.batch and call.state not in COMPLETED
         ):
-            self.problems.append(Unanswered(state, storable(decision.reason), claimed.tries, unknowns, call.pk))
+            self.problems.append((state, storable(decision.reason), claimed.tries, unknowns, call.pk))
         if item:
             if unknown and claimed.reserved_cost != 0:  # None, too: it may have been paid
                 item.book(claimed.reserved_cost)
-            self._item(item, decision)
+            problem = storable(decision.reason)
+            if decision.again:
+                again_at = self.now + timedelta(seconds=decision.pause)
+                self.waiting.append((again_at, problem, *item.booked, item.pk))
+            else:
+                self.failed.append((problem, *item.booked, item.pk))
+                self.ended.add(item.job_id)
             if error.advice and not decision.again:
                 self.hopeless[item.job_id] = error
-
-    def _item(self, item: Item, decision: Decision) -> None:
-        booked = (item.cost, item.unpriced, item.made)
-        problem = storable(decision.reason)
-        if decision.again:
-            self.waiting.append(ToWait(self.now + timedelta(seconds=decision.pause), problem, *booked, item.pk))
-        else:
-            self.failed.append(Failed(problem, *booked, item.pk))
-            self.ended.add(item.job_id)
 
     def write(self) -> None:
         Call.objects.answer(self.answers)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -71,7 +70,7 @@ def call(request: HttpRequest, uid: str) -> HttpResponse:
     sized = current.attempts.annotate(beginning=Left("body", MOST_CHARACTERS), size=Length("body"))
     attempts = list(sized.select_related("worker").defer("body"))
     for attempt in attempts:
-        attempt.response = Cut(attempt.beginning, attempt.size)
+        attempt.response = cut(attempt.beginning) | {"whole": attempt.size, "is_cut": attempt.size > MOST_CHARACTERS}
     timed = current.sent_at and current.finished_at
     context = {
         "call": current,
@@ -90,21 +89,9 @@ def call(request: HttpRequest, uid: str) -> HttpResponse:
     return render(request, "workers/call.html", context)
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """The beginning of a text, and how many characters the whole has."""
-
-    text: str
-    whole: int
-
-    @property
-    def is_cut(self) -> bool:
-        return len(self.text) < self.whole
-
-
-def cut(text: str) -> Cut:
-    """Cut a text to what a page shows."""
-    return Cut(text[:MOST_CHARACTERS], len(text))
+def cut(text: str) -> dict[str, Any]:
+    """Return the beginning of a text that a page shows, the number of all its characters, and whether it is cut."""
+    return {"text": text[:MOST_CHARACTERS], "whole": len(text), "is_cut": len(text) > MOST_CHARACTERS}
 
 
 def _asked(call: Call) -> tuple[list[tuple[str, str]], str]:
@@ -165,24 +152,17 @@ def spending(request: HttpRequest) -> HttpResponse:
         "by_name": GROUPINGS[by],
         "tabs": GROUPINGS.items(),
         "rows": [_row(by, spent) for spent in groups],
-        "most": max((spent.total_cost for spent in groups), default=0),
+        "most": max((spent["total_cost"] for spent in groups), default=0),
         "totals": service.totals(),
         "lost": service.lost_answers(),
     }
     return render(request, "workers/spending.html", context)
 
 
-@dataclass(frozen=True, slots=True)
-class SpendingRow:
-    """A group of calls by its name, with the address of its calls; empty where it has none."""
-
-    name: str
-    href: str
-    spent: service.Spent
-
-
-def _row(by: str, spent: service.Spent) -> SpendingRow:
-    group = spent.group
+def _row(by: str, spent: dict[str, Any]) -> dict[str, Any]:
+    """Return a group of calls with its name, and the address of its calls if it has a name."""
+    group = spent["group"]
     name = f"{group:%Y-%m-%d}" if by == "day" and group else str(group or "")
     label = gettext(name) if by == "handler" and name else name
-    return SpendingRow(label or "–", f"{reverse('workers:ledger')}?{urlencode({by: name})}" if name else "", spent)
+    href = f"{reverse('workers:ledger')}?{urlencode({by: name})}" if name else ""
+    return {"name": label or "–", "href": href, "spent": spent}

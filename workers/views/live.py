@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 
 from django.core.paginator import Paginator
@@ -12,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from core.views.pages import Context
-from workers.models import CAME_BACK, TROUBLED, Item, ItemState, Job, JobState
+from workers.models import CAME_BACK, TROUBLED, ItemState, Job, JobState
 from workers.services.handlers import closed
 from workers.services.jobs import ACTIONS, least_budget
 from workers.services.progress import Progress, progress_of, shortfall_of
@@ -74,28 +73,8 @@ def time_left(seconds: float | None) -> str:
     return f"{max(1, seconds):.0f} s"
 
 
-@dataclass(frozen=True, slots=True)
-class ItemName:
-    """Name that another app gives an item beyond its key, and the page where it is."""
-
-    title: str
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
-class ItemRow:
-    """An item of the list, with its name where it has one."""
-
-    item: Item
-    name: ItemName | None
-
-    @property
-    def title(self) -> str:
-        return self.name.title if self.name else self.item.key
-
-
-NameItems = Callable[[Sequence[str]], Mapping[str, ItemName]]
-"""Returns the names of items by their keys; those that it has none of are left out."""
+NameItems = Callable[[Sequence[str]], Mapping[str, dict[str, str]]]
+"""Returns {"title", "href"} of items by their keys, without those that have no name but their key."""
 
 
 def items_context(request: HttpRequest, job: Job, *, names: NameItems | None = None) -> Context:
@@ -109,7 +88,10 @@ def items_context(request: HttpRequest, job: Job, *, names: NameItems | None = N
     page = Paginator(items.order_by(rank, "-finished_at", "id"), ITEMS_A_PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
     names_by_key = names([item.key for item in rows]) if names else {}
-    page.object_list = [ItemRow(item, names_by_key.get(item.key)) for item in rows]
+    page.object_list = [
+        {"item": item, "name": (name := names_by_key.get(item.key)), "title": name["title"] if name else item.key}
+        for item in rows
+    ]
     return {"page": page, "query": f"state={chosen}" if chosen else ""}
 
 

@@ -5,16 +5,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from core.management.json_command import JsonCommand
 from core.plain import Json, plain
-from workers.domain.pricing import Money
 from workers.management.console import JobBar, failure_of, note_end, printed_of
 from workers.models import Job, JobState
 from workers.services import processes
 from workers.services.jobs import read_budget, resume_with
-from workers.services.progress import Ended, Shortfall, progress_of, shortfall_of
+from workers.services.progress import progress_of, shortfall_of
 from workers.services.run_to_end import prepare_all, run_to_end
 from workers.services.runner import Runner
 
@@ -45,38 +43,6 @@ def interruptible(tell: Callable[[str], None]) -> Iterator[threading.Event]:
         restore()
 
 
-@dataclass(frozen=True, slots=True)
-class OpenJobs:
-    """The jobs that are left running."""
-
-    count: int
-
-    def as_json(self) -> Json:
-        return {"open jobs": self.count}
-
-
-@dataclass(frozen=True, slots=True)
-class JobResult:
-    """Outcome of one job: what it lacks, its items and its money."""
-
-    job: str
-    state: str
-    shortfall: Shortfall
-    items: Ended
-    money: Money
-
-    def as_json(self) -> Json:
-        """{job, state, failures, unreadable_answers, done, failed, unreadable, cost, known_cost, unpriced_calls}."""
-        return {
-            "job": self.job,
-            "state": self.state,
-            "failures": plain(self.shortfall.failures),
-            "unreadable_answers": plain(self.shortfall.unreadable),
-            **plain(self.items),
-            **self.money.as_json,
-        }
-
-
 class Command(JsonCommand):
     help = (
         "Works off what waits, in this process, without a broker; with --job runs one job to its end and shows a "
@@ -88,11 +54,11 @@ class Command(JsonCommand):
         parser.add_argument("--job", metavar="ID")
         parser.add_argument("--budget", metavar="USD", help="with --job: a new budget, with which a paused job goes on")
 
-    def work(self, **options) -> JobResult | OpenJobs:
+    def work(self, **options) -> Json:
         with interruptible(self.note) as stop:
             return self._work(options, stop)
 
-    def _work(self, options: dict, stop: threading.Event) -> JobResult | OpenJobs:
+    def _work(self, options: dict, stop: threading.Event) -> Json:
         if options["budget"] and not options["job"]:
             raise ValueError("A budget belongs to one job: name it with --job.")
         if not options["job"]:
@@ -101,7 +67,7 @@ class Command(JsonCommand):
                 Runner(stop=stop).run()
             finally:
                 processes.leave()
-            return OpenJobs(Job.objects.filter(state=JobState.RUNNING).count())
+            return {"open jobs": Job.objects.filter(state=JobState.RUNNING).count()}
         job = Job.objects.filter(uid=options["job"]).first()
         if job is None:
             raise ValueError(f"There is no job {options['job']!r}.")
@@ -117,10 +83,14 @@ class Command(JsonCommand):
         progress = progress_of(job)
         shortfall = shortfall_of(job, total=progress.total)
         note_end(job, shortfall, "job", self.note)
-        return JobResult(job.uid, job.standing, shortfall, progress.ended_items, progress.money)
+        self.failed = failure_of(job.standing, shortfall, "job")
+        lacks = {"failures": plain(shortfall.failures), "unreadable_answers": plain(shortfall.unreadable)}
+        return {"job": job.uid, "state": job.standing, **lacks, **progress.ended_items, **progress.money.as_json}
 
-    def say(self, result: JobResult | OpenJobs) -> None:
-        super().say(printed_of(plain(result)))
+    failed = ""
 
-    def failure(self, result: JobResult | OpenJobs) -> str:
-        return failure_of(result.state, result.shortfall, "job") if isinstance(result, JobResult) else ""
+    def say(self, result: Json) -> None:
+        super().say(printed_of(result))
+
+    def failure(self, result: Json) -> str:
+        return self.failed
