@@ -183,7 +183,9 @@ def test_passes_with_shuffled_rows_outvote_what_depends_on_the_order(run, addres
 def test_rows_in_gold_s_words_are_settled_and_a_story_without_others_makes_no_call(run, address, asked):
     fresh = make_endpoint("fresh", model="fresh", price_input=Decimal(1), price_output=Decimal(1))
     plans = [
-        judging_plans(run, judges=[fresh], options={"self_test": False, "judge_answer_format": "links", "settle": rule})
+        judging_plans(
+            run, judges=[fresh], options={"self_test": False, "judge_answer_format": "links", "settle": rule}
+        )[0]
         for rule in ("none", "exact")
     ]
     whole, less = (estimate_all(askings_of(plan, check(plan)), cached_answers).total for plan in plans)
