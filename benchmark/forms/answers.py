@@ -17,9 +17,9 @@ from annotation.models import Project, User
 from benchmark.forms.launch import SampleFields
 from benchmark.forms.settings import setting_field
 from benchmark.models import Run
+from benchmark.services.made_elsewhere import importing
 from benchmark.services.made_elsewhere.files import FORMATS
 from benchmark.services.made_elsewhere.importing import (
-    BYTES_AT_ONCE,
     Preview,
     Statements,
     import_answers,
@@ -155,7 +155,7 @@ class AnswersForm(SampleFields):
     @property
     def is_large(self) -> bool:
         """Return whether a worker reads the files of a valid form."""
-        return sum(upload.size for upload in self.cleaned_data["files"]) > BYTES_AT_ONCE
+        return sum(upload.size for upload in self.cleaned_data["files"]) > importing.BYTES_AT_ONCE
 
     def keep(self, *, by: User, now: datetime) -> Run:
         """Keep the answers of a valid form as a run, which a worker reads where they are many. Raises BadFile,

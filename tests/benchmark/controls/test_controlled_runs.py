@@ -16,7 +16,6 @@ from django.utils import timezone
 from benchmark.controls.chosen import LISTS_VERSION
 from benchmark.controls.storyless import INSTEAD
 from benchmark.models import DatasetSample, Run, RunItem
-from benchmark.services import asking
 from benchmark.services.archiving import delete_run
 from benchmark.services.asking import sample_asked
 from benchmark.services.extending import extend_run
@@ -216,15 +215,3 @@ def test_a_run_is_deleted_with_its_controls(cast, run):
     beside = list(run.controls.all())
     delete_run(by=cast.alice, run=run, now=timezone.now())
     assert not Run.objects.exists() and not RunItem.objects.filter(entrant__run__in=beside).exists()
-
-
-def test_a_sample_is_changed_once_for_all_steps_and_again_where_anything_differs(run, monkeypatch):
-    renamed, made = run.controls.get(control="renamed"), []
-    monkeypatch.setattr(asking, "controlled", lambda sample, *rest: made.append(sample) or sample)
-    monkeypatch.setattr(asking, "_samples_changed", type(asking._samples_changed)())
-    story = run.dataset.samples.first()
-    assert sample_asked(renamed, story) is sample_asked(renamed, story) and len(made) == 1
-    renamed.params["seed"] = 99
-    sample_asked(renamed, story)
-    story.content = {**story.content, "story": "Another."}
-    assert sample_asked(renamed, story).content["story"] == "Another." and len(made) == 3
