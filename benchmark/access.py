@@ -137,7 +137,7 @@ def closed_to(
     numbers_by_version: dict[int | None, set[int]] = {}
     for _story, number, version in aligned:
         numbers_by_version.setdefault(version, set()).add(number)
-    if suite and suite_named(suite).load:
+    if suite and suite_named(suite).copied.load:
         datasets = [dataset] if dataset else list(Dataset.objects.filter(project=access.project, suite=suite))
         return questions_about(texts_of_stories(stories), suite_named(suite), datasets) | of_the_same_stories(
             numbers_by_version, datasets

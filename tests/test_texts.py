@@ -97,7 +97,7 @@ def test_every_word_by_which_a_suite_is_told_is_translated():
             for word in [
                 *suite.noun,
                 *suite.cluster,
-                suite.category_noun,
+                suite.results.category_noun,
                 *(word for step in suite.steps for word in (step.label, step.label.lower(), *step.answers)),
                 *(word for group in suite.groups for word in (group.noun, *(group.unit or ()))),
             ]

@@ -51,7 +51,7 @@ class Benchmarks(GenericAPIView):
         Experts and admins."""
         project_access(request.user, slug, role=Role.EXPERT)
         read_query(request, Strict)
-        importable = [suite for suite in suites().values() if suite.load]
+        importable = [suite for suite in suites().values() if suite.copied.load]
         return Response(BenchmarkOut(importable, many=True).data)
 
 

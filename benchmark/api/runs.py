@@ -87,7 +87,7 @@ def _prompts(run: Run) -> Json:
     """Return the set and, where there are several, the level of a run's prompts."""
     if run.imported:
         return {}
-    levels = {"level": run.level} if suite_named(run.suite).prompting else {}
+    levels = {"level": run.level} if suite_named(run.suite).asking.prompting else {}
     return {"prompt_set": run.prompt_set} | levels
 
 

@@ -95,7 +95,7 @@ class AnswersForm(SampleFields):
 
     @property
     def _own(self):
-        return self.suite.answer_ids.options if self.suite.answer_ids else ()
+        return self.suite.released.answer_ids.options if self.suite.released.answer_ids else ()
 
     @property
     def described_fields(self) -> list[BoundField]:
@@ -140,7 +140,7 @@ class AnswersForm(SampleFields):
             split=chosen.get("split") or "",
             category=chosen.get("category") or "",
             limit=chosen["limit"] or 0,
-            max_tokens=suite.max_tokens,
+            max_tokens=suite.asking.max_tokens,
             title=chosen["title"],
             repetitions=chosen["repetitions"] or 0,
             options={name: chosen[name] for name in self.parse},

@@ -44,10 +44,10 @@ class CopyForm(forms.Form):
     def __init__(self, data=None, files=None, *, suite: Suite) -> None:
         super().__init__(data, files)
         self.suite = suite
-        for setting in suite.load_options:
+        for setting in suite.copied.options:
             self.fields[f"set_{setting.name}"] = setting_field(setting)
-        if suite.archive:
-            self.fields["file"].label = Sentence("{archive}, or a zip of its folder", archive=suite.archive)
+        if suite.copied.archive:
+            self.fields["file"].label = Sentence("{archive}, or a zip of its folder", archive=suite.copied.archive)
             self.fields["file"].widget.attrs["accept"] = ".zip,.gz,.tgz"
 
     def clean_file(self):
@@ -63,4 +63,4 @@ class CopyForm(forms.Form):
 
     @property
     def options(self) -> dict:
-        return {setting.name: self.cleaned_data[f"set_{setting.name}"] for setting in self.suite.load_options}
+        return {setting.name: self.cleaned_data[f"set_{setting.name}"] for setting in self.suite.copied.options}

@@ -44,7 +44,7 @@ class ItemFilter(forms.Form):
             data["parse"] = ""
         super().__init__(data)
         suite = suite_named(run.suite)
-        self.rows = suite.rows
+        self.rows = suite.items.rows
         models = run.entrants.all() if entrants is None else run.entrants.filter(pk__in=entrants)
         self.fields["model"].choices = [ALL, *((pk, name) for pk, name in models.values_list("pk", "name"))]
         self.fields["step"].choices = [ALL, *((step.key, step.label) for step in suite.steps)]

@@ -24,9 +24,9 @@ class DatasetQuerySet(models.QuerySet):
 
     def asked_about_by(self, suite: Suite) -> DatasetQuerySet:
         """The versions that a suite can ask about: its copies, or published gold that is labelled as it measures it."""
-        if suite.load:
+        if suite.copied.load:
             return self.filter(suite=suite.name)
-        schema = suite.schema
+        schema = suite.gold.schema
         labelled = {"schema_name": schema.name, "schema_version": schema.version} if schema else {}
         return self.filter(suite="", **labelled)
 

@@ -188,7 +188,7 @@ def _text(run: Run, item: RunItem, prompts: PromptSet | None) -> str:
     suite = suite_named(run.suite)
     if suite.judge is not None and suite.judge.text is not None:
         return suite.judge.text(_question(run, item, prompts))
-    return str(item.sample.content[suite.story or "story"])
+    return str(item.sample.content[suite.texts.story or "story"])
 
 
 def _table(run: Run, item: RunItem, text: str, stories: Mapping[str, int], prompts: PromptSet | None) -> DrawnTable:

@@ -70,7 +70,7 @@ def watchable_of(run: Run) -> list[Watchable]:
     if run.source_id or run.imported or run.control:
         return watchable
     steps = [step.key for step in suite.launched if not step.judged and step.key in run.steps]
-    for step in steps[-1:] if suite.program else steps:
+    for step in steps[-1:] if suite.asking.program else steps:
         watchable += [
             Watchable(f"{step}:{endpoint.name}", endpoint, step, (endpoint,), judges=False)
             for endpoint in entrants
@@ -145,7 +145,7 @@ def repeat_plan(plan: WatchPlan, *, title: str = "", anew: int = 0) -> Plan:
         asked = replace(asked, endpoints=kept)
     else:
         base = plan_of(run)
-        steps = base.steps if base.definition.program else [what.step]
+        steps = base.steps if base.definition.asking.program else [what.step]
         asked = replace(base, endpoints=[what.asked], steps=steps, judge=None, source=None, split="", category="")
     asked = replace(asked.without_test(), controls=(), limit=0, repetitions=1, budget=plan.budget, title=title)
     asked = replace(asked, anew=anew)

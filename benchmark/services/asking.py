@@ -126,7 +126,7 @@ def _question(
 
 def prompts_of(run: Run) -> PromptSet | None:
     """The prompt set of a run, None for a suite without prompt sets. Raises BadPromptSet."""
-    sets = suite_named(run.suite).prompting
+    sets = suite_named(run.suite).asking.prompting
     return prompt_set_named(sets, run.prompt_set, run.project) if sets else None
 
 

@@ -55,7 +55,7 @@ def _prompts(run: Run, step: str) -> list[str]:
     if asking_run.imported:  # how it was asked is not known, so that it is ranked with nothing that was asked here
         return _IMPORTED
     digest = asking_run.provenance.prompts.get(step)
-    sets = suite_named(run.suite).prompting
+    sets = suite_named(run.suite).asking.prompting
     if sets is None:
         return _own_prompts(asking_run, digest)
     phrase, identity = sets.condition(settings_of(asking_run), step, digest, asking_in_words(asking_run))
@@ -76,7 +76,7 @@ def settings_in_words(run: Run) -> dict[str, str]:
     tell of themselves. Of answers made elsewhere the method is not known unless somebody chose another than the first.
     """
     suite = suite_named(run.suite)
-    stored = {OPTION} if suite.prompting else {OPTION, PARAMETER}
+    stored = {OPTION} if suite.asking.prompting else {OPTION, PARAMETER}
     settings = [
         setting
         for setting in suite.settings
@@ -102,7 +102,13 @@ def parameters_of(run: Run) -> Json:
     options = {setting.name: chosen[setting.name] for setting in suite.settings if setting.stored == OPTION}
     if run.imported:  # of how answers were asked for, a run that asked for none says nothing
         return {name: kept[name] for name in _OF_IMPORTS if name in kept} | options
-    names = OF_EVERY_RUN - {"anew", "once", "budget", "options", *(() if suite.prompting else ("example_stories",))}
+    names = OF_EVERY_RUN - {
+        "anew",
+        "once",
+        "budget",
+        "options",
+        *(() if suite.asking.prompting else ("example_stories",)),
+    }
     control = {CONTROL: run.control} if run.control else {}
     own = {
         setting.name: chosen[setting.name] for setting in suite.settings_in(run.steps) if setting.stored == PARAMETER

@@ -258,7 +258,7 @@ def tables_of(document: Document, failed: list[str] | None = None) -> dict[str, 
         for suite in suites_of(document):
             results = results_of(document, suite, parse)
             suite_tables = {
-                **own_of(suite.tables, results, failed),
+                **own_of(suite.results.tables, results, failed),
                 **dict(_of_facets(results)),
                 **_of_controls(document, parse),
                 **_of_methods(document, parse),
@@ -283,7 +283,11 @@ def own_of(
 def _table_of(document: Document, name: str, table: ShownTable, parse: str) -> Callable[[], Table]:
     make = _with_entered(document, name, table.make)
     papers = {
-        key for suite in suites_of(document) for section in suite.sections if section.paper for key in section.tables
+        key
+        for suite in suites_of(document)
+        for section in suite.results.sections
+        if section.paper
+        for key in section.tables
     }
     if papers & {name, f"{name}-{parse}"}:
         make = partial(_beside_a_paper, make)

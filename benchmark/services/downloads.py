@@ -125,7 +125,7 @@ def zipped(files: Iterable[File]) -> Iterator[bytes]:
 def no_official_output(run: Run) -> str:
     """Return why a run has no folder of the released code, as a sentence; empty where it has one."""
     suite = suite_named(run.suite)
-    if suite.exchange is None:
+    if suite.released.exchange is None:
         return Sentence("{suite} has no official folder.", suite=suite.title)
     return (
         ""
@@ -142,7 +142,7 @@ def output_files(entrant: Entrant) -> Files:
     chosen = [step.key for step in suite.steps if step.chosen]
     items = RunItem.objects.filter(entrant=entrant, step__in=chosen, repetition=0)
     try:
-        yield from suite.exchange(_exchanged(entrant, items)) if suite.exchange else ()
+        yield from suite.released.exchange(_exchanged(entrant, items)) if suite.released.exchange else ()
     except SuiteFailed as error:  # the first files are on their way already
         yield NOT_WHOLE, f"{error}\n".encode()
 

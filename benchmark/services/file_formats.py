@@ -27,7 +27,7 @@ def register_formats() -> None:
     """Register the copies that suites take, and answers that were made elsewhere."""
     register_format(ANSWERS)
     for suite in suites().values():
-        if suite.load is not None and suite.recognised_by:
+        if suite.copied.load is not None and suite.copied.recognised_by:
             register_format(_copy_of(suite))
 
 
@@ -37,10 +37,10 @@ def _copy_of(suite: Suite) -> FileFormat:
         Sentence("{suite} questions", suite=suite.title),
         lambda count: counted(count, "question"),
         gettext_noop("the question suite"),
-        recognised_by=suite.recognised_by,
-        in_sheet=suite.recognised_in_sheet,
-        in_json=not suite.recognised_in_sheet,
-        exact=not suite.recognised_in_sheet,
+        recognised_by=suite.copied.recognised_by,
+        in_sheet=suite.copied.in_sheet,
+        in_json=not suite.copied.in_sheet,
+        exact=not suite.copied.in_sheet,
         page="benchmark:import_copy",
         page_needs=(suite.name,),
     )

@@ -91,7 +91,7 @@ def labelled_versions(project: Project) -> list[Dataset]:
 def _with_labels(runs: RunQuerySet) -> set[int]:
     """Return the ids of the datasets with a run whose suite goes by labels."""
     pairs = runs.order_by().values_list("dataset_id", "suite").distinct()
-    return {dataset for dataset, suite in pairs if suite_named(suite).labels}
+    return {dataset for dataset, suite in pairs if suite_named(suite).gold.labels}
 
 
 def _finished(project: Project) -> RunQuerySet:
@@ -108,7 +108,7 @@ def labelling_of(dataset: Dataset) -> Labelling:
         .select_related("judge", "project", "dataset", "source", "job")
         .prefetch_related("entrants")
         .order_by("-id")
-        if suite_named(run.suite).labels
+        if suite_named(run.suite).gold.labels
     ]
     runs.sort(key=lambda run: run.made_elsewhere)
     suite = suite_named(runs[0].suite)
@@ -125,7 +125,7 @@ def labelling_of(dataset: Dataset) -> Labelling:
 def _best(runs: Sequence[Run], suite: Suite) -> dict[str, RunEntrant]:
     """Return the entrant of each name with most stories, the newest where several have as many."""
     best: dict[str, RunEntrant] = {}
-    for entrant in entrants_of(runs, reports_of(runs), suite.people):
+    for entrant in entrants_of(runs, reports_of(runs), suite.gold.people):
         if entrant.kind == "person" or is_absent(entrant):
             continue
         before = best.get(entrant.name)
@@ -163,7 +163,7 @@ class _Loading:
 
     def _answers(self) -> dict[int, dict[int, list[dict | None]]]:
         """Return the repaired parses of each entrant by sample, None for what cannot be used."""
-        step = group_named(self.suite.people).scored
+        step = group_named(self.suite.gold.people).scored
         answers: dict[int, dict[int, list[dict | None]]] = {
             pk: defaultdict(list) for pk in self.names if pk is not None
         }
@@ -217,7 +217,7 @@ class _Loading:
     def _predicted(self, size: int) -> dict[str, Ints]:
         tries = max((len(answers) for by_sample in self.answers.values() for answers in by_sample.values()), default=1)
         predicted = {name: np.full((max(tries, 1), size), NOTHING, dtype=np.int64) for name in self.names.values()}
-        labels_of, start = self.suite.labels, 0
+        labels_of, start = self.suite.gold.labels, 0
         assert labels_of is not None
         for sample in self.samples:
             for entrant, name in self.names.items():

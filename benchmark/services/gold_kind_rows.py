@@ -68,7 +68,7 @@ class CellRows:
         entrant = next((entrant for entrant in self.labelling.entrants if entrant.name == self.model), None)
         items: dict[int, int] = {}
         if entrant:
-            step = group_named(self.labelling.suite.people).scored
+            step = group_named(self.labelling.suite.gold.people).scored
             asked = RunItem.objects.filter(
                 entrant=entrant.entrant, step=step, repetition=0, sample__in=samples.values()
             )

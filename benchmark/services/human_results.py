@@ -18,7 +18,7 @@ from core.messages import Sentence
 def people_in(run: Run, samples: Mapping[int, Sample]) -> Iterator[Person]:
     """Yield everybody who voted in a story of the dataset, then everybody who adjudicated one, with what they labelled
     of `samples`, those of the run by id, as far as models were asked for the same."""
-    step = group_named(suite_named(run.suite).people).scored
+    step = group_named(suite_named(run.suite).gold.people).scored
     asked_samples = RunItem.objects.filter(entrant__run=run, step=step).values("sample")
     asked_ids = set(DatasetSample.objects.filter(pk__in=asked_samples).values_list("pk", flat=True))
     asked_about = {pk: sample for pk, sample in samples.items() if pk in asked_ids}

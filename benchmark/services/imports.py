@@ -43,7 +43,7 @@ def derive_ahead(dataset: Dataset, rows: Sequence[DatasetSample]) -> None:
     """Make a question of each category and step, which keeps what it derives of `rows`, all samples of an imported
     dataset. A suite that cannot ask is told of where it is asked."""
     suite = suite_named(dataset.suite)
-    if suite.prompting:
+    if suite.asking.prompting:
         return
     samples = [sample_of(row) for row in rows]
     resources = DatasetResources(dataset, preloaded=samples)
@@ -104,7 +104,7 @@ class Copy:
 
 def copy_of(suite: Suite, path: Path, options: Options) -> Copy:
     """Read and check a copy, a folder or a file as the suite takes it; nothing is kept. Raises BadImport."""
-    if suite.load is None:
+    if suite.copied.load is None:
         raise BadImport(
             "{suite} has no samples of its own: it is asked about a project's published gold.", suite=suite.title
         )
@@ -142,9 +142,9 @@ def _check_filled(suite: Suite, path: Path) -> None:
 def _loaded(suite: Suite, folder: Path, options: Options) -> Imported:
     """Return what a suite reads of a copy. Raises BadImport also for what the suite did not foresee in a copy: its
     author finds the place in the log."""
-    chosen = checked(suite.load_options, options)
+    chosen = checked(suite.copied.options, options)
     try:
-        return suite.load(folder, **chosen)
+        return suite.copied.load(folder, **chosen)
     except BadImport:
         raise
     except Exception as error:
@@ -315,9 +315,9 @@ def _taken_as_it_is(suite: Suite, file: BinaryIO, folder: Path) -> Path | None:
     none."""
     begins = file.read(4)
     file.seek(0)
-    if not suite.archive or begins.startswith(b"PK"):
+    if not suite.copied.archive or begins.startswith(b"PK"):
         return None
-    target = folder / suite.archive
+    target = folder / suite.copied.archive
     with target.open("wb") as handle:
         shutil.copyfileobj(file, handle)
     return target

@@ -20,7 +20,7 @@ from core.messages import Sentence, clauses, listed, noted, word
 def examples_used(run: Run, steps: Iterable[str], stories: Sequence[DatasetSample]) -> list[ExamplesUsed]:
     """Return how many examples the prompts about each category's samples really show, at the steps that are to show
     any."""
-    sets = suite_named(run.suite).prompting
+    sets = suite_named(run.suite).asking.prompting
     if sets is None:
         return []
     counts: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
@@ -51,7 +51,7 @@ def _number(suite: Suite, row: ExamplesUsed) -> str:
     if not row.most:
         return Sentence("none, as no {noun} can serve", noun=word(suite.noun[0]))
     count = str(row.most) if row.least == row.most else Sentence("{least} to {most}", least=row.least, most=row.most)
-    sources = suite.prompting.sources if suite.prompting else {}
+    sources = suite.asking.prompting.sources if suite.asking.prompting else {}
     return Sentence("{count} from {sources}", count=count, sources=sources.get(row.source, row.source))
 
 
@@ -85,7 +85,8 @@ def _apart(run: Run) -> list[str]:
 def judge_sees(run: Run) -> tuple[str, str]:
     """(what the run's judge is given, in brief; all of it), empty where its suite says nothing, its sentence where it
     could not say it."""
-    sees = suite_named(run.suite).judge_sees
+    judge = suite_named(run.suite).judge
+    sees = judge and judge.sees
     try:
         return sees(settings_of(run)) if sees else ("", "")
     except SuiteFailed as error:

@@ -63,9 +63,9 @@ def texts_of(dataset: Dataset, closed: Set[int]) -> list[str]:
     """Return the texts of the stories of a dataset's samples with these numbers, as `asked_of` looks for them in
     prompts."""
     suite = suite_named(dataset.suite) if dataset.suite else None
-    if suite and suite.load:
+    if suite and suite.copied.load:
         numbered = dataset.samples.filter(number__in=closed)
-        texts = set(numbered.values_list(f"content__{suite.story}", flat=True)) if suite.story else set()
+        texts = set(numbered.values_list(f"content__{suite.texts.story}", flat=True)) if suite.texts.story else set()
     else:
         texts = set(Story.objects.filter(project=dataset.project_id, number__in=closed).values_list("text", flat=True))
     return [normalised for text in texts if text and (normalised := " ".join(text.split()))]
@@ -151,7 +151,7 @@ def parses_on_page(item: RunItem | SnapshotItem, closed: Set[int] = frozenset())
     suite = suite_named(item.entrant.run.suite)
     try:
         view = _view_of(item, _beside(item, closed))
-        return suite.item(view) if suite.item else _plain(view)
+        return suite.items.item(view) if suite.items.item else _plain(view)
     except (SuiteFailed, BadQuestion) as error:
         return {"failed": str(error)}
 
@@ -182,7 +182,7 @@ def lines_on_page(item: RunItem | SnapshotItem) -> tuple[list[ReadLine], str]:
     """Return the lines by which an item is held against another model's, and a sentence where the suite could not make
     them."""
     try:
-        return list(suite_named(item.entrant.run.suite).lines(_view_of(item))), ""
+        return list(suite_named(item.entrant.run.suite).items.lines(_view_of(item))), ""
     except SuiteFailed as error:
         return [], str(error)
 

@@ -45,7 +45,7 @@ def rows_of_items(
     Items of stories in `closed` are not looked into, whatever a filter tells. Of answers that official parsing gets
     nothing out of, all rows that were asked for.
     """
-    rows = suite_named(run.suite).rows
+    rows = suite_named(run.suite).items.rows
     if rows is None:
         return {}
     unreadable = _asks_for_unreadable(rows, chosen)

@@ -66,7 +66,7 @@ def settings_of(run: Run, group: str, *, reads: bool) -> dict[str, str]:
     parameters, suite = run.parameters, suite_named(run.suite)
     if run.imported:
         return imported_in_words(run) | settings_in_words(run)
-    if suite.prompting is None:
+    if suite.asking.prompting is None:
         seed = {"seed": str(parameters.seed)}
         return {"prompts": run.prompt_set} | settings_in_words(run) | seed if reads else _without_method(run) | seed
     settings = {"prompts": run.prompt_set, "level": str(run.level)} if reads else {}

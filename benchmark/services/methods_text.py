@@ -48,7 +48,7 @@ def facts_of(run: Run, report: RunMetrics) -> Facts:
         *_data_facts(run),
         ["Steps", ", ".join(suite.step(step).label.lower() for step in run.steps)],
         ["Answer format", AnswerFormat(run.answer_format).label],
-        ["Prompts", f"set {run.prompt_set}" + (f", level {run.level}" if suite.prompting else "")],
+        ["Prompts", f"set {run.prompt_set}" + (f", level {run.level}" if suite.asking.prompting else "")],
         *[
             [f"Prompt of {step.label.lower()}", f"SHA-256 {digest}"]
             for step in suite.steps
@@ -60,7 +60,7 @@ def facts_of(run: Run, report: RunMetrics) -> Facts:
             if (examples := examples_text(run, step.key))
         ],
         *([[name.capitalize(), value] for name, value in settings_in_words(run).items()]),
-        *(_judge_facts(run) if run.judge or (suite.judging and not suite.program) else []),
+        *(_judge_facts(run) if run.judge or (suite.judging and not suite.asking.program) else []),
         *[[f"Model {entrant.name}", _endpoint(entrant.asked_as)] for entrant in run.entrants.all()],
         *_answered(run, report),
         ["Longest answer", f"{parameters.max_tokens:,} tokens" if parameters.max_tokens else "–"],
@@ -232,7 +232,7 @@ def methods_of(run: Run, report: RunMetrics, groups: Mapping[str, Sequence[Entra
 
 def _own_paragraphs(suite: Suite, reported: Reported) -> list[tuple[str, str]]:
     try:
-        return list(suite.methods(reported)) if suite.methods else []
+        return list(suite.results.methods(reported)) if suite.results.methods else []
     except SuiteFailed as error:
         return [(suite.title, str(error))]
 
@@ -296,7 +296,7 @@ def _uncertainty(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> st
     suite, rows = suite_named(run.suite), shown_entrants[0].metrics.parses.repaired
     method = rows.method if rows else ""
     (_, many), (cluster, clusters) = suite.noun, suite.cluster
-    dependent = suite.dependent or f"{many} about one {cluster}"
+    dependent = suite.results.dependent or f"{many} about one {cluster}"
     ranked = {group_named(group).title: entrants for group, entrants in groups.items() if entrants}
     few = [title for title, entrants in ranked.items() if caution(fewest_ranked(entrants), clusters)]
     why = caution(0, clusters) if few else ""

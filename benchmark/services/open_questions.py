@@ -28,7 +28,7 @@ def questions_about(texts: Set[str], suite: Suite, datasets: Iterable[Dataset]) 
     """Return the numbers of the samples of these datasets of a suite whose story has one of these very texts, and of
     all others of their clusters: the same story in another language. None of a suite that does not say what its story
     is."""
-    if not (texts and suite.story):
+    if not (texts and suite.texts.story):
         return frozenset()
     return frozenset().union(*(_kept(texts, dataset) for dataset in datasets))
 
@@ -52,7 +52,7 @@ def _kept(texts: Set[str], dataset: Dataset) -> frozenset[int]:
 
 
 def _numbers(texts: Set[str], dataset: Dataset) -> set[int]:
-    field = f"content__{suite_named(dataset.suite).story}"
+    field = f"content__{suite_named(dataset.suite).texts.story}"
     rows = list(dataset.samples.order_by().values_list("number", "cluster", field))
     clusters = {cluster for _, cluster, text in rows if text in texts}
     return {number for number, cluster, _ in rows if cluster in clusters}

@@ -29,7 +29,7 @@ class Person:
 
 def person_of(run: Run, key: str) -> Person | None:
     """Return the person of a run by the last part of an entrant's key; None for one without figures."""
-    group = suite_named(run.suite).people
+    group = suite_named(run.suite).gold.people
     people = [person for person in report_of(run).entrants if person.id is None]
     pseudonyms = people_of(people)
     person = {f"p{at}": person for at, person in enumerate(people, 1)}.get(key)
@@ -49,7 +49,7 @@ class LabelledStory:
 
 def stories_of(run: Run, person: Person) -> list[LabelledStory]:
     scores = StoryScores.objects.current().get(run=run, entrant=None, person=person.name)
-    columns = KeptScores(scores.metrics).columns(suite_named(run.suite).people, "repaired")
+    columns = KeptScores(scores.metrics).columns(suite_named(run.suite).gold.people, "repaired")
     rows = zip(columns.stories, columns.categories, strict=True)
     return [
         LabelledStory(number, category, {name: values[at] for name, values in columns.values.items()})

@@ -82,7 +82,7 @@ def plots_of(document: Document, failed: list[str] | None = None) -> dict[str, P
                 },
                 **{
                     name: _picture_of(document, picture, parse, _entered_in(document, suite, picture))
-                    for name, picture in own_of(suite.pictures, results, failed).items()
+                    for name, picture in own_of(suite.results.pictures, results, failed).items()
                 },
                 **{name: _picture_of(document, picture, parse) for name, picture in _beside(document, parse)},
             }
@@ -227,7 +227,7 @@ def _parts(suite: Suite, results: ParseResults) -> Iterator[tuple[str, ShownPict
         parts: dict[str, tuple[str, list[ModelRow]]] = {}
         if suite.draws_categories(described):
             parts[f"categories-{group}"] = (
-                suite.category_noun,
+                suite.results.category_noun,
                 [_category_values(entrant, group, parse) for entrant in read],
             )
         for name, title in described.facets.items():
@@ -245,7 +245,7 @@ def _parts(suite: Suite, results: ParseResults) -> Iterator[tuple[str, ShownPict
 
 def _by_part(suite: Suite, rows: Sequence[ModelRow], group: str, part: str, parse: str) -> Plot:
     score = group_named(group).score_title
-    drawn = plots.scores_by_part(rows, parse=parse, score=score, part=part, short=suite.categories)
+    drawn = plots.scores_by_part(rows, parse=parse, score=score, part=part, short=suite.results.categories)
     return drawn.about(over=units_of_group(group))
 
 

@@ -40,9 +40,9 @@ class Listed:
 
 def prompting_of(suite: Suite) -> PromptSets:
     """Return how a suite asks. Raises PromptSetRefused for a suite whose runs choose no prompt set."""
-    if suite.prompting is None:
+    if suite.asking.prompting is None:
         raise PromptSetRefused(Sentence("{suite} has no prompt sets.", suite=suite.title), "name")
-    return suite.prompting
+    return suite.asking.prompting
 
 
 def prompt_sets_of(project: Project, suite: Suite) -> list[Listed]:
@@ -62,9 +62,12 @@ def _listed(suite: Suite, prompts: PromptSet, runs: int, stored: StoredPromptSet
 
 def names_of(project: Project, suite: Suite) -> list[str]:
     """The prompt sets that a run of the suite can choose; none where it chooses none."""
-    if suite.prompting is None:
+    if suite.asking.prompting is None:
         return []
-    return [*suite.prompting.names, *StoredPromptSet.objects.filter(project=project).values_list("name", flat=True)]
+    return [
+        *suite.asking.prompting.names,
+        *StoredPromptSet.objects.filter(project=project).values_list("name", flat=True),
+    ]
 
 
 def add_prompt_set(

@@ -146,20 +146,20 @@ def _made(draft: Run, step: str, samples: Iterable[DatasetSample], prompts: Prom
     once.
     """
     suite = suite_named(draft.suite)
-    if suite.sizes and suite.sizes.measured_with:
+    if suite.asking.sizes and suite.asking.sizes.measured_with:
         draft = copy(draft)
-        own = {**draft.parameters.own, **suite.sizes.measured_with}
+        own = {**draft.parameters.own, **suite.asking.sizes.measured_with}
         draft.params = replace(draft.parameters, own=own).as_json()
-    identity = _instructions(draft, step, prompts) if suite.sizes else ""
+    identity = _instructions(draft, step, prompts) if suite.asking.sizes else ""
     around: dict[str, Extent] = {}
     sizes: dict[int, Size] = {}
     for sample in DatasetSample.in_full(samples):
-        if suite.sizes is None:
+        if suite.asking.sizes is None:
             question = question_of(draft, sample, step, answers_expected(draft, sample, step, prompts), prompts)
             request = suite.request(question)
             sizes[sample.pk] = Size(extent_of(request), Extent.of(suite.expected(question)), _digest(request))
             continue
-        own_extent, answer = suite.sizes.question(question_of(draft, sample, step, prompts=prompts))
+        own_extent, answer = suite.asking.sizes.question(question_of(draft, sample, step, prompts=prompts))
         if sample.category not in around:
             around[sample.category] = extent_of(request_of(sample, step, draft, prompts)) - own_extent
         sizes[sample.pk] = Size(around[sample.category] + own_extent, answer, _unmade_digest(identity, sample))
@@ -210,7 +210,7 @@ def answers_expected(draft: Run, sample: DatasetSample, step: str, prompts: Prom
 
 def test_sizes(run: Run) -> dict[int, Size]:
     """Return sizes of the calls that test the run's judge, by dataset sample id."""
-    sizes = suite_named(run.suite).sizes
+    sizes = suite_named(run.suite).asking.sizes
     sizes_by_story = {}
     for story, pairs in calls_of(run):
         pair_texts = [(pair.actor, pair.belief) for pair in pairs]

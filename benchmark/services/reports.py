@@ -224,13 +224,13 @@ def _numbers(suite: Suite, scored: _Scored) -> _Scored:
 
 
 def _people(suite: Suite, run: Run, samples: Mapping[int, Sample]) -> Iterator[_Scored]:
-    if suite.people_measured is None or run.control:  # people labelled what was published
+    if suite.gold.people_measured is None or run.control:  # people labelled what was published
         return
     for person in people_in(run, samples):
         entrant = EntrantMetrics(id=None, name=person.name, kind="person", role=person.role, number=person.number)
         try:
-            measured = suite.people_measured(person)
-            scored = measured and _numbers(suite, _by_group(entrant, measured.by_group(suite.people)))
+            measured = suite.gold.people_measured(person)
+            scored = measured and _numbers(suite, _by_group(entrant, measured.by_group(suite.gold.people)))
         except SuiteFailed as error:
             yield _failed(suite, entrant, str(error))
         else:
@@ -253,6 +253,6 @@ def scores_of(run: Run) -> Json:
     from benchmark.suites.measuring import summary_of  # loads the statistics libraries
 
     suite, samples = suite_named(run.suite), samples_of(run)
-    summary = suite.summary or (lambda entered: summary_of(suite.measure(entered)))
+    summary = suite.released.summary or (lambda entered: summary_of(suite.measure(entered)))
     scores = {entered.name: summary(entered) for _, entered in each_entered(run, samples)}
     return next(iter(scores.values())) if len(scores) == 1 else scores

@@ -242,7 +242,7 @@ def category_table(entrants: Sequence[EntrantResults], group: str) -> Table:
         title=Sentence(
             "{score_title} by {category_noun} (%)",
             score_title=group_named(group).score_title,
-            category_noun=suite_named(group_suite(group)).category_noun,
+            category_noun=suite_named(group_suite(group)).results.category_noun,
         ),
         columns=columns,
         rows=ranked,

@@ -71,7 +71,7 @@ def _keep_comparison(project: Project, run: Run) -> None:
     """Keep how two scripted models that are near each other compare where people are compared, too."""
     keys = [f"{run.uid}.{run.entrants.get(name=name).pk}" for name in COMPARED]
     runs, pair_by_group = pair_of(project, *keys)
-    group = suite_named(run.suite).people
+    group = suite_named(run.suite).gold.people
     comparison = compare(pair_by_group[group], group, "repaired")
     save_comparison_snapshot(by=None, project=project, runs=runs, keys=keys, comparison=comparison)
 

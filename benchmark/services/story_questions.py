@@ -59,7 +59,7 @@ def questions_of_story(item: RunItem | SnapshotItem, closed: Set[int] = frozense
     """Return the questions about the text that the item's is about, without those `closed` to the reader; None where
     it is the only one, and at a step whose answers are not read question by question."""
     suite = suite_named(item.entrant.run.suite)
-    if suite.load is None or len(items := list(_items_of_story(item, suite, closed))) < 2:
+    if suite.copied.load is None or len(items := list(_items_of_story(item, suite, closed))) < 2:
         return None
     try:
         rows = list(_rows(item, items[:MOST], suite))
@@ -80,7 +80,7 @@ def _items_of_story(item: RunItem | SnapshotItem, suite: Suite, closed: Set[int]
 
 def _text_of(suite: Suite, sample: DatasetSample) -> object:
     """Return what all questions of one story have in common; nothing where the suite does not say what that is."""
-    name = suite.controls.story if suite.controls else suite.story
+    name = suite.controls.story if suite.controls else suite.texts.story
     return sample.content.get(name) if name else None
 
 
@@ -100,7 +100,7 @@ def _rows(
         )
         answer = other.call.answer if other.call else None
         view = ItemView(question, answer, other.official, other.repaired, other.unreadable)
-        lines = list(islice(suite.lines(view), 2))
+        lines = list(islice(suite.items.lines(view), 2))
         if len(lines) == 1:
             yield _row(item, other, answer, lines[0])
 

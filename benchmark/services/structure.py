@@ -31,8 +31,8 @@ from benchmark.services.at_once import AT_ONCE
 from benchmark.services.item_detail import parses_on_page
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from benchmark.services.structure_sides import STORIES, Choice, Measure, Sides
-from benchmark.suites.contract import MetricGroup
 from benchmark.suites.figures import cases_by_story, categories_of
+from benchmark.suites.groups import MetricGroup
 from benchmark.suites.questions import Columns, Parse
 from benchmark.suites.registry import suite_named
 from benchmark.suites.results import RunEntrant
@@ -288,7 +288,7 @@ def lowest(cases: Sequence[Case | None]) -> tuple[float | None, float, float] | 
 
 def _texts(dataset: int, suite: str) -> dict[int, str]:
     """Return the text of the story of each sample, by number."""
-    rows = DatasetSample.objects.filter(dataset=dataset).values_list("number", f"content__{suite_named(suite).story}")
+    rows = DatasetSample.objects.filter(dataset=dataset).values_list("number", f"content__{suite_named(suite).texts.story}")
     return {number: text for number, text in rows if isinstance(text, str)}
 
 

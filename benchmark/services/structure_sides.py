@@ -14,8 +14,8 @@ from benchmark.models import Dataset, Run
 from benchmark.services.absences import is_absent
 from benchmark.services.leaderboards import entrants_of
 from benchmark.services.reports import reports_of
-from benchmark.suites.contract import MetricGroup, Suite
-from benchmark.suites.groups import ANSWERS, STRUCTURE
+from benchmark.suites.contract import Suite
+from benchmark.suites.groups import ANSWERS, STRUCTURE, MetricGroup
 from benchmark.suites.questions import Parse
 from benchmark.suites.registry import group_named, group_suite, ordered_suites, suite_named, suites
 from benchmark.suites.results import RunEntrant
@@ -120,7 +120,7 @@ def sides_of(project: Project) -> Sides:
     finished = Run.objects.listed().filter(project=project, job__state=JobState.FINISHED)
     for name in ordered_suites(finished.order_by().values_list("suite", flat=True).distinct()):
         suite = suite_named(name)
-        groups = [group for group in suite.groups if group.tells] if suite.story else []
+        groups = [group for group in suite.groups if group.tells] if suite.texts.story else []
         if not groups:
             continue
         runs = finished.filter(suite=name).select_related("judge", "project", "dataset", "source", "job")
@@ -174,11 +174,11 @@ def lacking(sides: Sides, project: Project) -> Need | None:
 
 def _suites_telling(side: str) -> list[Suite]:
     """Return the suites that tell of structure, or of answers, about stories that other suites can have too."""
-    return [suite for suite in suites().values() if suite.story and any(group.tells == side for group in suite.groups)]
+    return [suite for suite in suites().values() if suite.texts.story and any(group.tells == side for group in suite.groups)]
 
 
 def _loaded(side: str) -> list[Suite]:
-    return [suite for suite in _suites_telling(side) if suite.load]
+    return [suite for suite in _suites_telling(side) if suite.copied.load]
 
 
 def _under_way(project: Project, sides: Sequence[str]) -> Need | None:

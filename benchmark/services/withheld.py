@@ -30,7 +30,7 @@ TELLING = {"person": gettext_noop("People"), "baseline": gettext_noop("Baselines
 def few(samples: Numbers, closed: Numbers, suite: str) -> bool:
     """Return whether figures over these samples of a suite tell too much to a reader to whom some are `closed`. Of
     questions about stories all closed ones count as those of one story."""
-    if not (suite and suite_named(suite).load):
+    if not (suite and suite_named(suite).copied.load):
         return too_few(samples, closed)
     return bool(samples & closed) and len(samples - closed) + 1 < FEWEST
 

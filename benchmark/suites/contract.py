@@ -1,6 +1,7 @@
 """The description of a suite: everything outside its folder is made from this.
 
-A suite is a folder of `benchmark/suites` with a `suite.py` that holds one `Suite`, and a line in `registry.py`.
+A suite is a folder of `benchmark/suites` with a `suite.py` that holds one `Suite`, and a line in `registry.py`. Eight
+fields are required. The others have defaults; most are capabilities that only some suites have.
 """
 
 from __future__ import annotations
@@ -34,155 +35,217 @@ from benchmark.suites.questions import (
 )
 from benchmark.suites.reports import Published, Reported, Sections, of_groups
 from benchmark.suites.results import Explorer, ParseResults, Section, ShownPicture, ShownTable, nothing
-from benchmark.suites.settings import Option, Setting, Settings
-from benchmark.suites.sizes import Sizes
+from benchmark.suites.settings import Option, Setting
 from core.messages import gettext_noop
 from core.plain import Json
+from workers.domain.pricing import Extent
 from workers.providers.baseline.baseline import Baseline
 from workers.providers.contract import Request
 
 
 @dataclass(frozen=True, slots=True)
+class Sizes:
+    """Lengths of questions and answers, for estimates that make few of the questions."""
+
+    question: Callable[[Question], tuple[Extent, Extent]]
+    """What its sample alone adds to a question, whose other wording is that of all of a category, and the expected
+    answer."""
+    pairs: Callable[[Sequence[tuple[str, str]], str], Extent]
+    """The answer of a judge about pairs of an actor and a belief, in an answer format."""
+    measured_with: Options = field(default_factory=dict)
+    """Settings that questions are measured with, whatever was chosen: answers that do not exist yet save nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How a suite asks, beyond its steps and settings."""
+
+    program: Callable[[Options], Sequence[str]] | None = None
+    """The steps that models go through in a run with these options, in order, with a judge if the launch has one.
+    Without it a launch chooses the steps."""
+    repetitions: int = 1
+    max_tokens: int = 1000
+    temperature: str = gettext_noop("the suite’s own")
+    """The temperature in words, if none is chosen."""
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    """The digest of the wording by step."""
+    prompts_version: str = ""
+    """The name of that wording."""
+    prompting: PromptSets[Any] | None = None
+    """The prompt sets, if runs choose among some."""
+    sizes: Sizes | None = None
+    """Without it estimates make every question."""
+    baselines: tuple[Baseline, ...] = ()
+    """Baselines that answer questions without a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A user's copy of the benchmark. Without `load` the suite works on a project's published gold."""
+
+    load: Callable[..., Imported] | None = None
+    """`load(path, **options)` reads a folder or its one file. Raises BadImport."""
+    options: tuple[Setting, ...] = ()
+    """The options of `load`."""
+    source: CopySource | None = None
+    """Where users get the benchmark, and which files are read."""
+    archive: str = ""
+    """The name of the archive that its authors give out, if `load` takes it."""
+    recognised_by: tuple[frozenset[str], ...] = ()
+    """Sets of fields, any of which identifies a file of such a copy; of columns if `in_sheet`."""
+    in_sheet: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """Published gold of a project that a suite asks about."""
+
+    unfit: Callable[[Resources], str] | None = None
+    """The fault of gold that the suite cannot ask about, as the end of a sentence. Returns "" if it can."""
+    schema: Schema | None = None
+    """The label schema of the gold that it measures, None for any."""
+    labelled_by: Callable[[Schema], Suite] | None = None
+    """The suite for gold of another schema, under a name and with metric groups of its own (`named_by`)."""
+    family: str = ""
+    """The name of the suite that made this one by `labelled_by`."""
+    answer_writers: tuple[AnswerWriter, ...] = ()
+    """The formats in which shared baselines and scripted models write labels and propositions."""
+    people: str = ""
+    """The metric group in which annotators and experts have rows next to models. Empty if none has."""
+    people_measured: Callable[[Person], PersonMeasured | None] | None = None
+    """The results of a person. Returns None if the person labelled nothing that counts."""
+    labels: LabelsOf | None = None
+    """`labels(sample, schema, parses)`: the label that each repaired parse of the scored step of `people` gives each
+    cell of the gold: {place of the proposition: label of each dimension, "" without one}."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The texts of `Sample.content` that identify a sample in other places."""
+
+    story: str = ""
+    """The text that other suites have, too. Empty if none has it."""
+    told_by: tuple[str, ...] = ()
+    """The texts, or lists of texts, that together identify a sample in the record of another tool. Without them a
+    sample is known by its key and its prompt only."""
+    told_apart_by: tuple[str, ...] = ()
+    """The texts that decide if several samples have the same ones."""
+    lettered: Lettered | None = None
+    """How questions are answered by the letter of an option."""
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The released code of a benchmark: answers made elsewhere, official parsing, and the files that it exchanges."""
+
+    score: Callable[..., ParsedScores] | None = None
+    """`score(data, answers, **options)` reads both files and returns the scores of both parses. Raises ValueError."""
+    options: tuple[Option, ...] = ()
+    """The options of `score`."""
+    answer_ids: AnswerIds | None = None
+    """The samples that the ids of such answers name. Without it ids are the keys of samples."""
+    parsers: Mapping[str, Parser] = field(default_factory=dict)
+    """Official parsing of a raw text, by kind of answer."""
+    exchange: Callable[[Exchanged], Files] | None = None
+    """The files that the released code would have left behind for one model."""
+    summary: Callable[[Entered], Json] | None = None
+    """{"official", "repaired"} as `score` gives them. Without it the figures of `measure` by group."""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPages:
+    """How single items are shown."""
+
+    item: Callable[[ItemView], ItemContext] | None = None
+    """The context of `template`. By default pages show content, gold and parses as they are."""
+    template: str = "benchmark/items/_plain.html"
+    below: str = ""
+    """A template below answer and prompt."""
+    lines: Callable[[ItemView], Sequence[ReadLine]] = lines_of
+    """The lines by which answers of two models to one sample are compared, with the verdicts of the score."""
+    note: str = ""
+    """A note below a table of items on what their scores are."""
+    rows: Rows | None = None
+    """The rows of answers that figures count, with filters that find their items."""
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What a suite shows beyond what every suite gets."""
+
+    tables: Callable[[ParseResults], Mapping[str, ShownTable]] = nothing
+    """The tables of one parse by name."""
+    pictures: Callable[[ParseResults], Mapping[str, ShownPicture]] = nothing
+    sections: tuple[Section, ...] = ()
+    """Where tables and pictures are on a page, with those of every suite that are to be among them."""
+    explorer: Explorer | None = None
+    """The part of a page in which a reader chooses a confusion matrix."""
+    published: tuple[Published, ...] = ()
+    """Figures that papers print, with the tables that have them: users enter rows of such figures."""
+    methods: Callable[[Reported], Sections] | None = None
+    """(heading, text) of a methods section."""
+    dependent: str = ""
+    """What of one cluster is not independent, in words."""
+    categories: ShortNames = field(default_factory=dict)
+    """Short names of categories of samples, in the order of tables."""
+    category_noun: str = gettext_noop("category")
+    main: tuple[str, ...] = ()
+    """The keys of the metric groups that represent the suite next to other suites. The first group by default."""
+
+
+@dataclass(frozen=True, slots=True)
 class Suite:
-    """A benchmark.
-
-    What it does: `request(question)` makes what is sent, or a sentence that says why nothing is to be asked, and raises
-    BadQuestion where what was chosen for the run does not go; `parse(question, answer)` reads what came back;
-    `expected(question)` is the answer of a perfect model, which estimates go by. `measure(entered)` gives each metric
-    group's figures of one model, None where nothing was asked for it; `summary(entered)` is {"official", "repaired"} of
-    it, as `score` gives them, without it by group what `measure` gives. `score(data, answers, **options)` reads answers
-    made elsewhere: both paths in, {"official", "repaired"} out; raises ValueError. `answer_ids` say to which samples of
-    a dataset such answers are; without them ids are the keys of samples.
-
-    `told_by` names the texts of `Sample.content`, such as story and question, that together tell a sample in the record
-    of another tool. Each may be a list of texts. Where several samples have the same, those of `told_apart_by` decide.
-    Without them a sample is known by its key and its prompt only. `lettered` says how questions are answered by the
-    letter of an option, None where they are not.
-
-    What its released code has to do with it, if anything: `parsers` say by kind of answer what official parsing makes
-    of a raw text, `exchange(exchanged)` makes the files that this code would have left behind for one model, as they
-    are asked for.
-
-    What it is about: `story` names the text of `Sample.content` that a sample is about, empty where no other suite has
-    it. `load(path, **options)` reads a user's copy of the benchmark, a folder or its one file, with `load_options`, and
-    raises BadImport; `source` says where users get it and which files are read; `archive` names the one, if there is,
-    that its authors give out and `load` takes; `recognised_by` are sets of fields, any of which tells a file of such a
-    copy, columns where `recognised_in_sheet`; without `load` the suite works on a project's published gold, and
-    `unfit(resources)` says what is wrong with gold that it cannot ask about, as the end of a sentence about it, empty
-    where it can. `schema` is the label schema of the gold that it measures, None for any, and `labelled_by(schema)` the
-    suite for gold of another one, under a name and with metric groups of its own (`named_by`), so that no table holds
-    figures of two schemas against each other; `family` is then the name of the suite that made it. `noun` is what a
-    sample is called, one and many, `cluster` what is resampled whole. `people` is the group in which annotators and
-    experts stand beside models, empty for none; `people_measured(person)` scores one of them, None for who labelled
-    nothing that counts. `labels(sample, schema, parses)` says of each repaired parse of that group's scored step which
-    label it gives each cell of the gold: {place of the proposition: label of each dimension, "" without one}.
-
-    How it is asked: `program(options)` names the steps that models go through in a run with these options, in order,
-    and a judge is asked where the launch has one; without it steps are chosen at the launch. There are `settings` of
-    its own, `repetitions` and `max_tokens` to begin with, `temperature` in words where none is chosen, `prompts` {step:
-    digest of the wording} under the name `prompts_version`, or `prompting` where runs choose among prompt sets. `sizes`
-    measures questions and answers; without it each is made for an estimate. `judge` says what makes its judge what it
-    is, and how that is tested and asked once more; None for a suite without one. `controls` says what controls may
-    change of its samples.
-
-    How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and parses as
-    they are, and `item_below` a template of what stands below answer and prompt; `lines(view)` are those by which
-    answers of two models to one sample are held against each other, with the verdicts of the score, by default what
-    gold and both parses have under each key, without a verdict; `items_note` says below a table of items what their
-    scores are. `rows` are the rows of its answers that figures count, with the filters that find their items, None
-    where an item is found as a whole alone; `methods(reported)` are (heading, text) of a methods section, `dependent`
-    is what of one cluster is not independent. `judge_sees(settings)` is what the judge is given: (of its settings in
-    brief, all of it). `categories` are short names of categories of its samples, in the order in which tables have
-    them, `category_noun` what one is called. `tables(results)` and `pictures(results)` are those of one parse beyond
-    what every suite gets, by name, `sections` where they stand on a page, with the tables of every suite that are to
-    stand among them, `explorer` the part in which a reader chooses. `published` are figures that papers print of it,
-    with the tables that have them: rows of such figures are entered by users.
-
-    `baselines` answer its questions without a model; `answer_writers` are those in which shared baselines and scripted
-    models write labels and propositions for it. `main` are the keys of the metric groups that stand for it beside other
-    suites, its first group where it names none.
-    """
+    """A benchmark."""
 
     name: str
     title: str
     steps: tuple[Step, ...]
+    """The kinds of model calls."""
     groups: tuple[MetricGroup, ...]
+    """The metric groups: one table and one ranking each."""
     request: Callable[[Question], Request | str]
+    """The request to be sent, or a sentence why nothing is to be asked. Raises BadQuestion if what was chosen for the
+    run does not fit."""
     parse: Callable[[Question, str], Parsed]
+    """Both parses of an answer."""
     measure: Callable[[Entered], Mapping[str, Measured | None]]
+    """The figures of one model by metric group. None for a group that nothing was asked for."""
     expected: Callable[[Question], str]
-    summary: Callable[[Entered], Json] | None = None
-    score: Callable[..., ParsedScores] | None = None
-    parsers: Mapping[str, Parser] = field(default_factory=dict)
-    exchange: Callable[[Exchanged], Files] | None = None
-    options: tuple[Option, ...] = ()
-    answer_ids: AnswerIds | None = None
-    told_by: tuple[str, ...] = ()
-    told_apart_by: tuple[str, ...] = ()
-    lettered: Lettered | None = None
-    story: str = ""
-    load: Callable[..., Imported] | None = None
-    load_options: tuple[Setting, ...] = ()
-    source: CopySource | None = None
-    archive: str = ""
-    recognised_by: tuple[frozenset[str], ...] = ()
-    recognised_in_sheet: bool = False
-    noun: tuple[str, str] = (gettext_noop("sample"), gettext_noop("samples"))
-    cluster: tuple[str, str] = (gettext_noop("story"), gettext_noop("stories"))
-    unfit: Callable[[Resources], str] | None = None
-    schema: Schema | None = None
-    labelled_by: Callable[[Schema], Suite] | None = None
-    family: str = ""
-    people: str = ""
-    people_measured: Callable[[Person], PersonMeasured | None] | None = None
-    labels: LabelsOf | None = None
-    program: Callable[[Options], Sequence[str]] | None = None
+    """The answer of a perfect model, which estimates go by."""
     settings: tuple[Setting, ...] = ()
-    repetitions: int = 1
-    max_tokens: int = 1000
-    temperature: str = gettext_noop("the suite’s own")
-    prompts: Mapping[str, str] = field(default_factory=dict)
-    prompts_version: str = ""
-    prompting: PromptSets[Any] | None = None
-    sizes: Sizes | None = None
+    """The suite's own choices at a launch."""
+    noun: tuple[str, str] = (gettext_noop("sample"), gettext_noop("samples"))
+    """What a sample is called, one and many."""
+    cluster: tuple[str, str] = (gettext_noop("story"), gettext_noop("stories"))
+    """What is resampled whole, one and many."""
+    asking: Asking = Asking()
+    copied: Copied = Copied()
+    gold: Gold = Gold()
+    texts: Texts = Texts()
+    released: Released = Released()
     judge: Judge | None = None
+    """The judge that is asked at the judged step."""
     controls: Controllable | None = None
-    item: Callable[[ItemView], ItemContext] | None = None
-    item_template: str = "benchmark/items/_plain.html"
-    item_below: str = ""
-    lines: Callable[[ItemView], Sequence[ReadLine]] = lines_of
-    items_note: str = ""
-    rows: Rows | None = None
-    methods: Callable[[Reported], Sections] | None = None
-    dependent: str = ""
-    judge_sees: Callable[[Settings], tuple[str, str]] | None = None
-    tables: Callable[[ParseResults], Mapping[str, ShownTable]] = nothing
-    pictures: Callable[[ParseResults], Mapping[str, ShownPicture]] = nothing
-    sections: tuple[Section, ...] = ()
-    explorer: Explorer | None = None
-    published: tuple[Published, ...] = ()
-    categories: ShortNames = field(default_factory=dict)
-    category_noun: str = gettext_noop("category")
-    baselines: tuple[Baseline, ...] = ()
-    answer_writers: tuple[AnswerWriter, ...] = ()
-    main: tuple[str, ...] = ()
+    """What controls may change of samples."""
+    items: ItemPages = ItemPages()
+    results: Results = Results()
 
     @property
     def asked_for_as(self) -> str:
         """The name by which a launch asks for it, whatever gold is labelled by."""
-        return self.family or self.name
+        return self.gold.family or self.name
 
     @property
     def main_groups(self) -> tuple[MetricGroup, ...]:
         """The metric groups that stand for the suite beside others."""
-        return tuple(group for group in self.groups if group.key in self.main) or self.groups[:1]
+        return tuple(group for group in self.groups if group.key in self.results.main) or self.groups[:1]
 
     @property
     def enterable(self) -> tuple[Published, ...]:
         """The figures that a user may enter from a paper: those that the suite names, then the other metrics of its
         groups."""
         groups = [(group.key, group.title, group.headers) for group in self.groups]
-        return (*self.published, *of_groups(groups, self.published))
+        return (*self.results.published, *of_groups(groups, self.results.published))
 
     @property
     def launched(self) -> tuple[Step, ...]:
@@ -192,7 +255,7 @@ class Suite:
     @property
     def chooses_steps(self) -> bool:
         """True where a launch says which steps a run goes through."""
-        return self.program is None and len(self.launched) > 1
+        return self.asking.program is None and len(self.launched) > 1
 
     @property
     def method(self) -> Setting | None:
@@ -214,7 +277,7 @@ class Suite:
         """The settings that a run through these steps keeps: where a program names the steps, none that is of use to a
         judge alone where there is none."""
         judges = self.judging is not None and self.judging.key in steps
-        idle = self.judging_settings if self.program and not judges else ()
+        idle = self.judging_settings if self.asking.program and not judges else ()
         return [setting for setting in self.settings if setting not in idle]
 
     def step(self, key: str) -> Step:
@@ -226,13 +289,13 @@ class Suite:
 
     def arranges(self, table: str) -> bool:
         """Return whether a section of the suite's own has the table of that name."""
-        return any(table in section.tables for section in self.sections)
+        return any(table in section.tables for section in self.results.sections)
 
     def draws_categories(self, group: MetricGroup) -> bool:
         """Return whether a group has the picture by category of every suite: its samples have categories, and the suite
         none of its own for them."""
         name = f"categories-{group.key}"
-        placed = any(name in section.pictures for section in self.sections)
+        placed = any(name in section.pictures for section in self.results.sections)
         return group.by_category and (placed or not self.arranges(name))
 
     def related(self, key: str) -> frozenset[str]:

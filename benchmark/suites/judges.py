@@ -159,6 +159,8 @@ class Judge:
     text: Callable[[Question], str] | None = None
     groupings: tuple[Grouping, ...] = ()
     written: Callable[[Task, Sequence[tuple[int, int]]], str] | None = None
+    sees: Callable[[Settings], tuple[str, str]] | None = None
+    """What the judge is given: (its settings in brief, all of it)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,22 +72,23 @@ def register(suite: Suite) -> None:
         raise ValueError(
             f"Every run has a parameter {taken[0]!r}; expected another name for the setting of {suite.name}."
         )
-    if taken := sorted({item_filter.name for item_filter in suite.rows.filters} & OF_EVERY_SUITE if suite.rows else ()):
+    filters = suite.items.rows.filters if suite.items.rows else ()
+    if taken := sorted({item_filter.name for item_filter in filters} & OF_EVERY_SUITE):
         raise ValueError(
             f"The page of items has a parameter {taken[0]!r} of its own; expected another name for the "
             f"filter of {suite.name}."
         )
-    for kind in suite.parsers:
-        if any(kind in other.parsers for name, other in _suites.items() if name != suite.name):
+    for kind in suite.released.parsers:
+        if any(kind in other.released.parsers for name, other in _suites.items() if name != suite.name):
             raise ValueError(f"Two suites parse answers of the kind {kind!r}; expected one of its own for each.")
     if other := _replacing(suite):
         raise ValueError(
             f"There is a baseline {other.name!r} for tasks {other.task!r} already, which answers otherwise than that "
             f"of {suite.name}; expected a kind of task of the suite's own."
         )
-    for writer in suite.answer_writers:
+    for writer in suite.gold.answer_writers:
         register_writer(writer)
-    for baseline in suite.baselines:
+    for baseline in suite.asking.baselines:
         register_baseline(baseline)
     _suites[suite.name] = guarded(suite)
     _groups.update({group.key: group for group in suite.groups})
@@ -101,7 +102,7 @@ def _unknown(suite: Suite) -> str:
         whose = f"The metric group {group.key!r}"
         named.append((whose, {group.prompt, group.scored, *group.rests_on}, "step", steps))
         named.append((whose, {group.score}, "share", {*group.shares}))
-    named.append(("Its field `main`", {*suite.main}, "metric group", groups))
+    named.append(("Its field `main`", {*suite.results.main}, "metric group", groups))
     for whose, names, what, names_known in named:
         if missing := sorted(names - names_known):
             offered = ", ".join(sorted(names_known)) or "none"
@@ -112,9 +113,9 @@ def _unknown(suite: Suite) -> str:
 def _replacing(suite: Suite) -> Baseline | None:
     """Return a baseline of the suite that would take the place of another's: what others ask would be answered by
     it."""
-    before = _suites[suite.name].baselines if suite.name in _suites else ()
+    before = _suites[suite.name].asking.baselines if suite.name in _suites else ()
     own = {(baseline.name, baseline.task) for baseline in before}
-    for baseline in suite.baselines:
+    for baseline in suite.asking.baselines:
         other = registered_baseline(baseline.name, baseline.task)
         if other not in (None, baseline) and (baseline.name, baseline.task) not in own:
             return baseline
@@ -204,11 +205,11 @@ def suite_for(name: str, schema: Schema) -> Suite:
     """Return the suite that a launch asks for by this name, for gold of a schema; one that fails to make it is itself,
     and finds that gold unfit. Raises KeyError where there is none."""
     suite = suite_named(name)
-    suite = _suites[suite.family] if suite.family else suite
-    if suite.labelled_by is None:
+    suite = _suites[suite.gold.family] if suite.gold.family else suite
+    if suite.gold.labelled_by is None:
         return suite
     try:
-        suite_of_schema = suite.labelled_by(schema)
+        suite_of_schema = suite.gold.labelled_by(schema)
     except SuiteFailed:  # the log has it
         return suite
     if suite_of_schema.name == suite.name:
@@ -242,12 +243,12 @@ def _of_schema(name: str) -> Suite:
 
 def parsers() -> dict[str, Parser]:
     """Return what official parsing there is, of all suites, by kind of answer."""
-    return {kind: parser for suite in suites().values() for kind, parser in suite.parsers.items()}
+    return {kind: parser for suite in suites().values() for kind, parser in suite.released.parsers.items()}
 
 
 def suites_of_gold() -> dict[str, Suite]:
     """The suites that work on a project's published gold, by name."""
-    return {name: suite for name, suite in suites().items() if suite.load is None}
+    return {name: suite for name, suite in suites().items() if suite.copied.load is None}
 
 
 def suite_of_gold(schema: Schema | None = None) -> Suite:

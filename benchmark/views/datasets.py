@@ -52,7 +52,7 @@ def datasets(request: HttpRequest, slug: str) -> HttpResponse:
             _row(row, next((earlier for earlier in rows[at + 1 :] if earlier.suite == row.suite == ""), None))
             for at, row in enumerate(rows)
         ],
-        "imports": [suite for suite in suites().values() if suite.load],
+        "imports": [suite for suite in suites().values() if suite.copied.load],
         "has_gold": any(not row.suite for row in rows),
         "settled": False if any(not row.suite for row in rows) else has_settled_stories(access.project),
         "form": PublishForm(),
@@ -162,7 +162,7 @@ def import_copy(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
     said what would be; a press with htmx gets this part of the page alone, and keeps the chosen file."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     chosen = suites().get(suite)
-    if chosen is None or chosen.load is None:
+    if chosen is None or chosen.copied.load is None:
         raise Http404(gettext_noop("There is no such benchmark to be imported."))
     form = CopyForm(request.POST or None, request.FILES or None, suite=chosen)
     context: Context = {"form": form, "suite": chosen}
@@ -222,14 +222,14 @@ def _about(contents: Json, suite: Suite | None) -> Context:
         "problems": None if problems is None else problems[:MOST_CHANGES],
         "problems_count": len(problems or ()),
         "nouns": nouns,
-        "category_noun": suite.category_noun if suite else suite_of_gold().category_noun,
+        "category_noun": suite.results.category_noun if suite else suite_of_gold().results.category_noun,
     }
 
 
 def _options(dataset_version: Dataset, suite: Suite | None) -> Iterator[tuple[str, str]]:
     """Say how a copy was read: (what is chosen, the choice)."""
     chosen = dataset_version.origin.get("options", {})
-    for setting in suite.load_options if suite else ():
+    for setting in suite.copied.options if suite else ():
         if setting.name in chosen:
             yield setting.label, setting.in_words(chosen[setting.name])
 

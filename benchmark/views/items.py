@@ -70,7 +70,7 @@ def _items_context(
     sort = sort if sort.removeprefix("-") in service.SORTS else "story"
     items = service.items_of(run, chosen, sort, closed, among)
     meant = None
-    if asks_for_rows(suite.rows, chosen) and chosen.model:
+    if asks_for_rows(suite.items.rows, chosen) and chosen.model:
         meant = rows_of_items(run, chosen, closed, among)
         items = items.filter(pk__in=list(meant))
     page = Paginator(service.with_row_fields(items), ITEMS_A_PAGE).get_page(request.GET.get("page"))
@@ -82,7 +82,7 @@ def _items_context(
         "form": form,
         "noun": suite.noun[0].capitalize(),
         "nouns": suite.noun[1],
-        "note": suite.items_note,
+        "note": suite.items.note,
         "page": page,
         "rows": [
             {
@@ -94,7 +94,7 @@ def _items_context(
             for item in page.object_list
         ],
         "by_rows": meant is not None,
-        "meant": heading_of_rows(suite.rows, chosen),
+        "meant": heading_of_rows(suite.items.rows, chosen),
         "sort": sort,
         "filters": filters,
         "query": f"{filters}&sort={sort}".strip("&") if sorted_by else filters,

@@ -30,7 +30,7 @@ def person(request: HttpRequest, slug: str, uid: str, person: str) -> HttpRespon
         for row in service.stories_of(access.run, labeller)
         if row.number not in closed and category in ("", row.category) and (part is None or row.number in part.stories)
     ]
-    group = group_named(suite_named(access.run.suite).people)
+    group = group_named(suite_named(access.run.suite).gold.people)
     rows.sort(key=lambda row: (_share(row.values[group.score]), row.number))
     page = Paginator(rows, STORIES_A_PAGE).get_page(request.GET.get("page"))
     query = request.GET.copy()

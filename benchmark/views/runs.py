@@ -101,7 +101,7 @@ def _run_row(run: Run, progress: Progress, coming: int, why: str) -> dict:
         "total": progress.total + coming,
         "steps": steps,
         "why": why,
-        "has_level": suite_named(run.suite).prompting is not None and not run.imported,
+        "has_level": suite_named(run.suite).asking.prompting is not None and not run.imported,
     }
 
 

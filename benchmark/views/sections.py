@@ -102,12 +102,12 @@ def sections_in(document: Document) -> list[Section]:
     pairs = Section(gettext_noop("Differences between all pairs"), tuple(f"pairs-{key}" for key in keys))
     repeated = [f"{name}-{key}" for key in keys for name in ("repetitions", "repetition-stories", "prompts")]
     repetitions = Section(gettext_noop("Single repetitions"), (), tuple(repeated))
-    papers = [section for suite in suites_of(document) for section in suite.sections if section.paper]
+    papers = [section for suite in suites_of(document) for section in suite.results.sections if section.paper]
     sections = [*papers, pairs, *(method_sections(keys) if document.by_method else ())]
     sections += correction_sections() if document.corrections else ()
     sections += control_sections(keys) if document.controls else ()
     for suite in suites_of(document):
-        sections += [*_of_groups(suite), *(section for section in suite.sections if not section.paper)]
+        sections += [*_of_groups(suite), *(section for section in suite.results.sections if not section.paper)]
         if not suite.arranges("judge-tests"):
             sections.append(Section(gettext_noop("Self-test of judges"), (), ("judge-tests",)))
     return [*sections, repetitions]
@@ -206,13 +206,13 @@ def explorer_of(
 ) -> ExplorerPart | None:
     """Return what the explorer of the document's suite shows of what `chosen` names; None without one, where it has
     nothing to show, and where that is withheld."""
-    suite = next((candidate for candidate in suites_of(document) if candidate.explorer), None)
-    if document.withheld or suite is None or suite.explorer is None:
+    suite = next((candidate for candidate in suites_of(document) if candidate.results.explorer), None)
+    if document.withheld or suite is None or suite.results.explorer is None:
         return None
     try:
-        return _explorer(document, suite, suite.explorer, address, chosen, href)
+        return _explorer(document, suite, suite.results.explorer, address, chosen, href)
     except SuiteFailed as error:
-        return ExplorerPart(suite.explorer.key, suite.explorer.title, str(error))
+        return ExplorerPart(suite.results.explorer.key, suite.results.explorer.title, str(error))
 
 
 def _explorer(

@@ -36,7 +36,7 @@ def suites_world(folder: Path) -> SuitesWorld:
 
 def _made(folder: Path) -> SuitesWorld:
     made = SuitesWorld(structure_world(folder))
-    for name in [name for name, suite in suites().items() if suite.load]:
+    for name in [name for name, suite in suites().items() if suite.copied.load]:
         with pytest.MonkeyPatch.context() as patch:
             made.runs[name] = _run_of(made.world, name, folder / name, patch)
     return made

@@ -44,7 +44,7 @@ def _json(path):
 
 def _matched(suite, samples, answers, **options):
     """(key, step, repetition) of each answer, and (where, why) of those that are to nothing."""
-    ids = suite_named(suite).answer_ids
+    ids = suite_named(suite).released.answer_ids
     named = ids.named(samples, answers, **options) if ids else {}
     index = Index([FileSample(at, sample.key) for at, sample in enumerate(samples)], named)
     records = [Record(name, [name], text) for name, text in answers.items()]

@@ -293,7 +293,7 @@ def test_options_of_a_conversation_are_read_in_the_order_of_the_prompt():
     content = {"kind": "belief:multiple-choice", "options": ["In the box.", "In the bag."], "names": []}
     story = DatasetSample(key="q", cluster="c", content=content, gold={"key": 0, "right": ["In the box."]})
     run = Run(suite="fantom", spec={"imported": {"file": "a.json"}})
-    assert suite.lettered and order_shown(Record("1", [], "b", messages=BOTH), content["options"]) == (1, 0)
+    assert suite.texts.lettered and order_shown(Record("1", [], "b", messages=BOTH), content["options"]) == (1, 0)
     call = Call(body=json.dumps({"messages": BOTH, "shown": [1, 0]}))
     sample = sample_answered(run, story, call)
     assert (sample.content["options"], sample.gold["key"]) == (["In the bag.", "In the box."], 1)

@@ -39,12 +39,17 @@ HUMAN = Entry("Human", "human", SOURCE, METRICS)
 def test_every_suite_lets_figures_of_its_own_tables_be_entered(name):
     suite = suite_named(name)
     keys = [metric.key for metric in suite.enterable]
-    assert len(keys) == len({*keys}) and suite.published
-    paper = {table.removesuffix("-repaired") for section in suite.sections if section.paper for table in section.tables}
-    first = next(section for section in suite.sections if section.paper).tables[0].removesuffix("-repaired")
-    assert any(first in metric.places for metric in suite.published)
+    assert len(keys) == len({*keys}) and suite.results.published
+    paper = {
+        table.removesuffix("-repaired")
+        for section in suite.results.sections
+        if section.paper
+        for table in section.tables
+    }
+    first = next(section for section in suite.results.sections if section.paper).tables[0].removesuffix("-repaired")
+    assert any(first in metric.places for metric in suite.results.published)
     groups = {group.key for group in suite.groups}
-    places = {place for metric in suite.published for place in metric.places}
+    places = {place for metric in suite.results.published for place in metric.places}
     assert places <= paper | groups | {f"categories-{key}" for key in groups}
     assert groups <= {place for metric in suite.enterable for place in metric.places}
 

@@ -53,14 +53,15 @@ def breaking(tiny, monkeypatch):
     """Registers the sums with one function that raises where it is handed the odd one: `breaking("parse")`."""
 
     def make(name: str, trips: Callable[..., bool] | None = None) -> None:
-        own = getattr(SUITE, name) or (lambda view: {"parts": []})
+        own = getattr(SUITE.items if name == "item" else SUITE, name) or (lambda view: {"parts": []})
 
         def broken(*args: Any) -> Any:
             if (trips or _is_odd)(*args):
                 raise KeyError("unforeseen")
             return own(*args)
 
-        monkeypatch.setitem(registry._suites, "tiny", guarded(replace(SUITE, **{name: broken})))
+        own_pages = {"items": replace(SUITE.items, item=broken)} if name == "item" else {name: broken}
+        monkeypatch.setitem(registry._suites, "tiny", guarded(replace(SUITE, **own_pages)))
 
     return make
 

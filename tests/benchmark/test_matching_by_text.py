@@ -94,9 +94,9 @@ def test_each_question_of_a_conversation_is_told_from_the_others(shared):
             FileSample(
                 at,
                 sample.key,
-                parts=[sample.content[name] for name in suite.told_by],
+                parts=[sample.content[name] for name in suite.texts.told_by],
                 apart=[[*texts] if isinstance(texts := sample.content[name], list) else [texts]
-                       for name in suite.told_apart_by],
+                       for name in suite.texts.told_apart_by],
             )
             for at, sample in enumerate(samples)
         ]

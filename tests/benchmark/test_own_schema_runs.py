@@ -276,7 +276,9 @@ def test_structured_answers_too(run, cast):
 
 
 def test_people_stand_beside_models(run, cast):
-    assert registry.suite_named(SUITE).people == SECOND and Membership.objects.filter(project=cast.project).exists()
+    assert (
+        registry.suite_named(SUITE).gold.people == SECOND and Membership.objects.filter(project=cast.project).exists()
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from benchmark.views.sections import sections_in
 @pytest.mark.parametrize("suite", suites())
 def test_what_the_paper_prints_stands_first(suite):
     sections = sections_in(Document(kind="run", groups=dict.fromkeys(keys_of(suite), ())))
-    papers = [section for section in suites()[suite].sections if section.paper]
+    papers = [section for section in suites()[suite].results.sections if section.paper]
     assert papers and all(section.tables for section in papers), f"{suite} says what its paper prints"
     assert sections[: len(papers)] == papers
     order = [section.paper for section in sections]
@@ -33,7 +33,9 @@ def test_sets_are_not_parted_by_the_categories_of_their_questions():
 
 def test_a_suite_places_the_common_picture_by_category_where_it_names_it():
     tombench, omnitom = suites()["tombench"], suites()["omnitom"]
-    assert tombench.draws_categories(tombench.groups[0]) and "categories-tombench" in tombench.sections[0].pictures
+    assert (
+        tombench.draws_categories(tombench.groups[0]) and "categories-tombench" in tombench.results.sections[0].pictures
+    )
     assert not any(map(omnitom.draws_categories, omnitom.groups)), "it has plots of its own"
 
 

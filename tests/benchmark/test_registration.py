@@ -46,9 +46,11 @@ REFUSED = {
     "SUITE = 1": "SUITE is a int; expected a Suite.",
     "SUITES = []": "has no attribute 'SUITE'",
     "SUITE = (": "SyntaxError: '(' was never closed",
-    group(scored="'nowhere'") + "groups=(GROUP,), main=())": "The metric group 'mine' of mine names a step 'nowhere'",
-    group(score="'best'") + "groups=(GROUP,), main=())": "The metric group 'mine' of mine names a share 'best'",
-    group() + "groups=(GROUP,), main=('theirs',))": "names a metric group 'theirs'; expected one of: mine.",
+    group(scored="'nowhere'") + "groups=(GROUP,))": "The metric group 'mine' of mine names a step 'nowhere'",
+    group(score="'best'") + "groups=(GROUP,))": "The metric group 'mine' of mine names a share 'best'",
+    group() + "groups=(GROUP,), results=replace(OTHER.results, main=('theirs',)))": (
+        "names a metric group 'theirs'; expected one of: mine."
+    ),
 }
 
 

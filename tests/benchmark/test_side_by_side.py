@@ -122,7 +122,7 @@ def test_a_suite_says_in_words_what_was_said_and_marks_it_as_it_is_scored(name, 
         right = suite.expected(question)[2]
         answer = answer.format(right=right, wrong="BA"["AB".index(right)])
     parsed = suite.parse(question, answer)
-    [line] = suite.lines(ItemView(question, answer, parsed.official, parsed.repaired, parsed.unreadable))
+    [line] = suite.items.lines(ItemView(question, answer, parsed.official, parsed.repaired, parsed.unreadable))
     assert (line.gold, line.repaired, line.right) == expected
     for verdict, score in ((line.right, parsed.repaired_score), (line.officially_right, parsed.score)):
         assert verdict is (None if score is None else bool(score))
@@ -137,7 +137,7 @@ def test_of_perceivers_every_sentence_that_is_scored_has_its_mark():
     question = Question(sample, "perceptions", Settings({"method": "plain"}), None)
     answer = '[{"The pen is in the jar": ["Ada"]}, {"Ada moved the pen": ["Ada"]}]'
     parsed = suite.parse(question, answer)
-    lines = suite.lines(ItemView(question, answer, parsed.official, parsed.repaired))
+    lines = suite.items.lines(ItemView(question, answer, parsed.official, parsed.repaired))
     assert [(line.about, line.gold, line.repaired, line.right) for line in lines] == [
         (story[1], "Ada", "Ada", True),
         (story[2], "Ada, Bo", "Ada", False),
@@ -146,7 +146,7 @@ def test_of_perceivers_every_sentence_that_is_scored_has_its_mark():
 
 
 def test_every_suite_has_lines_of_its_own():
-    assert len(suites()) > 5 and all(suite.lines.__wrapped__ is not lines_of for suite in suites().values())
+    assert len(suites()) > 5 and all(suite.items.lines.__wrapped__ is not lines_of for suite in suites().values())
 
 
 def test_the_step_that_is_scored_comes_first_and_stories_follow_each_other():

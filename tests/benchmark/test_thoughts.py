@@ -137,7 +137,7 @@ def test_imported_answers_leave_their_thoughts_at_the_door(bring):  # noqa: F811
 def _scored(suite: str, data, answers, tmp_path, **options) -> dict:
     file = tmp_path / "answers.json"
     file.write_text(json.dumps(answers))
-    return suite_named(suite).score(data, file, **options).as_json()
+    return suite_named(suite).released.score(data, file, **options).as_json()
 
 
 def _vectors(shared, name: str) -> dict:

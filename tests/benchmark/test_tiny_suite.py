@@ -147,7 +147,7 @@ def test_a_refused_zip_is_named_so_and_not_by_the_folder_it_was_unpacked_in(tiny
     def refusing(path, most):
         raise BadImport(f"sums.txt is missing in {path}, {path.parent.name}; expected a copy.")
 
-    monkeypatch.setitem(registry._suites, "tiny", replace(SUITE, load=refusing))
+    monkeypatch.setitem(registry._suites, "tiny", replace(SUITE, copied=replace(SUITE.copied, load=refusing)))
     told = imported(admin, cast).content.decode()
     assert "sums.txt is missing in the zip, the zip; expected a copy." in told
 
@@ -155,7 +155,12 @@ def test_a_refused_zip_is_named_so_and_not_by_the_folder_it_was_unpacked_in(tiny
 def test_its_copy_is_kept_by_the_command_which_says_what_is_in_it(tiny, cast, tmp_path, monkeypatch):
     (tmp_path / "sums.txt").write_text("1 2\n8 9\n2 2\n")
     problem = {"file": "sums.txt", "line": 2, "message": "The sum is large."}
-    odd = replace(SUITE, load=lambda path, most: replace(SUITE.load(path, most=most), problems=[problem]))
+    odd = replace(
+        SUITE,
+        copied=replace(
+            SUITE.copied, load=lambda path, most: replace(SUITE.copied.load(path, most=most), problems=[problem])
+        ),
+    )
     monkeypatch.setitem(registry._suites, "tiny", odd)
 
     def told(*more) -> dict:
@@ -181,13 +186,16 @@ def test_the_page_checks_a_copy_without_keeping_it(tiny, admin, cast, monkeypatc
     licence = "Free to add."
     odd = replace(
         SUITE,
-        load=lambda path, most: replace(SUITE.load(path, most=most), problems=[problem], licence=licence),
-        source=CopySource(
-            "its author",
-            "https://sums.example",
-            "Add freely.",
-            "Sums are counted.",
-            (CopyFile("sums.txt", "the sums"),),
+        copied=replace(
+            SUITE.copied,
+            load=lambda path, most: replace(SUITE.copied.load(path, most=most), problems=[problem], licence=licence),
+            source=CopySource(
+                "its author",
+                "https://sums.example",
+                "Add freely.",
+                "Sums are counted.",
+                (CopyFile("sums.txt", "the sums"),),
+            ),
         ),
     )
     monkeypatch.setitem(registry._suites, "tiny", odd)
@@ -253,13 +261,19 @@ def test_what_a_suite_did_not_foresee_in_a_copy_is_one_sentence(cast, tmp_path, 
         return Imported("Sums", samples)
 
     with pytest.raises(BadImport, match=re.escape(told)):
-        import_benchmark(by=None, project=cast.project, suite=replace(SUITE, load=load), folder=tmp_path, options={})
+        import_benchmark(
+            by=None,
+            project=cast.project,
+            suite=replace(SUITE, copied=replace(SUITE.copied, load=load)),
+            folder=tmp_path,
+            options={},
+        )
     assert not Dataset.objects.exists()
 
 
 def test_texts_of_a_copy_are_kept_as_every_database_holds_them(cast, tmp_path):
     odd = Sample("a\0", "房\ud800", {"text": "\0谁"}, {}, category="\udfff", split="\0", group="\0")
-    suite = replace(SUITE, load=lambda folder, *, most: Imported("S\0", [odd]))
+    suite = replace(SUITE, copied=replace(SUITE.copied, load=lambda folder, *, most: Imported("S\0", [odd])))
     held = import_benchmark(by=None, project=cast.project, suite=suite, folder=tmp_path, options={})[0].samples.get()
     assert (held.key, held.cluster, held.category, held.content) == ("a\u2400", "房?", "?", {"text": "\u2400谁"})
     assert (held.split, held.group, held.dataset.title) == ("\u2400", "\u2400", "S\u2400")
@@ -329,7 +343,7 @@ def test_a_filter_cannot_have_the_name_of_a_parameter_of_every_suite(tiny):
     with pytest.raises(
         ValueError, match="a parameter 'state' of its own; expected another name for the filter of other"
     ):
-        registry.register(replace(SUITE, name="other", groups=(), rows=own))
+        registry.register(replace(SUITE, name="other", groups=(), items=replace(SUITE.items, rows=own)))
 
 
 def test_two_metric_groups_of_a_suite_cannot_have_one_score_title(tiny):
@@ -340,16 +354,23 @@ def test_two_metric_groups_of_a_suite_cannot_have_one_score_title(tiny):
 
 def test_two_suites_cannot_parse_the_same_kind_of_answer(tiny):
     with pytest.raises(ValueError, match="Two suites parse answers of the kind 'extract'"):
-        registry.register(replace(SUITE, name="other", groups=(), parsers={"extract": Parser(lambda text, tables: {})}))
+        registry.register(
+            replace(
+                SUITE,
+                name="other",
+                groups=(),
+                released=replace(SUITE.released, parsers={"extract": Parser(lambda text, tables: {})}),
+            )
+        )
 
 
 def test_a_suite_cannot_answer_the_tasks_of_another_by_its_own_baseline(tiny):
     shared = replace(SUITE, name="other", groups=())
     registry.register(shared)  # the same baselines: two suites may share a kind of task
-    theirs = next(one for one in registry.suites()["tombench"].baselines if one.name == "random")
+    theirs = next(one for one in registry.suites()["tombench"].asking.baselines if one.name == "random")
     mine = replace(theirs, answer=lambda body: "A")
     with pytest.raises(ValueError, match=r"a baseline 'random' for tasks 'choose' already, .* than that of third"):
-        registry.register(replace(SUITE, name="third", groups=(), baselines=(mine,)))
+        registry.register(replace(SUITE, name="third", groups=(), asking=replace(SUITE.asking, baselines=(mine,))))
     assert registered_baseline("random", "choose") is theirs
 
 
@@ -513,7 +534,7 @@ def test_a_suite_may_make_the_folder_of_its_released_code(run, admin, cast, monk
             assert call.output == exchanged.answers[sample.key]["sum"]
             yield f"{sample.key}.txt", f"{exchanged.asked.model} {json.loads(call.user)['text']} {call.output}".encode()
 
-    monkeypatch.setitem(registry._suites, "tiny", replace(SUITE, exchange=exchange))
+    monkeypatch.setitem(registry._suites, "tiny", replace(SUITE, released=replace(SUITE.released, exchange=exchange)))
     adder = run.entrants.get(name="adder").pk
     page = admin.get(reverse("benchmark:official_output", args=[cast.project.slug, run.uid, adder]))
     archive = zipfile.ZipFile(io.BytesIO(b"".join(page.streaming_content)))

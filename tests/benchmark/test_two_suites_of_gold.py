@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from benchmark.models import Run
 from benchmark.suites import registry
-from benchmark.suites.contract import Suite
+from benchmark.suites.contract import Asking, Suite
 from benchmark.suites.measuring import accuracy_group, is_read_right, measured_samples, scored_by
 from benchmark.suites.questions import Parsed, Question, Step
 from tests.benchmark.settled import baselines, make_endpoint, published, started, work_off, written
@@ -19,9 +19,15 @@ from workers.providers.contract import Message, Request
 pytestmark = pytest.mark.django_db(transaction=True)
 STEP = Step("count", "Counting", task="lengths-count")
 GROUP = accuracy_group(
-    "lengths", "Lengths", step="count", rests_on=("count",), facets={}, notes=(), mean_of="categories",
-    score_title="Right lengths"
-)  # fmt: skip
+    "lengths",
+    "Lengths",
+    step="count",
+    rests_on=("count",),
+    facets={},
+    notes=(),
+    mean_of="categories",
+    score_title="Right lengths",
+)
 
 
 def _request(question: Question) -> Request:
@@ -39,12 +45,19 @@ def _parse(question: Question, answer: str) -> Parsed:
 
 
 LENGTHS = Suite(
-    name="lengths", title="Lengths of tables", steps=(STEP,), groups=(GROUP,), request=_request, parse=_parse,
+    name="lengths",
+    title="Lengths of tables",
+    steps=(STEP,),
+    groups=(GROUP,),
+    request=_request,
+    parse=_parse,
     expected=_expected,
     measure=lambda entered: {GROUP.key: measured_samples(entered, GROUP, scored_by(is_read_right))},
     noun=("story", "stories"),
-    baselines=(Baseline(name="two", task=STEP.task, answer=lambda body: "2", sample={}),),
-)  # fmt: skip
+    asking=Asking(
+        baselines=(Baseline(name="two", task=STEP.task, answer=lambda body: "2", sample={}),),
+    ),
+)
 
 
 @pytest.fixture

@@ -106,7 +106,7 @@ def run_of(suite: str, cast, folder: Path, monkeypatch) -> Run:
     monkeypatch.setattr(annotation, "UTTERANCES", 2 * SETS)
     definition = suite_named(suite)
     dataset = import_benchmark(by=cast.alice, project=cast.project, suite=definition, folder=folder, options={})[0]
-    monkeypatch.setitem(FUNCTIONS, "lapsing", lapsing(definition.load(folder).samples))
+    monkeypatch.setitem(FUNCTIONS, "lapsing", lapsing(definition.copied.load(folder).samples))
     model = make_endpoint("lapsing", model="lapsing", options={"function": "lapsing"})
     settings = {"precursors": True} if suite == "percept-fantom" else {}
     plan = planned(dataset, [model], ["answer"], suite=suite, method="plain", repetitions=TURNS, **settings)

@@ -52,7 +52,7 @@ def _of_suite(base: str, name: str, run: Run) -> Iterator[str]:
 
 def test_every_page_of_every_suite_is_accessible_and_fits(made, login, new_page, assert_accessible):
     world = made.world
-    assert {*made.runs} == {name for name, suite in suites().items() if suite.load}
+    assert {*made.runs} == {name for name, suite in suites().items() if suite.copied.load}
     addresses = [address for name, run in made.runs.items() for address in _of_suite(world.base, name, run)]
     page = new_page(width=ZOOMED[0], height=ZOOMED[1])
     login(page, world.alice)

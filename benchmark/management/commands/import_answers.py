@@ -70,7 +70,7 @@ class Command(JsonCommand):
         project = self.project(options["project"])
         dataset = _dataset(project, options)
         suite = suite_for(options["suite"] or dataset.suite or suite_of_gold().name, dataset.schema)
-        own = suite.answer_ids.options if suite.answer_ids else ()
+        own = suite.released.answer_ids.options if suite.released.answer_ids else ()
         given = options_given([*(setting.for_imports for setting in suite.settings), *own], options["option"])
         ids = {option.name: given[option.name] for option in own if option.name in given}
         plan = Plan(
@@ -82,7 +82,7 @@ class Command(JsonCommand):
             split=options["split"],
             category=options["category"],
             limit=options["limit"],
-            max_tokens=suite.max_tokens,
+            max_tokens=suite.asking.max_tokens,
             title=options["title"],
             repetitions=options["repetitions"],
         )

@@ -26,9 +26,9 @@ class Command(JsonCommand):
     help = "Keeps your copy of a benchmark as a dataset of a project, for runs; the same samples are the same version."
 
     def add_arguments(self, parser) -> None:
-        importable = {name: suite for name, suite in suites().items() if suite.load}
+        importable = {name: suite for name, suite in suites().items() if suite.copied.load}
         parser.formatter_class = _WithLines
-        parser.epilog = "\n\n".join(_needed(suite) for suite in importable.values() if suite.source)
+        parser.epilog = "\n\n".join(_needed(suite) for suite in importable.values() if suite.copied.source)
         parser.add_argument("suite", choices=importable)
         parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="the benchmark's folder, or its files")
         parser.add_argument("--project", required=True, metavar="SLUG")
@@ -36,7 +36,7 @@ class Command(JsonCommand):
         defaults = [
             f"{name}: {setting.name}={setting.default}"
             for name in importable
-            for setting in suite_named(name).load_options
+            for setting in suite_named(name).copied.options
         ]
         parser.add_argument(
             "--option", action="append", default=[], metavar="NAME=VALUE", help="; ".join(defaults) or "none so far"
@@ -60,7 +60,7 @@ class Command(JsonCommand):
 
     def work(self, **options) -> dict:
         suite, project = suite_named(options["suite"]), self.project(options["project"])
-        given = options_given(suite.load_options, options["option"])
+        given = options_given(suite.copied.options, options["option"])
         with together(options["paths"]) as path:
             copy = copy_of(suite, path, given)
         version = None
@@ -71,7 +71,7 @@ class Command(JsonCommand):
 
 def _needed(suite: Suite) -> str:
     """Return what a copy of a suite is made of, below its name."""
-    lines = suite.source.lines if suite.source else []
+    lines = suite.copied.source.lines if suite.copied.source else []
     return "\n".join([f"{suite.name}:", *(f"  {line}" for line in lines)])
 
 
@@ -82,5 +82,5 @@ def _sentence(problem: Mapping[str, str | int]) -> str:
 
 
 def _as_json(copy: Copy) -> dict:
-    source = copy.suite.source
+    source = copy.suite.copied.source
     return {**copy.summary, "terms": source.licence if source else ""}

@@ -205,7 +205,7 @@ def _version(project: Project, number: int | None, suite: str) -> Dataset:
 
 def _datasets_text(suite: str, number: int | None) -> str:
     version = "" if number is None else f"version {number} of "
-    if suite and suite_named(suite).load:
+    if suite and suite_named(suite).copied.load:
         return f"{version}{'a copy' if version else 'copy'} of {suite_named(suite).title}"
     return f"{version}its gold" if version else "published gold"
 

@@ -102,7 +102,7 @@ class Command(JsonCommand):
     def work(self, **options) -> Json:
         project = self.project(options["project"])
         suite = suite_for(options["suite"], project.schema)
-        if suite.load is None:
+        if suite.copied.load is None:
             check_scope(project, split=options["split"], category=options["category"])
         with transaction.atomic():  # what is refused publishes nothing
             plans = suite_plans(project, suite, options)

@@ -12,7 +12,7 @@ class Command(JsonCommand):
     help = "Scores answers that were made elsewhere, in the official and in the repaired parse."
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("suite", choices=sorted(name for name, suite in suites().items() if suite.score))
+        parser.add_argument("suite", choices=sorted(name for name, suite in suites().items() if suite.released.score))
         parser.add_argument("--data", required=True, type=Path, metavar="PATH", help="what the suite's importer takes")
         parser.add_argument("--answers", required=True, type=Path, metavar="FILE", help="JSON: answers by id")
         for option in _options():
@@ -24,7 +24,7 @@ class Command(JsonCommand):
 
     def work(self, **options) -> dict:
         suite = suite_named(options["suite"])
-        defaults = {option.name: option.default for option in suite.options}
+        defaults = {option.name: option.default for option in suite.released.options}
         given = {option.name: options[option.name] for option in _options() if options.get(option.name) is not None}
         if foreign := sorted(given.keys() - defaults.keys()):
             raise ValueError(f"{suite.name} has no option --{foreign[0].replace('_', '-')}.")
@@ -33,7 +33,7 @@ class Command(JsonCommand):
                 raise ValueError(f"There is no file {path}.")
         if options["answers"].is_dir():
             raise ValueError(f"{options['answers']} is a folder; expected a file.")
-        return suite.score(options["data"], options["answers"], **defaults | given).as_json()
+        return suite.released.score(options["data"], options["answers"], **defaults | given).as_json()
 
     def say(self, result: dict) -> None:
         say = say_metrics if "metrics" in result["official"] else say_scores
@@ -42,4 +42,4 @@ class Command(JsonCommand):
 
 def _options() -> list[Option]:
     """The options of all suites, one of a name that several have."""
-    return list({option.name: option for suite in suites().values() for option in suite.options}.values())
+    return list({option.name: option for suite in suites().values() for option in suite.released.options}.values())

@@ -203,7 +203,7 @@ def importable(suite: Suite) -> list[Step]:
     scored."""
     asked = [step for step in suite.launched if not step.judged]
     scored = {group.scored for group in suite.groups}
-    return [step for step in asked if step.key in scored] if suite.program else asked
+    return [step for step in asked if step.key in scored] if suite.asking.program else asked
 
 
 def steps_of_import(plan: Plan) -> list[str]:

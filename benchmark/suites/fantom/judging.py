@@ -264,6 +264,7 @@ def _counts(question: Question, pairs: Pairs, answer: str) -> list[int | None]:
 
 JUDGED = Judge(
     instrument=instrument,
+    sees=sees,
     passes=passes_of,
     held_to_schema=lambda settings: bool(settings.options[ANSWER_FORMAT] == STRUCTURED),
     kept=kept,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from benchmark.methods.program import method_setting, wording_digest
-from benchmark.suites.contract import Suite
+from benchmark.suites.contract import Asking, Copied, ItemPages, Released, Results, Suite, Texts
 from benchmark.suites.fantom.answering import ANSWER, ANSWERING
 from benchmark.suites.fantom.embedding import EMBEDDERS, MINILM, TOY, embedder_named
 from benchmark.suites.fantom.item_page import item_of, lines_of
 from benchmark.suites.fantom.judge_wording import DIGEST
-from benchmark.suites.fantom.judging import JUDGE, JUDGED, LEXICAL, passes_of, sees
+from benchmark.suites.fantom.judging import JUDGE, JUDGED, LEXICAL, passes_of
 from benchmark.suites.fantom.judging import SETTINGS as JUDGING
 from benchmark.suites.fantom.measure import GROUPS, measure
 from benchmark.suites.fantom.samples import FULL, SHORT, load
@@ -105,48 +105,59 @@ SUITE = Suite(
     name="fantom",
     title=gettext_noop("FANToM"),
     steps=STEPS,
-    program=PROGRAM,
+    asking=Asking(
+        program=PROGRAM,
+        max_tokens=1024,
+        prompts={step.key: wording_digest(METHODS) for step in ANSWERING} | {JUDGE: DIGEST},
+        prompts_version=PROMPT_SET,
+        baselines=(*BASELINES, LEXICAL),
+    ),
     groups=GROUPS,
     request=request,
     parse=parse,
     measure=measure,
     expected=expected,
-    score=score_answers,
-    options=(
-        Option(
-            EMBEDDER,
-            TOY,
-            Sentence("what judges beliefs in free words: {embedders}", embedders=" or ".join(EMBEDDERS)),
-            tuple(EMBEDDERS),
+    released=Released(
+        score=score_answers,
+        options=(
+            Option(
+                EMBEDDER,
+                TOY,
+                Sentence("what judges beliefs in free words: {embedders}", embedders=" or ".join(EMBEDDERS)),
+                tuple(EMBEDDERS),
+            ),
         ),
     ),
-    told_by=("conversation", "question"),
-    told_apart_by=("options", "fact_question", "fact_answer"),
-    lettered=Lettered(ANSWER, "options"),
-    load=load,
-    recognised_by=(frozenset({"set_id", "short_context", "full_context"}),),
-    source=SOURCE,
-    archive=ARCHIVE,
-    load_options=(CONVERSATION,),
+    texts=Texts(
+        told_by=("conversation", "question"),
+        told_apart_by=("options", "fact_question", "fact_answer"),
+        lettered=Lettered(ANSWER, "options"),
+    ),
+    copied=Copied(
+        load=load,
+        recognised_by=(frozenset({"set_id", "short_context", "full_context"}),),
+        source=SOURCE,
+        archive=ARCHIVE,
+        options=(CONVERSATION,),
+    ),
     noun=(gettext_noop("question"), gettext_noop("questions")),
     cluster=(gettext_noop("conversation"), gettext_noop("conversations")),
     settings=(METHOD, EMBEDDING, *JUDGING),
-    max_tokens=1024,
-    prompts={step.key: wording_digest(METHODS) for step in ANSWERING} | {JUDGE: DIGEST},
-    prompts_version=PROMPT_SET,
     judge=JUDGED,
     controls=CONTROLS,
-    item=item_of,
-    item_template="fantom/item.html",
-    lines=lines_of,
-    methods=_methods,
-    judge_sees=sees,
-    tables=tables,
-    pictures=pictures,
-    published=PUBLISHED,
-    sections=SECTIONS,
-    categories=SHORT_TYPES,
-    category_noun=gettext_noop("type"),
-    dependent="questions of a conversation",
-    baselines=(*BASELINES, LEXICAL),
+    items=ItemPages(
+        item=item_of,
+        template="fantom/item.html",
+        lines=lines_of,
+    ),
+    results=Results(
+        methods=_methods,
+        tables=tables,
+        pictures=pictures,
+        published=PUBLISHED,
+        sections=SECTIONS,
+        categories=SHORT_TYPES,
+        category_noun=gettext_noop("type"),
+        dependent="questions of a conversation",
+    ),
 )

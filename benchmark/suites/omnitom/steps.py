@@ -48,7 +48,7 @@ from benchmark.suites.omnitom.prompting.requests import (
 )
 from benchmark.suites.omnitom.prompting.sets import ANSWER_FORMATS, built_in
 from benchmark.suites.questions import Parsed, Question, Sample, Step
-from benchmark.suites.sizes import Sizes
+from benchmark.suites.contract import Sizes
 from core.messages import Sentence, gettext_noop
 from core.plain import Json
 from workers.domain.pricing import Extent

@@ -9,7 +9,7 @@ from benchmark.methods.cot import COT
 from benchmark.methods.perceptom import NOTHING_PERCEIVED, PERCEPTOM
 from benchmark.methods.program import method_setting
 from benchmark.suites.answers import AnswerIds
-from benchmark.suites.contract import Suite
+from benchmark.suites.contract import Asking, Copied, ItemPages, Released, Results, Suite, Texts
 from benchmark.suites.items import ReadLine
 from benchmark.suites.opentom.data import SOURCE
 from benchmark.suites.opentom.genres import GENRES
@@ -148,48 +148,62 @@ SUITE = Suite(
     name="opentom",
     title=gettext_noop("OpenToM"),
     steps=STEPS,
-    program=PROGRAM,
+    asking=Asking(
+        program=PROGRAM,
+        max_tokens=1024,
+        prompts=wording(),
+        prompts_version=PROMPT_SET,
+        baselines=(
+            Baseline(name="random", task=TELL, answer=_random, sample=_TASK, settings=seeded),
+            Baseline(name="majority", task=TELL, answer=_majority, sample=_TASK),
+        ),
+    ),
     groups=(GROUP,),
     request=request,
     parse=parse,
     measure=measure,
     expected=expected,
-    score=score_answers,
-    options=(
-        Option(
-            PART.name,
-            COARSE,
-            Sentence("the questions about places: {coarse} or {fine}", coarse=COARSE, fine=FINE),
-            PARTS,
+    released=Released(
+        score=score_answers,
+        options=(
+            Option(
+                PART.name,
+                COARSE,
+                Sentence("the questions about places: {coarse} or {fine}", coarse=COARSE, fine=FINE),
+                PARTS,
+            ),
+            Option(
+                COT.name, False, gettext_noop("the answers are by chain of thought: read what follows the reasoning")
+            ),
         ),
-        Option(COT.name, False, gettext_noop("the answers are by chain of thought: read what follows the reasoning")),
+        answer_ids=AnswerIds(ids_of, (PART,)),
     ),
-    answer_ids=AnswerIds(ids_of, (PART,)),
-    told_by=("story", "question"),
-    load=load,
-    source=SOURCE,
-    recognised_by=(frozenset({"plot", "plot_info", "narrative"}),),
-    load_options=(NARRATIVES,),
+    texts=Texts(
+        told_by=("story", "question"),
+    ),
+    copied=Copied(
+        load=load,
+        source=SOURCE,
+        recognised_by=(frozenset({"plot", "plot_info", "narrative"}),),
+        options=(NARRATIVES,),
+    ),
     noun=(gettext_noop("question"), gettext_noop("questions")),
     cluster=(gettext_noop("narrative"), gettext_noop("narratives")),
     settings=(SETTING,),
-    max_tokens=1024,
-    prompts=wording(),
-    prompts_version=PROMPT_SET,
     controls=CONTROLS,
-    item=_item,
-    item_template="opentom/item.html",
-    lines=_lines,
-    methods=_methods,
-    tables=tables,
-    pictures=pictures,
-    published=PUBLISHED,
-    sections=SECTIONS,
-    categories=GENRES,
-    category_noun=gettext_noop("genre"),
-    dependent=gettext_noop("questions of a narrative"),
-    baselines=(
-        Baseline(name="random", task=TELL, answer=_random, sample=_TASK, settings=seeded),
-        Baseline(name="majority", task=TELL, answer=_majority, sample=_TASK),
+    items=ItemPages(
+        item=_item,
+        template="opentom/item.html",
+        lines=_lines,
+    ),
+    results=Results(
+        methods=_methods,
+        tables=tables,
+        pictures=pictures,
+        published=PUBLISHED,
+        sections=SECTIONS,
+        categories=GENRES,
+        category_noun=gettext_noop("genre"),
+        dependent=gettext_noop("questions of a narrative"),
     ),
 )

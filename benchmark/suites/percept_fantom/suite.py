@@ -9,7 +9,7 @@ from benchmark.methods.contract import Put, Scene
 from benchmark.methods.perceptom import NOTHING_PERCEIVED, PERCEIVE
 from benchmark.methods.program import method_setting, wording_digest
 from benchmark.suites.answers import AnswerIds
-from benchmark.suites.contract import Suite
+from benchmark.suites.contract import Asking, Copied, ItemPages, Released, Results, Suite, Texts
 from benchmark.suites.fantom_questions import baselines as telling
 from benchmark.suites.fantom_questions import controls as fantom_questions
 from benchmark.suites.fantom_questions.item_page import item_of
@@ -130,39 +130,51 @@ SUITE = Suite(
     name="percept-fantom",
     title=gettext_noop("Percept-FANToM"),
     steps=STEPS,
-    program=program,
+    asking=Asking(
+        program=program,
+        max_tokens=2048,
+        prompts=_prompts(),
+        prompts_version=PROMPT_SET,
+        baselines=(*telling.BASELINES, *perceiving.BASELINES),
+    ),
     groups=GROUPS,
     request=request,
     parse=parse,
     measure=measure,
     expected=expected,
-    score=score_answers,
-    options=(Option("perceivers", "", "the folder with Percept-FANToM.csv, where that is not beside the data"),),
-    answer_ids=AnswerIds(ids_of),
-    told_by=("conversation", "question"),
-    told_apart_by=("options", "fact_question", "fact_answer"),
-    lettered=Lettered(ANSWER, "options"),
-    load=load,
-    source=SOURCE,
-    recognised_by=(frozenset({"part_id", "perceivers"}), frozenset({"part_id", "conversation_with_perceivers"})),
-    recognised_in_sheet=True,
+    released=Released(
+        score=score_answers,
+        options=(Option("perceivers", "", "the folder with Percept-FANToM.csv, where that is not beside the data"),),
+        answer_ids=AnswerIds(ids_of),
+    ),
+    texts=Texts(
+        told_by=("conversation", "question"),
+        told_apart_by=("options", "fact_question", "fact_answer"),
+        lettered=Lettered(ANSWER, "options"),
+    ),
+    copied=Copied(
+        load=load,
+        source=SOURCE,
+        recognised_by=(frozenset({"part_id", "perceivers"}), frozenset({"part_id", "conversation_with_perceivers"})),
+        in_sheet=True,
+    ),
     noun=(gettext_noop("question"), gettext_noop("questions")),
     cluster=(gettext_noop("conversation"), gettext_noop("conversations")),
     settings=(METHOD, PRECURSORS),
-    max_tokens=2048,
-    prompts=_prompts(),
-    prompts_version=PROMPT_SET,
     controls=CONTROLS,
-    item=_item,
-    item_template="percept_fantom/item.html",
-    lines=_lines,
-    methods=_methods,
-    tables=tables,
-    pictures=pictures,
-    published=PUBLISHED,
-    sections=SECTIONS,
-    categories={name: short for name, short in SHORT_TYPES.items() if name not in _NOT_ASKED},
-    category_noun=gettext_noop("type"),
-    dependent="questions of a conversation",
-    baselines=(*telling.BASELINES, *perceiving.BASELINES),
+    items=ItemPages(
+        item=_item,
+        template="percept_fantom/item.html",
+        lines=_lines,
+    ),
+    results=Results(
+        methods=_methods,
+        tables=tables,
+        pictures=pictures,
+        published=PUBLISHED,
+        sections=SECTIONS,
+        categories={name: short for name, short in SHORT_TYPES.items() if name not in _NOT_ASKED},
+        category_noun=gettext_noop("type"),
+        dependent="questions of a conversation",
+    ),
 )

@@ -10,7 +10,7 @@ from benchmark.methods.contract import Put, Scene
 from benchmark.methods.perceptom import NOTHING_PERCEIVED, ORACLE_PERCEPTION
 from benchmark.methods.program import method_setting, wording_digest
 from benchmark.suites.answers import AnswerIds
-from benchmark.suites.contract import Suite
+from benchmark.suites.contract import Asking, Copied, ItemPages, Released, Results, Suite, Texts
 from benchmark.suites.items import ReadLine
 from benchmark.suites.perceiving.asking import (
     ANSWER,
@@ -173,43 +173,55 @@ SUITE = Suite(
     name="percept-tomi",
     title=gettext_noop("Percept-ToMi"),
     steps=STEPS,
-    program=program,
+    asking=Asking(
+        program=program,
+        max_tokens=1024,
+        prompts=_prompts(),
+        prompts_version=PROMPT_SET,
+        baselines=BASELINES,
+    ),
     groups=GROUPS,
     request=request,
     parse=parse,
     measure=measure,
     expected=expected,
-    score=score_answers,
-    options=(
-        Option(
-            "task",
-            BY_SHAPE,
-            gettext_noop("what the answers say: where the thing is, or who perceives what; auto: by their shape"),
-            TASKS,
+    released=Released(
+        score=score_answers,
+        options=(
+            Option(
+                "task",
+                BY_SHAPE,
+                gettext_noop("what the answers say: where the thing is, or who perceives what; auto: by their shape"),
+                TASKS,
+            ),
         ),
+        answer_ids=AnswerIds(ids_of),
     ),
-    answer_ids=AnswerIds(ids_of),
-    told_by=("sentences", "question"),
-    load=load,
-    source=SOURCE,
-    recognised_by=(frozenset({"qtype", "perceivers", "story_with_perceivers"}),),
-    recognised_in_sheet=True,
+    texts=Texts(
+        told_by=("sentences", "question"),
+    ),
+    copied=Copied(
+        load=load,
+        source=SOURCE,
+        recognised_by=(frozenset({"qtype", "perceivers", "story_with_perceivers"}),),
+        in_sheet=True,
+    ),
     noun=(gettext_noop("question"), gettext_noop("questions")),
     settings=(METHOD, STORY, PRECURSORS),
-    max_tokens=1024,
-    prompts=_prompts(),
-    prompts_version=PROMPT_SET,
     controls=CONTROLS,
-    item=_item,
-    item_template="percept_tomi/item.html",
-    lines=_lines,
-    methods=_methods,
-    tables=tables,
-    pictures=pictures,
-    published=PUBLISHED,
-    sections=SECTIONS,
-    categories=CATEGORIES,
-    category_noun=gettext_noop("question type"),
-    dependent=gettext_noop("questions about a story"),
-    baselines=BASELINES,
+    items=ItemPages(
+        item=_item,
+        template="percept_tomi/item.html",
+        lines=_lines,
+    ),
+    results=Results(
+        methods=_methods,
+        tables=tables,
+        pictures=pictures,
+        published=PUBLISHED,
+        sections=SECTIONS,
+        categories=CATEGORIES,
+        category_noun=gettext_noop("question type"),
+        dependent=gettext_noop("questions about a story"),
+    ),
 )

@@ -93,4 +93,4 @@ def measured(group: str, name: str, parse: str) -> dict[str, str]:
 
 def short_names_of(group: str) -> ShortNames:
     """The categories that the suite of a metric group names."""
-    return suite_named(group_suite(group)).categories
+    return suite_named(group_suite(group)).results.categories

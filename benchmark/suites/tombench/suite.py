@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmark.controls.contract import Controllable
 from benchmark.methods.program import method_setting
 from benchmark.suites.answers import AnswerIds
-from benchmark.suites.contract import Suite
+from benchmark.suites.contract import Asking, Copied, ItemPages, Released, Results, Suite, Texts
 from benchmark.suites.items import ReadLine
 from benchmark.suites.lettered import Lettered
 from benchmark.suites.questions import ItemContext, ItemView
@@ -150,36 +150,48 @@ SUITE = Suite(
     name="tombench",
     title=gettext_noop("ToMBench"),
     steps=STEPS,
-    program=PROGRAM,
+    asking=Asking(
+        program=PROGRAM,
+        repetitions=TRIES,
+        max_tokens=1000,
+        prompts=wording(),
+        prompts_version=PROMPT_SET,
+        baselines=BASELINES,
+    ),
     groups=(GROUP,),
     request=request,
     parse=parse,
     measure=measure,
     expected=expected,
-    story="story",
-    load=load,
-    source=SOURCE,
-    recognised_by=(frozenset({"STORY", "QUESTION"}), frozenset({"故事", "问题"})),
-    load_options=(LANGUAGES,),
+    texts=Texts(
+        story="story",
+        told_by=("story", "question"),
+        told_apart_by=("options",),
+        lettered=Lettered(ANSWER, "options", ORDER.name),
+    ),
+    copied=Copied(
+        load=load,
+        source=SOURCE,
+        recognised_by=(frozenset({"STORY", "QUESTION"}), frozenset({"故事", "问题"})),
+        options=(LANGUAGES,),
+    ),
     noun=(gettext_noop("question"), gettext_noop("questions")),
     settings=(METHOD, ORDER),
-    repetitions=TRIES,
-    max_tokens=1000,
-    prompts=wording(),
-    prompts_version=PROMPT_SET,
     controls=CONTROLS,
-    item=_item,
-    item_template="tombench/item.html",
-    lines=_lines,
-    methods=_methods,
-    published=PUBLISHED,
-    sections=(Section(gettext_noop("Accuracy by task"), (_BY_TASK,), (_BY_TASK,), paper=True),),
-    score=score_answers,
-    options=(Option(LANGUAGE.name, "en", "tombench: the language of the questions", ("en", "zh")),),
-    answer_ids=AnswerIds(ids_of, (LANGUAGE,), {ORDER.name: RELEASED}),
-    told_by=("story", "question"),
-    told_apart_by=("options",),
-    lettered=Lettered(ANSWER, "options", ORDER.name),
-    categories=TASKS,
-    baselines=BASELINES,
+    items=ItemPages(
+        item=_item,
+        template="tombench/item.html",
+        lines=_lines,
+    ),
+    results=Results(
+        methods=_methods,
+        published=PUBLISHED,
+        sections=(Section(gettext_noop("Accuracy by task"), (_BY_TASK,), (_BY_TASK,), paper=True),),
+        categories=TASKS,
+    ),
+    released=Released(
+        score=score_answers,
+        options=(Option(LANGUAGE.name, "en", "tombench: the language of the questions", ("en", "zh")),),
+        answer_ids=AnswerIds(ids_of, (LANGUAGE,), {ORDER.name: RELEASED}),
+    ),
 )

@@ -39,20 +39,20 @@ def _opentom(folder: Path, patch: pytest.MonkeyPatch) -> Sequence[Sample]:
     files = opentom.small()
     patch.setattr(opentom_data, "COUNTS", {"meta_data.json": 10, "meta_data_long.json": 2})
     patch.setattr(opentom_data, "DIGESTS", opentom.digests(files))
-    return suite_named("opentom").load(opentom.write(folder / "OpenToM", files)).samples
+    return suite_named("opentom").copied.load(opentom.write(folder / "OpenToM", files)).samples
 
 
 def _percept(name: str, own) -> Load:
     def load(folder: Path, patch: pytest.MonkeyPatch) -> Sequence[Sample]:
         own.released(patch, own.write(folder))
-        return suite_named(name).load(folder).samples
+        return suite_named(name).copied.load(folder).samples
 
     return load
 
 
 def _fantom(folder: Path, patch: pytest.MonkeyPatch) -> Sequence[Sample]:
     percept_fantom.released(patch, percept_fantom.write(folder))
-    return suite_named("fantom").load(folder / "fantom_v1.json").samples
+    return suite_named("fantom").copied.load(folder / "fantom_v1.json").samples
 
 
 def _tombench(folder: Path, patch: pytest.MonkeyPatch) -> Sequence[Sample]:
@@ -116,4 +116,6 @@ def test_a_perfect_model_is_as_right_under_a_control(name, tmp_path, monkeypatch
 def test_each_suite_with_questions_and_controls_is_among_them():
     from benchmark.suites.registry import suites
 
-    assert {name for name, suite in suites().items() if suite.load and suite.controls} == set(LOADED) and CONTROLS
+    assert {name for name, suite in suites().items() if suite.copied.load and suite.controls} == set(
+        LOADED
+    ) and CONTROLS

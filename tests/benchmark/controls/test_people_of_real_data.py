@@ -78,7 +78,7 @@ def test_of_the_narratives_mover_and_observer_are_renamed_and_nobody_else(shared
 
 
 def test_of_stories_of_tomi_all_perceivers_are_renamed(shared):
-    samples = suite_named("percept-tomi").load(shared / "data" / "Percept-ToMi").samples
+    samples = suite_named("percept-tomi").copied.load(shared / "data" / "Percept-ToMi").samples
     renamings = told(samples, "percept-tomi")
     for sample, names in renamings:
         before = "\n".join(sample.content["sentences"])
@@ -88,7 +88,7 @@ def test_of_stories_of_tomi_all_perceivers_are_renamed(shared):
 
 
 def test_of_tombench_two_places_are_taken_for_people(shared):
-    renamings = told(suite_named("tombench").load(shared / "data" / "ToMBench").samples, "tombench")
+    renamings = told(suite_named("tombench").copied.load(shared / "data" / "ToMBench").samples, "tombench")
     wrong = {name for _, names in renamings for name in names.people} & NOBODY
     assert wrong == {"Milaria", "Pixelon"}
     counts = {

@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.domain.schema import WORLD
 from benchmark.domain.estimating import StoryScore
-from benchmark.suites.contract import Suite
+from benchmark.suites.contract import Asking, Copied, Suite
 from benchmark.suites.copies import Imported
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.judges import Judge, JudgeTest, Pairs, Settings
@@ -25,9 +25,18 @@ ANSWERS = (
 )  # fmt: skip
 STEPS = (Step("tell", "Telling"), Step("grade", "Grading", judged=True, needs=("tell",)))
 GROUP = MetricGroup(
-    key="graded", title="Answers", noun="telling", shares=("right",), headers={"right": "Right"}, score="right",
-    score_title="Right answers", prompt="tell", rests_on=("tell", "grade"), scored="grade", judged=True,
-)  # fmt: skip
+    key="graded",
+    title="Answers",
+    noun="telling",
+    shares=("right",),
+    headers={"right": "Right"},
+    score="right",
+    score_title="Right answers",
+    prompt="tell",
+    rests_on=("tell", "grade"),
+    scored="grade",
+    judged=True,
+)
 
 
 def load(folder: Path) -> Imported:
@@ -109,17 +118,34 @@ def _strict(body: Body) -> str:
 
 
 SUITE = Suite(
-    name="graded", title="Graded places", steps=STEPS, groups=(GROUP,), request=request, parse=parse, measure=measure,
-    expected=expected, load=load, noun=("place", "places"),
+    name="graded",
+    title="Graded places",
+    steps=STEPS,
+    groups=(GROUP,),
+    request=request,
+    parse=parse,
+    measure=measure,
+    expected=expected,
+    copied=Copied(
+        load=load,
+    ),
+    noun=("place", "places"),
     settings=(Setting("tone", "Tone", "mild", choices=(("mild", "mild"), ("stern", "stern"))),),
     judge=Judge(
         instrument=_instrument,
         test=JudgeTest(
-            rows=_rows, request=_about, counts=_counts, most_calls=4, least_pairs=1, spared="shown",
+            rows=_rows,
+            request=_about,
+            counts=_counts,
+            most_calls=4,
+            least_pairs=1,
+            spared="shown",
             settings=("options",),
         ),
     ),
-    baselines=(
-        Baseline(name="strict", task="grade", answer=_strict, sample={"said": "a", "gold": "a", "tone": "mild"}),
+    asking=Asking(
+        baselines=(
+            Baseline(name="strict", task="grade", answer=_strict, sample={"said": "a", "gold": "a", "tone": "mild"}),
+        ),
     ),
-)  # fmt: skip
+)

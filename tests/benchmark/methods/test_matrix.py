@@ -133,7 +133,7 @@ def _said(model: str, question: Question, request: Request, answering_step: str)
     if question.step != answering_step or model == ORACLE:
         return suite.expected(question)
     if model == RANDOM:
-        draws = next(one for one in suite.baselines if one.name == RANDOM and one.task == request.task["kind"])
+        draws = next(one for one in suite.asking.baselines if one.name == RANDOM and one.task == request.task["kind"])
         return draws.answer({"task": request.task, "seed": 1, "sample": 0})
     return COPIES[suite.name].truth(question) or suite.expected(question)
 

@@ -39,7 +39,12 @@ def request(question):
 def programmed(tiny):
     """The suite of sums, whose curt runs do without repeating."""
     first, last = SUITE.steps
-    suite = replace(SUITE, steps=(first, replace(last, needs=(), after=("repeat",))), program=program, request=request)
+    suite = replace(
+        SUITE,
+        steps=(first, replace(last, needs=(), after=("repeat",))),
+        asking=replace(SUITE.asking, program=program),
+        request=request,
+    )
     registry.register(suite)
     return suite
 

@@ -67,7 +67,7 @@ class Resources:
 def read(suite: Any, samples: Sequence[Sample], answers: Sequence[str], **options: Any) -> list[Any]:
     """What the suite's answering step makes of an answer to each sample."""
     defaults = {setting.name: setting.default for setting in suite.settings}
-    settings = Settings(defaults | options, max_tokens=suite.max_tokens)
+    settings = Settings(defaults | options, max_tokens=suite.asking.max_tokens)
     resources = Resources(samples)
     return [
         suite.parse(Question(sample, "answer", settings, resources), answer)

@@ -13,7 +13,7 @@ from benchmark.domain.plots.values import percent, value_line
 from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated, metric_of
-from benchmark.suites.contract import Suite
+from benchmark.suites.contract import Asking, Copied, ItemPages, Results, Suite
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.items import Filter, KeptParse, Rows
 from benchmark.suites.measuring import SampleResult, measured_samples
@@ -114,21 +114,31 @@ SUITE = Suite(
     parse=parse,
     measure=_measure,
     expected=expected,
-    load=load,
-    load_options=(Setting("most", "Largest number", 99),),
+    copied=Copied(
+        load=load,
+        options=(Setting("most", "Largest number", 99),),
+    ),
     noun=("sum", "sums"),
     cluster=("sheet", "sheets"),
-    rows=ROWS,
+    items=ItemPages(
+        rows=ROWS,
+    ),
     settings=(Setting("politeness", "Tone", "please", choices=(("please", "polite"), ("now", "curt"))),),
-    tables=tables,
-    pictures=pictures,
-    sections=SECTIONS,
-    baselines=(
-        *(
-            Baseline(name=name, task="tiny-repeat", answer=lambda body: body["task"]["text"], sample={"text": "1 + 1"})
-            for name in ("adder", "counter")
+    results=Results(
+        tables=tables,
+        pictures=pictures,
+        sections=SECTIONS,
+    ),
+    asking=Asking(
+        baselines=(
+            *(
+                Baseline(
+                    name=name, task="tiny-repeat", answer=lambda body: body["task"]["text"], sample={"text": "1 + 1"}
+                )
+                for name in ("adder", "counter")
+            ),
+            Baseline(name="adder", task="tiny-sum", answer=_right, sample={"text": "please: 1 + 1 = ?"}),
+            Baseline(name="counter", task="tiny-sum", answer=_wrong, sample={"text": "please: 1 + 1 = ?"}),
         ),
-        Baseline(name="adder", task="tiny-sum", answer=_right, sample={"text": "please: 1 + 1 = ?"}),
-        Baseline(name="counter", task="tiny-sum", answer=_wrong, sample={"text": "please: 1 + 1 = ?"}),
     ),
 )
