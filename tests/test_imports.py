@@ -272,7 +272,7 @@ def test_no_suite_is_known_outside_its_folder():
     ("importer", "imported"),
     [
         ("benchmark.services.plot_data", "benchmark.suites.tombench"),
-        ("benchmark.suites.tombench.samples", "benchmark.suites.omnitom.data"),
+        ("benchmark.suites.tombench.data", "benchmark.suites.omnitom.data"),
         ("benchmark.suites.showing.entrants", "benchmark.suites.fantom.suite"),
         ("benchmark.suites.contract", "benchmark.suites.opentom"),
     ],
@@ -296,7 +296,7 @@ WRONG = [
     ("benchmark/domain/averaging.py", "django", "Pure rules know no framework"),
     ("core/statistics/holm.py", "workers", "Apps import downwards"),
     ("core/statistics/holm.py", "django", "Pure rules know no framework"),
-    ("benchmark/suites/percept_tomi/measure.py", "benchmark.suites.percept_fantom.steps", "Suites know no other suite"),
+    ("benchmark/suites/percept_tomi/metrics.py", "benchmark.suites.percept_fantom.steps", "Suites know no other suite"),
 ]
 """Imports that run up or across: the file, what it imports, and the contract that forbids it."""
 

@@ -288,7 +288,9 @@ def lowest(cases: Sequence[Case | None]) -> tuple[float | None, float, float] | 
 
 def _texts(dataset: int, suite: str) -> dict[int, str]:
     """Return the text of the story of each sample, by number."""
-    rows = DatasetSample.objects.filter(dataset=dataset).values_list("number", f"content__{suite_named(suite).texts.story}")
+    rows = DatasetSample.objects.filter(dataset=dataset).values_list(
+        "number", f"content__{suite_named(suite).texts.story}"
+    )
     return {number: text for number, text in rows if isinstance(text, str)}
 
 

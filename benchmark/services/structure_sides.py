@@ -174,7 +174,9 @@ def lacking(sides: Sides, project: Project) -> Need | None:
 
 def _suites_telling(side: str) -> list[Suite]:
     """Return the suites that tell of structure, or of answers, about stories that other suites can have too."""
-    return [suite for suite in suites().values() if suite.texts.story and any(group.tells == side for group in suite.groups)]
+    return [
+        suite for suite in suites().values() if suite.texts.story and any(group.tells == side for group in suite.groups)
+    ]
 
 
 def _loaded(side: str) -> list[Suite]:

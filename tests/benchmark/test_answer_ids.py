@@ -14,19 +14,18 @@ from benchmark.services.made_elsewhere.files import BadFile, Record
 from benchmark.services.made_elsewhere.importing import Statements, import_answers, preview_of
 from benchmark.services.made_elsewhere.matching import FileSample, Index, match
 from benchmark.services.plans import Plan
-from benchmark.suites.fantom.samples import FULL, SHORT
-from benchmark.suites.fantom.samples import samples_of as fantom_samples
-from benchmark.suites.fantom_questions.data import read_fantom
-from benchmark.suites.fantom_questions.rows import NOT_THERE
+from benchmark.suites.fantom.parsing import FULL, SHORT
+from benchmark.suites.fantom.parsing import samples_of as fantom_samples
+from benchmark.suites.fantom_questions.data import NOT_THERE, read_fantom
 from benchmark.suites.opentom.data import read_opentom
 from benchmark.suites.opentom.samples import load as load_opentom
-from benchmark.suites.opentom.sampling import sampled
-from benchmark.suites.percept_fantom.samples import annotated_sets
-from benchmark.suites.percept_fantom.samples import samples_of as percept_fantom_samples
+from benchmark.suites.opentom.samples import sampled
+from benchmark.suites.percept_fantom.data import annotated_sets
+from benchmark.suites.percept_fantom.data import samples_of as percept_fantom_samples
 from benchmark.suites.questions import BadQuestion, Question
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import Settings
-from benchmark.suites.tombench.samples import load as load_tombench
+from benchmark.suites.tombench.data import load as load_tombench
 from benchmark.suites.tombench.steps import parse
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.settled import published

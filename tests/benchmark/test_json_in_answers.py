@@ -12,14 +12,14 @@ from annotation.domain.drafting import read_draft
 from annotation.domain.labelling import read_labels
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.domain.tasks import Row
-from benchmark.suites.fantom.verdicts import A, verdict_in
+from benchmark.suites.fantom.judge import A, verdict_in
 from benchmark.suites.omnitom.data import GoldRow
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction, parse_labels
 from benchmark.suites.omnitom.parsing.judgement import linked, parse_counts
 from benchmark.suites.omnitom.parsing.values import ignores_schema
-from benchmark.suites.percept_fantom.perceived import repaired_scenes as scenes_of_fantom
-from benchmark.suites.percept_tomi.perceived import repaired_scenes as scenes_of_tomi
+from benchmark.suites.percept_fantom.parsing import repaired_scenes as scenes_of_fantom
+from benchmark.suites.percept_tomi.parsing import repaired_scenes as scenes_of_tomi
 from tests.marked import JSON_FORMS, formed
 
 STORY = "Ines puts the key into the drawer."

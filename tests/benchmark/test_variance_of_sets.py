@@ -16,13 +16,12 @@ from django.utils import timezone
 from benchmark.models import Run, RunItem
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.launches import start_run
-from benchmark.suites.fantom_questions import data
-from benchmark.suites.fantom_questions.asking import right_answer
-from benchmark.suites.fantom_questions.baselines import TELL
-from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, FACT, INACCESSIBLE, LIST, YES_NO
-from benchmark.suites.perceiving.baselines import array_of
-from benchmark.suites.percept_fantom import annotation, samples
-from benchmark.suites.percept_fantom.samples import utterances_of
+from benchmark.suites.fantom_questions import data as questions
+from benchmark.suites.fantom_questions.asking import TELL, right_answer
+from benchmark.suites.fantom_questions.data import CHOICE, DISTANCE, FACT, INACCESSIBLE, LIST, YES_NO
+from benchmark.suites.perceiving.asking import array_of
+from benchmark.suites.percept_fantom import data
+from benchmark.suites.percept_fantom.data import utterances_of
 from benchmark.suites.questions import Sample
 from benchmark.suites.registry import suite_named
 from tests.benchmark.importing import import_benchmark
@@ -78,10 +77,10 @@ def wrong_answer(sample: Sample) -> str:
     return {LIST: "Bea", FACT: "It is down."}[kind]
 
 
-def lapsing(samples: list[Sample]) -> Callable[[Any], str]:
+def lapsing(data: list[Sample]) -> Callable[[Any], str]:
     """A model that errs about some conversations whenever it is asked, and about others now and then."""
-    by_key = {sample.key: sample for sample in samples}
-    heard = {tuple(utterances_of(sample)): sample.gold.get("perceivers") for sample in samples}
+    by_key = {sample.key: sample for sample in data}
+    heard = {tuple(utterances_of(sample)): sample.gold.get("perceivers") for sample in data}
 
     def answer(body: Any) -> str:
         task, asked = body["task"], str(body["messages"])
@@ -100,10 +99,10 @@ def run_of(suite: str, cast, folder: Path, monkeypatch) -> Run:
     counts = {"sets": SETS, "parts of conversations": SETS, "questions on facts": SETS, "questions on beliefs": SETS}
     own.write(folder, perceivers(), records=records())
     own.released(monkeypatch, folder)
-    monkeypatch.setattr(data, "COUNTS", counts | {"lists": 2 * SETS, "yes or no questions": 4 * SETS})
-    monkeypatch.setattr(samples, "COUNTS", dict(zip(samples.COUNTS, (SETS, EACH, EACH), strict=True)))
-    monkeypatch.setattr(annotation, "PARTS", SETS)
-    monkeypatch.setattr(annotation, "UTTERANCES", 2 * SETS)
+    monkeypatch.setattr(questions, "COUNTS", counts | {"lists": 2 * SETS, "yes or no questions": 4 * SETS})
+    monkeypatch.setattr(data, "COUNTS", dict(zip(data.COUNTS, (SETS, EACH, EACH), strict=True)))
+    monkeypatch.setattr(data, "PARTS", SETS)
+    monkeypatch.setattr(data, "UTTERANCES", 2 * SETS)
     definition = suite_named(suite)
     dataset = import_benchmark(by=cast.alice, project=cast.project, suite=definition, folder=folder, options={})[0]
     monkeypatch.setitem(FUNCTIONS, "lapsing", lapsing(definition.copied.load(folder).samples))

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from benchmark.suites.fantom.answering import ANSWER
-from benchmark.suites.fantom.judging import EMPTY, JUDGED_AT, SAYS_NOTHING, answer_of
-from benchmark.suites.fantom.verdicts import CANNOT_TELL, NEITHER, RIGHT, WRONG
-from benchmark.suites.fantom_questions import item_page
-from benchmark.suites.fantom_questions.read_lines import answer_lines
+from benchmark.suites.fantom.judge import (
+    ANSWER,
+    CANNOT_TELL,
+    EMPTY,
+    JUDGED_AT,
+    NEITHER,
+    RIGHT,
+    SAYS_NOTHING,
+    WRONG,
+    answer_of,
+)
+from benchmark.suites.fantom_questions import pages
+from benchmark.suites.fantom_questions.pages import answer_lines
 from benchmark.suites.items import ReadLine
 from benchmark.suites.questions import ItemContext, ItemView
 from benchmark.suites.reasons import note_of
@@ -25,7 +33,7 @@ STATES: Mapping[str, str] = {
 
 def item_of(view: ItemView) -> ItemContext:
     """Return what the page of an item shows; of a judgement the answer that was judged, and the verdict."""
-    context = item_page.item_of(view, ANSWER)
+    context = pages.item_of(view, ANSWER)
     return context if view.question.step not in JUDGED_AT else context | {"judged": _judged(view)}
 
 
@@ -53,7 +61,7 @@ def lines_of(view: ItemView) -> list[ReadLine]:
         ReadLine(
             about=sample.content["question"],
             part=sample.category,
-            gold=item_page.right_of(sample),
+            gold=pages.right_of(sample),
             official=None,
             repaired=_states(view.repaired) or None,
             right=None if view.unreadable or verdict is None else verdict == RIGHT,

@@ -6,27 +6,23 @@ from functools import partial
 
 from benchmark.methods.perceptom import PERCEIVE, all_perceived
 from benchmark.methods.program import method_named, parsed_by, request_by
-from benchmark.suites.fantom.answering import ANSWER, ANSWERING, METHODS, PROGRAM
 from benchmark.suites.fantom.embedding import embedder_named
-from benchmark.suites.fantom.judging import (
-    JUDGE,
+from benchmark.suites.fantom.judge import (
+    ANSWER,
+    ANSWERING,
     JUDGED_AT,
+    METHODS,
     STEP,
     SWAPPED,
     expected_verdict,
     judge_parse,
     judge_request,
 )
-from benchmark.suites.fantom.parses import parses_of
-from benchmark.suites.fantom_questions.asking import answer_in, put_of, right_answer, score_of
-from benchmark.suites.fantom_questions.baselines import task_of
-from benchmark.suites.fantom_questions.controls import named_in
-from benchmark.suites.fantom_questions.official import after_marker
-from benchmark.suites.fantom_questions.parses import is_stray, why_unreadable
+from benchmark.suites.fantom.parsing import parses_of
+from benchmark.suites.fantom_questions.asking import answer_in, named_in, put_of, right_answer, score_of, task_of
+from benchmark.suites.fantom_questions.parsing import after_marker, is_stray, why_unreadable
 from benchmark.suites.questions import BadQuestion, Parsed, Question
 from workers.providers.contract import Request
-
-__all__ = ["ANSWER", "EMBEDDER", "JUDGE", "METHODS", "PROGRAM", "STEPS", "expected", "parse", "request"]
 
 EMBEDDER = "embedder"
 STEPS = (*ANSWERING, STEP, SWAPPED)

@@ -6,21 +6,17 @@ from typing import Any
 
 from benchmark.methods.program import method_setting, wording_digest
 from benchmark.suites.contract import Asking, Copied, ItemPages, Released, Results, Suite, Texts
-from benchmark.suites.fantom.answering import ANSWER, ANSWERING
 from benchmark.suites.fantom.embedding import EMBEDDERS, MINILM, TOY, embedder_named
 from benchmark.suites.fantom.item_page import item_of, lines_of
-from benchmark.suites.fantom.judge_wording import DIGEST
-from benchmark.suites.fantom.judging import JUDGE, JUDGED, LEXICAL, passes_of
-from benchmark.suites.fantom.judging import SETTINGS as JUDGING
-from benchmark.suites.fantom.measure import GROUPS, measure
-from benchmark.suites.fantom.samples import FULL, SHORT, load
+from benchmark.suites.fantom.judge import ANSWER, ANSWERING, DIGEST, JUDGE, JUDGED, LEXICAL, METHODS, PROGRAM, passes_of
+from benchmark.suites.fantom.judge import SETTINGS as JUDGING
+from benchmark.suites.fantom.metrics import GROUPS, measure
+from benchmark.suites.fantom.parsing import FULL, SHORT, load
 from benchmark.suites.fantom.scoring import score_answers
-from benchmark.suites.fantom.steps import EMBEDDER, METHODS, PROGRAM, STEPS, expected, parse, request
+from benchmark.suites.fantom.steps import EMBEDDER, STEPS, expected, parse, request
 from benchmark.suites.fantom.tables import PUBLISHED, SECTIONS, pictures, tables
-from benchmark.suites.fantom_questions.baselines import BASELINES
-from benchmark.suites.fantom_questions.controls import CONTROLS
-from benchmark.suites.fantom_questions.question_types import SHORT_TYPES
-from benchmark.suites.fantom_questions.sources import ARCHIVE, SOURCE
+from benchmark.suites.fantom_questions.asking import BASELINES, CONTROLS
+from benchmark.suites.fantom_questions.data import ARCHIVE, SHORT_TYPES, SOURCE
 from benchmark.suites.lettered import Lettered
 from benchmark.suites.reports import Reported, Sections, asked_by
 from benchmark.suites.settings import Option, Setting

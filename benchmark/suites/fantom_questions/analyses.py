@@ -9,18 +9,18 @@ from functools import partial
 from typing import Any, TypeVar
 
 from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
-from benchmark.suites.fantom_questions.question_types import ORDERS
-from benchmark.suites.fantom_questions.rows import (
+from benchmark.suites.fantom_questions.data import (
     ACCESSIBLE,
     ANSWERABILITY,
     CHOICE,
     DISTANCE,
     INFORMATION,
     LIST,
+    ORDERS,
     YES,
     YES_NO,
 )
-from benchmark.suites.fantom_questions.units import (
+from benchmark.suites.fantom_questions.metrics import (
     Part,
     Read,
     Wholes,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from annotation.domain.schema import Schema
+from benchmark.suites.contract import Sizes
 from benchmark.suites.omnitom.data import (
     EXTRACT,
     FOLLOW_UP,
@@ -48,7 +49,6 @@ from benchmark.suites.omnitom.prompting.requests import (
 )
 from benchmark.suites.omnitom.prompting.sets import ANSWER_FORMATS, built_in
 from benchmark.suites.questions import Parsed, Question, Sample, Step
-from benchmark.suites.contract import Sizes
 from core.messages import Sentence, gettext_noop
 from core.plain import Json
 from workers.domain.pricing import Extent

@@ -7,14 +7,117 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from benchmark.domain.tables.categories import ShortNames
 from benchmark.suites.copies import BadImport, CopyFile, CopySource, bytes_of, check_released, digest_of, licence_in
-from benchmark.suites.opentom.kinds import FILES, LABELS, QuestionFile, question_kind
-from benchmark.suites.opentom.records import LongNarrativeRecord, NarrativeRecord, QuestionRecord
 from core.incoming.misfit import Misfit, kind_of
-from core.incoming.shapes import Open
+from core.incoming.shapes import Filled, Open
 from core.incoming.text import NotJson, json_of
-from core.messages import gettext_noop
+from core.messages import Sentence, gettext_noop
 from core.plain import Json
+
+COARSE, FINE, FULLNESS, ACCESSIBILITY, ATTITUDE = "coarse", "fine", "fullness", "accessibility", "attitude"
+UNREADABLE = -1
+"""The label of an answer that cannot be read."""
+NEITHER = 3
+"""The label of a place that is as much the one as the other."""
+OUTSIDE = -2
+"""The label of an answer that is none of those that there are, in the repaired parse: it is read, and wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionFile:
+    """A file of questions: how many it has of each narrative, its `type` and, but for files of several, its kind."""
+
+    name: str
+    questions: int
+    type: str
+    kind: str = ""
+
+
+FILES = (
+    QuestionFile("location_cg_fo", 2, "location-fo", COARSE),
+    QuestionFile("location_cg_so", 2, "location-so", COARSE),
+    QuestionFile("location_fg_fo_new", 4, "location-fo", FINE),
+    QuestionFile("location_fg_so_new", 2, "location-so", FINE),
+    QuestionFile("multihop_fo", 6, "multihop-fo"),
+    QuestionFile("multihop_so", 6, "multihop-so"),
+    QuestionFile("attitude", 1, "attitude", ATTITUDE),
+)
+"""The files of questions, in the order in which the released code asks them."""
+
+LABELS: Mapping[str, Mapping[str, int]] = {
+    COARSE: {"No": 0, "Yes": 1},
+    FULLNESS: {"less full": 1, "more full": 2, "equally full": 3},
+    ACCESSIBILITY: {"more accessible": 1, "less accessible": 2, "equally accessible": 3},
+    ATTITUDE: {"positive": 1, "negative": 2, "neutral": 3},
+}
+"""By kind, the number that official scoring gives to each answer; those of a place are 1 for the original and 2 for the
+new one."""
+
+PARTS = (COARSE, FINE)
+"""The two parts of the benchmark: they differ in the questions about places, the others are in both."""
+
+
+def question_kind(question: str) -> str:
+    """Return the kind of a multi-hop question."""
+    return FULLNESS if "fullness" in question else ACCESSIBILITY
+
+
+GENRES: ShortNames = {
+    gettext_noop("Coarse location, first order"): "Loc c (F)",
+    gettext_noop("Coarse location, second order"): "Loc c (S)",
+    gettext_noop("Fine location, first order"): "Loc f (F)",
+    gettext_noop("Fine location, second order"): "Loc f (S)",
+    gettext_noop("Multi-hop, first order"): "MHop (F)",
+    gettext_noop("Multi-hop, second order"): "MHop (S)",
+    gettext_noop("Attitude"): "Att",
+}
+"""The short name of each genre by its name, as the paper's tables head them."""
+_PLACES = {COARSE: gettext_noop("Coarse location"), FINE: gettext_noop("Fine location")}
+
+
+def genre_of(type_: str, kind: str) -> str:
+    """Return the genre of a question of a type of the files and a kind."""
+    if kind == ATTITUDE:
+        return gettext_noop("Attitude")
+    order = gettext_noop("second") if type_.endswith("-so") else gettext_noop("first")
+    what = _PLACES.get(kind, gettext_noop("Multi-hop"))
+    return Sentence("{what}, {order} order", what=what, order=order)
+
+
+class PlotRecord(Open):
+    """Plot of who moves what from where to where, and who may have seen it: read by name, since the released code takes
+    them in another order."""
+
+    mover: Filled
+    observer: Filled
+    eoi: Filled
+    original_place: Filled
+    move_to_place: Filled
+
+
+class NarrativeRecord(Open):
+    """A narrative of `meta_data.json`."""
+
+    plot_info: PlotRecord
+    personality: Filled
+    observed: bool
+    narrative: Filled
+
+
+class LongNarrativeRecord(NarrativeRecord):
+    """A narrative of `meta_data_long.json`."""
+
+    long_narrative: Filled
+
+
+class QuestionRecord(Open):
+    """A question of any other file."""
+
+    question: Filled
+    answer: Filled
+    type: Filled
+
 
 S = TypeVar("S", bound=Open)
 NARRATIVES, LONG_NARRATIVES = "meta_data.json", "meta_data_long.json"

@@ -19,18 +19,21 @@ from benchmark.suites.measuring import (
     scored_by,
     with_findings,
 )
-from benchmark.suites.opentom.faithfulness import Answer, Unfaithful, unfaithful_rates
-from benchmark.suites.opentom.genres import GENRES
-from benchmark.suites.opentom.kinds import ACCESSIBILITY, FINE, FULLNESS, LABELS, PARTS, UNREADABLE
-from benchmark.suites.opentom.macro_intervals import (
+from benchmark.suites.opentom.data import ACCESSIBILITY, FINE, FULLNESS, GENRES, LABELS, PARTS, UNREADABLE
+from benchmark.suites.opentom.metrics import (
+    Answer,
+    LabelledAnswer,
     MacroAnswer,
+    Unfaithful,
+    genres,
     macro_bounds,
     macro_difference,
     macro_estimate,
     macro_mean,
     macro_paired_difference,
+    metrics,
+    unfaithful_rates,
 )
-from benchmark.suites.opentom.released_metrics import LabelledAnswer, genres, metrics
 from benchmark.suites.opentom.samples import batches_of
 from benchmark.suites.opentom.steps import ANSWER, MAJORITY, STEPS, majority_key, majority_labels, right_label
 from benchmark.suites.questions import Entered, Measured, Outcome, Parse, Resources, Sample

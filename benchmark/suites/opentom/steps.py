@@ -13,10 +13,18 @@ from benchmark.methods.in_session import FIRST, in_session
 from benchmark.methods.perceptom import PERCEIVE, all_perceived
 from benchmark.methods.program import method_named, parsed_by, program_of, request_by, steps_with, wording_digest
 from benchmark.methods.registry import methods_for
-from benchmark.suites.opentom.genres import genre_of
-from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, LABELS, OUTSIDE, UNREADABLE
-from benchmark.suites.opentom.official import after_reasoning, predicted_label
-from benchmark.suites.opentom.repaired import after_thinking, label_of, read_answer
+from benchmark.suites.opentom.data import (
+    ACCESSIBILITY,
+    ATTITUDE,
+    COARSE,
+    FINE,
+    FULLNESS,
+    LABELS,
+    OUTSIDE,
+    UNREADABLE,
+    genre_of,
+)
+from benchmark.suites.opentom.parsing import after_reasoning, after_thinking, label_of, predicted_label, read_answer
 from benchmark.suites.questions import BadQuestion, Parsed, Question, Sample, Step
 from core.messages import gettext_noop
 from core.plain import Json

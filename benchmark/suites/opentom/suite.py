@@ -11,9 +11,7 @@ from benchmark.methods.program import method_setting
 from benchmark.suites.answers import AnswerIds
 from benchmark.suites.contract import Asking, Copied, ItemPages, Released, Results, Suite, Texts
 from benchmark.suites.items import ReadLine
-from benchmark.suites.opentom.data import SOURCE
-from benchmark.suites.opentom.genres import GENRES
-from benchmark.suites.opentom.kinds import COARSE, FINE, LABELS, NEITHER, OUTSIDE, PARTS, UNREADABLE
+from benchmark.suites.opentom.data import COARSE, FINE, GENRES, LABELS, NEITHER, OUTSIDE, PARTS, SOURCE, UNREADABLE
 from benchmark.suites.opentom.measure import GROUP, measure
 from benchmark.suites.opentom.samples import ALL, LONG, ids_of, load
 from benchmark.suites.opentom.scoring import score_answers

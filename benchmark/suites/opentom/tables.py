@@ -13,7 +13,7 @@ from benchmark.domain.tables import Column, Row, Table
 from benchmark.domain.tables.estimates import bounds_text, estimate, estimated, share_column
 from benchmark.domain.tables.sourced import with_cell
 from benchmark.domain.tables.table import Cells
-from benchmark.suites.opentom.genres import GENRES
+from benchmark.suites.opentom.data import GENRES
 from benchmark.suites.opentom.measure import GROUP, Analyses, Batches, Gap
 from benchmark.suites.reports import Published
 from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable

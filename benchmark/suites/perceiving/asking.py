@@ -3,7 +3,10 @@ story, and the question itself by a method."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from benchmark.domain.parameters import Options
@@ -12,14 +15,115 @@ from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEPTOM, asked_perc
 from benchmark.methods.plain import prompt
 from benchmark.methods.program import digest_of, program_of, steps_with
 from benchmark.methods.registry import methods_for
-from benchmark.suites.perceiving.baselines import PERCEIVE, array_of
-from benchmark.suites.perceiving.levels import Levels, people_of
-from benchmark.suites.perceiving.shares import RECALL
-from benchmark.suites.questions import Parsed, Question, Step
+from benchmark.suites.groups import LEFT_OUT, MetricGroup, Says
+from benchmark.suites.measuring import statement_digest
+from benchmark.suites.perceiving.perceptions import ACCURACY, RECALL, SHARES, WHOLE
+from benchmark.suites.questions import Parsed, Question, Resources, Sample, Step
 from benchmark.suites.settings import Setting
 from core.messages import gettext_noop, word
 from core.plain import Json
-from workers.providers.contract import Request, Task
+from workers.providers.baseline.baseline import Baseline, generator, seeded
+from workers.providers.contract import Body, Request, Task
+
+PERCEIVE = "tell perceivers"
+"""The kind of task: {"sentences", "names", "usual" (whether a person perceives more than half of the sentences)}."""
+Annotated = Iterable[Sequence[Sequence[str]]]
+"""The perceivers of each sentence, by story."""
+
+
+def array_of(sentences: Sequence[str], perceivers: Sequence[Sequence[str]]) -> str:
+    """Return a JSON array with an object of each sentence and its perceivers; empty names are nobody."""
+    scenes = zip(sentences, perceivers, strict=True)
+    return json.dumps([{sentence: [name for name in names if name]} for sentence, names in scenes], ensure_ascii=False)
+
+
+def mostly_perceived(stories: Annotated) -> bool:
+    """Return whether a person of a story perceives more than half of its sentences."""
+    perceived = pairs = 0
+    for story in stories:
+        perceivers = [{*names} - {""} for names in story]
+        people = {name for names in perceivers for name in names}
+        perceived += sum(map(len, perceivers))
+        pairs += len(people) * len(perceivers)
+    return 2 * perceived > pairs
+
+
+def _random_perceivers(body: Body) -> str:
+    """Each person perceives each sentence, or does not, as a coin falls."""
+    task = body["task"]
+    coin = generator(body, task["sentences"])
+    drawn = [[name for name in task["names"] if coin.random() < 0.5] for _ in task["sentences"]]
+    return array_of(task["sentences"], drawn)
+
+
+def _usual_perceivers(body: Body) -> str:
+    task = body["task"]
+    return array_of(task["sentences"], [task["names"] if task["usual"] else []] * len(task["sentences"]))
+
+
+SCENES = {
+    "sentences": [
+        "Ada entered the hall",
+        "The pen is in the box",
+        "The box is in the hall",
+        "Ada moved the pen to the bag",
+    ],
+    "names": ["Ada"],
+    "usual": True,
+}
+"""A task to try such a baseline with."""
+BASELINES = (
+    Baseline(name="random", task=PERCEIVE, answer=_random_perceivers, sample=SCENES, settings=seeded),
+    Baseline(name="majority", task=PERCEIVE, answer=_usual_perceivers, sample=SCENES),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A sentence or an utterance: its true perceivers, and who is left out, whatever is answered."""
+
+    perceivers: Set[str]
+    aside: Set[str] = frozenset()
+
+
+def by_coin(people: Set[str], units: Sequence[Unit]) -> float | None:
+    """Return the recall to be expected where each of these people perceives each unit, or does not, as a coin falls;
+    None without a unit."""
+    return fmean(0.5 ** len(people - unit.aside) for unit in units) if units else None
+
+
+def by_everybody(people: Set[str], units: Sequence[Unit], everybody: bool) -> float | None:
+    """Return the recall where all of these people perceive every unit, or nobody does any; None without a unit."""
+    named = people if everybody else frozenset[str]()
+    return fmean(named - unit.aside == unit.perceivers - unit.aside for unit in units) if units else None
+
+
+def people_of(sample: Sample) -> set[str]:
+    """Return the people of a text by the data: whoever perceives some sentence of it."""
+    return {name for names in sample.gold["perceivers"] for name in names if name}
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The levels of a suite by the `units` of its samples. Whether a person perceives more than half of them is derived
+    from all samples by `mostly`, under `name`."""
+
+    name: str
+    mostly: Callable[[Sequence[Sample]], bool]
+    units: Callable[[Sample], Sequence[Unit]]
+
+    def everybody(self, resources: Resources) -> bool:
+        """Return whether a person perceives more than half of the units."""
+        return resources.derived(self.name, self.mostly)
+
+    def chance(self, sample: Sample) -> float | None:
+        """Return the recall to be expected where each person perceives each unit, or does not, as a coin falls."""
+        return by_coin(people_of(sample), self.units(sample))
+
+    def majority(self, sample: Sample, resources: Resources) -> float | None:
+        """Return the recall where everybody perceives every unit, or nobody does any, whichever is commoner."""
+        return by_everybody(people_of(sample), self.units(sample), self.everybody(resources))
+
 
 PERCEPTIONS, BELIEF, ANSWER = "perceptions", "belief", "answer"
 METHODS = methods_for(PEOPLE, PERCEIVERS)
@@ -109,4 +213,52 @@ def parsed_perceptions(
         repaired_score=repaired[RECALL] if repaired else None,
         unreadable="" if repaired else UNREADABLE.format(kind=word(kind)),
         empty=scenes == [],
+    )
+
+
+def perceptions_stated(scenes: Sequence[tuple[int | None, Sequence[str] | None]], people: Sequence[str]) -> str:
+    """Return what an answer says of who perceives what, in whatever order it does: of each sentence the people by their
+    place among those that there are, which is the same under other names."""
+    places = {name.casefold(): at for at, name in enumerate(people)}
+
+    def numbered(names: Sequence[str] | None) -> list[str] | None:
+        if names is None:
+            return None
+        return sorted({str(places.get(name.casefold(), name.casefold())) for name in names})
+
+    read = [[-1 if at is None else at, numbered(names)] for at, names in scenes]
+    return statement_digest(sorted(read, key=str))
+
+
+def perceiving_group(
+    key: str,
+    *,
+    whole: str,
+    notes: tuple[str, ...],
+    levels: Levels,
+    says: Says,
+    facets: Mapping[str, str] | None = None,
+    of_types: bool = False,
+) -> MetricGroup:
+    """Return the group by recall, with its levels and what an answer `says`; `whole` heads the share of texts without a
+    mistake, and with `of_types` there is the mean over categories."""
+    mean = {f"{RECALL}_category_mean": gettext_noop("Mean of types")} if of_types else {}
+    return MetricGroup(
+        key=key,
+        title=gettext_noop("Perception inference"),
+        noun=gettext_noop("perception inference"),
+        shares=SHARES,
+        headers={RECALL: "Recall", ACCURACY: "Accuracy", WHOLE: whole} | mean,
+        category_mean=RECALL if of_types else "",
+        score=RECALL,
+        score_title=gettext_noop("Perception recall"),
+        prompt=PERCEPTIONS,
+        rests_on=(PERCEPTIONS,),
+        scored=PERCEPTIONS,
+        facets=facets or {},
+        notes=notes,
+        unreadable_as=LEFT_OUT,
+        chance=levels.chance,
+        majority=levels.majority,
+        says=says,
     )

@@ -10,7 +10,7 @@ from benchmark.domain.plots import scores_by_part
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.domain.tables.table import Cells
-from benchmark.suites.perceiving.shares import ACCURACY, RECALL
+from benchmark.suites.perceiving.perceptions import ACCURACY, RECALL
 from benchmark.suites.reports import Published
 from benchmark.suites.results import EntrantResults, Section
 from benchmark.suites.showing.entrants import row_of

@@ -12,21 +12,148 @@ import numpy as np
 
 from benchmark.methods.perceptions import array_in
 from benchmark.suites.answers import Answered, AnswerScores, BadAnswers, ParsedScores, read_answers
-from benchmark.suites.fantom_questions.data import file_of, read_fantom
-from benchmark.suites.fantom_questions.outcomes import Scored
-from benchmark.suites.fantom_questions.rows import ACCESSIBLE, CHOICE, INACCESSIBLE, LIST, QuestionSet, Sets
-from benchmark.suites.fantom_questions.units import Read, wholes_of
+from benchmark.suites.fantom_questions.data import (
+    ACCESSIBLE,
+    ANSWERABILITY,
+    CHOICE,
+    INACCESSIBLE,
+    INFORMATION,
+    LIST,
+    YES,
+    YES_NO,
+    QuestionSet,
+    Sets,
+    file_of,
+    read_fantom,
+)
+from benchmark.suites.fantom_questions.metrics import (
+    Read,
+    by_order,
+    groups_right,
+    list_answers,
+    mean,
+    released_f1,
+    wholes_of,
+    without_absent,
+)
+from benchmark.suites.fantom_questions.parsing import Scored
 from benchmark.suites.perceiving import asking
-from benchmark.suites.perceiving.shares import ACCURACY, SHARES, Shares
-from benchmark.suites.percept_fantom.analyses import questions_of
-from benchmark.suites.percept_fantom.annotation import Parts, read_annotation
-from benchmark.suites.percept_fantom.parses import parses_of, scored_answer
-from benchmark.suites.percept_fantom.perceived import official_shares, repaired_shares
-from benchmark.suites.percept_fantom.released_metrics import SCENARIOS, scenario_metrics
-from benchmark.suites.percept_fantom.samples import ASKED, SCENARIO_NAMES, annotated_sets, samples_of
+from benchmark.suites.perceiving.perceptions import ACCURACY, SHARES, Shares
+from benchmark.suites.percept_fantom.data import (
+    ASKED,
+    SCENARIO_NAMES,
+    Parts,
+    annotated_sets,
+    read_annotation,
+    samples_of,
+)
+from benchmark.suites.percept_fantom.metrics import questions_of
+from benchmark.suites.percept_fantom.parsing import official_shares, parses_of, repaired_shares, scored_answer
 from benchmark.suites.questions import Sample
 from core.incoming.thoughts import without_thoughts
 from core.plain import WHERE_THERE_IS_ONE, Json
+
+SCENARIOS = {"inaccessible": "inaccessible(false belief)", "accessible": "accessible(true belief)"}
+"""Their names in the released code."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedMetric:
+    """A share with three decimals, None of nothing, and of how many it is."""
+
+    score: float | None
+    questions: int
+
+    def as_json(self) -> Json:
+        return {"score": self.score, "#questions": float(self.questions)}
+
+
+def scenario_metrics(answers: Sequence[Scored], scenario: str) -> dict[str, ReleasedMetric]:
+    """Return the metrics of the questions of a scenario, under the released code's names.
+
+    `answers` are those of both scenarios, those on characters who are not in the conversation among them: these count
+    for the figures of characters alone.
+    """
+    everybody = [answer for answer in answers if answer.row.scenario == scenario]
+    rows = without_absent(everybody)
+    whole = _of_whole_sets(rows, without_absent(answers)) if scenario == ACCESSIBLE else rows
+    beliefs = [answer for answer in rows if answer.row.kind == CHOICE]
+    metrics = {
+        f"{scenario}:set:ALL": _metric(groups_right(whole, _set_of)),
+        f"{scenario}:belief:multiple-choice": _shares(beliefs),
+    }
+    for topic in (ANSWERABILITY, INFORMATION):
+        metrics |= _of_topic([answer for answer in rows if answer.row.topic == topic], f"{scenario}:{topic}")
+    orders = {order: _shares(part) for order, part in by_order(beliefs).items()}
+    metrics |= {f"{scenario}:{order}": metric for order, metric in orders.items() if metric.score}
+    metrics[f"{scenario}:set:ALL_character"] = _metric(_all_of_characters(everybody))
+    metrics[f"{scenario}:set:character_answer_consistency"] = _metric(_consistency(everybody))
+    return metrics
+
+
+def _set_of(answer: Scored) -> str:
+    return answer.row.set_id
+
+
+def _of_whole_sets(rows: Iterable[Scored], answers: Iterable[Scored]) -> list[Scored]:
+    """The answers of sets all of whose questions are of the scenario."""
+    mixed = {answer.row.set_id for answer in answers if answer.row.scenario != ACCESSIBLE}
+    return [answer for answer in rows if answer.row.set_id not in mixed]
+
+
+def _of_topic(rows: Sequence[Scored], name: str) -> dict[str, ReleasedMetric]:
+    single = [answer for answer in rows if answer.row.kind == YES_NO]
+    f1 = released_f1([(int(answer.row.right[0] == YES), answer.answer_class) for answer in single])
+    return {
+        f"{name}:set:ALL": _metric(groups_right(rows, _set_of)),
+        f"{name}:list": _shares([answer for answer in rows if answer.row.kind == LIST]),
+        f"{name}:binary-f1": ReleasedMetric(_rounded(f1), len(single)),
+    }
+
+
+def _shares(answers: Sequence[Scored]) -> ReleasedMetric:
+    return _metric([float(answer.right) for answer in answers])
+
+
+def _metric(values: Sequence[float]) -> ReleasedMetric:
+    return ReleasedMetric(_rounded(mean(values)), len(values))
+
+
+def _rounded(value: float | None) -> float | None:
+    """Three decimals as numpy rounds, of which Python's differs at halves."""
+    return None if value is None else float(np.round(value, 3))
+
+
+def _all_of_characters(rows: Sequence[Scored]) -> list[float]:
+    """Return for each set and character 1 where both lists and all choices are right about the character; single
+    answers do not count here."""
+    values: dict[tuple[str, str], bool] = {}
+    for answer, named in _named(rows):
+        key = (answer.row.set_id, answer.row.character.lower())
+        values[key] = values.get(key, True) and named == (answer.row.right[0] == YES)
+    for answer in rows:
+        if answer.row.kind == CHOICE:
+            key = (answer.row.set_id, answer.row.subject)
+            values[key] = values.get(key, True) and answer.right
+    return [float(value) for value in values.values()]
+
+
+def _consistency(rows: Sequence[Scored]) -> list[float]:
+    """Return for each set and character 1 where both lists say the same of the character."""
+    answers: dict[tuple[str, str], set[bool]] = {}
+    for answer, named in _named(rows):
+        answers.setdefault((answer.row.set_id, answer.row.character.lower()), set()).add(named)
+    return [float(len(values) == 1) for values in answers.values()]
+
+
+def _named(rows: Sequence[Scored]) -> Iterable[tuple[Scored, bool]]:
+    """The questions on single characters, each with whether the list of its topic names the character, wherever in the
+    answer."""
+    lists = list_answers(rows, _set_of)
+    for answer in rows:
+        if answer.row.kind == YES_NO:
+            for text in lists.get((answer.row.set_id, answer.row.topic), ()):
+                yield answer, answer.row.character.lower() in text
 
 
 def score_answers(data: Path, answers: Path, *, perceivers: str = "") -> ParsedScores:

@@ -3,36 +3,76 @@ method."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from benchmark.methods.contract import Method, Put, Scene
-from benchmark.methods.perceptom import PERCEIVE, asked_perceptions
+from benchmark.methods.contract import Earlier, Method, Put, Scene
+from benchmark.methods.perceptions import Perceived, perceived_by
+from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEIVE, PERCEPTOM, asked_perceptions, perceptions_in
+from benchmark.methods.plain import prompt
 from benchmark.methods.program import method_named, parsed_by, request_by
-from benchmark.suites.fantom_questions.asking import answer_in, put_of, right_answer
-from benchmark.suites.fantom_questions.baselines import TELL, task_of
-from benchmark.suites.fantom_questions.rows import LIST
+from benchmark.suites.fantom_questions.asking import TELL, answer_in, put_of, right_answer, task_of
+from benchmark.suites.fantom_questions.data import LIST
 from benchmark.suites.perceiving.asking import (
     ANSWER,
     BELIEF,
     METHODS,
     PERCEPTIONS,
+    Levels,
+    Unit,
+    array_of,
     given_perceptions,
+    mostly_perceived,
     one_call,
     parsed_perceptions,
     perceptions_task,
     steps_telling,
 )
-from benchmark.suites.perceiving.baselines import array_of, mostly_perceived
-from benchmark.suites.perceiving.levels import Levels, Unit
-from benchmark.suites.percept_fantom.listing import FOR_LISTS
-from benchmark.suites.percept_fantom.parses import parsed_answer
-from benchmark.suites.percept_fantom.perceived import official_shares, repaired_scenes, repaired_shares, speakers_of
-from benchmark.suites.percept_fantom.samples import utterances_of
+from benchmark.suites.percept_fantom.data import utterances_of
+from benchmark.suites.percept_fantom.parsing import (
+    official_shares,
+    parsed_answer,
+    repaired_scenes,
+    repaired_shares,
+    speakers_of,
+)
 from benchmark.suites.questions import Parsed, Question, Sample
-from workers.providers.contract import Request
+from workers.providers.contract import Message, Request
+
+
+def speakers_in(conversation: str) -> list[str]:
+    """Return who speaks in a conversation, groups among them, in the order in which they first do."""
+    return list(dict.fromkeys(line.partition(": ")[0] for line in conversation.split("\n") if ": " in line))
+
+
+def about_everybody(put: Put, heard: Callable[[str], Sequence[str]]) -> str:
+    """Return the question after what each speaker has `heard`."""
+    blocks = [
+        f"This is what {name} knows about, in order:\n\n{put.joined.join(heard(name))}"
+        for name in speakers_in(put.story)
+    ]
+    return prompt(put, "\n\n".join(blocks))
+
+
+def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
+    perceptions: Perceived = perceptions_in(earlier[PERCEIVE])
+    return put.messages(about_everybody(put, lambda name: perceived_by(perceptions, [name])))
+
+
+def _oracle(put: Put, earlier: Earlier) -> Sequence[Message]:
+    return put.messages(
+        about_everybody(put, lambda name: [scene.text for scene in put.scenes if name in (scene.perceivers or ())])
+    )
+
+
+FOR_LISTS: Mapping[str, Method] = {
+    PERCEPTOM.name: replace(PERCEPTOM, answer=_answer),
+    ORACLE_PERCEPTION.name: replace(ORACLE_PERCEPTION, answer=_oracle),
+}
+"""The methods that put such a question in a way of their own, by name."""
+
 
 STEPS = steps_telling(TELL)
 

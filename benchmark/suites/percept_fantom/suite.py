@@ -10,15 +10,13 @@ from benchmark.methods.perceptom import NOTHING_PERCEIVED, PERCEIVE
 from benchmark.methods.program import method_setting, wording_digest
 from benchmark.suites.answers import AnswerIds
 from benchmark.suites.contract import Asking, Copied, ItemPages, Released, Results, Suite, Texts
-from benchmark.suites.fantom_questions import baselines as telling
-from benchmark.suites.fantom_questions import controls as fantom_questions
-from benchmark.suites.fantom_questions.item_page import item_of
-from benchmark.suites.fantom_questions.question_types import SHORT_TYPES, TYPES
-from benchmark.suites.fantom_questions.read_lines import answer_lines
-from benchmark.suites.fantom_questions.rows import DISTANCE, FACT
+from benchmark.suites.fantom_questions import asking as fantom_questions
+from benchmark.suites.fantom_questions import asking as telling
+from benchmark.suites.fantom_questions.data import DISTANCE, FACT, SHORT_TYPES, TYPES
+from benchmark.suites.fantom_questions.pages import answer_lines, item_of
 from benchmark.suites.items import ReadLine
 from benchmark.suites.lettered import Lettered
-from benchmark.suites.perceiving import baselines as perceiving
+from benchmark.suites.perceiving import asking as perceiving
 from benchmark.suites.perceiving.asking import (
     ANSWER,
     BELIEF,
@@ -29,14 +27,12 @@ from benchmark.suites.perceiving.asking import (
     program,
     prompt_digests,
 )
-from benchmark.suites.perceiving.lines import PerceivedLine, perceiver_lines, read_lines, relined
-from benchmark.suites.percept_fantom.listing import FOR_LISTS
-from benchmark.suites.percept_fantom.measure import GROUPS, measure
-from benchmark.suites.percept_fantom.perceived import is_right
-from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES, load, utterances_of
+from benchmark.suites.perceiving.perceptions import PerceivedLine, perceiver_lines, read_lines, relined
+from benchmark.suites.percept_fantom.data import SCENARIO_NAMES, SOURCE, load, utterances_of
+from benchmark.suites.percept_fantom.metrics import GROUPS, measure
+from benchmark.suites.percept_fantom.parsing import is_right
 from benchmark.suites.percept_fantom.scoring import ids_of, score_answers
-from benchmark.suites.percept_fantom.source import SOURCE
-from benchmark.suites.percept_fantom.steps import STEPS, expected, parse, request
+from benchmark.suites.percept_fantom.steps import FOR_LISTS, STEPS, expected, parse, request
 from benchmark.suites.percept_fantom.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.questions import ItemContext, ItemView, Sample
 from benchmark.suites.reasons import note_of

@@ -9,13 +9,12 @@ from functools import partial
 from benchmark.domain.tables import Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.fantom_questions.analyses import TOPICS
-from benchmark.suites.fantom_questions.question_types import ORDERS
-from benchmark.suites.fantom_questions.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, INACCESSIBLE
-from benchmark.suites.fantom_questions.tables import incomplete_sentences, reasons_table, table_of
+from benchmark.suites.fantom_questions.data import ACCESSIBLE, ANSWERABILITY, CHOICE, INACCESSIBLE, ORDERS
+from benchmark.suites.fantom_questions.pages import incomplete_sentences, reasons_table, table_of
 from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.perceiving.asking import ANSWER
-from benchmark.suites.percept_fantom.measure import ALL, FALSE_BELIEF, NOUNS, QUESTIONS, TASKS, TRUE_BELIEF, Analyses
-from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
+from benchmark.suites.percept_fantom.data import SCENARIO_NAMES
+from benchmark.suites.percept_fantom.metrics import ALL, FALSE_BELIEF, NOUNS, QUESTIONS, TASKS, TRUE_BELIEF, Analyses
 from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import findings_of
 from core.messages import Sentence, gettext_noop, word

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from benchmark.suites.perceiving import baselines as perceiving
-from benchmark.suites.perceiving.baselines import PERCEIVE, SCENES, array_of
-from benchmark.suites.percept_tomi.tracker import believed_place, track, with_perceivers
+from benchmark.suites.perceiving import asking as perceiving
+from benchmark.suites.perceiving.asking import PERCEIVE, SCENES, array_of
+from benchmark.suites.percept_tomi.data import believed_place, track, with_perceivers
 from workers.providers.baseline.baseline import Baseline, generator, seeded
 from workers.providers.contract import Body
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmark.suites.copies import BadImport
-from benchmark.suites.percept_tomi.samples import load
-from benchmark.suites.percept_tomi.tracker import believed_place, track
+from benchmark.suites.percept_tomi.data import believed_place, load, track
 from benchmark.suites.questions import Sample
 
 

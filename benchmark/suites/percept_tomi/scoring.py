@@ -13,12 +13,10 @@ import numpy as np
 from benchmark.methods.perceptions import array_in, perceptions_of
 from benchmark.suites.answers import Answered, BadAnswers, ParsedScores, read_answers
 from benchmark.suites.perceiving import asking
-from benchmark.suites.perceiving.shares import ACCURACY, SHARES, Shares
+from benchmark.suites.perceiving.perceptions import ACCURACY, SHARES, Shares
 from benchmark.suites.perceiving.tables import SCENARIOS
-from benchmark.suites.percept_tomi.data import RAW_TYPES, read_percept_tomi
-from benchmark.suites.percept_tomi.perceived import official_shares, repaired_shares
-from benchmark.suites.percept_tomi.places import named_place, official_right
-from benchmark.suites.percept_tomi.samples import TYPES, samples_of
+from benchmark.suites.percept_tomi.data import RAW_TYPES, TYPES, read_percept_tomi, samples_of
+from benchmark.suites.percept_tomi.parsing import named_place, official_right, official_shares, repaired_shares
 from benchmark.suites.questions import Sample
 from core.incoming.thoughts import without_thoughts
 from core.plain import WHERE_THERE_IS_ONE

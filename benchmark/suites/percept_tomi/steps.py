@@ -15,17 +15,26 @@ from benchmark.suites.perceiving.asking import (
     BELIEF,
     METHODS,
     PERCEPTIONS,
+    Levels,
+    Unit,
+    array_of,
     given_perceptions,
+    mostly_perceived,
     one_call,
     parsed_perceptions,
     perceptions_task,
     steps_telling,
 )
-from benchmark.suites.perceiving.baselines import array_of, mostly_perceived
-from benchmark.suites.perceiving.levels import Levels, Unit
 from benchmark.suites.percept_tomi import baselines
-from benchmark.suites.percept_tomi.perceived import is_scored, official_shares, repaired_scenes, repaired_shares
-from benchmark.suites.percept_tomi.places import NO_OUTPUT, named_place, official_right
+from benchmark.suites.percept_tomi.parsing import (
+    NO_OUTPUT,
+    is_scored,
+    named_place,
+    official_right,
+    official_shares,
+    repaired_scenes,
+    repaired_shares,
+)
 from benchmark.suites.questions import Parsed, Question, Sample
 from benchmark.suites.settings import Setting
 from core.messages import gettext_noop

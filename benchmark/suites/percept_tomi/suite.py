@@ -22,16 +22,13 @@ from benchmark.suites.perceiving.asking import (
     program,
     prompt_digests,
 )
-from benchmark.suites.perceiving.lines import PerceivedLine, perceiver_lines, read_lines, relined
-from benchmark.suites.perceiving.shares import same_names
+from benchmark.suites.perceiving.perceptions import PerceivedLine, perceiver_lines, read_lines, relined, same_names
 from benchmark.suites.percept_tomi.baselines import BASELINES
-from benchmark.suites.percept_tomi.measure import GROUPS, measure
-from benchmark.suites.percept_tomi.perceived import is_scored
-from benchmark.suites.percept_tomi.samples import CATEGORIES, load
+from benchmark.suites.percept_tomi.data import CATEGORIES, SOURCE, load
+from benchmark.suites.percept_tomi.metrics import GROUPS, PUBLISHED, SECTIONS, measure, pictures, tables
+from benchmark.suites.percept_tomi.parsing import is_scored
 from benchmark.suites.percept_tomi.scoring import BY_SHAPE, TASKS, ids_of, score_answers
-from benchmark.suites.percept_tomi.source import SOURCE
 from benchmark.suites.percept_tomi.steps import HOW, STEPS, STORY, expected, parse, request
-from benchmark.suites.percept_tomi.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.questions import ItemContext, ItemView, Sample
 from benchmark.suites.reasons import note_of
 from benchmark.suites.reports import Reported, Sections, asked_by

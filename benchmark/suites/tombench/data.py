@@ -3,17 +3,214 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+import math
+import random
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from benchmark.suites.copies import BadImport, CopyFile, CopySource, bytes_of, licence_in
+from pydantic import BeforeValidator, ConfigDict, Field
+
+from benchmark.suites.answers import Answered, BadAnswers
+from benchmark.suites.copies import BadImport, CopyFile, CopySource, Imported, bytes_of, licence_in
+from benchmark.suites.lettered import OPTION_ORDER
+from benchmark.suites.questions import BadQuestion, Question, Sample
 from benchmark.suites.tombench.metrics import gold_letter
-from benchmark.suites.tombench.options import clean_options
-from benchmark.suites.tombench.records import FIELDS, Record, read_record
-from benchmark.suites.tombench.released import unlike_released
+from core.incoming.misfit import Misfit
+from core.incoming.shapes import Filled, Open
+from core.incoming.text import NotJson, json_of
 from core.messages import gettext_noop
+
+LETTERS = "ABCD"
+NO_OPTION = gettext_noop("names no option")
+SEVERAL = gettext_noop("names more than one option")
+"""Reasons why an answer chooses nothing."""
+NONE_OF_THEM = "–"
+"""The choice of an answer that rejects all options."""
+_BREAK = re.compile(r"\s*\n\s*")
+_BREAK_IN_CHINESE = re.compile(r"\s*\n\s*(?=[^\x00-\x7f])")
+
+
+def clean_option(text: str, letter: str) -> str:
+    """Return the text of an option in one line, without the letter that it carries, such as `A. `, `A.` or `A: `, and
+    without outer space.
+
+    Only the option's own letter goes, only at the start: `attraction C.` stays as it is.
+    """
+    bare = re.sub(rf"\A\s*{letter}\s*[.:、)．：）](?![A-Za-z]\.)", "", text, count=1).strip()
+    return _BREAK.sub(" ", _BREAK_IN_CHINESE.sub("", bare))
+
+
+def clean_options(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the texts of all options of a question, in their original order, without their letters."""
+    return tuple(clean_option(text, letter) for text, letter in zip(texts, LETTERS, strict=False))
+
+
+ABILITY, ANSWER = "能力\nABILITY", "答案\nANSWER"
+FIELDS = {"en": ("STORY", "QUESTION", "OPTION-"), "zh": ("故事", "问题", "选项")}
+"""By language: the fields of story and question, and what stands before the letter in those of the options."""
+_CELL = re.compile(rf"\s*([{LETTERS}])\s*\.?\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The texts of an item in one language; `options` in their original order, as raw as they are."""
+
+    story: str
+    question: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One item: raw ability, raw answer cell, and its texts by language, with two or four options in all of them."""
+
+    ability: str
+    answer: str
+    texts: Mapping[str, Text]
+
+    @property
+    def option_count(self) -> int:
+        return len(self.texts["zh"].options)
+
+
+def read_record(where: str, line: bytes) -> Record:
+    """Read one line; `where` names file and line in the sentences. Raises BadImport.
+
+    The bare token NaN stands for an option that does not exist. The Chinese option C decides whether there are two or
+    four, as in the released code: one English item has four where the Chinese has two, and loses two of them.
+    """
+    try:
+        value = json_of(line, nan=True)
+        item, by_language = _Item.of(value), {name: shape.of(value) for name, shape in _BY_LANGUAGE.items()}
+    except NotJson as error:
+        raise BadImport(f"{where}, {error.with_line()}" if error.line else f"{where}: {error}") from error
+    except Misfit as error:
+        raise BadImport(error.message_for(where)) from error
+    count = 2 if by_language["zh"].c is None else 4
+    texts = {language: _text(where, fields, language, count) for language, fields in by_language.items()}
+    cell = _CELL.fullmatch(item.answer)
+    if cell is None or cell[1] not in LETTERS[:count]:
+        raise BadImport(
+            f"{where}: the answer is {item.answer[:40]!r}; expected a letter from A to {LETTERS[count - 1]}."
+        )
+    return Record(item.ability, item.answer, texts)
+
+
+def _missing(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+Option = Annotated[Filled | None, BeforeValidator(_missing)]
+"""None for an option that does not exist."""
+
+
+class _Item(Open):
+    ability: Annotated[Filled, Field(alias=ABILITY)]
+    answer: Annotated[Filled, Field(alias=ANSWER)]
+
+
+class _InOneLanguage(Open):
+    story: Filled
+    question: Filled
+    a: Option
+    b: Option
+    c: Option
+    d: Option
+
+
+def _named(language: str) -> Callable[[str], str]:
+    """The names of the fields in a language."""
+    story, question, prefix = FIELDS[language]
+    names = {"story": story, "question": question} | {letter.lower(): prefix + letter for letter in LETTERS}
+    return names.__getitem__
+
+
+class _English(_InOneLanguage):
+    model_config = ConfigDict(alias_generator=_named("en"))
+
+
+class _Chinese(_InOneLanguage):
+    model_config = ConfigDict(alias_generator=_named("zh"))
+
+
+_BY_LANGUAGE: Mapping[str, type[_InOneLanguage]] = {"en": _English, "zh": _Chinese}
+
+
+def _text(where: str, fields: _InOneLanguage, language: str, count: int) -> Text:
+    prefix, options = FIELDS[language][2], (fields.a, fields.b, fields.c, fields.d)
+    if (fields.c is None) != (fields.d is None):
+        raise BadImport(f"{where}: only one of {prefix}C and {prefix}D is missing; expected both or neither.")
+    for letter, option in zip(LETTERS, options, strict=True):
+        if option is not None and not clean_option(option, letter):
+            raise BadImport(f"{where}: {prefix}{letter} holds a letter without a text.")
+    present = tuple(option for option in options[:count] if option is not None)
+    if len(present) < count:
+        missing = next(letter for letter, option in zip(LETTERS, options, strict=True) if option is None)
+        raise BadImport(f"{where}: {prefix}{missing} is missing; expected {count} options.")
+    return Text(fields.story, fields.question, present)
+
+
+DIGESTS: Mapping[str, str] = {
+    "Ambiguous Story Task": "c99f365b6d3d0e982228623d4328afbafe11cf9a8da3a2838ed6c846e4f154d0",
+    "Completion of Failed Actions": "cb68348ef3eb53d7c6bf0e426b9279856264748b94f181ce042c91dcf56ba5af",
+    "Discrepant Desires": "73093d99923efac243e3610c393613c000b5dc04f88771c39a3b641b993a6b70",
+    "Discrepant Emotions": "100b7f05ba5b76aeaa8d2daf3897c90c6a4f08dc23b75a0dd87be0e82db11bf4",
+    "Discrepant Intentions": "d72c8353aa5b65f35073d72808996b6f8e980f7683539e25510a251ed8f1dac2",
+    "Emotion Regulation": "553d0ee61733cddfa3a9c531c3f7306c40929edc9f0e1e1dda7088ed8804c96c",
+    "False Belief Task": "1a5c38362c4c883b219381e24d7b51c1f60abd959f39b6dc3e977ca11d7abff8",
+    "Faux-pas Recognition Test": "374272690aedfe34529cb83fc4368a38960da288fb8d787a7bf50aba65dd349c",
+    "Hidden Emotions": "57d0882eafddca8fb8d81148bf4291db0c5c6bbdd3a8ad5004c445d249b05124",
+    "Hinting Task Test": "fd3a930403c7e0514e8730c48030da17d8bcd8a453e96001ca0795cbaee61afa",
+    "Knowledge-Attention Links": "9ea4c7bfc2086d4ebaa2a31cc1993ea2774f72e642d7415dbb9c9c0e21ead94f",
+    "Knowledge-Pretend Play Links": "67e3d451089db0a3ac4a7702f4c6c58c2909dbe338aa53bda5e00e4cf9396242",
+    "Moral Emotions": "fac3eb293d2901b35274eab8244515b7e138e9cb3311037d5c4a0bda3810dd51",
+    "Multiple Desires": "7a49186ab802a2a199806ca191160019ae21d9ff85db9203799fb36b8960a914",
+    "Percepts-Knowledge Links": "dda5b279b926eef0e0c440cef4ef68cbebbf82fc6c7b109b213c15c2f9d94804",
+    "Persuasion Story Task": "aefef5b6beb7097370cf3bc0c6503ed8caa495530297a4b184c4c31002e23169",
+    "Prediction of Actions": "23c56589e459d253bafc2cdc0ea786fba1912c8bf388861a96042666f10b8a47",
+    "Scalar Implicature Test": "4264d1842f556f8bcfd7fd56c5058aa8c55f6001931d27d253a85d7ecc19247e",
+    "Strange Story Task": "f0a1c6e12b9d9b8b5c936ea3383b24100ef28ed6610078c1fc7bd6769d7ef914",
+    "Unexpected Outcome Test": "f4ee872c98e17480272c40d5406a8eca31eed29b455f4155b9684328bf6dbf9c",
+}
+"""The SHA-256 of each released file, as 64 hexadecimal digits, by its name without `.jsonl`."""
+_LINES = Path(__file__).with_name("released_lines.tsv")
+"""A line for each file: its name without `.jsonl`, and the beginnings of the SHA-256 of its lines, one after
+another."""
+_BEGINNING = 6
+
+
+def unlike_released(task: str, lines: Sequence[bytes]) -> str:
+    """Say at which line a file of as many lines as the released one differs from it; empty where it does not, and of a
+    file that is not in `DIGESTS`. How lines end does not count."""
+    if task not in DIGESTS:
+        return ""
+    plain = [line.removesuffix(b"\r") for line in lines]
+    digest = hashlib.sha256(b"".join(line + b"\n" for line in plain)).hexdigest()
+    if digest == DIGESTS[task]:
+        return ""
+    changed = [
+        at for at, (line, begins) in enumerate(zip(plain, _released(task), strict=False), 1) if _begins(line) != begins
+    ]
+    place = f", line {changed[0]}" if changed else ""
+    more = f" ({len(changed):,} such lines)" if changed[1:] else ""
+    return (
+        f"{task}.jsonl{place}: it is not as released{more}; the SHA-256 of the file begins with {digest[:12]}, "
+        f"expected {DIGESTS[task][:12]}."
+    )
+
+
+def _begins(line: bytes) -> str:
+    return hashlib.sha256(line).hexdigest()[:_BEGINNING]
+
+
+def _released(task: str) -> list[str]:
+    """The beginnings of the digests of a released file's lines."""
+    rows = dict(row.split("\t") for row in _LINES.read_text(encoding="ascii").splitlines())
+    return [rows[task][at : at + _BEGINNING] for at in range(0, len(rows[task]), _BEGINNING)]
+
 
 LANGUAGES = tuple(FIELDS)
 
@@ -188,3 +385,214 @@ def _unlike_counts(task: str, records: Sequence[Record]) -> str:
         if count != expected:
             return f"{task}.jsonl: the number of {noun} is {count}; expected {expected}."
     return ""
+
+
+TRIES = 5
+OFFICIAL_SEED = 42
+
+Order = tuple[int, ...]
+"""The original places of the options, from 0, in the order in which they are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedOptions:
+    """The options of one try. `texts` and `originals` (the letter that each has in the data) are in the order shown."""
+
+    texts: tuple[str, ...]
+    originals: tuple[str, ...]
+
+    @property
+    def letters(self) -> str:
+        """The letters that a model can choose from: `AB` or `ABCD`."""
+        return LETTERS[: len(self.texts)]
+
+    @property
+    def original_of(self) -> Mapping[str, str]:
+        """The original letter by shown letter, for all four letters; empty for one that is not shown."""
+        return {letter: self.originals[at] if at < len(self.originals) else "" for at, letter in enumerate(LETTERS)}
+
+
+def show(options: Sequence[str], order: Order) -> OfferedOptions:
+    """Return the options as they are shown in an order. Of options with the same text, all stand for the first of them.
+
+    `options` are in their original order, without their letters. Raises ValueError where the order is not one of
+    theirs.
+    """
+    if sorted(order) != list(range(len(options))) or not 2 <= len(options) <= len(LETTERS):
+        raise ValueError(f"The order {order} does not fit {len(options)} options.")
+    texts = tuple(options[place] for place in order)
+    return OfferedOptions(texts, tuple(LETTERS[options.index(text)] for text in texts))
+
+
+def seeded_order(seed: int, key: str, attempt: int, count: int) -> Order:
+    """Return the order of one try of an item: a permutation of its `count` places that depends on nothing else.
+
+    Places are sorted by the SHA-256 of seed, key, try and place, so that an item is shown alike whatever a run leaves
+    out, asks first, or is asked by.
+    """
+
+    def drawn(place: int) -> bytes:
+        return hashlib.sha256(f"{seed}\n{key}\n{attempt}\n{place}".encode()).digest()
+
+    return tuple(sorted(range(count), key=drawn))
+
+
+def official_orders(counts: Iterable[int], *, tries: int = TRIES, seed: int = OFFICIAL_SEED) -> list[tuple[Order, ...]]:
+    """Return the orders of all tries of each item, as the released code draws them.
+
+    `counts` are the numbers of options of all items of one file, from its first line on: one generator runs through
+    items and tries, so that the orders of an item depend on all items before it.
+    """
+    generator = random.Random(seed)
+    return [tuple(_shuffled(generator, count) for _ in range(tries)) for count in counts]
+
+
+def _shuffled(generator: random.Random, count: int) -> Order:
+    places = list(range(count))
+    generator.shuffle(places)
+    return tuple(places)
+
+
+NAMES = {"en": "English", "zh": "Chinese"}
+BOTH = "both"
+SEEDED, RELEASED = "seeded", "released"
+"""The ways in which orders of options are drawn."""
+AS_LOGGED, UNSHUFFLED = "logged", "unshuffled"
+"""The orders of answers made elsewhere: the one in the record of each answer, and that of the data."""
+
+
+def load(folder: Path, *, languages: str = BOTH) -> Imported:
+    """A copy of the benchmark in one language or in both. The split of a sample is its language. Raises BadImport."""
+    chosen = LANGUAGES if languages == BOTH else (languages,)
+    copy = read_tombench(folder, languages=chosen)
+    title = f"ToMBench ({' and '.join(NAMES[language] for language in chosen)})"
+    return Imported(title, [_sample(item) for item in copy.items], copy.licence, {"20 JSONL files": copy.digest})
+
+
+def _sample(item: Item) -> Sample:
+    content = {
+        "story": item.story,
+        "question": item.question,
+        "options": list(item.options),
+        "ability": item.trimmed_ability,
+        "language": NAMES[item.language],
+    }
+    gold = {"answer": item.gold, "cell": item.answer, "ability": item.ability}
+    return Sample(item.key, item.cluster, content, gold, category=item.task, split=item.language)
+
+
+def item_of(sample: Sample) -> Item:
+    """The item that a sample was made from."""
+    return Item(
+        key=sample.key,
+        cluster=sample.cluster,
+        task=sample.category,
+        ability=sample.gold["ability"],
+        language=sample.split,
+        line=line_of(sample),
+        story=sample.content["story"],
+        question=sample.content["question"],
+        options=tuple(sample.content["options"]),
+        answer=sample.gold["cell"],
+    )
+
+
+def shown_in(question: Question) -> OfferedOptions:
+    """Return the options as one try shows them. A try is a repetition. Of an answer made elsewhere the order is the one
+    that is known of it. Raises BadQuestion for a try that the released code does not have."""
+    item, kind = item_of(question.sample), question.settings.options["order"]
+    if OPTION_ORDER in question.sample.content:
+        order = tuple(question.sample.content[OPTION_ORDER])
+    elif kind in (AS_LOGGED, UNSHUFFLED):
+        order = tuple(range(len(item.options)))
+    elif kind == RELEASED:
+        order = _released_order(question)
+    else:
+        order = seeded_order(question.settings.seed, item.key, question.repetition, len(item.options))
+    return show(item.cleaned_options, order)
+
+
+def _released_order(question: Question) -> Order:
+    if question.repetition >= TRIES:
+        raise BadQuestion(f"The released code draws orders for {TRIES} tries; ask at most {TRIES} times.")
+    return question.resources.derived("released orders", released_orders)[question.sample.key][question.repetition]
+
+
+def released_orders(samples: Sequence[Sample]) -> dict[str, tuple[Order, ...]]:
+    """Return the orders of each question's tries, by its key, as the released code draws them; `samples` are whole
+    files."""
+    orders: dict[str, tuple[Order, ...]] = {}
+    for questions in _by_file(samples).values():
+        drawn = official_orders(len(sample.content["options"]) for sample in questions)
+        orders.update((sample.key, tries) for sample, tries in zip(questions, drawn, strict=True))
+    return orders
+
+
+def _by_file(samples: Sequence[Sample]) -> dict[tuple[str, str], list[Sample]]:
+    """Return the samples by language and task, in the order of their lines."""
+    files: dict[tuple[str, str], list[Sample]] = {}
+    for sample in sorted(samples, key=line_of):
+        files.setdefault((sample.split, sample.category), []).append(sample)
+    return files
+
+
+def line_of(sample: Sample) -> int:
+    """Return the line of its file that a question stands in, from 1."""
+    return int(sample.key.split(":")[1])
+
+
+UNSAID = "unsaid"
+_CHINESE = re.compile("[\u4e00-\u9fff]")
+
+
+def ids_of(samples: Sequence[Sample], answers: Mapping[str, Any], *, language: str) -> dict[str, Answered]:
+    """Return what the ids of the released code are of, in the language that is said or that the answers show.
+
+    Raises BadAnswers where they show none, where they are written in the other one, and where `samples` have no
+    question in it.
+    """
+    by_language = {name: _named_ids(samples, name) for name in dict.fromkeys(sample.split for sample in samples)}
+    mine = {name: answers[name] for name in answers if any(name in ids for ids in by_language.values())}
+    if not mine:
+        return {}
+    if language in NAMES and language not in by_language:
+        raise BadAnswers(f"the dataset has no questions in {NAMES[language]}.")
+    chinese = _in_chinese(mine)
+    if chinese and "zh" not in by_language:
+        raise BadAnswers(f"{_chinese_sentence(chinese, mine)}, and the dataset has no questions in Chinese.")
+    if chinese and language == "en":
+        raise BadAnswers(
+            f"{_chinese_sentence(chinese, mine)}; they are not to questions in English. Choose the language Chinese."
+        )
+    return by_language["zh" if chinese else _only_language(language, by_language)]
+
+
+def _only_language(language: str, by_language: Mapping[str, Any]) -> str:
+    if language in by_language:
+        return language
+    if len(by_language) > 1:
+        raise BadAnswers(
+            "the ids of the released code are the same in both languages, and these answers do not show theirs; "
+            "choose a language, English (en) or Chinese (zh)."
+        )
+    return next(iter(by_language))
+
+
+def _in_chinese(answers: Mapping[str, Any]) -> list[str]:
+    """Return the names of the answers with Chinese characters, if those are most of the answers in words."""
+    words = {name: text for name, text in answers.items() if isinstance(text, str) and re.search(r"\w\w", text)}
+    chinese = [name for name, text in words.items() if _CHINESE.search(text)]
+    return chinese if 2 * len(chinese) > len(words) else []
+
+
+def _chinese_sentence(chinese: Sequence[str], answers: Mapping[str, Any]) -> str:
+    return f"{len(chinese):,} of {len(answers):,} answers are written in Chinese, {chinese[0]!r:.80} first"
+
+
+def _named_ids(samples: Sequence[Sample], language: str) -> dict[str, Answered]:
+    return {
+        f"{sample.category}/{line_of(sample) - 1}/{attempt}": Answered((sample.key,), repetition=attempt)
+        for sample in samples
+        if sample.split == language
+        for attempt in range(TRIES)
+    }

@@ -10,10 +10,9 @@ from benchmark.suites.groups import ANSWERS, GUESSED, MetricGroup, Parts
 from benchmark.suites.measuring import SampleResult, measured_samples
 from benchmark.suites.questions import PARSES, Entered, Measured, Outcome, Parse, Resources, Sample
 from benchmark.suites.reasons import tries_unanswered
+from benchmark.suites.tombench.data import NO_OPTION, item_of
 from benchmark.suites.tombench.metrics import VotedItem as Voted
 from benchmark.suites.tombench.metrics import is_correct, is_correct_officially, majority_vote
-from benchmark.suites.tombench.options import NO_OPTION
-from benchmark.suites.tombench.samples import item_of
 from benchmark.suites.tombench.steps import ANSWER, LETTERS, STEPS, commonest, count_letters
 from core.messages import gettext_noop
 

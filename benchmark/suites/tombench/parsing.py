@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from benchmark.suites.tombench.options import LETTERS
-from benchmark.suites.tombench.shuffling import OfferedOptions
+from benchmark.suites.tombench.data import LETTERS, OfferedOptions
 
 _LAST_CAPITAL = re.compile(rf"[{LETTERS}](?=[^{LETTERS}]*\Z)")
 
@@ -48,7 +47,7 @@ def choice_in(answer: str, displayed: OfferedOptions) -> Choice:
     itself.
     """
     # its patterns take a tenth of a second to compile, which no start has to wait for
-    from benchmark.suites.tombench.committed_letters import committed
+    from benchmark.suites.tombench.letters import committed
 
     letter, why = committed(answer, displayed.texts)
     return Choice(letter and (displayed.original_of.get(letter) or letter), why)

@@ -15,9 +15,7 @@ from pathlib import Path
 
 from benchmark.methods.contract import Answering, Put
 from benchmark.methods.program import digest_of
-from benchmark.suites.tombench.data import Item
-from benchmark.suites.tombench.options import LETTERS
-from benchmark.suites.tombench.shuffling import OfferedOptions
+from benchmark.suites.tombench.data import LETTERS, Item, OfferedOptions
 
 PROMPT_SET = "tombench-1"
 """The name of the texts; a changed wording is a new set."""

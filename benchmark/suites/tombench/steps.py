@@ -3,10 +3,13 @@ method that was chosen."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from benchmark.controls.contract import CHINESE, ENGLISH
+from benchmark.controls.people import people_in
 from benchmark.methods.contract import PEOPLE
 from benchmark.methods.cot import COT
 from benchmark.methods.plain import PLAIN
@@ -16,15 +19,52 @@ from benchmark.methods.self_ask import SELF_ASK
 from benchmark.methods.simtom import SIMTOM
 from benchmark.suites.questions import Parsed, Question, Sample, Step
 from benchmark.suites.tombench import prompting
-from benchmark.suites.tombench.data import LANGUAGES
+from benchmark.suites.tombench.data import LANGUAGES, Item, OfferedOptions, item_of, shown_in
 from benchmark.suites.tombench.parsing import choice_in, parse_official
 from benchmark.suites.tombench.prompting import put_of
-from benchmark.suites.tombench.samples import item_of, shown_in
-from benchmark.suites.tombench.shuffling import OfferedOptions
-from benchmark.suites.tombench.viewers import viewer_of
 from core.messages import gettext_noop
 from core.plain import Json
-from workers.providers.contract import Request
+from workers.providers.baseline.baseline import Baseline, generator, seeded
+from workers.providers.contract import Body, Request
+
+_WHEN = {
+    ENGLISH: re.compile(
+        r"\A(?:after|before|when|while|since|if)\b[^,]*,|\s(?:after|before|when|while|because|since|if)\s.*",
+        re.IGNORECASE,
+    ),
+    CHINESE: re.compile(r"\A[^,，]*?(?:后|前|时|时候)\s*[,，]\s*"),
+}
+"""Clauses that say when, whose people are not asked about."""
+_MIND = {
+    ENGLISH: re.compile(
+        r"\b[Dd](?:oes|o|id) ((?:the [a-z]+|(?:[A-Z][a-z.]+ ?){1,3}?)) ?"
+        r"(?:\b(?:possibly|really|most likely) )?"
+        r"\b(?:know|think|believe|expect|look|remember|realize|understand|feel|want)"
+    ),
+    CHINESE: re.compile(r"\A([一-鿿]{2,3}?)(?:还|也|是否|可能)?(?:认为|以为|觉得|知道|期望|记得|会在哪里)"),
+}
+"""Person whose mind is asked about, in front of what says so."""
+
+
+def viewer_of(item: Item) -> str:
+    """Return the person whose mind a question is about, as in “After Ines returns, where does Bo look?”; else the first
+    one whom it names, beside what says when before others; empty where it names nobody."""
+    rest = _WHEN[item.language].sub(" " if item.language == ENGLISH else "", item.question)
+    if match := _MIND[item.language].search(rest):
+        return match[1].strip()
+    names = [spelling for person in people_in([item.story, item.question], item.language) for spelling in person]
+    return _first(names, rest, item.language) or _first(names, item.question, item.language)
+
+
+def _first(names: Sequence[str], text: str, language: str) -> str:
+    """Return the name that comes first in a text, in full where a family name and a given one are found apart."""
+    if not names:
+        return ""
+    any_name = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    pattern = any_name if language == CHINESE else rf"\b(?:{any_name})(?: (?:{any_name}))*\b"
+    match = re.search(pattern, text)
+    return match[0] if match else ""
+
 
 ANSWER = "answer"
 CHOOSE = "choose"
@@ -103,3 +143,32 @@ def expected(question: Question) -> str:
 def letter_of(displayed: OfferedOptions, original: str) -> str:
     """The letter under which an original option is shown."""
     return displayed.letters[displayed.originals.index(original)]
+
+
+_TASK = {"key": "x", "letters": ["A", "B"], "originals": ["B", "A"], "counts": {"A": 2, "B": 1}}
+
+
+def first_option(body: Body) -> str:
+    """Answer with the option that is shown first."""
+    return f"[[{body['task']['letters'][0]}]]"
+
+
+def random_option(body: Body) -> str:
+    """Answer with one of the options shown, each as likely; the draw depends on seed, question and try alone."""
+    task = body["task"]
+    return f"[[{generator(body, task['key']).choice(task['letters'])}]]"
+
+
+def majority_letter(body: Body) -> str:
+    """Answer with the shown option whose original letter is right most often; of equally frequent ones the first in the
+    alphabet."""
+    task = body["task"]
+    best = commonest(task["originals"], task["counts"])
+    return f"[[{task['letters'][task['originals'].index(best)]}]]"
+
+
+BASELINES = (
+    Baseline(name="random", task=CHOOSE, answer=random_option, sample=_TASK, settings=seeded),
+    Baseline(name="first-option", task=CHOOSE, answer=first_option, sample=_TASK),
+    Baseline(name="majority", task=CHOOSE, answer=majority_letter, sample=_TASK),
+)

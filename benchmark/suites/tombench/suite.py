@@ -13,25 +13,35 @@ from benchmark.suites.reasons import note_of
 from benchmark.suites.reports import Published, Reported, Sections, asked_by
 from benchmark.suites.results import Section
 from benchmark.suites.settings import Option, Setting
-from benchmark.suites.tombench.baselines import BASELINES
-from benchmark.suites.tombench.data import SOURCE
-from benchmark.suites.tombench.measure import GROUP, measure
-from benchmark.suites.tombench.prompting import PROMPT_SET
-from benchmark.suites.tombench.released_ids import UNSAID, ids_of
-from benchmark.suites.tombench.samples import (
+from benchmark.suites.tombench.data import (
     AS_LOGGED,
     BOTH,
     NAMES,
     RELEASED,
     SEEDED,
+    SOURCE,
+    TRIES,
+    UNSAID,
     UNSHUFFLED,
+    ids_of,
     item_of,
     load,
     shown_in,
 )
-from benchmark.suites.tombench.scoring import score_answers
-from benchmark.suites.tombench.shuffling import TRIES
-from benchmark.suites.tombench.steps import ANSWER, METHODS, PROGRAM, STEPS, expected, parse, request, wording
+from benchmark.suites.tombench.measure import GROUP, measure
+from benchmark.suites.tombench.metrics import score_answers
+from benchmark.suites.tombench.prompting import PROMPT_SET
+from benchmark.suites.tombench.steps import (
+    ANSWER,
+    BASELINES,
+    METHODS,
+    PROGRAM,
+    STEPS,
+    expected,
+    parse,
+    request,
+    wording,
+)
 from benchmark.suites.tombench_tasks import TASKS
 from core.messages import Sentence, gettext_noop
 

@@ -14,8 +14,7 @@ from benchmark.suites.opentom import data as opentom_data
 from benchmark.suites.questions import Question, Sample
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import Settings
-from benchmark.suites.tombench.data import Item
-from benchmark.suites.tombench.samples import _sample
+from benchmark.suites.tombench.data import Item, _sample
 from tests.benchmark.suites.opentom import small as opentom
 from tests.benchmark.suites.percept_fantom import own as percept_fantom
 from tests.benchmark.suites.percept_tomi import own as percept_tomi

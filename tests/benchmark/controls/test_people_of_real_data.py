@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmark.controls.renaming import Renaming, renaming_of
 from benchmark.suites.opentom.data import read_opentom
 from benchmark.suites.opentom.samples import sample_of
-from benchmark.suites.percept_fantom.annotation import read_annotation
+from benchmark.suites.percept_fantom.data import read_annotation
 from benchmark.suites.questions import Sample
 from benchmark.suites.registry import suite_named
 

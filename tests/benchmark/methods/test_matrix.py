@@ -20,7 +20,7 @@ from benchmark.services.documents import document_of
 from benchmark.services.launches import start_runs
 from benchmark.services.plans import Plan, methods_of, plans_by_method
 from benchmark.suites.fantom_questions import data as fantom_data
-from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, INACCESSIBLE
+from benchmark.suites.fantom_questions.data import CHOICE, DISTANCE, INACCESSIBLE
 from benchmark.suites.opentom import data as opentom
 from benchmark.suites.questions import Question, Sample
 from benchmark.suites.registry import suite_named, suites

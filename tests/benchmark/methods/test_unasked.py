@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmark.methods.perceptom import INVALID, PERCEIVE
-from benchmark.suites.percept_tomi.places import NO_OUTPUT
+from benchmark.suites.percept_tomi.parsing import NO_OUTPUT
 from benchmark.suites.questions import Question
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import Settings

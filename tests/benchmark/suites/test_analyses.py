@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from benchmark.domain.flips import Flips
-from benchmark.suites.fantom.free_beliefs import FreeBeliefs, StatedBeliefs
+from benchmark.suites.fantom.metrics import FreeBeliefs, StatedBeliefs
 from benchmark.suites.opentom.measure import Analyses
 from benchmark.suites.reports import Analysis, KeptAnalysis, Repetitions, SameAnswers, Spread
 

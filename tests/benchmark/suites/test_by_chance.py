@@ -6,11 +6,11 @@ from itertools import product
 
 import pytest
 
-from benchmark.suites.fantom_questions.by_chance import by_chance as of_conversation
-from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, FACT, LIST, YES_NO
-from benchmark.suites.opentom.kinds import ATTITUDE, COARSE, FINE
+from benchmark.suites.fantom_questions.asking import by_chance as of_conversation
+from benchmark.suites.fantom_questions.data import CHOICE, DISTANCE, FACT, LIST, YES_NO
+from benchmark.suites.opentom.data import ATTITUDE, COARSE, FINE
 from benchmark.suites.opentom.measure import by_chance as of_narrative
-from benchmark.suites.percept_tomi.measure import by_chance as of_container
+from benchmark.suites.percept_tomi.metrics import by_chance as of_container
 from benchmark.suites.questions import Sample
 from benchmark.suites.tombench.measure import by_chance as of_options
 

@@ -10,20 +10,20 @@ from typing import Any
 import pytest
 
 from benchmark.suites.closed_sets import main_clause, outside, outside_place, phrase_in
-from benchmark.suites.fantom.samples import SHORT
-from benchmark.suites.fantom.samples import samples_of as fantom_samples
+from benchmark.suites.fantom.parsing import SHORT
+from benchmark.suites.fantom.parsing import samples_of as fantom_samples
 from benchmark.suites.fantom.suite import SUITE as FANTOM
 from benchmark.suites.fantom_questions.data import read_fantom
 from benchmark.suites.opentom.suite import SUITE as OPENTOM
-from benchmark.suites.percept_fantom.samples import annotated_sets
-from benchmark.suites.percept_fantom.samples import samples_of as percept_fantom_samples
+from benchmark.suites.percept_fantom.data import annotated_sets
+from benchmark.suites.percept_fantom.data import samples_of as percept_fantom_samples
 from benchmark.suites.percept_fantom.suite import SUITE as PERCEPT_FANTOM
 from benchmark.suites.percept_tomi.suite import SUITE as PERCEPT_TOMI
 from benchmark.suites.questions import Question, Sample
 from benchmark.suites.reasons import REFUSED, UNKNOWING
 from benchmark.suites.refusals import own_words
 from benchmark.suites.settings import Settings
-from benchmark.suites.tombench.samples import item_of, shown_in
+from benchmark.suites.tombench.data import item_of, shown_in
 from benchmark.suites.tombench.steps import letter_of
 from benchmark.suites.tombench.suite import SUITE as TOMBENCH
 from tests.benchmark.suites import phrasings

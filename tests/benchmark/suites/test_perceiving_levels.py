@@ -7,9 +7,9 @@ from statistics import fmean
 
 import pytest
 
-from benchmark.suites.perceiving.levels import Unit, by_coin, by_everybody
-from benchmark.suites.perceiving.shares import RECALL
-from benchmark.suites.percept_fantom.perceived import repaired_shares
+from benchmark.suites.perceiving.asking import Unit, by_coin, by_everybody
+from benchmark.suites.perceiving.perceptions import RECALL
+from benchmark.suites.percept_fantom.parsing import repaired_shares
 from benchmark.suites.percept_fantom.steps import LEVELS
 from tests.benchmark.suites.percept_fantom.test_parses import HEARD, UTTERANCES
 from tests.benchmark.suites.test_by_chance import sample

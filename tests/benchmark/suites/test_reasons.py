@@ -13,20 +13,20 @@ from benchmark.methods.contract import NothingToAsk
 from benchmark.methods.perceptom import perceptions_in
 from benchmark.services.absences import without_metrics
 from benchmark.suites import reasons
-from benchmark.suites.fantom.measure import FALSE_BELIEF
-from benchmark.suites.fantom_questions.parses import NEITHER
-from benchmark.suites.fantom_questions.parses import UNREADABLE as UNREADABLE_BY_KIND
+from benchmark.suites.fantom.metrics import FALSE_BELIEF
+from benchmark.suites.fantom_questions.parsing import NEITHER
+from benchmark.suites.fantom_questions.parsing import UNREADABLE as UNREADABLE_BY_KIND
 from benchmark.suites.omnitom.data import STAGE1
 from benchmark.suites.opentom.measure import GROUP
-from benchmark.suites.opentom.repaired import NOTHING_READ
-from benchmark.suites.opentom.repaired import SEVERAL as SEVERAL_ANSWERS
+from benchmark.suites.opentom.parsing import NOTHING_READ
+from benchmark.suites.opentom.parsing import SEVERAL as SEVERAL_ANSWERS
 from benchmark.suites.perceiving.asking import UNREADABLE
-from benchmark.suites.percept_tomi.places import NONE, SEVERAL
+from benchmark.suites.percept_tomi.parsing import NONE, SEVERAL
 from benchmark.suites.reasons import JUDGE_S, NOT_WHOLE, OF_JUDGE, REFUSED, TRUNCATED, UNKNOWING, note_of
 from benchmark.suites.reports import GroupMetrics
 from benchmark.suites.results import EntrantParses, EntrantResults
-from benchmark.suites.tombench.options import NO_OPTION
-from benchmark.suites.tombench.options import SEVERAL as SEVERAL_OPTIONS
+from benchmark.suites.tombench.data import NO_OPTION
+from benchmark.suites.tombench.data import SEVERAL as SEVERAL_OPTIONS
 from core.catalogues.sentences import translated
 from core.messages import word, worded
 

@@ -11,7 +11,7 @@ from typing import Any
 from benchmark.models import Dataset, Run
 from benchmark.services.reports import report_of
 from benchmark.suites.fantom_questions import data
-from benchmark.suites.fantom_questions.rows import DISTANCE
+from benchmark.suites.fantom_questions.data import DISTANCE
 from benchmark.suites.registry import suite_named
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.settled import make_endpoint

@@ -13,9 +13,9 @@ from benchmark.services.control_tables import left_table
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.launches import add_controls
 from benchmark.services.reports import forget_report, report_of
-from benchmark.suites.fantom.samples import load
-from benchmark.suites.fantom_questions.baselines import TELL
-from benchmark.suites.fantom_questions.rows import CHOICE, LIST
+from benchmark.suites.fantom.parsing import load
+from benchmark.suites.fantom_questions.asking import TELL
+from benchmark.suites.fantom_questions.data import CHOICE, LIST
 from benchmark.suites.registry import suite_named
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.settled import make_endpoint, started, work_off

@@ -13,8 +13,8 @@ import pytest
 
 from benchmark.management.commands.import_suite import Command
 from benchmark.suites.copies import BadImport
-from benchmark.suites.fantom.samples import load
-from benchmark.suites.fantom_questions import data, sources
+from benchmark.suites.fantom.parsing import load
+from benchmark.suites.fantom_questions import data
 from tests.benchmark.suites.fantom.conftest import belief, records
 
 
@@ -146,7 +146,7 @@ def archive(small, monkeypatch):
             for name in names:
                 packed.add(folder / "fantom_v1.json", name)
         digest = hashlib.sha256((folder / "fantom.tar.gz").read_bytes()).hexdigest()
-        monkeypatch.setitem(sources.DIGESTS, "fantom.tar.gz", digest)
+        monkeypatch.setitem(data.DIGESTS, "fantom.tar.gz", digest)
         return folder / "fantom.tar.gz"
 
     return pack
@@ -168,7 +168,7 @@ def test_a_changed_archive_is_refused(archive, monkeypatch):
     packed.write_bytes(packed.read_bytes() + b"\0")
     assert refusal(packed).startswith("fantom.tar.gz is not the released archive: its SHA-256 begins with ")
     packed.write_bytes(b"no archive")
-    monkeypatch.setitem(sources.DIGESTS, "fantom.tar.gz", hashlib.sha256(b"no archive").hexdigest())
+    monkeypatch.setitem(data.DIGESTS, "fantom.tar.gz", hashlib.sha256(b"no archive").hexdigest())
     assert refusal(packed).startswith("fantom.tar.gz cannot be read as an archive")
 
 
@@ -179,13 +179,13 @@ def test_a_belief_whose_texts_were_swapped_is_found_by_the_list_of_questions(sma
     lines = io.StringIO(newline="")
     rows = csv.writer(lines)
     rows.writerow(["", "index", "question", "question_type", "set_id"])
-    for at, row in enumerate(sources.rows_in_order(data.read_fantom(folder / "fantom_v1.json").sets)):
-        rows.writerow([at, at, sources.question_text(row), "", row.set_id])
+    for at, row in enumerate(data.rows_in_order(data.read_fantom(folder / "fantom_v1.json").sets)):
+        rows.writerow([at, at, data.question_text(row), "", row.set_id])
     beside = folder / "flattened_fantom.csv"
     beside.write_text(lines.getvalue(), newline="")
     assert refusal(folder).startswith("flattened_fantom.csv is not the released file")
     digest = hashlib.sha256(beside.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
-    monkeypatch.setitem(sources.DIGESTS, "flattened_fantom.csv", digest)
+    monkeypatch.setitem(data.DIGESTS, "flattened_fantom.csv", digest)
     assert load(folder).files["flattened_fantom.csv"] == digest
     swapped = records()
     one = swapped[1]["beliefQAs"][0]
@@ -199,10 +199,10 @@ def test_a_belief_whose_texts_were_swapped_is_found_by_the_list_of_questions(sma
 def test_the_list_of_questions_is_as_released(shared):
     path = shared / "data" / "FANToM" / "flattened_fantom.csv"
     raw = path.read_bytes().replace(b"\r\n", b"\n")
-    assert hashlib.sha256(raw).hexdigest() == sources.DIGESTS["flattened_fantom.csv"]
+    assert hashlib.sha256(raw).hexdigest() == data.DIGESTS["flattened_fantom.csv"]
     copy = data.read_fantom(shared / "vectors" / "fantom" / "fantom_mini.json")
     first = next(iter(copy.sets))
-    listed = [text for _, set_id, text in sources._listed(raw, "") if set_id == first]
+    listed = [text for _, set_id, text in data._listed(raw, "") if set_id == first]
     rows = copy.sets[first].rows
     assert len(listed) == len(rows) and all(
         text.startswith(row.question) for text, row in zip(listed, rows, strict=True)

@@ -9,7 +9,7 @@ import pytest
 
 from benchmark.suites.fantom import embedding
 from benchmark.suites.fantom.embedding import EMBEDDERS, NOT_LOADED, TOY, configured, embedder_named
-from benchmark.suites.fantom.measure import FREE
+from benchmark.suites.fantom.metrics import FREE
 from benchmark.suites.registry import suite_named
 
 

@@ -10,12 +10,11 @@ from django.utils import translation
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.fantom.embedding import embedder_named
-from benchmark.suites.fantom.measure import measure
-from benchmark.suites.fantom.parses import parses_of
-from benchmark.suites.fantom.samples import load
+from benchmark.suites.fantom.metrics import measure
+from benchmark.suites.fantom.parsing import load, parses_of
 from benchmark.suites.fantom_questions.asking import right_answer
-from benchmark.suites.fantom_questions.rows import CHOICE
-from benchmark.suites.fantom_questions.tables import incomplete_sentences
+from benchmark.suites.fantom_questions.data import CHOICE
+from benchmark.suites.fantom_questions.pages import incomplete_sentences
 from benchmark.suites.questions import Entered, Outcome
 from benchmark.suites.registry import nouns_of_group
 from benchmark.suites.reports import GroupMetrics, KeptAnalysis

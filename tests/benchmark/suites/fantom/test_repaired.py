@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmark.suites.fantom.embedding import embedder_named
-from benchmark.suites.fantom_questions.repaired import names_in, option_of, squad_f1, yes_or_no
+from benchmark.suites.fantom_questions.parsing import names_in, option_of, repaired_yes_or_no, squad_f1
 
 OPTIONS = ("Bea thinks so.", "Bea has not heard of it.")
 
@@ -44,7 +44,7 @@ def test_names_are_whole_words(answer, names):
     ],
 )  # fmt: skip
 def test_yes_and_no_are_words_and_one_of_them(answer, said):
-    assert yes_or_no(answer) == said
+    assert repaired_yes_or_no(answer) == said
 
 
 def test_facts_are_compared_as_squad_does():

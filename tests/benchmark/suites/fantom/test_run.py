@@ -23,10 +23,11 @@ from benchmark.services.plans import RunRefused
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
 from benchmark.services.story_questions import questions_of_story
-from benchmark.suites.fantom.samples import load
-from benchmark.suites.fantom.steps import ANSWER, expected
-from benchmark.suites.fantom_questions.baselines import TELL
-from benchmark.suites.fantom_questions.rows import CHOICE, DISTANCE, INACCESSIBLE
+from benchmark.suites.fantom.judge import ANSWER
+from benchmark.suites.fantom.parsing import load
+from benchmark.suites.fantom.steps import expected
+from benchmark.suites.fantom_questions.asking import TELL
+from benchmark.suites.fantom_questions.data import CHOICE, DISTANCE, INACCESSIBLE
 from benchmark.suites.questions import Question
 from benchmark.suites.registry import suite_named
 from benchmark.suites.reports import Level

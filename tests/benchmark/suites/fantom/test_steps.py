@@ -8,9 +8,10 @@ import pytest
 
 from benchmark.methods.perceptom import PERCEIVE
 from benchmark.suites.fantom import embedding
-from benchmark.suites.fantom.samples import load
-from benchmark.suites.fantom.steps import ANSWER, PROGRAM, expected, parse, request
-from benchmark.suites.fantom_questions.baselines import majority_answers
+from benchmark.suites.fantom.judge import ANSWER, PROGRAM
+from benchmark.suites.fantom.parsing import load
+from benchmark.suites.fantom.steps import expected, parse, request
+from benchmark.suites.fantom_questions.asking import majority_answers
 from benchmark.suites.questions import BadQuestion, Question
 from benchmark.suites.settings import Settings
 

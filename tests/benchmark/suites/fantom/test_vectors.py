@@ -9,16 +9,13 @@ from typing import Any
 
 import pytest
 
-from benchmark.suites.fantom.analyses import analyses_of
 from benchmark.suites.fantom.embedding import PACKAGE, toy
-from benchmark.suites.fantom.parses import parses_of
-from benchmark.suites.fantom.samples import samples_of
+from benchmark.suites.fantom.metrics import analyses_of
+from benchmark.suites.fantom.parsing import parses_of, samples_of
 from benchmark.suites.fantom.scoring import score_answers
-from benchmark.suites.fantom_questions.data import read_fantom
-from benchmark.suites.fantom_questions.flattening import in_full
-from benchmark.suites.fantom_questions.official import after_marker, chooses, listed, token_f1, yes_or_no
-from benchmark.suites.fantom_questions.rows import ACCESSIBLE, CHOICE, INACCESSIBLE
-from benchmark.suites.fantom_questions.units import Read, wholes_of
+from benchmark.suites.fantom_questions.data import ACCESSIBLE, CHOICE, INACCESSIBLE, in_full, read_fantom
+from benchmark.suites.fantom_questions.metrics import Read, wholes_of
+from benchmark.suites.fantom_questions.parsing import after_marker, chooses, listed, token_f1, yes_or_no
 
 MODELS = ("oracle", "omniscient", "random_seed7", "sloppy", "unparseable")
 RUNS = ("short/set", "full/set", "short/part", "full/conversation")

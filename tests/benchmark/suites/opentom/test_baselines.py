@@ -8,9 +8,8 @@ from statistics import mean
 import numpy as np
 import pytest
 
-from benchmark.suites.opentom.data import read_opentom
-from benchmark.suites.opentom.kinds import ACCESSIBILITY, COARSE, FULLNESS, LABELS
-from benchmark.suites.opentom.macro import agreement
+from benchmark.suites.opentom.data import ACCESSIBILITY, COARSE, FULLNESS, LABELS, read_opentom
+from benchmark.suites.opentom.metrics import agreement
 from benchmark.suites.opentom.samples import load
 from benchmark.suites.opentom.steps import majority_key, majority_labels, right_label
 

@@ -11,8 +11,7 @@ import pytest
 
 from benchmark.suites.copies import BadImport
 from benchmark.suites.opentom.data import read_opentom
-from benchmark.suites.opentom.samples import batches_of, ids_of, load
-from benchmark.suites.opentom.sampling import batches, long_batches
+from benchmark.suites.opentom.samples import batches, batches_of, ids_of, load, long_batches
 from tests.benchmark.suites.opentom.small import small
 
 

@@ -7,18 +7,22 @@ from types import SimpleNamespace
 
 import pytest
 
-from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
-from benchmark.suites.opentom.kinds import COARSE, FINE, UNREADABLE
-from benchmark.suites.opentom.macro import agreement
-from benchmark.suites.opentom.macro_intervals import (
+from benchmark.suites.opentom.data import COARSE, FINE, UNREADABLE
+from benchmark.suites.opentom.measure import Labelled, _gap
+from benchmark.suites.opentom.metrics import (
+    Answer,
+    LabelledAnswer,
     MacroAnswer,
+    agreement,
+    full_precision,
     macro_bounds,
     macro_difference,
     macro_estimate,
     macro_mean,
+    metrics,
+    printed,
+    unfaithful_rates,
 )
-from benchmark.suites.opentom.measure import Labelled, _gap
-from benchmark.suites.opentom.released_metrics import LabelledAnswer, full_precision, metrics, printed
 from benchmark.suites.questions import Sample
 
 

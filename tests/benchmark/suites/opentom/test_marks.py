@@ -11,10 +11,9 @@ from benchmark.domain.report_rows import ParseRows, ReportRow
 from benchmark.domain.tables import Table
 from benchmark.suites.figures import Unit, unit_estimate
 from benchmark.suites.opentom import tables
-from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
-from benchmark.suites.opentom.kinds import COARSE, FINE
-from benchmark.suites.opentom.macro_intervals import MacroAnswer, macro_difference, macro_estimate
+from benchmark.suites.opentom.data import COARSE, FINE
 from benchmark.suites.opentom.measure import Analyses, Batches, Labelled, _narratives
+from benchmark.suites.opentom.metrics import Answer, MacroAnswer, macro_difference, macro_estimate, unfaithful_rates
 from benchmark.suites.questions import Sample
 from benchmark.suites.reports import Analysis, GroupMetrics, KeptAnalysis
 from benchmark.suites.results import EntrantParses, EntrantResults, ParseResults

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmark.suites.opentom.kinds import (
+from benchmark.suites.opentom.data import (
     ACCESSIBILITY,
     ATTITUDE,
     COARSE,
@@ -15,10 +15,8 @@ from benchmark.suites.opentom.kinds import (
     OUTSIDE,
     UNREADABLE,
 )
-from benchmark.suites.opentom.macro import agreement
-from benchmark.suites.opentom.macro_intervals import MacroAnswer, macro_bounds, macro_estimate
-from benchmark.suites.opentom.official import predicted_label
-from benchmark.suites.opentom.repaired import label_of
+from benchmark.suites.opentom.metrics import MacroAnswer, agreement, macro_bounds, macro_estimate
+from benchmark.suites.opentom.parsing import label_of, predicted_label
 from benchmark.suites.opentom.samples import load
 from benchmark.suites.opentom.steps import parse, right_label
 from benchmark.suites.questions import Question, Sample

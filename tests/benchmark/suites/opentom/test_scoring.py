@@ -8,9 +8,8 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from benchmark.suites.opentom.data import read_opentom
-from benchmark.suites.opentom.kinds import OUTSIDE
-from benchmark.suites.opentom.sampling import sampled
+from benchmark.suites.opentom.data import OUTSIDE, read_opentom
+from benchmark.suites.opentom.samples import sampled
 from tests.benchmark.suites.phrasings import OTHER_WORDS, REFUSALS, in_turn
 
 

@@ -8,18 +8,16 @@ from typing import Any
 
 import pytest
 
-from benchmark.suites.opentom.data import read_opentom
-from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
-from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS
-from benchmark.suites.opentom.official import (
+from benchmark.suites.opentom.data import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, read_opentom
+from benchmark.suites.opentom.metrics import Answer, unfaithful_rates
+from benchmark.suites.opentom.parsing import (
     after_reasoning,
     gold_label,
     overlap,
     predicted_label,
     without_article,
 )
-from benchmark.suites.opentom.samples import load
-from benchmark.suites.opentom.sampling import batches, sampled
+from benchmark.suites.opentom.samples import batches, load, sampled
 from benchmark.suites.opentom.scoring import score_answers
 from benchmark.suites.opentom.steps import right_label
 

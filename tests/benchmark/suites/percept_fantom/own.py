@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from benchmark.suites.fantom_questions import data
-from benchmark.suites.percept_fantom import annotation, samples
+from benchmark.suites.fantom_questions import data as questions
+from benchmark.suites.percept_fantom import data
 from tests.benchmark.suites.fantom import conftest as fantom
 
 ALL_OF_THE_GARDEN, WITHOUT_BEA = ["Bea", "Ida", "Ole"], ["Ida", "Ole"]
@@ -22,7 +22,7 @@ PERCEIVERS = {
     "1-1": [ALL_OF_THE_GARDEN, ALL_OF_THE_GARDEN, WITHOUT_BEA, WITHOUT_BEA],
     "2-0": [["Tom", "Una", "Vic"]] * 3,
 }
-COLUMNS = ("", "Unnamed: 0", *annotation.COLUMNS)
+COLUMNS = ("", "Unnamed: 0", *data.COLUMNS)
 
 
 def rows() -> list[dict[str, Any]]:
@@ -45,7 +45,7 @@ def write(
     """Write a copy into a folder and return the folder."""
     (folder / "fantom_v1.json").write_text(json.dumps(fantom.records() if records is None else records))
     (folder / "LICENSE").write_text("For evaluation only.")
-    _csv(folder / annotation.FILE, columns, rows() if made is None else made)
+    _csv(folder / data.FILE, columns, rows() if made is None else made)
     return folder
 
 
@@ -55,7 +55,7 @@ def write_beside(folder: Path, made: Iterable[dict[str, Any]]) -> None:
     for row in made:
         parts.setdefault(row["part_id"], []).append({row["utterance"]: row["perceivers"]})
     cells = [{"part_id": part, "conversation_with_perceivers": json.dumps(told)} for part, told in parts.items()]
-    _csv(folder / annotation.BESIDE, ("", "part_id", "conversation_with_perceivers"), cells)
+    _csv(folder / data.BESIDE, ("", "part_id", "conversation_with_perceivers"), cells)
 
 
 def _csv(path: Path, columns: tuple[str, ...], made: Iterable[dict[str, Any]]) -> None:
@@ -67,9 +67,9 @@ def _csv(path: Path, columns: tuple[str, ...], made: Iterable[dict[str, Any]]) -
 
 def released(patch: pytest.MonkeyPatch, folder: Path) -> None:
     """Take the copy of a folder for the released one."""
-    patch.setattr(data, "COUNTS", fantom.COUNTS)
-    patch.setattr(samples, "COUNTS", dict(zip(samples.COUNTS, (3, 2, 2), strict=True)))
-    patch.setattr(annotation, "PARTS", 3)
-    patch.setattr(annotation, "UTTERANCES", 11)
-    raw = (folder / annotation.FILE).read_bytes().replace(b"\r\n", b"\n")
-    patch.setattr(annotation, "DIGEST", hashlib.sha256(raw).hexdigest())
+    patch.setattr(questions, "COUNTS", fantom.COUNTS)
+    patch.setattr(data, "COUNTS", dict(zip(data.COUNTS, (3, 2, 2), strict=True)))
+    patch.setattr(data, "PARTS", 3)
+    patch.setattr(data, "UTTERANCES", 11)
+    raw = (folder / data.FILE).read_bytes().replace(b"\r\n", b"\n")
+    patch.setattr(data, "DIGEST", hashlib.sha256(raw).hexdigest())

@@ -9,8 +9,8 @@ import re
 import pytest
 
 from benchmark.suites.copies import BadImport
-from benchmark.suites.percept_fantom import annotation
-from benchmark.suites.percept_fantom.samples import COUNTS, LEFT_OUT, load, utterances_of
+from benchmark.suites.percept_fantom import data
+from benchmark.suites.percept_fantom.data import COUNTS, LEFT_OUT, load, utterances_of
 from tests.benchmark.suites.fantom import conftest as fantom
 from tests.benchmark.suites.percept_fantom import own
 
@@ -38,7 +38,7 @@ def test_a_copy_is_read(tmp_path, monkeypatch):
     own.write_beside(tmp_path, own.rows())
     copy = load(tmp_path)
     assert (copy.title, copy.licence, copy.problems) == ("Percept-FANToM", "For evaluation only.", [])
-    assert [*copy.files] == ["fantom_v1.json", annotation.FILE, annotation.BESIDE]
+    assert [*copy.files] == ["fantom_v1.json", data.FILE, data.BESIDE]
     assert load(tmp_path / "fantom_v1.json") == copy
     samples = {sample.key: sample for sample in copy.samples}
     # no facts and no beliefs in free words: 4 choices, 6 lists, 18 yes or no questions
@@ -77,7 +77,7 @@ def test_a_file_that_cannot_be_is_refused(tmp_path, monkeypatch):
         BadImport, match=r"conv_with_perceivers.csv: the number of parts of conversations is 2; expected 3"
     ):
         load(tmp_path)
-    (tmp_path / annotation.BESIDE).unlink()
+    (tmp_path / data.BESIDE).unlink()
     for raw, told in (
         (b"part_id\n\xff", r"line 2: byte 8 is not UTF-8"),
         (
@@ -85,14 +85,14 @@ def test_a_file_that_cannot_be_is_refused(tmp_path, monkeypatch):
             "line 2: the quote before '1-0' is never closed",
         ),
     ):
-        (tmp_path / annotation.FILE).write_bytes(raw)
+        (tmp_path / data.FILE).write_bytes(raw)
         with pytest.raises(BadImport, match=f"Percept-FANToM.csv, {told}"):
             load(tmp_path)
-    (tmp_path / annotation.FILE).unlink()
+    (tmp_path / data.FILE).unlink()
     with pytest.raises(BadImport, match=r"Percept-FANToM.csv is missing in .*; expected it beside the file of FANToM"):
         load(tmp_path)
     own.write(tmp_path)
-    monkeypatch.setattr("benchmark.suites.percept_fantom.samples.LEFT_OUT", {"2-0"})
+    monkeypatch.setattr("benchmark.suites.percept_fantom.data.LEFT_OUT", {"2-0"})
     with pytest.raises(BadImport, match="the number of sets about annotated conversations is 2; expected 3"):
         load(tmp_path)
 
@@ -152,7 +152,7 @@ def test_the_real_files_have_what_the_specification_counts(shared, tmp_path):
     key = json.loads((shared / "vectors" / "fantom" / "choice_key_flattened_fantom.json").read_text())
     records = _as_raw(shared, {number: right for number, _, _, right in key["rows"]})
     (tmp_path / "fantom_v1.json").write_text(json.dumps(records))
-    for name in (annotation.FILE, annotation.BESIDE):
+    for name in (data.FILE, data.BESIDE):
         (tmp_path / name).symlink_to(shared / "data" / "Percept-FANToM" / name)
     copy = load(tmp_path)  # 870 sets, 368 parts, 1,540 beliefs; 311 parts and 7,129 utterances
     sets = {sample.group for sample in copy.samples}

@@ -8,10 +8,9 @@ from dataclasses import replace
 import pytest
 
 from benchmark.suites.perceiving.asking import METHODS
-from benchmark.suites.perceiving.shares import ACCURACY, RECALL, WHOLE
-from benchmark.suites.percept_fantom.parses import listing_in
-from benchmark.suites.percept_fantom.perceived import official_shares, repaired_shares
-from benchmark.suites.percept_fantom.samples import load
+from benchmark.suites.perceiving.perceptions import ACCURACY, RECALL, WHOLE
+from benchmark.suites.percept_fantom.data import load
+from benchmark.suites.percept_fantom.parsing import listing_in, official_shares, repaired_shares
 from benchmark.suites.percept_fantom.steps import expected, parse, request
 from benchmark.suites.questions import Question
 from benchmark.suites.settings import Settings

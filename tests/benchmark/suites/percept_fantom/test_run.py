@@ -16,10 +16,10 @@ from benchmark.services.flips import REPETITIONS, flips_of
 from benchmark.services.launches import start_run
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
-from benchmark.suites.fantom_questions.baselines import TELL
-from benchmark.suites.fantom_questions.rows import CHOICE, INACCESSIBLE
-from benchmark.suites.perceiving.baselines import array_of
-from benchmark.suites.percept_fantom.samples import load, utterances_of
+from benchmark.suites.fantom_questions.asking import TELL
+from benchmark.suites.fantom_questions.data import CHOICE, INACCESSIBLE
+from benchmark.suites.perceiving.asking import array_of
+from benchmark.suites.percept_fantom.data import load, utterances_of
 from benchmark.suites.percept_fantom.steps import annotated_put, expected
 from benchmark.suites.questions import Question
 from benchmark.suites.registry import suite_named

@@ -10,10 +10,9 @@ import pytest
 
 from benchmark.methods.perceptions import perceived_by, perceptions_of
 from benchmark.suites.fantom_questions.data import read_fantom
-from benchmark.suites.percept_fantom.annotation import read_annotation
-from benchmark.suites.percept_fantom.listing import speakers_in
-from benchmark.suites.percept_fantom.samples import annotated_sets, samples_of, utterances_of
+from benchmark.suites.percept_fantom.data import annotated_sets, read_annotation, samples_of, utterances_of
 from benchmark.suites.percept_fantom.scoring import score_answers
+from benchmark.suites.percept_fantom.steps import speakers_in
 
 ASKED = ("oracle", "omniscient", "random_seed7", "sloppy", "unparseable")
 PERCEIVING = ("oracle", "omniscient", "random_seed17", "sloppy", "unparseable")

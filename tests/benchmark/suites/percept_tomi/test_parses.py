@@ -8,11 +8,17 @@ import pytest
 
 from benchmark.suites.copies import BadImport
 from benchmark.suites.perceiving.asking import METHODS
-from benchmark.suites.perceiving.shares import ACCURACY, RECALL, WHOLE
+from benchmark.suites.perceiving.perceptions import ACCURACY, RECALL, WHOLE
 from benchmark.suites.percept_tomi import data
-from benchmark.suites.percept_tomi.perceived import official_shares, repaired_shares
-from benchmark.suites.percept_tomi.places import NONE, SEVERAL, named_place, official_right
-from benchmark.suites.percept_tomi.samples import load
+from benchmark.suites.percept_tomi.data import load
+from benchmark.suites.percept_tomi.parsing import (
+    NONE,
+    SEVERAL,
+    named_place,
+    official_right,
+    official_shares,
+    repaired_shares,
+)
 from benchmark.suites.percept_tomi.steps import parse, request
 from benchmark.suites.questions import Question
 from benchmark.suites.reasons import REFUSED, UNKNOWING

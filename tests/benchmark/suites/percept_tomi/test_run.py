@@ -19,10 +19,10 @@ from benchmark.services.launches import start_run, start_runs
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused, plans_by_method
 from benchmark.services.reports import report_of
-from benchmark.suites.perceiving.baselines import PERCEIVE
+from benchmark.suites.perceiving.asking import PERCEIVE
 from benchmark.suites.perceiving.tables import SCENARIOS, correlations_table
 from benchmark.suites.percept_tomi.baselines import BASELINES, TELL
-from benchmark.suites.percept_tomi.tables import TASKS
+from benchmark.suites.percept_tomi.metrics import TASKS
 from benchmark.suites.registry import suite_named
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.settled import make_endpoint, work_off

@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
-from benchmark.suites.tombench.baselines import first_option, majority_letter, random_option
+from benchmark.suites.tombench.data import TRIES, seeded_order, show
 from benchmark.suites.tombench.metrics import VotedItem, repaired_accuracies
 from benchmark.suites.tombench.parsing import parse_repaired
-from benchmark.suites.tombench.shuffling import TRIES, seeded_order, show
+from benchmark.suites.tombench.steps import first_option, majority_letter, random_option
 
 
 def body(letters="ABCD", originals="ABCD", counts=None, *, key="task:1", seed=1, attempt=0):

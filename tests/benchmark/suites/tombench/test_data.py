@@ -7,8 +7,7 @@ from collections import Counter
 import pytest
 
 from benchmark.suites.copies import BadImport
-from benchmark.suites.tombench.data import FILES, _items_of, read_tombench
-from benchmark.suites.tombench.released import DIGESTS, _released
+from benchmark.suites.tombench.data import DIGESTS, FILES, _items_of, _released, read_tombench
 from tests.benchmark.suites.tombench.conftest import record
 from tests.benchmark.suites.tombench.released import clean_option_officially
 

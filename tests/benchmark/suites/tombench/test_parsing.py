@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.suites.reasons import REFUSED, UNKNOWING
-from benchmark.suites.tombench.committed_letters import committed
-from benchmark.suites.tombench.options import NO_OPTION, NONE_OF_THEM, SEVERAL, clean_option
+from benchmark.suites.tombench.data import NO_OPTION, NONE_OF_THEM, SEVERAL, clean_option, show
+from benchmark.suites.tombench.letters import committed
 from benchmark.suites.tombench.parsing import extract_official, parse_official, parse_repaired
-from benchmark.suites.tombench.shuffling import show
 from tests.benchmark.suites.tombench.released import clean_option_officially
 
 OPTIONS = ("Tote bag", "Handbag", "Briefcase", "Backpack")

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchmark.suites.tombench import prompting
-from benchmark.suites.tombench.data import Item
+from benchmark.suites.tombench.data import Item, official_orders, seeded_order, show
 from benchmark.suites.tombench.prompting import COT, DIRECT, METHODS, Prompt, prompt_digest, render_prompt
-from benchmark.suites.tombench.shuffling import official_orders, seeded_order, show
 
 ITEM = Item(
     key="second-task:1:en",

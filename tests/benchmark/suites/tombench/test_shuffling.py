@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.suites.tombench.shuffling import official_orders, seeded_order, show
+from benchmark.suites.tombench.data import official_orders, seeded_order, show
 
 SEEDS = st.integers(0, 2**31 - 1)
 

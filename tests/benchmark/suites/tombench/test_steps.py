@@ -10,10 +10,9 @@ from benchmark.methods.s2a import EXTRACT
 from benchmark.methods.simtom import PERSPECTIVE
 from benchmark.suites.questions import Question
 from benchmark.suites.settings import Settings
+from benchmark.suites.tombench.data import _sample, shown_in
 from benchmark.suites.tombench.prompting import render_prompt
-from benchmark.suites.tombench.samples import _sample, shown_in
-from benchmark.suites.tombench.steps import ANSWER, METHODS, expected, parse, request
-from benchmark.suites.tombench.viewers import viewer_of
+from benchmark.suites.tombench.steps import ANSWER, METHODS, expected, parse, request, viewer_of
 from tests.benchmark.suites.tombench.test_prompting import CHINESE, ITEM
 
 ENGLISH = replace(ITEM, story="Ines hides the key. Bo leaves.", question="After Ines returns, where does Bo look?")

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import pytest
 
-from benchmark.suites.tombench.baselines import first_option
+from benchmark.suites.tombench.data import TRIES, official_orders, show
 from benchmark.suites.tombench.metrics import (
     VotedItem,
     is_correct_officially,
@@ -15,7 +15,7 @@ from benchmark.suites.tombench.metrics import (
     repaired_accuracies,
 )
 from benchmark.suites.tombench.parsing import extract_official, parse_official, parse_repaired
-from benchmark.suites.tombench.shuffling import TRIES, official_orders, show
+from benchmark.suites.tombench.steps import first_option
 
 MODELS = ("oracle", "always_A", "random_seed29", "sloppy", "unparseable")
 runs = pytest.mark.parametrize(("language", "model"), [(one, other) for one in ("en", "zh") for other in MODELS])

@@ -1,0 +1,391 @@
+"""The metrics of the paper and its released code, of one parse, with intervals over conversations."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any, ClassVar
+
+from benchmark.domain.bounded_estimates import BoundedEstimate
+from benchmark.domain.estimating import StoryScore
+from benchmark.suites.fantom.embedding import EMBEDDERS
+from benchmark.suites.fantom.judge import ANSWER, ANSWERING, CANNOT_TELL, JUDGE, NEITHER, RIGHT, WRONG, is_free
+from benchmark.suites.fantom.steps import EMBEDDER
+from benchmark.suites.fantom_questions.analyses import (
+    Questions,
+    f1_of,
+    metrics_of,
+    of_scenario,
+    orders_of,
+    read_questions,
+    reasons_of,
+)
+from benchmark.suites.fantom_questions.asking import by_chance, by_majority
+from benchmark.suites.fantom_questions.data import (
+    ACCESSIBLE,
+    DISTANCE,
+    FACET_VALUES,
+    FACT,
+    INACCESSIBLE,
+    SCENARIOS,
+    SHORT_IN_PANELS,
+    TYPES,
+)
+from benchmark.suites.fantom_questions.metrics import WHOLES, Read, Wholes, in_scenario, reads_of, wholes_of
+from benchmark.suites.fantom_questions.pages import says
+from benchmark.suites.groups import CATEGORY, MetricGroup, Parts
+from benchmark.suites.measuring import (
+    ACCURACY,
+    SampleResult,
+    accuracy_group,
+    counted_outcomes,
+    is_read_right,
+    measured_samples,
+    measured_sets,
+    scored_by,
+    sets_group,
+    undefined,
+    with_findings,
+)
+from benchmark.suites.questions import Entered, Measured, Outcome, Parse, Sample
+from benchmark.suites.reasons import JUDGE_S, questions_unanswered
+from core.messages import Sentence, gettext_noop, sentences
+from core.plain import Json, plain, read_as
+
+
+@dataclass(frozen=True, slots=True)
+class Analyses(Questions):
+    """The figures of questions, of the facts, and the name of the embedder that they rest on."""
+
+    kept_as: ClassVar[str] = "fantom"
+    embedder: str
+    fact: BoundedEstimate
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Analyses:
+        return read_questions(cls, kept, fact=BoundedEstimate.from_json(kept["fact"]))
+
+
+def analyses_of(reads: Sequence[Read], wholes: Wholes, parse: str, embedder: str, seed: int) -> Analyses:
+    """Return the figures of the answers of a parse.
+
+    Repaired figures of the control are of the sets that are wholly accessible; official ones take what is accessible of
+    any set, as the released code does.
+    """
+    parts = {scenario: of_scenario(reads, scenario, parse) for scenario in SCENARIOS}
+    return Analyses(
+        scenarios={scenario: metrics_of(part, in_scenario(wholes, scenario), seed) for scenario, part in parts.items()},
+        orders={scenario: orders_of(part, seed) for scenario, part in parts.items()},
+        reasons={scenario: reasons_of(part, parse) for scenario, part in parts.items()},
+        embedder=embedder,
+        fact=f1_of([read for read in reads if read.sample.content["kind"] == FACT], seed),
+    )
+
+
+NO_OFFICIAL = gettext_noop("The released code has no judge.")
+UNREADABLE = "unreadable"
+VERDICTS = (RIGHT, WRONG, NEITHER, CANNOT_TELL, UNREADABLE)
+FREE_BELIEFS = MetricGroup(
+    key="fantom-told",
+    title=gettext_noop("Beliefs told freely, by a judge"),
+    noun=gettext_noop("answering"),
+    shares=(ACCURACY,),
+    headers={ACCURACY: gettext_noop("Right, by the judge")},
+    score=ACCURACY,
+    score_title=gettext_noop("Beliefs told freely, by a judge"),
+    prompt=ANSWER,
+    rests_on=(*(step.key for step in ANSWERING), JUDGE),
+    scored=JUDGE,
+    judged=True,
+    matched={"f1": ACCURACY},
+    right_or_wrong=True,
+    by_category=False,
+    facets={"scenario": gettext_noop("Scenario"), "order": gettext_noop("Order of belief")},
+    facet_values=FACET_VALUES,
+    chance=by_chance,
+    says=lambda sample, repaired: str(repaired.get("verdict")),
+    notes=(
+        gettext_noop(
+            "The judge says whether an answer in free words states the right belief, the wrong one that the benchmark "
+            "has beside it, or neither. Where it cannot tell, or gives no verdict, the answer is missing, with bounds. "
+            "By chance 50 % are right, as one of both texts."
+        ),
+        gettext_noop("A conversation’s questions are resampled together."),
+    ),
+)
+
+
+def measure_free_beliefs(entered: Entered) -> Measured | None:
+    """Return the figures of the judge's verdicts, with what answers state."""
+    measured = measured_samples(entered, FREE_BELIEFS, _sample_result)
+    if measured is None:
+        return None
+    measured = replace(measured, metrics=replace(measured.metrics, reason=NO_OFFICIAL))
+    return with_findings(measured, lambda parse: FreeBeliefs(free_beliefs_of(entered)))
+
+
+def _sample_result(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+    if not is_free(sample):
+        return undefined(sample, (ACCURACY,))
+    result = _scored(sample, [_of_judge(outcome) for outcome in outcomes])
+    return replace(result, official=None, reason=NO_OFFICIAL)
+
+
+def _of_judge(outcome: Outcome) -> Outcome:
+    return replace(outcome, unreadable=JUDGE_S.get(outcome.unreadable, outcome.unreadable))
+
+
+def _matched(sample: Sample, outcome: Outcome, parse: Parse) -> bool | None:
+    counts = (outcome.repaired or {}).get("pred") or [None]
+    return None if counts[0] is None else counts[0] > 0
+
+
+_scored = scored_by(_matched)
+
+
+@dataclass(frozen=True, slots=True)
+class StatedBeliefs:
+    """Beliefs that the answers of a scenario state: how many have each of VERDICTS, and, of those that both the judge
+    and the embedder call right or wrong, how many the embedder calls right and of how many they say the same."""
+
+    verdicts: Mapping[str, int]
+    both: int
+    near: int
+    alike: int
+
+
+@dataclass(frozen=True, slots=True)
+class FreeBeliefs:
+    """What answers state, by scenario."""
+
+    kept_as: ClassVar[str] = "told"
+    by_scenario: Mapping[str, StatedBeliefs]
+
+    def as_json(self) -> Json:
+        """{scenario: {verdicts, both, near, alike}}."""
+        return {scenario: plain(beliefs) for scenario, beliefs in self.by_scenario.items()}
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> FreeBeliefs:
+        return cls({scenario: read_as(StatedBeliefs, beliefs) for scenario, beliefs in kept.items()})
+
+
+def free_beliefs_of(entered: Entered) -> dict[str, StatedBeliefs]:
+    """Return what answers state, by scenario."""
+    return {scenario: _in_scenario(entered, scenario) for scenario in SCENARIOS}
+
+
+def _in_scenario(entered: Entered, scenario: str) -> StatedBeliefs:
+    verdicts: Counter[str] = Counter()
+    pairs: list[tuple[bool, bool]] = []
+    for sample in entered.samples:
+        if not is_free(sample) or sample.content["scenario"] != scenario:
+            continue
+        outcomes = entered.outcomes.get(sample.key, ())
+        near = {
+            judgement.repetition: bool((judgement.repaired or {})["right"])
+            for judgement in outcomes
+            if _is_nearness(judgement)
+        }
+        for outcome in counted_outcomes(outcomes, FREE_BELIEFS):
+            verdict = (outcome.repaired or {}).get("verdict") or UNREADABLE
+            verdicts[verdict] += 1
+            if verdict not in (CANNOT_TELL, UNREADABLE) and outcome.repetition in near:
+                pairs.append((verdict == RIGHT, near[outcome.repetition]))
+    return StatedBeliefs(
+        {verdict: verdicts[verdict] for verdict in VERDICTS},
+        len(pairs),
+        sum(near for _, near in pairs),
+        sum(judged == near for judged, near in pairs),
+    )
+
+
+def _is_nearness(outcome: Outcome) -> bool:
+    return outcome.step == ANSWER and not outcome.unreadable and "right" in (outcome.repaired or {})
+
+
+ALL, F1 = "all", "f1"
+_RESTS_ON = tuple(step.key for step in ANSWERING)
+_RESAMPLED = gettext_noop("A conversation’s questions are resampled together.")
+_SET = gettext_noop(
+    "Figures are of sets, counted under their first question: a set is right where all its answers are."
+)
+
+
+def in_all(sample: Sample) -> bool:
+    """Return whether a question counts for ALL."""
+    return sample.content["kind"] not in (FACT, DISTANCE) and sample.content["scenario"] == INACCESSIBLE
+
+
+def in_all_star(sample: Sample) -> bool:
+    """Return whether a question counts for ALL*."""
+    return not _is_fact(sample) and sample.content["scenario"] == INACCESSIBLE
+
+
+def in_control(sample: Sample) -> bool:
+    """Return whether a question counts for ALL of the control."""
+    return sample.content["kind"] not in (FACT, DISTANCE) and sample.content["scenario"] == ACCESSIBLE
+
+
+def _is_fact(sample: Sample) -> bool:
+    return bool(sample.content["kind"] == FACT)
+
+
+def _sets_group(key: str, title: str, score: str, note: str, counts: Callable[[Sample], bool]) -> MetricGroup:
+    notes = (sentences(_SET, note), _RESAMPLED)
+    return sets_group(
+        key,
+        title,
+        score,
+        share=ALL,
+        header=score,
+        step=ANSWER,
+        rests_on=_RESTS_ON,
+        notes=notes,
+        counts=counts,
+        chance=by_chance,
+        majority=by_majority,
+        says=says,
+    )
+
+
+FALSE_BELIEF = _sets_group(
+    "fantom",
+    gettext_noop("Sets, false belief"),
+    "ALL",
+    gettext_noop("The set’s questions on what a character missed, without the beliefs in free words."),
+    in_all,
+)
+
+
+def _with_free_answers(embedder: str) -> MetricGroup:
+    """Return the group of ALL* by an embedder, whose name the score has: figures by two of them do not compare."""
+    return _sets_group(
+        f"fantom-star-{re.sub('[^a-z0-9]+', '-', embedder.lower())}",
+        Sentence("Sets, false belief, with free answers ({embedder})", embedder=embedder),
+        f"ALL* ({embedder})",
+        Sentence("As ALL, with the beliefs in free words, which the embedder {embedder} judges.", embedder=embedder),
+        in_all_star,
+    )
+
+
+FREE = {name: _with_free_answers(name) for name in EMBEDDERS}
+"""ALL* by embedder: a run is in the one of its own."""
+CONTROL = _sets_group(
+    "fantom-control",
+    "Sets, control",
+    "ALL, control",
+    gettext_noop(
+        "The set’s questions on what everybody heard: in the repaired parse of sets without any other question, in the "
+        "official one of whatever is accessible in any set, as the released code has it."
+    ),
+    in_control,
+)
+QUESTIONS = accuracy_group(
+    "fantom-questions",
+    gettext_noop("Single questions"),
+    step=ANSWER,
+    rests_on=_RESTS_ON,
+    facets={"scenario": gettext_noop("Scenario"), "order": gettext_noop("Order of belief")},
+    facet_values=FACET_VALUES,
+    chance=by_chance,
+    majority=by_majority,
+    says=says,
+    notes=(gettext_noop("By chance 50 % of choices and of yes or no questions are right."), _RESAMPLED),
+    parts=Parts(
+        gettext_noop("Type of question"),
+        facet=CATEGORY,
+        values=tuple(name for (kind, _), name in TYPES.items() if kind != FACT),  # facts have no score here
+        short=SHORT_IN_PANELS,
+    ),
+)
+FACTS = MetricGroup(
+    key="fantom-facts",
+    title=gettext_noop("Facts"),
+    noun=gettext_noop("answering"),
+    shares=(F1,),
+    headers={F1: gettext_noop("Token F1")},
+    score=F1,
+    score_title=gettext_noop("Token F1"),
+    prompt=ANSWER,
+    rests_on=_RESTS_ON,
+    scored=ANSWER,
+    notes=(
+        (
+            gettext_noop(
+                "Whether a model follows the conversation at all. The repaired parse leaves out punctuation and "
+                "articles, as SQuAD does."
+            )
+        ),
+        _RESAMPLED,
+    ),
+    by_category=False,
+    says=says,
+)
+GROUPS = (FALSE_BELIEF, *FREE.values(), CONTROL, QUESTIONS, FACTS, FREE_BELIEFS)
+
+
+def measure(entered: Entered) -> dict[str, Measured | None]:
+    """Return the figures of each group: of the answers that a run asked for, of the verdicts of its judge."""
+    of_answers = _measure_answers(entered) if ANSWER in entered.steps else {}
+    return of_answers | ({FREE_BELIEFS.key: measure_free_beliefs(entered)} if JUDGE in entered.steps else {})
+
+
+def _measure_answers(entered: Entered) -> dict[str, Measured | None]:
+    """Return the figures of answers; the metrics of the paper's tables are found in the answers to single questions."""
+    return {
+        FALSE_BELIEF.key: measured_sets(entered, FALSE_BELIEF, _rights),
+        **{
+            group.key: measured_sets(entered, group, _rights) if name == entered.settings.options[EMBEDDER] else None
+            for name, group in FREE.items()
+        },
+        CONTROL.key: measured_sets(entered, CONTROL, _control),
+        QUESTIONS.key: with_findings(
+            measured_samples(entered, QUESTIONS, _question), lambda parse: _analyses(entered, parse)
+        ),
+        FACTS.key: measured_samples(entered, FACTS, _fact),
+    }
+
+
+_rights = scored_by(is_read_right, ALL)
+_accuracy = scored_by(is_read_right)
+
+
+def _control(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+    """Return the shares of right answers, without a repaired figure in a set of which only a part is accessible."""
+    result = _rights(sample, outcomes)
+    if sample.content["wholly_accessible"]:
+        return result
+    return replace(result, repaired=undefined(sample, (ALL,)).repaired)
+
+
+def _question(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+    return undefined(sample, (ACCURACY,)) if _is_fact(sample) else _accuracy(sample, outcomes)
+
+
+def _fact(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+    """The mean F1 of the repetitions; bounds take as 0 and as 1 what is missing or empty."""
+    if not _is_fact(sample):
+        return undefined(sample, (F1,))
+    answered = [outcome for outcome in outcomes if not outcome.without]
+    missing = len(outcomes) - len(answered)
+    official = {F1: fmean([(outcome.official or {}).get(F1, 0.0) for outcome in answered])} if not missing else None
+    read = [float((outcome.repaired or {})[F1]) for outcome in answered if not outcome.unreadable]
+    unknown = (len(outcomes) - len(read)) / len(outcomes)
+    worst = {F1: sum(read) / len(outcomes)}
+    best = {F1: worst[F1] + unknown}
+    if not read:
+        why = next(outcome.without or outcome.unreadable for outcome in outcomes)
+        score = StoryScore(sample.category, worst, best, None, why)
+    else:
+        score = StoryScore(sample.category, worst, best, {F1: fmean(read)})
+    return SampleResult(official, score, questions_unanswered(missing, len(outcomes)))
+
+
+def _analyses(entered: Entered, parse: Parse) -> Analyses:
+    reads, seed = reads_of(entered, QUESTIONS, parse), entered.settings.seed
+    wholes = entered.resources.derived(WHOLES, wholes_of)
+    return analyses_of(reads, wholes, parse, str(entered.settings.options[EMBEDDER]), seed)

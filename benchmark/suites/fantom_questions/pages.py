@@ -1,0 +1,337 @@
+"""The page of an item: the conversation, the question, what is right and what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from benchmark.domain.bounded_estimates import BoundedEstimate
+from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables.table import Cells
+from benchmark.suites.fantom_questions.analyses import BOTH, EXCLUDED, INCLUDED, REASONS, Reasons
+from benchmark.suites.fantom_questions.data import (
+    ANSWERABILITY,
+    CHOICE,
+    DISTANCE,
+    FACT,
+    INFORMATION,
+    LIST,
+    ORDERS,
+    SCENARIOS,
+    YES,
+)
+from benchmark.suites.items import ReadLine
+from benchmark.suites.questions import Beside, ItemContext, ItemView, Sample, SuiteData
+from benchmark.suites.reasons import note_of
+from benchmark.suites.results import EntrantResults
+from benchmark.suites.showing.entrants import row_of
+from benchmark.suites.showing.missing import missing_sentences
+from core.messages import Sentence, clauses, gettext_noop, listed, word
+
+_ANSWERS = {1: "yes", 0: "no", -1: "neither yes nor no"}
+_LONGEST_IN_A_SET, _LONGEST_ANSWER = 80, 300
+"""Characters of a right text and of an answer in the table of a set."""
+
+
+def item_of(view: ItemView, *steps: str, scenarios: Mapping[str, str] = SCENARIOS) -> ItemContext:
+    """Return what the page of an item shows; at `steps` questions are answered, and the others of the set stand in a
+    table. `scenarios` is what scenarios are called."""
+    sample = view.question.sample
+    content = sample.content
+    answered = view.answer is not None and view.question.step in steps
+    parses = {"Official": view.official, "Repaired": None if view.unreadable else view.repaired}
+    return {
+        "conversation": content["conversation"],
+        "question": content["question"],
+        "about": _about(content),
+        "options": [f"({letter}) {text}" for letter, text in zip("ab", content["options"], strict=False)],
+        "type": sample.category,
+        "scenario": scenarios.get(content["scenario"], ""),
+        "order": ORDERS.get(content["order"], ""),
+        "right": right_of(sample),
+        "wrong": _wrong(sample),
+        "parses": [_parse(name, sample, parse) for name, parse in parses.items()] if answered else [],
+        "unreadable": note_of(view.unreadable) if answered else "",
+        "outside": _outside(sample, parses["Repaired"]) if answered else "",
+        "fact": f"{content['fact_question']} {content['fact_answer']}",
+        "questions": _questions(view, scenarios) if view.question.step in steps else [],
+    }
+
+
+def _outside(sample: Sample, parse: SuiteData | None) -> str:
+    """The part of an answer that is none of the possible answers, empty without one."""
+    if not parse:
+        return ""
+    names = sample.content["names"]
+    return str(parse.get("outside") or ", ".join(name for name in parse.get("named", ()) if name not in names))
+
+
+def _questions(view: ItemView, scenarios: Mapping[str, str]) -> Sequence[ItemContext]:
+    """The questions of the set with their answers, that of the page among them; none where it is alone."""
+    here = view.question.sample.key
+    return (
+        [_row(beside, beside.sample.key == here, scenarios) for beside in view.beside] if len(view.beside) > 1 else []
+    )
+
+
+def _row(beside: Beside, here: bool, scenarios: Mapping[str, str]) -> ItemContext:
+    sample, answer = beside.sample, beside.answer
+    official = _parse("official", sample, beside.official) if answer is not None else None
+    repaired = (
+        _parse("repaired", sample, None if beside.unreadable else beside.repaired) if answer is not None else None
+    )
+    return {
+        "item": beside.item,
+        "here": here,
+        "type": sample.category,
+        "question": sample.content["question"],
+        "scenario": scenarios.get(sample.content["scenario"], ""),
+        "right": _shortened(right_of(sample), _LONGEST_IN_A_SET),
+        "answer": answer if answer is None else _shortened(answer, _LONGEST_ANSWER),
+        "official": official,
+        "repaired": replace(repaired, verdict="unreadable") if repaired and beside.unreadable else repaired,
+    }
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most].rstrip()} …"
+
+
+def _about(content: SuiteData) -> str:
+    """The subject of a question on who knows."""
+    if content["topic"] == ANSWERABILITY:
+        return str(content["fact_question"])
+    return f"{content['fact_question']} {content['fact_answer']}" if content["topic"] == INFORMATION else ""
+
+
+def right_of(sample: Sample) -> str:
+    """Return the right answer to a question, in words."""
+    kind, right = sample.content["kind"], sample.gold["right"]
+    if kind == CHOICE:
+        return f"({'ab'[sample.gold['key']]}) {right[0]}"
+    if kind == LIST or kind in (FACT, DISTANCE):
+        return ", ".join(right) or "nobody"
+    return "yes" if right[0] == YES else "no"
+
+
+def _wrong(sample: Sample) -> str:
+    return ", ".join(sample.gold["wrong"]) if sample.content["kind"] in (LIST, DISTANCE) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownParse:
+    """What the parse `name` read in an answer, and its verdict, both in words."""
+
+    name: str
+    read: str
+    verdict: str
+    wrong: bool = False
+
+
+def _parse(name: str, sample: Sample, parse: SuiteData | None) -> ShownParse:
+    if not parse:
+        return ShownParse(name, "nothing", "–")
+    if "right" not in parse:
+        return ShownParse(name, "the answer", f"token F1 {parse['f1']:.2f}")
+    verdict = "right" if parse["right"] else "wrong"
+    return ShownParse(name, parse_text(sample.content["kind"], parse), verdict, wrong=not parse["right"])
+
+
+def says(sample: Sample, parse: SuiteData) -> str:
+    """Return what an answer says, alike under controls: names by their place among those of the set, of two options or
+    texts which."""
+    kind = sample.content["kind"]
+    if kind == LIST:
+        names = list(sample.content["names"])
+        return (
+            ",".join(sorted(str(names.index(name)) if name in names else name for name in parse["named"])) or "nobody"
+        )
+    if parse.get("outside"):
+        return str(parse["outside"]).casefold()
+    if kind in (CHOICE, DISTANCE):
+        return "right" if parse["right"] else "wrong"
+    return f"{parse['f1']:.6g}" if "f1" in parse else parse_text(kind, parse)
+
+
+def parse_text(kind: str, parse: SuiteData) -> str:
+    """Return what a parse with a verdict takes an answer for, in words."""
+    if kind == DISTANCE:
+        right, wrong = parse["near"]
+        return f"cosine with the right text {right:.3f}, with the wrong one {wrong:.3f}"
+    if kind == LIST:
+        return ", ".join(parse["named"]) or "nobody"
+    if parse.get("outside"):
+        return f"“{parse['outside']}”"
+    if kind == CHOICE:
+        return "whether it names the right option" if parse["said"] is None else f"({'ab'[parse['said']]})"
+    return _ANSWERS[parse["said"]]
+
+
+Parse = Mapping[str, Any] | None
+
+
+def answer_lines(view: ItemView, *steps: str) -> list[ReadLine]:
+    """Return the one line of an answer given at one of `steps`; none of what is written at another."""
+    if view.question.step not in steps:
+        return []
+    sample, repaired = view.question.sample, None if view.unreadable else view.repaired
+    right, officially_right = _right(repaired), _right(view.official)
+    answer = _parse_text(sample, repaired)
+    return [
+        ReadLine(
+            about=sample.content["question"],
+            part=sample.category,
+            gold=_gold(sample),
+            official=_officially(sample, view.official, answer if right == officially_right else None),
+            repaired=answer,
+            right=right,
+            officially_right=officially_right,
+            note=note_of(view.unreadable) if view.unreadable and view.answer is not None else _near(repaired),
+        )
+    ]
+
+
+def _right(parse: Parse) -> bool | None:
+    """Return the verdict of a parse; None of a fact, whose words count one by one."""
+    return None if not parse or "right" not in parse else bool(parse["right"])
+
+
+def _gold(sample: Sample) -> str:
+    return _worded_options(sample)[sample.gold["key"]] if sample.content["kind"] == CHOICE else right_of(sample)
+
+
+def _worded_options(sample: Sample) -> list[str]:
+    return [f"({letter}) {text}" for letter, text in zip("ab", sample.content["options"], strict=False)]
+
+
+def _parse_text(sample: Sample, parse: Parse) -> str | None:
+    """Return what a parse takes an answer for, in words."""
+    if not parse:
+        return None
+    kind = sample.content["kind"]
+    if kind == FACT:
+        return f"token F1 {parse['f1']:.2f}"
+    if kind == DISTANCE:
+        return f"nearer to the {'right' if parse['right'] else 'wrong'} text"
+    if kind == CHOICE and parse["said"] is not None:
+        return _worded_options(sample)[parse["said"]]
+    return parse_text(kind, parse)
+
+
+def _officially(sample: Sample, parse: Parse, same: str | None) -> str | None:
+    """Return what the official parse takes an answer for; of a choice it says no more than whether it is the right
+    one, so that one with the same verdict is the `same`."""
+    if parse and sample.content["kind"] == CHOICE:
+        return same or ("the right option" if parse["right"] else "not the right option")
+    return _parse_text(sample, parse)
+
+
+def _near(parse: Parse) -> str:
+    if not parse or "near" not in parse:
+        return ""
+    right, wrong = parse["near"]
+    return f"cosine {right:.3f} with the right text, {wrong:.3f} with the wrong one"
+
+
+_REASONS = {
+    "official": gettext_noop(
+        "Wrong answers by reason; lists are those on answerability alone, as in the released code."
+    ),
+    "repaired": gettext_noop(
+        "Wrong answers by reason, of both kinds of lists. What could not be read is not among them."
+    ),
+}
+_REASON_NAMES: Mapping[str, str] = {
+    EXCLUDED: gettext_noop("One who knows lacking"),
+    INCLUDED: gettext_noop("One who does not know named"),
+    BOTH: gettext_noop("Both"),
+    "false_no": gettext_noop("False no"),
+    "false_yes": gettext_noop("False yes"),
+    "neither": gettext_noop("Neither"),
+}
+
+
+def table_of(
+    entrants: Sequence[EntrantResults],
+    group: str,
+    title: str,
+    columns: Sequence[Column],
+    cells: Sequence[Cells],
+    *notes: str,
+    lead: Sequence[str] = (),
+) -> Table:
+    """Return a table with a row of `cells` for each entrant, which has its place in the metric group `group`."""
+    rows = [row_of(entrant, group, values) for entrant, values in zip(entrants, cells, strict=True)]
+    lead = [*missing_sentences(columns, entrants, group), *lead]
+    return Table(
+        title=title,
+        columns=[Column(key="model", header=gettext_noop("Model")), *columns],
+        rows=rows,
+        lead=lead,
+        notes=[*notes],
+    )
+
+
+def incomplete_sentences(
+    entrants: Sequence[EntrantResults], metrics: Sequence[Mapping[str, BoundedEstimate]], headers: Mapping[str, str]
+) -> list[str]:
+    """Say of how many sets each figure of an entrant has nothing because not all their questions were asked; `headers`
+    names the figures that are of sets. Entrants with the same counts share a sentence."""
+    models: dict[str, list[str]] = {}
+    for entrant, estimates in zip(entrants, metrics, strict=True):
+        counts: dict[int, list[str]] = {}
+        for name, header in headers.items():
+            if name in estimates and (lacking := estimates[name].incomplete):
+                counts.setdefault(lacking, []).append(header)
+        numbers = clauses(*(f"{listed(named)}: {count:,}" for count, named in counts.items()))
+        models.setdefault(numbers, []).append(entrant.model)
+    return [
+        Sentence(
+            "Sets of which not all questions were asked are in no figure of sets ({numbers}), of {names}.",
+            numbers=numbers,
+            names=listed(names),
+        )
+        for numbers, names in models.items()
+        if numbers
+    ]
+
+
+def reasons_table(
+    entrants: Sequence[EntrantResults],
+    wrong_answers: Sequence[Mapping[str, Reasons]],
+    group: str,
+    scenarios: Mapping[str, str],
+    parse: str,
+) -> Table:
+    """Return the table of wrong answers by reason; `wrong_answers` are the counts of each entrant by scenario,
+    `scenarios` what these are called."""
+    names = {"lists": (EXCLUDED, INCLUDED, BOTH), "single": tuple(REASONS.values())}
+    columns = [
+        Column(
+            key=f"{scenario} {kind} {name}",
+            header=_REASON_NAMES[name],
+            group=f"{title.capitalize()}, {'lists' if kind == 'lists' else 'yes or no'}",
+            kind="count",
+        )
+        for scenario, title in scenarios.items()
+        for kind, reasons in names.items()
+        for name in reasons
+    ]
+    cells = [
+        {
+            f"{scenario} {kind} {name}": counts.get(name, 0)
+            for scenario in scenarios
+            for kind, counts in (("lists", reasons[scenario].lists), ("single", reasons[scenario].single))
+            for name in names[kind]
+        }
+        for reasons in wrong_answers
+    ]
+    return table_of(
+        entrants,
+        group,
+        Sentence("Wrong answers by reason, {parse} parse", parse=word(parse)),
+        columns,
+        cells,
+        _REASONS[parse],
+    )

@@ -1,0 +1,92 @@
+"""The share of sentences or utterances of which a model gave the right perceivers, and how the perceivers that it wrote
+are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from benchmark.suites.items import ReadLine
+from benchmark.suites.questions import ItemView, Sample
+
+ACCURACY, RECALL, WHOLE = "perception_accuracy", "perception_recall", "perception_whole"
+SHARES = (ACCURACY, RECALL, WHOLE)
+"""The share with the right perceivers of what a model wrote, that of what the story has, and whether all that it wrote
+is right (official) or all of the story (repaired)."""
+
+Shares = dict[str, float | None]
+
+
+def makes_a_set(names: object) -> bool:
+    """Return whether Python makes a set of it: a text becomes one of its letters."""
+    return isinstance(names, str) or (isinstance(names, list) and all(isinstance(name, str) for name in names))
+
+
+def names_in(names: object) -> list[str] | None:
+    """Return the names without empty ones, those of a text between its commas; None of what holds no names."""
+    listed = names.split(",") if isinstance(names, str) else names
+    if not isinstance(listed, (list, tuple)) or not all(isinstance(name, str) for name in listed):
+        return None
+    return [name.strip() for name in listed if name.strip()]
+
+
+def same_names(names: Sequence[str], gold: Sequence[str]) -> bool:
+    """Return whether both name the same people; an empty name is nobody."""
+    return {name.casefold() for name in names} == {name.casefold() for name in gold if name}
+
+
+Names = Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PerceivedLine:
+    """A line with its perceivers, what was `read` of it in words, None where nothing was, and whether that is right."""
+
+    text: str
+    perceivers: Names
+    read: str | None
+    right: bool
+
+
+def read_lines(
+    texts: Iterable[str],
+    perceivers: Iterable[Names],
+    scenes: Iterable[tuple[int | None, Names | None]],
+    right: Callable[[Names, str, Names], bool],
+) -> Iterator[PerceivedLine]:
+    """Yield each line with its perceivers and what was read of it.
+
+    `scenes` are the numbers of lines and the names that were read; `right` takes those names, the line and its
+    perceivers.
+    """
+    read = {at: names for at, names in scenes if at is not None}
+    for at, (text, gold) in enumerate(zip(texts, perceivers, strict=True)):
+        names = read.get(at)
+        words = None if names is None else ", ".join(names) or "nobody"
+        yield PerceivedLine(text, gold, words, names is not None and right(names, text, gold))
+
+
+def perceiver_lines(
+    lines: Iterable[PerceivedLine], view: ItemView, counts: Callable[[str], bool] = bool
+) -> list[ReadLine]:
+    """Return what `read_lines` yields as lines to be held against another model's, those alone that `counts` says are
+    scored; only the repaired parse is kept line by line."""
+    read = bool(view.answer) and not view.unreadable
+    return [
+        ReadLine(
+            about=line.text,
+            gold=", ".join(filter(None, line.perceivers)) or "nobody",
+            repaired=line.read or ("left out" if read else None),
+            right=line.right if read else None,
+        )
+        for line in lines
+        if counts(line.text)
+    ]
+
+
+def relined(sample: Sample, origins: Sequence[int | None], **content: Any) -> Sample:
+    """Return the sample told in other lines, of which new ones, those without an origin, have no perceivers."""
+    perceivers = sample.gold["perceivers"]
+    names = [[] if origin is None else perceivers[origin] for origin in origins]
+    return replace(sample, content={**sample.content, **content}, gold={**sample.gold, "perceivers": names})

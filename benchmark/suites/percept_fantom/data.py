@@ -1,0 +1,326 @@
+"""Annotation of who hears each utterance: the CSV files of Percept-FANToM, whose cells hold Python literals, which are
+read as literals and never evaluated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmark.suites.copies import (
+    BadImport,
+    CopyFile,
+    CopySource,
+    Imported,
+    bytes_of,
+    check_released,
+    digest_of,
+    licence_beside,
+    list_in,
+    rows_of_csv,
+    text_of,
+)
+from benchmark.suites.fantom_questions.data import (
+    ACCESSIBLE,
+    ARCHIVE,
+    CHOICE,
+    INACCESSIBLE,
+    LIST,
+    NOT_THERE,
+    YES_NO,
+    Fantom,
+    Problem,
+    QuestionSet,
+    Row,
+    Sets,
+    check_counts,
+    file_of,
+    names_of,
+    oddities,
+    question_sets,
+    read_fantom,
+    sample_of,
+    without_licence,
+)
+from benchmark.suites.fantom_questions.data import SOURCE as FANTOM
+from benchmark.suites.questions import Sample
+from core.incoming.text import NotJson, json_of
+from core.messages import gettext_noop
+
+FILE = "Percept-FANToM.csv"
+BESIDE = "Percept-FANToM-conv_with_perceivers.csv"
+"""A second copy of the annotation, a row a conversation; it need not be there."""
+DIGEST = "69ceaa7c1abc894ad8ef7a811d772f399393bf725e8dab7a4197465f74337691"
+"""The SHA-256 of the released file, as 64 hexadecimal digits, line ends as they were released."""
+PARTS, UTTERANCES = 311, 7_129
+COLUMNS = ("part_id", "utterance", "utterance_symbol_removed", "perceivers")
+_BESIDE_COLUMNS = ("part_id", "conversation_with_perceivers")
+_PART = re.compile(r"\d+-\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """An utterance as it stands, its speaker first, and who hears it; `line` is that of the file, from 1."""
+
+    text: str
+    perceivers: tuple[str, ...]
+    line: int
+
+
+Parts = Mapping[str, tuple[Utterance, ...]]
+"""The utterances of each part of a conversation, such as 3-0, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A copy of the annotation: the parts, and the SHA-256 of each file that was read, by name."""
+
+    parts: Parts
+    digests: Mapping[str, str]
+
+
+def read_annotation(folder: Path) -> Annotation:
+    """Read the annotation in a folder and check that it is the released one. Raises BadImport."""
+    raw = bytes_of(folder / FILE, "it beside the file of FANToM")
+    parts = _parts(text_of(raw, FILE))
+    for what, count, released in (
+        ("parts of conversations", len(parts), PARTS),
+        ("utterances", sum(map(len, parts.values())), UTTERANCES),
+    ):
+        if count != released:
+            raise BadImport(f"{FILE}: the number of {what} is {count:,}; expected {released:,}.")
+    digest = digest_of(raw)
+    check_released(FILE, digest, DIGEST)
+    return Annotation(parts, {FILE: digest} | _beside(folder / BESIDE, parts))
+
+
+def _parts(text: str) -> Parts:
+    parts: dict[str, list[Utterance]] = {}
+    last = ""
+    for line, row in rows_of_csv(text, FILE, COLUMNS):
+        part, utterance = row["part_id"].strip(), row["utterance"]
+        if not _PART.fullmatch(part):
+            _refuse(line, "part_id", f"it is {part[:40]!r}", "conversation and part, such as 3-0")
+        if part != last and part in parts:
+            _refuse(
+                line, "part_id", f"part {part} goes on after another one", "the utterances of a part one after another"
+            )
+        if not all(utterance.partition(": ")[:2]):
+            _refuse(line, "utterance", f"it is {utterance[:40]!r}", "a speaker and a colon first")
+        parts.setdefault(part, []).append(Utterance(utterance, _names(line, row["perceivers"]), line))
+        last = part
+    return {part: tuple(utterances) for part, utterances in parts.items()}
+
+
+def _refuse(line: int, column: str, actual: str, expected: str) -> None:
+    raise BadImport(f"{FILE}, line {line}, {column}: {actual}; expected {expected}.")
+
+
+def _names(line: int, cell: str) -> tuple[str, ...]:
+    values = list_in(cell) or []
+    names = tuple(value for value in values if isinstance(value, str) and value.strip())
+    if not names or len(names) < len(values):
+        _refuse(line, "perceivers", f"it is {cell[:40]!r}", "a Python list of names")
+    return names
+
+
+def _beside(file: Path, parts: Parts) -> dict[str, str]:
+    """The digest of the second file, which says the same; nothing where it is not there."""
+    if not file.is_file():
+        return {}
+    raw = bytes_of(file, "a second copy of the annotation")
+    seen: set[str] = set()
+    for line, row in rows_of_csv(text_of(raw, file.name), file.name, _BESIDE_COLUMNS):
+        part = row["part_id"].strip()
+        try:
+            annotated = json_of(row["conversation_with_perceivers"].encode())
+        except NotJson as error:
+            raise BadImport(f"{file.name}, line {line}: {error.message_for('its conversation')}") from error
+        seen.add(part)
+        if annotated != [{utterance.text: list(utterance.perceivers)} for utterance in parts.get(part, ())]:
+            raise BadImport(
+                f"{file.name}, line {line}: part {part[:40]!r} differs from {FILE}; expected the same in both."
+            )
+    if len(seen) != len(parts):
+        raise BadImport(f"{file.name}: the number of parts of conversations is {len(seen)}; expected {len(parts)}.")
+    return {file.name: digest_of(raw)}
+
+
+SOURCE = CopySource(
+    publisher=gettext_noop("the repository of its authors"),
+    address="https://github.com/chanijung/PercepToM",
+    folder="dataset/Percept_FANToM",
+    licence=gettext_noop(
+        "The repository has no licence file; the paper announces CC BY-NC 4.0: share and adapt with attribution, not "
+        "commercially. FANToM’s data are for evaluation only."
+    ),
+    checked=gettext_noop(
+        "Parts, utterances and sets are counted, the SHA-256 of the annotation is checked, and FANToM’s file as that "
+        "benchmark has it."
+    ),
+    files=(
+        CopyFile(FILE, gettext_noop("who hears each utterance")),
+        CopyFile(BESIDE, gettext_noop("the same once more, a row a conversation"), optional=True),
+        CopyFile(ARCHIVE, gettext_noop("FANToM itself, from its own repository; or the JSON file inside it")),
+        *(file for file in FANTOM.files if file.optional),
+    ),
+)
+
+
+LEFT_OUT = frozenset(
+    [
+        "5-0",
+        "7-0",
+        "9-0",
+        "10-0",
+        "10-1",
+        "45-0",
+        "49-0",
+        "57-0",
+        "57-1",
+        "59-0",
+        "62-0",
+        "65-0",
+        "67-1",
+        "68-0",
+        "76-0",
+        "76-1",
+        "79-0",
+        "85-1",
+        "92-1",
+        "104-0",
+        "106-0",
+        "109-0",
+        "109-1",
+        "110-0",
+        "116-0",
+        "116-1",
+        "120-0",
+        "133-0",
+        "138-0",
+        "149-0",
+        "149-1",
+        "156-0",
+        "157-0",
+        "162-0",
+        "168-0",
+        "168-1",
+        "168-2",
+        "192-1",
+        "193-0",
+        "193-1",
+        "195-0",
+        "202-1",
+        "203-1",
+        "212-0",
+        "212-1",
+        "222-0",
+        "226-0",
+        "229-1",
+        "232-0",
+        "237-0",
+        "246-0",
+        "246-1",
+        "249-0",
+        "249-1",
+        "255-0",
+        "255-1",
+        "255-2",
+    ]
+)
+"""The parts of FANToM's conversations that nobody annotated; the released code draws the order of options without
+them."""
+COUNTS = {"sets": 739, "sets with a false belief": 543, "sets with a true belief": 341}
+"""The part of FANToM's released file that is about annotated conversations."""
+SCENARIO_NAMES = {ACCESSIBLE: "true belief", INACCESSIBLE: "false belief"}
+ASKED = (CHOICE, LIST, YES_NO)
+_TYPOS = {"Makenzie": "Mackenzie", "Everevt": "Everett", "extricurricular": "extracurricular"}
+"""The spellings that the released code mends in conversations, so that they say what was annotated."""
+
+
+def load(folder: Path) -> Imported:
+    """Return the questions of a copy: a folder with the file of FANToM and the annotation of Percept-FANToM. Raises
+    BadImport."""
+    folder = folder if folder.is_dir() else folder.parent
+    file = file_of(folder)
+    copy, licence = read_fantom(file), licence_beside(file, "FANToM")
+    check_counts(copy)
+    annotation = read_annotation(folder)
+    sets = annotated_sets(copy)
+    _check_sets(copy.name, sets, annotation.parts)
+    samples = list(samples_of(sets, annotation.parts))
+    problems = [*without_licence(copy.name, licence), *_differing(copy, sets, annotation.parts)]
+    problems += oddities(replace(copy, sets=sets))
+    digests = {**copy.digests, **annotation.digests}
+    return Imported("Percept-FANToM", samples, licence, digests, problems, unchecked=copy.unchecked)
+
+
+def annotated_sets(copy: Fantom) -> Sets:
+    """Return the sets of questions about annotated conversations, the order of options drawn over these alone, as in
+    the released code."""
+    return question_sets([record for record in copy.records if record.set_id.rpartition("-")[0] not in LEFT_OUT])
+
+
+def samples_of(sets: Sets, parts: Parts) -> Iterator[Sample]:
+    """Return the choices, lists and yes or no questions without those on characters who are not in the conversation,
+    who perceives what beside them; a part without annotation has none."""
+    for set_id, question_set in sets.items():
+        rows = [row for row in question_set.rows if row.kind in ASKED and row.right != (NOT_THERE,)]
+        utterances = parts.get(set_id.rpartition("-")[0], ())
+        text = "\n".join(utterance.text for utterance in utterances) or question_set.short_context
+        wholly_accessible = all(row.scenario == ACCESSIBLE for row in rows)
+        scenarios = [
+            scenario for scenario in (ACCESSIBLE, INACCESSIBLE) if any(row.scenario == scenario for row in rows)
+        ]
+        for row in rows:
+            sample = sample_of(row, question_set, text, names_of(question_set), wholly_accessible)
+            content = {**sample.content, "scenarios": scenarios, "belief": SCENARIO_NAMES[row.scenario]}
+            yield replace(
+                sample,
+                content=content,
+                gold={**sample.gold, "perceivers": [list(utterance.perceivers) for utterance in utterances]},
+            )
+
+
+def utterances_of(sample: Sample) -> list[str]:
+    """Return the utterances of a sample's conversation, one for each of its gold's perceivers."""
+    return str(sample.content["conversation"]).split("\n")
+
+
+def _check_sets(name: str, sets: Sets, parts: Parts) -> None:
+    counts = {
+        "sets": len(sets),
+        "sets with a false belief": sum(_has_belief(question_set.rows, INACCESSIBLE) for question_set in sets.values()),
+        "sets with a true belief": sum(_has_belief(question_set.rows, ACCESSIBLE) for question_set in sets.values()),
+    }
+    for what, count in counts.items():
+        if count != COUNTS[what]:
+            raise BadImport(
+                f"{name}: the number of {what} about annotated conversations is {count:,}; expected {COUNTS[what]:,}."
+            )
+    for set_id in sets:
+        if set_id.rpartition("-")[0] not in parts:
+            raise BadImport(f"{name}: set {set_id} is about a conversation that the annotation lacks.")
+
+
+def _has_belief(rows: Sequence[Row], scenario: str) -> bool:
+    return any(row.kind == CHOICE and row.scenario == scenario for row in rows)
+
+
+def _differing(copy: Fantom, sets: Sets, parts: Parts) -> Iterator[Problem]:
+    """Conversations that the two files have in other words: the annotated ones are asked about."""
+    reported: set[str] = set()
+    for set_id, question_set in sets.items():
+        part = set_id.rpartition("-")[0]
+        if part not in reported and _mended(question_set) != [utterance.text.strip() for utterance in parts[part]]:
+            reported.add(part)
+            message = f"Set {set_id}: its conversation is not word by word the annotated one, which is asked about."
+            yield {"file": copy.name, "line": copy.lines.get(set_id, 0), "message": message}
+
+
+def _mended(question_set: QuestionSet) -> list[str]:
+    text = question_set.short_context
+    for wrong, right in _TYPOS.items():
+        text = text.replace(wrong, right)
+    return [line.strip() for line in text.split("\n") if line.strip()]

@@ -1,0 +1,163 @@
+"""An answer to a question in both parses."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from benchmark.methods.perceptions import Perceived, perceptions_of, repaired_perceptions
+from benchmark.suites.fantom_questions.asking import score_of
+from benchmark.suites.fantom_questions.data import LIST, Row, row_of
+from benchmark.suites.fantom_questions.parsing import (
+    Parse,
+    Scored,
+    after_marker,
+    is_stray,
+    official_parse,
+    repaired_parse,
+    scored_choice_list_or_yes_no,
+    why_unreadable,
+)
+from benchmark.suites.perceiving.perceptions import ACCURACY, RECALL, WHOLE, Shares, makes_a_set, names_in, same_names
+from benchmark.suites.questions import Parsed, Sample
+
+
+def listing_in(answer: str) -> str:
+    """Return the part of an answer that the released code takes for the list: from its only opening to its first
+    closing bracket, without such a pair all of it."""
+    if answer.count("[") != 1 or "]" not in answer:
+        return answer
+    return answer[answer.index("[") : answer.index("]") + 1]
+
+
+def scored_answer(row: Row, answer: str) -> Scored:
+    """Return a question with what its answer is officially read as."""
+    text = after_marker(answer)
+    return scored_choice_list_or_yes_no(row, text, listing_in(text) if row.kind == LIST else None)
+
+
+def parses_of(sample: Sample, answer: str) -> tuple[Parse, Parse | None]:
+    """Return the official parse of an answer and the repaired one, None where a person cannot read it."""
+    scored = scored_answer(row_of(sample), answer)
+    text = scored.listing or scored.answer
+    empty = scored.row.kind == LIST and "[" in text and not text.strip("[] \n")
+    repaired = repaired_parse(sample, "nobody" if empty else text)
+    return official_parse(sample, scored), repaired
+
+
+def parsed_answer(sample: Sample, answer: str) -> Parsed:
+    """Return both parses of an answer with their scores."""
+    official, repaired = parses_of(sample, answer)
+    return Parsed(
+        official=official,
+        repaired=repaired or {},
+        score=score_of(official),
+        repaired_score=None if repaired is None else score_of(repaired),
+        unreadable="" if repaired is not None else why_unreadable(sample, answer),
+        stray=is_stray(sample, repaired),
+    )
+
+
+_SYMBOLS = str.maketrans("", "", string.punctuation + "’…")
+_EVERYBODY = ("Everyone", "All")
+Read = tuple[int | None, list[str] | None]
+"""The number of the conversation's utterance, from 0, None of one that it lacks; the perceivers, None where they are
+not names."""
+
+
+def official_shares(answer: str, utterances: Sequence[str], perceivers: Sequence[Sequence[str]]) -> Shares | None:
+    """Return the shares of an answer; None where the released code leaves it out, or fails at it."""
+    perceived = perceptions_of(answer)
+    if not perceived:
+        return None
+    bare = _bare(tuple(utterances))
+    entries = [(str(key), names) for entry in perceived for key, names in entry.items() if makes_a_set(names)]
+    if not entries:
+        return None
+    units = [(_containing(key, bare), names) for key, names in entries]
+    right = [at for at, names in units if at is not None and _same(names, utterances[at], perceivers[at])]
+    return {
+        ACCURACY: len(right) / len(entries),
+        RECALL: len({*right}) / len(utterances) if utterances else None,
+        WHOLE: float(len(right) == len(entries)),
+    }
+
+
+def speakers_of(utterance: str, perceivers: Sequence[str]) -> set[str]:
+    """Return who speaks: of an utterance of everybody all perceivers, of several with a comma or an ampersand between
+    them each."""
+    speaker = utterance.partition(": ")[0]
+    if speaker in _EVERYBODY:
+        return {*perceivers}
+    return {name for part in speaker.split(" & ") for name in part.split(", ")}
+
+
+@lru_cache(1024)
+def _bare(utterances: tuple[str, ...]) -> tuple[str, ...]:
+    """The utterances without symbols but for the colon after the speaker."""
+    return tuple(
+        f"{speaker}: {spoken.translate(_SYMBOLS)}"
+        for speaker, _, spoken in (utterance.partition(": ") for utterance in utterances)
+    )
+
+
+def _containing(key: str, bare: Sequence[str]) -> int | None:
+    """The first utterance that has what is said in a key; a key without a speaker is empty, which stands in the
+    first."""
+    spoken = key.partition(": ")[2].translate(_SYMBOLS)
+    return next((at for at, text in enumerate(bare) if spoken in text), None)
+
+
+def _same(names: Sequence[str], utterance: str, gold: Sequence[str]) -> bool:
+    speakers = speakers_of(utterance, gold)
+    return {*names} - speakers == {*gold} - speakers
+
+
+def repaired_scenes(answer: str, utterances: Sequence[str]) -> list[Read] | None:
+    """Return what an answer says of each utterance that it writes; None where it cannot be read. Equal utterances are
+    taken in their order."""
+    perceived = repaired_perceptions(answer)
+    return None if perceived is None else list(_placed(perceived, [_plain(utterance) for utterance in utterances]))
+
+
+def _placed(perceived: Perceived, utterances: Sequence[str]) -> Iterator[Read]:
+    spoken = [text.partition(": ")[2] for text in utterances]
+    taken: set[int] = set()
+    for key, names in (pair for entry in perceived for pair in entry.items()):
+        text = _plain(str(key))
+        free = [at for at in range(len(utterances)) if at not in taken]
+        at = next((at for at in free if utterances[at] == text), None)
+        if at is None:  # without its speaker
+            at = next((at for at in free if spoken[at] == text), None)
+        if at is not None:
+            taken.add(at)
+        yield at, names_in(names)
+
+
+def _plain(utterance: str) -> str:
+    """An utterance in small letters without symbols, but for the colon after the speaker."""
+    speaker, colon, spoken = utterance.lower().partition(": ")
+    return colon.join(
+        " ".join(part.translate(_SYMBOLS).split()) for part in ((speaker, spoken) if colon else (speaker,))
+    )
+
+
+def repaired_shares(answer: str, utterances: Sequence[str], perceivers: Sequence[Sequence[str]]) -> Shares | None:
+    """Return the shares of an answer; None where it cannot be read. An utterance that is left out has no perceivers
+    that are right."""
+    scenes = repaired_scenes(answer, utterances)
+    if scenes is None:
+        return None
+    right = [at for at, names in scenes if at is not None and is_right(names, utterances[at], perceivers[at])]
+    return {
+        ACCURACY: len(right) / len(scenes) if scenes else None,
+        RECALL: len(right) / len(utterances) if utterances else None,
+        WHOLE: float(len(right) == len(utterances)),
+    }
+
+
+def is_right(names: Sequence[str] | None, utterance: str, gold: Sequence[str]) -> bool:
+    """Return whether names are the perceivers of an utterance, its speakers there or not."""
+    speakers = speakers_of(utterance, gold)
+    return names is not None and same_names([*names, *speakers], [*gold, *speakers])
