@@ -153,7 +153,7 @@ class JudgingFields(forms.Form):
             del self.fields["judge"], self.fields["judges"]
             return
         self.fields["judge"].queryset = self.fields["judges"].queryset = able_to(suite, judged)
-        self.fields["judge"].initial = None if suite.program else lexical.NAME
+        self.fields["judge"].initial = None if suite.asking.program else lexical.NAME
         for setting in suite.judging_settings:
             self.fields[setting.name] = setting_field(setting)
 
@@ -213,7 +213,9 @@ class SampleFields(RefusableForm):
     def set_samples(self, project: Project) -> None:
         """Offer the versions of the suite, and the splits and categories of the project or of imported samples."""
         suite, fields = self.suite, self.fields
-        able = ", ".join(able_suite.name for able_suite in suites_of(suite.name if suite.load else "", project.schema))
+        able = ", ".join(
+            able_suite.name for able_suite in suites_of(suite.name if suite.copied.load else "", project.schema)
+        )
         fields["suite"] = forms.ChoiceField(
             choices=[(name, suite.title) for name in dict.fromkeys((suite.name, suite.asked_for_as))],
             initial=suite.name, required=False, widget=forms.HiddenInput,
@@ -226,10 +228,12 @@ class SampleFields(RefusableForm):
         for name, rows in (("split", project.splits), ("category", project.categories)):
             samples = DatasetSample.objects.filter(dataset__in=datasets).exclude(**{name: ""}).order_by(name)
             there = (
-                samples.values_list(name, flat=True).distinct() if suite.load else rows.values_list("name", flat=True)
+                samples.values_list(name, flat=True).distinct()
+                if suite.copied.load
+                else rows.values_list("name", flat=True)
             )
             fields[name].choices = part_choices(there)
-            if suite.load and not there:
+            if suite.copied.load and not there:
                 del fields[name]
 
     @property
@@ -271,8 +275,8 @@ class LaunchForm(JudgingFields, ControlFields, SampleFields):
         fields["endpoints"].queryset = able_to(suite, [step.key for step in suite.launched if not step.judged])
         steps = [(step.key, step.label) for step in suite.launched]
         fields["steps"].choices, fields["steps"].initial = steps, [key for key, _ in steps]
-        fields["repetitions"].initial, fields["max_tokens"].initial = suite.repetitions, suite.max_tokens
-        fields["temperature"].help_text = Sentence("Empty takes {temperature}.", temperature=suite.temperature)
+        fields["repetitions"].initial, fields["max_tokens"].initial = suite.asking.repetitions, suite.asking.max_tokens
+        fields["temperature"].help_text = Sentence("Empty takes {temperature}.", temperature=suite.asking.temperature)
         self.set_judging(suite)
         asking = [setting for setting in suite.settings if setting not in suite.judging_settings]
         self.asking = [setting.name for setting in asking if not setting.method]
@@ -344,7 +348,7 @@ class LaunchForm(JudgingFields, ControlFields, SampleFields):
             chosen,
             dataset=chosen["dataset"],
             endpoints=list(chosen["endpoints"]),
-            judge=chosen.get("judge") if judged or suite.program else None,
+            judge=chosen.get("judge") if judged or suite.asking.program else None,
             options=options,
         )
 

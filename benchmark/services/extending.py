@@ -79,11 +79,11 @@ def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[Data
     check_endpoints(replace(plan, endpoints=added))
     suite, serving = plan.definition, set(run.parameters.example_stories or ())
     examples = sorted({story.number for story in fresh} & serving)
-    if examples and suite.prompting:
+    if examples and suite.asking.prompting:
         raise RunRefused(
             "{noun} {examples} serves this run's prompts as an example, so that it cannot be asked too; "
             "leave the split {split} out.", "split",
-            noun=suite.noun[0].capitalize(), examples=examples[0], split=suite.prompting.split,
+            noun=suite.noun[0].capitalize(), examples=examples[0], split=suite.asking.prompting.split,
         )  # fmt: skip
     return Extension(plan, added, fresh, _in_order([*here, *fresh]))
 
@@ -104,7 +104,7 @@ def _extend(by: User | None, run: Run, more: Extension, now: datetime) -> int:
     added = _add_items(run, more, now)
     if not added:
         return 0
-    examples = calibration_of(more.plan, more.stories) if more.plan.definition.prompting else None
+    examples = calibration_of(more.plan, more.stories) if more.plan.definition.asking.prompting else None
     run.params = run.parameters.about(len(more.stories), examples).as_json()
     everybody = replace(more.plan, endpoints=[*more.plan.endpoints, *more.added])
     names = [endpoint.name for endpoint in more.added]

@@ -150,8 +150,8 @@ def planned(suite: Suite, chosen: Mapping[str, Any], **rows: Any) -> Plan:
     that names stand for, and fields that take precedence. Raises RunRefused."""
     defaults = {
         "steps": [step.key for step in suite.launched],
-        "max_tokens": suite.max_tokens,
-        "repetitions": suite.repetitions,
+        "max_tokens": suite.asking.max_tokens,
+        "repetitions": suite.asking.repetitions,
     }
     given = {name: value for name in OF_ONE_RUN if (value := chosen.get(name)) not in (None, "", [])}
     if "budget" in given:

@@ -58,7 +58,7 @@ def check_all_but_samples(plan: Plan) -> None:
 
 def can_be_lean(suite: Suite) -> bool:
     """Return whether runs of the suite are planned without the contents of their samples."""
-    return suite.load is not None and suite.prompting is None
+    return suite.copied.load is not None and suite.asking.prompting is None
 
 
 def samples_of_import(plan: Plan) -> list[DatasetSample]:
@@ -72,10 +72,10 @@ def samples_of_import(plan: Plan) -> list[DatasetSample]:
 def _check_dataset(plan: Plan) -> None:
     """Raise RunRefused for samples of another suite, and for gold that this suite cannot ask about."""
     suite = plan.definition
-    if plan.dataset.suite != (suite.name if suite.load else ""):
+    if plan.dataset.suite != (suite.name if suite.copied.load else ""):
         needed = (
             Sentence("an imported copy of {suite}", suite=suite.title)
-            if suite.load
+            if suite.copied.load
             else gettext_noop("a version of the project's own gold")
         )
         raise RunRefused(
@@ -83,7 +83,7 @@ def _check_dataset(plan: Plan) -> None:
             dataset=plan.dataset, content=plan.dataset.title or word("gold"), suite=suite.title, needed=needed,
         )  # fmt: skip
     try:
-        why = suite.unfit(DatasetResources(plan.dataset)) if suite.unfit else ""
+        why = suite.gold.unfit(DatasetResources(plan.dataset)) if suite.gold.unfit else ""
     except SuiteFailed as error:
         raise RunRefused(str(error), "dataset") from error
     if why:

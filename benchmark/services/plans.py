@@ -70,12 +70,12 @@ class Plan:
     """Number of a draw of the ledger: under another number the same questions are asked again."""
 
     def __post_init__(self) -> None:
-        if self.definition.load is None:
+        if self.definition.copied.load is None:
             object.__setattr__(self, "suite", suite_for(self.suite, self.dataset.schema).name)
         defaults = {setting.name: setting.default for setting in self.definition.settings}
         object.__setattr__(self, "options", defaults | dict(self.options))
         unknown = {*self.steps} - {step.key for step in self.definition.steps}  # kept, to be refused
-        steps = self._programmed() if self.definition.program and not unknown else self.steps
+        steps = self._programmed() if self.definition.asking.program and not unknown else self.steps
         left_out = senseless(self.definition.controls, self.control) if self.control else {}
         # a form or a command may name one twice
         object.__setattr__(self, "steps", [step for step in dict.fromkeys(steps) if step not in left_out])
@@ -84,7 +84,7 @@ class Plan:
     def _programmed(self) -> Sequence[str]:
         """Return the steps that the suite's program names, and judging if there is a judge. A run that judges the
         answers of another one has no steps of its own."""
-        program, judging = self.definition.program, self.definition.judging
+        program, judging = self.definition.asking.program, self.definition.judging
         try:
             own = program(self.options) if program and self.source is None else ()
         except SuiteFailed as error:
@@ -117,7 +117,7 @@ class Plan:
     def prompt_set(self) -> str:
         """The name of the prompt set that is used: the chosen one, else the suite's own prompts."""
         chosen = next((setting.name for setting in self.definition.settings if setting.prompt_set), None)
-        return self.options[chosen] if chosen else self.definition.prompts_version or self.suite
+        return self.options[chosen] if chosen else self.definition.asking.prompts_version or self.suite
 
     @property
     def self_test(self) -> bool:
@@ -176,9 +176,9 @@ def prompt_hashes(plan: Plan) -> dict[str, str]:
 
     Raises BadPromptSet where a request could not be made: no prompt of the level, no place for what it is to show.
     """
-    sets = plan.definition.prompting
+    sets = plan.definition.asking.prompting
     if sets is None:
-        return {step: plan.definition.prompts.get(step, "") for step in plan.steps}
+        return {step: plan.definition.asking.prompts.get(step, "") for step in plan.steps}
     prompts = prompt_set_named(sets, plan.prompt_set, plan.dataset.project)
     return sets.hashes(prompts, plan.settings, plan.steps)
 
@@ -325,7 +325,7 @@ def draft_of(plan: Plan, stories: Sequence[DatasetSample]) -> Run:
         **{name: getattr(plan, name) for name in SHARED},
         own=stored[PARAMETER],
         options=stored[OPTION],
-        example_stories=tuple(calibration_of(plan, stories)) if plan.definition.prompting else None,
+        example_stories=tuple(calibration_of(plan, stories)) if plan.definition.asking.prompting else None,
         control_lists=LISTS_VERSION if plan.control else None,
         stories=len(stories),
     )
@@ -492,7 +492,7 @@ def _same_sentence(suite: Suite, name: str, same: int, looked: int, total: int) 
 def calibration_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[int]:
     """Numbers of the dataset's calibration samples that may serve where `stories` are asked; none where nothing needs
     them."""
-    sets = plan.definition.prompting
+    sets = plan.definition.asking.prompting
     if sets is None:
         return []
     needed = sets.serving(plan.settings, plan.steps, {story.category for story in stories})

@@ -24,7 +24,8 @@ from benchmark.services.leaderboards import differences, entrants_of, ranked_ent
 from benchmark.services.plans import swept_settings
 from benchmark.services.reports import reports_of
 from benchmark.services.sweeps import NO_LEVEL, judges_of_launch, level_name, level_of
-from benchmark.suites.contract import MetricGroup, Suite
+from benchmark.suites.contract import Suite
+from benchmark.suites.groups import MetricGroup
 from benchmark.suites.registry import suite_named, units_of_group
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.settings import Setting

@@ -6,7 +6,7 @@ import pytest
 
 from benchmark.services.made_elsewhere.files import Record
 from benchmark.services.made_elsewhere.matching import FileSample, Index, _spans, match
-from benchmark.suites.fantom.samples import SHORT, samples_of
+from benchmark.suites.fantom.parsing import SHORT, samples_of
 from benchmark.suites.fantom_questions.data import read_fantom
 from benchmark.suites.questions import Question
 from benchmark.suites.registry import suite_named

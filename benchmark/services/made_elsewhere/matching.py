@@ -311,7 +311,7 @@ def read_by_ids(
     plan: Plan, stories: Sequence[DatasetSample], made: Made, declared: Statements
 ) -> tuple[Plan, Mapping[str, Answered]]:
     """Return (the plan with the settings that the suite's own ids name, what these ids are of)."""
-    own = plan.definition.answer_ids
+    own = plan.definition.released.answer_ids
     if own is None:
         return plan, {}
     answers = {name: record.text for record in made.records for name in record.ids}
@@ -348,8 +348,8 @@ def index_of(
         FileSample(
             story.pk,
             story.key,
-            parts=[" ".join(texts_in(story.content.get(name))) for name in suite.told_by],
-            apart=[list(texts_in(story.content.get(name))) for name in suite.told_apart_by],
+            parts=[" ".join(texts_in(story.content.get(name))) for name in suite.texts.told_by],
+            apart=[list(texts_in(story.content.get(name))) for name in suite.texts.told_apart_by],
         )
         for story in stories
     ]
@@ -392,7 +392,7 @@ def read_orders(
     """Return the order of the options of each answer by letter whose record tells it. The answers to other options
     become unmatched. The others have the order of the suite's setting, which the plan states, or which goes with these
     `ids`. Raises BadFile, which calls the file by `name`, for an answer without any."""
-    lettered, orders = plan.definition.lettered, dict[ItemKey, Order]()
+    lettered, orders = plan.definition.texts.lettered, dict[ItemKey, Order]()
     if lettered is None:
         return orders
     setting = setting_of(plan.definition)
@@ -419,7 +419,12 @@ def read_orders(
 def setting_of(suite: Suite) -> Setting | None:
     """Return the setting for the order in which a run of the suite shows options; None without one."""
     return next(
-        (setting for setting in suite.settings if suite.lettered and setting.name == suite.lettered.setting), None
+        (
+            setting
+            for setting in suite.settings
+            if suite.texts.lettered and setting.name == suite.texts.lettered.setting
+        ),
+        None,
     )
 
 

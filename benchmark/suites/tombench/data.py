@@ -17,7 +17,6 @@ from benchmark.suites.answers import Answered, BadAnswers
 from benchmark.suites.copies import BadImport, CopyFile, CopySource, Imported, bytes_of, licence_in
 from benchmark.suites.lettered import OPTION_ORDER
 from benchmark.suites.questions import BadQuestion, Question, Sample
-from benchmark.suites.tombench.metrics import gold_letter
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Filled, Open
 from core.incoming.text import NotJson, json_of
@@ -264,6 +263,11 @@ SOURCE = CopySource(
         CopyFile("LICENSE", gettext_noop("the licence, at the top of the repository")),
     ),
 )
+
+
+def gold_letter(cell: str) -> str:
+    """Return the letter of an answer cell: `A` of `A. `."""
+    return cell.strip()[:1]
 
 
 @dataclass(frozen=True, slots=True)

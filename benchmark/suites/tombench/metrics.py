@@ -16,7 +16,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmark.suites.answers import AnswerScores, ParsedScores, read_answers
-from benchmark.suites.tombench.data import TRIES, Item, OfferedOptions, Order, official_orders, read_tombench, show
+from benchmark.suites.tombench.data import (
+    TRIES,
+    Item,
+    OfferedOptions,
+    Order,
+    gold_letter,
+    official_orders,
+    read_tombench,
+    show,
+)
 from benchmark.suites.tombench.parsing import extract_official, parse_official, parse_repaired
 from core.incoming.thoughts import without_thoughts
 from core.plain import WHERE_THERE_IS_ONE
@@ -78,11 +87,6 @@ def majority(votes: Sequence[str]) -> str | None:
 def majority_vote(votes: Iterable[str | None]) -> str | None:
     """Return the majority among the tries that chose an option, None where none did."""
     return majority([vote for vote in votes if vote is not None])
-
-
-def gold_letter(cell: str) -> str:
-    """Return the letter of an answer cell: `A` of `A. `."""
-    return cell.strip()[:1]
 
 
 def is_correct_officially(item: VotedItem) -> bool:
