@@ -18,8 +18,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmark.domain.gold_kinds.cells import NOTHING, Cells
-from benchmark.domain.gold_kinds.doubt import Doubt, doubts
+from benchmark.domain.doubtful_gold import Doubt, doubts
+from benchmark.domain.gold_kinds import NOTHING, Cells
 
 PROPOSITIONS = 12
 LABELS = np.array([0.4, 0.3, 0.15, 0.1, 0.05])

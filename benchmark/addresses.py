@@ -15,7 +15,7 @@ from annotation.models import Project
 from annotation.services.open_work import Work
 from benchmark.access import check_shown, closed_to, comparison_for, leaderboard_for, waiting_for
 from benchmark.domain.entered import PaperRow
-from benchmark.domain.gold_kinds.cells import REFERENCE, Kind
+from benchmark.domain.gold_kinds import REFERENCE, Kind
 from benchmark.domain.tables import Table
 from benchmark.models import AnswerFormat, Dataset, Run
 from benchmark.services.comparisons import Comparison, compare, pair_of, why_unreadable, with_corrected
@@ -23,8 +23,14 @@ from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, leaderboard_document
 from benchmark.services.doubtful_gold import DoubtfulGold, doubtful_gold
 from benchmark.services.entered_rows import rows_of
-from benchmark.services.gold_kind_cells import Labelling, labelled_versions, labelling_of
-from benchmark.services.gold_kinds import OVERALL, GoldMetrics, gold_metrics_of
+from benchmark.services.gold_kinds import (
+    OVERALL,
+    GoldMetrics,
+    Labelling,
+    gold_metrics_of,
+    labelled_versions,
+    labelling_of,
+)
 from benchmark.services.leaderboard_scope import (
     Leaderboard,
     answer_format_to_show,
@@ -302,7 +308,7 @@ class ChosenGold:
     def waiting(self) -> str:
         """Return why the metrics wait for the reader's own work on labels, empty where they do not; the cells behind
         them wait for work of any kind, story by story."""
-        return waiting_for(self.access, frozenset(self.metrics.stories), before=Work.ALIGNMENT)
+        return waiting_for(self.access, frozenset(self.metrics.cells.stories), before=Work.ALIGNMENT)
 
     def query(self, **others: Any) -> str:
         """Return the address of the choice, with others in their place."""
@@ -318,7 +324,7 @@ def chosen_gold(params: Mapping[str, str], access: ProjectAccess) -> ChosenGold 
     if labelling is None:
         return None
     metrics = gold_metrics_of(labelling)
-    if not metrics.stories:
+    if not metrics.cells.stories:
         return None
     key = params.get("dimension", "")
     if key and key not in metrics.keys:

@@ -13,7 +13,7 @@ from benchmark.addresses import chosen_doubts
 from benchmark.api.description import SLUG
 from benchmark.api.requests import DoubtfulGoldFilter
 from benchmark.api.results import TABLE_ANSWERS, TableView
-from benchmark.services.doubtful_tables import doubtful_table
+from benchmark.services.doubtful_gold import doubtful_table
 from core.api.fields import read_query
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import Http404, HttpResponse
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
@@ -15,9 +16,27 @@ from benchmark.addresses import ChosenGold, chosen_gold, table_named
 from benchmark.api.description import NO_ACCESS, SLUG, TABLE
 from benchmark.api.requests import GoldKindsFilter
 from benchmark.api.results import TABLE_ANSWERS, TableView
-from benchmark.api.shapes.results import GoldKindsOut
 from benchmark.services.gold_kind_tables import tables_of
 from core.api.fields import read_query
+
+
+class GoldKindsOut(serializers.Serializer):
+    """What a published version keeps of how its labels came about, and the tables of it."""
+
+    version = serializers.IntegerField()
+    versions = serializers.ListField(child=serializers.IntegerField(), help_text="Versions that models labelled.")
+    dimensions = serializers.ListField(child=serializers.CharField())
+    models = serializers.ListField(child=serializers.CharField())
+    stories = serializers.IntegerField(help_text="Stories that all of the models were asked about.")
+    cells = serializers.DictField(child=serializers.IntegerField(), help_text="Cells by kind of gold.")
+    stories_with_votes = serializers.IntegerField()
+    stories_with_imported_votes = serializers.IntegerField(
+        help_text="Stories with imported votes, which are not known to be blind."
+    )
+    votes_not_known_to_be_blind = serializers.IntegerField()
+    cells_with_suggestion = serializers.IntegerField()
+    method = serializers.CharField()
+    tables = serializers.ListField(child=serializers.CharField())
 
 
 def _chosen(request: Request, slug: str) -> ChosenGold:
@@ -47,12 +66,12 @@ class GoldKinds(GenericAPIView):
             "versions": [dataset.version for dataset in chosen.datasets],
             "dimensions": metrics.keys,
             "models": metrics.models,
-            "stories": len(metrics.stories),
+            "stories": len(metrics.cells.stories),
             "cells": {kind.value: count for kind, count in metrics.kinds.items()},
-            "stories_with_votes": kept.voted,
-            "stories_with_imported_votes": kept.imported,
-            "votes_not_known_to_be_blind": kept.unknown,
-            "cells_with_suggestion": kept.suggested,
+            "stories_with_votes": kept["voted"],
+            "stories_with_imported_votes": kept["imported"],
+            "votes_not_known_to_be_blind": kept["unknown"],
+            "cells_with_suggestion": kept["suggested"],
             "method": metrics.method,
             "tables": list(tables_of(metrics)),
         }

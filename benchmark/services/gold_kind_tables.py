@@ -1,16 +1,13 @@
-"""Figures by kind of gold as tables."""
+"""Effect of suggestions and adjudication on gold as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from benchmark.domain.gold_kinds.ceiling import Beside
-from benchmark.domain.gold_kinds.cells import REFERENCE, Kind
-from benchmark.domain.gold_kinds.moves import Move
-from benchmark.domain.gold_kinds.order import Swap
-from benchmark.domain.gold_kinds.scores import KindScore, in_order
+from benchmark.domain.bounded_estimates import BoundedEstimate
+from benchmark.domain.gold_kinds import REFERENCE, Kind, Move, in_order
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.gold_kinds import ALL_VOTES, BLIND_VOTES, OVERALL, UNKNOWN_VOTES, GoldMetrics
 from core.messages import Sentence, gettext_noop
@@ -91,66 +88,70 @@ PASSES: Mapping[str, Mapping[bool | None, str | None]] = {
 
 
 def tables_of(metrics: GoldMetrics, dimension: int = OVERALL) -> dict[str, Callable[[], Table]]:
-    """Return the tables by name, made when they are asked for; `dimension` is what those of one dimension are of."""
-    makers = {"by-kind": by_kind, "ranks": ranks, "swaps": swaps, "ceiling": ceiling_table}
-    tables = {name: partial(make, metrics, dimension) for name, make in makers.items()}
-    tables |= {"standing-in": partial(standing_in_table, metrics), "annotators": partial(annotators_table, metrics)}
-    return tables | {"moves": partial(moves_table, metrics), "by-dimension": partial(by_dimension, metrics)}
+    """Return functions that make the tables, by name; some tables are of one `dimension`."""
+    return {
+        "by-kind": partial(by_kind, metrics, dimension),
+        "ranks": partial(ranks, metrics, dimension),
+        "swaps": partial(swaps, metrics, dimension),
+        "ceiling": partial(ceiling_table, metrics, dimension),
+        "standing-in": partial(standing_in_table, metrics),
+        "annotators": partial(annotators_table, metrics),
+        "moves": partial(moves_table, metrics),
+        "by-dimension": partial(by_dimension, metrics),
+    }
 
 
 def dimension_sentence(metrics: GoldMetrics, dimension: int) -> str:
     """Return the name of a dimension, or of all."""
-    return ALL_DIMENSIONS if dimension == OVERALL else metrics.dimensions[dimension]
+    return ALL_DIMENSIONS if dimension == OVERALL else metrics.cells.dimensions[dimension]
 
 
-def estimated(key: str, estimate: Estimate) -> Cells:
-    """Return the cells of a figure with its interval, or why it has none."""
+def _cells(key: str, estimate: Estimate) -> Cells:
+    bounds = {f"{key}_bounds": estimate.bounds} if isinstance(estimate, BoundedEstimate) else {}
     return {
         key: estimate.value,
         f"{key}_interval": estimate.interval,
         f"{key}_interval_reason": estimate.reason or "",
+        **bounds,
     }
 
 
-def _scored(key: str, score: KindScore) -> Cells:
-    return {**estimated(key, score.estimate), f"{key}_bounds": score.bounds}
-
-
-def share(key: str, header: str, **more: Any) -> Column:
-    """Return the column of a share with its interval, in per cent."""
+def _share(key: str, header: str, **more: Any) -> Column:
     return Column(key=key, header=header, unit="%", kind="share", interval=f"{key}_interval", **more)
 
 
-def _share(key: str, header: str) -> Column:
-    return share(key, header, best="high", bounds=f"{key}_bounds")
+def _score(key: str, header: str) -> Column:
+    return _share(key, header, best="high", bounds=f"{key}_bounds")
+
+
+def _of(metrics: GoldMetrics, dimension: int) -> str:
+    return Sentence("Of: {metrics}.", metrics=dimension_sentence(metrics, dimension))
 
 
 def by_kind(metrics: GoldMetrics, dimension: int) -> Table:
     """Return the score of each model on each kind of gold."""
     scores = metrics.scores[dimension]
-    rows: list[Cells] = []
-    for model in in_order(scores):
-        row: Cells = {"model": model}
-        for kind in metrics.kinds:
-            row |= _scored(kind, scores[model][kind])
-        rows.append(row)
-    first = next(iter(scores.values()), {})
-    counts = {kind.value: score.cells for kind, score in first.items()}
+    inside = metrics.cells.in_dimension(None if dimension == OVERALL else dimension)
+    golds = metrics.cells.by_kind()
     return Table(
         title=gettext_noop("Accuracy by kind of gold"),
         columns=[
             Column(key="model", header=gettext_noop("Model")),
-            *(_share(kind.value, NAMES[kind]) for kind in metrics.kinds),
+            *(_score(kind.value, NAMES[kind]) for kind in metrics.kinds),
         ],
-        rows=rows,
+        rows=[
+            {"model": model}
+            | {key: cell for kind in metrics.kinds for key, cell in _cells(kind, scores[model][kind]).items()}
+            for model in in_order(scores)
+        ],
         notes=[
-            Sentence("Of: {metrics}.", metrics=dimension_sentence(metrics, dimension)),
+            _of(metrics, dimension),
             SCORED,
             *_vote_sentences(metrics),
             ROWS_NOTE,
             *(
-                Sentence("{names}: {count} cells.", names=NAMES[Kind(kind)], count=f"{count:,}")
-                for kind, count in counts.items()
+                Sentence("{names}: {count} cells.", names=NAMES[kind], count=f"{(inside & (golds[kind] >= 0)).sum():,}")
+                for kind in (metrics.kinds if scores else ())
             ),
         ],
     )
@@ -159,29 +160,30 @@ def by_kind(metrics: GoldMetrics, dimension: int) -> Table:
 def by_dimension(metrics: GoldMetrics) -> Table:
     """Return the score of each model in each dimension on each kind of gold."""
     keys = {at: "overall" if at == OVERALL else f"dimension{at}" for at in metrics.scores}
-    rows: list[Cells] = []
-    for kind in metrics.kinds:
-        for model in in_order(metrics.scores[OVERALL]):
-            row: Cells = {"kind": NAMES[kind], "model": model}
-            for at, key in keys.items():
-                row |= _scored(key, metrics.scores[at][model][kind])
-            rows.append(row | {"cells": metrics.scores[OVERALL][model][kind].cells})
     return Table(
         title=gettext_noop("Accuracy by kind of gold and dimension"),
         columns=[
             Column(key="kind", header=gettext_noop("Kind of gold")),
             Column(key="model", header=gettext_noop("Model")),
-            *(_share(key, dimension_sentence(metrics, at)) for at, key in keys.items()),
+            *(_score(key, dimension_sentence(metrics, at)) for at, key in keys.items()),
             Column(key="cells", header=gettext_noop("Cells"), kind="count"),
         ],
-        rows=rows,
+        rows=[
+            {"kind": NAMES[kind], "model": model, "cells": count}
+            | {
+                name: cell
+                for at, key in keys.items()
+                for name, cell in _cells(key, metrics.scores[at][model][kind]).items()
+            }
+            for kind, count in metrics.kinds.items()
+            for model in in_order(metrics.scores[OVERALL])
+        ],
         mark_within="kind",
         notes=[SCORED, *_vote_sentences(metrics)],
     )
 
 
 def _vote_sentences(metrics: GoldMetrics) -> Iterator[str]:
-    """Yield what gold made anew of votes is, where there is any."""
     if Kind.BLIND in metrics.kinds:
         yield BLIND_NOTE
     if Kind.UNKNOWN in metrics.kinds:
@@ -189,18 +191,9 @@ def _vote_sentences(metrics: GoldMetrics) -> Iterator[str]:
 
 
 def ranks(metrics: GoldMetrics, dimension: int) -> Table:
-    """Return Kendall's tau of each kind of gold with what it is compared with."""
-    rows: list[Cells] = [
-        {
-            "kind": NAMES[kind],
-            "beside": NAMES[REFERENCE[kind]],
-            **estimated("tau", order.tau),
-            "models": len(order.models),
-            "stories": order.tau.clusters,
-            "swaps": len(order.swaps),
-        }
-        for kind, order in metrics.orders[dimension].items()
-    ]
+    """Return Kendall's tau of each kind of gold with the gold compared with."""
+    orders = metrics.orders[dimension].items()
+    undefined = {tau.reason: kind for kind, (tau, _) in orders if tau.value is None}
     return Table(
         title=gettext_noop("Do ranks change?"),
         columns=[
@@ -211,26 +204,32 @@ def ranks(metrics: GoldMetrics, dimension: int) -> Table:
             Column(key="models", header=gettext_noop("Models"), kind="count"),
             Column(key="stories", header=gettext_noop("Stories"), kind="count"),
         ],
-        rows=rows,
+        rows=[
+            {
+                "kind": NAMES[kind],
+                "beside": NAMES[REFERENCE[kind]],
+                **_cells("tau", tau),
+                "models": tau.n,
+                "stories": tau.clusters,
+                "swaps": len(swapped),
+            }
+            for kind, (tau, swapped) in orders
+        ],
         notes=[
-            Sentence("Of: {metrics}.", metrics=dimension_sentence(metrics, dimension)),
+            _of(metrics, dimension),
             TAU_NOTE,
-            *(UNRANKED_NOTE for _ in range(bool(metrics.unranked))),
+            *([UNRANKED_NOTE] if metrics.unranked else []),
             SAME_CELLS,
-            *_undefined(rows),
+            *(
+                Sentence("No τ of {kind}: {reason}.", kind=NAMES[kind], reason=reason)
+                for reason, kind in undefined.items()
+            ),
         ],
     )
 
 
-def _undefined(rows: list[Cells]) -> Iterator[str]:
-    reasons = {row["tau_interval_reason"]: row["kind"] for row in rows if row["tau"] is None}
-    for reason, kind in reasons.items():
-        yield Sentence("No τ of {kind}: {reason}.", kind=kind, reason=reason)
-
-
 def swaps(metrics: GoldMetrics, dimension: int) -> Table:
     """Return the pairs of models whose order differs between kinds of gold."""
-    rows = [_swap(kind, swap) for kind, order in metrics.orders[dimension].items() for swap in order.swaps]
     points = {"unit": "%", "kind": "share"}
     return Table(
         title=gettext_noop("Models that swap"),
@@ -242,54 +241,61 @@ def swaps(metrics: GoldMetrics, dimension: int) -> Table:
             Column(key="behind", header=gettext_noop("Now behind by"), **points),
             Column(key="shift", header=gettext_noop("Shift"), interval="shift_interval", **points),
         ],
-        rows=rows,
+        rows=[
+            {"kind": NAMES[kind], "first": swap.first, "second": swap.second, "lead": swap.lead, "behind": swap.behind}
+            | _cells("shift", swap.shift)
+            for kind, (_, swapped) in metrics.orders[dimension].items()
+            for swap in swapped
+        ],
         notes=[SHIFT_NOTE, SAME_CELLS],
     )
 
 
-def _swap(kind: Kind, swap: Swap) -> Cells:
-    return {
-        "kind": NAMES[kind], "first": swap.first, "second": swap.second, "lead": swap.lead, "behind": swap.behind,
-        **estimated("shift", swap.shift),
-    }  # fmt: skip
-
-
 def moves_table(metrics: GoldMetrics) -> Table:
-    """Return how many labels moved at each step on their way to gold, by dimension."""
-    rows: list[Cells] = []
-    for at, moves in metrics.moves.items():
-        row: Cells = {"dimension": dimension_sentence(metrics, at), "at": at}
-        for move, moved in moves.items():
-            row |= estimated(move, moved.estimate) | {f"{move}_n": moved.cells}
-        rows.append(row)
+    """Return the share of labels that changed at each step on their way to gold, by dimension."""
     return Table(
         title=gettext_noop("How far labels moved"),
         columns=[
             Column(key="dimension", header=gettext_noop("Dimension")),
-            *(share(move.value, name, n=f"{move}_n") for move, name in MOVES.items()),
+            *(_share(move.value, name, n=f"{move}_n") for move, name in MOVES.items()),
         ],
-        rows=rows,
+        rows=[
+            {"dimension": dimension_sentence(metrics, at), "at": at}
+            | {f"{move}_n": moved.n for move, moved in by_move.items()}
+            | {key: cell for move, moved in by_move.items() for key, cell in _cells(move, moved).items()}
+            for at, by_move in metrics.moves.items()
+        ],
         notes=[MOVED_NOTE],
     )
 
 
 def ceiling_table(metrics: GoldMetrics, dimension: int) -> Table:
-    """Return the score of annotators who are left out, and of models in their places, by all and by blind votes."""
+    """Return the score of left-out annotators, and of models in their places, by all and by blind votes."""
     ceilings = {votes: metrics.ceilings[votes][dimension] for votes in VOTES}
-    rows = [_left_out_row(LEFT_OUT, {votes: ceiling.people for votes, ceiling in ceilings.items()})]
-    for name in next(iter(ceilings.values())).annotators:
-        rows.append(_left_out_row(name, {votes: ceiling.annotators[name] for votes, ceiling in ceilings.items()}))
-    for name in in_order(metrics.scores[OVERALL]):
-        rows.append(_model_row(name, {votes: ceiling.models[name] for votes, ceiling in ceilings.items()}))
+    rows: dict[str, Cells] = {}
+    for votes, found in ceilings.items():
+        for who, score in {LEFT_OUT: found.people, **found.annotators}.items():
+            rows.setdefault(who, {"who": who}).update(_cells(votes, score))
+        for who in in_order(metrics.scores[OVERALL]):
+            score, difference = found.models[who]
+            row = rows.setdefault(who, {"who": who, "model": who})
+            row.update(_cells(votes, score) | _cells(f"{votes}_less", difference))
     return Table(
         title=gettext_noop("The ceiling: annotators against each other"),
         columns=[
             Column(key="who", header=gettext_noop("Who")),
-            *(column for votes, name in VOTES.items() for column in _ceiling_columns(votes, name)),
+            *(
+                column
+                for votes, name in VOTES.items()
+                for column in (
+                    _share(votes, gettext_noop("Score"), group=name),
+                    _share(f"{votes}_less", gettext_noop("Less annotators"), group=name),
+                )
+            ),
         ],
-        rows=rows,
+        rows=list(rows.values()),
         notes=[
-            Sentence("Of: {metrics}.", metrics=dimension_sentence(metrics, dimension)),
+            _of(metrics, dimension),
             CEILING_NOTE,
             *(
                 Sentence("{name}: {cells} places.", name=name, cells=f"{ceilings[votes].cells:,}")
@@ -299,62 +305,42 @@ def ceiling_table(metrics: GoldMetrics, dimension: int) -> Table:
     )
 
 
-def _left_out_row(who: str, scores: Mapping[str, Estimate]) -> Cells:
-    cells = (estimated(votes, score) for votes, score in scores.items())
-    return {"who": who, **_merged(cells)}
-
-
-def _model_row(model: str, beside: Mapping[str, Beside]) -> Cells:
-    cells = (
-        estimated(votes, compared.score) | estimated(f"{votes}_less", compared.difference)
-        for votes, compared in beside.items()
-    )
-    return {"who": model, "model": model, **_merged(cells)}
-
-
-def _merged(cells: Iterable[Cells]) -> Cells:
-    return {key: cell for of_cells in cells for key, cell in of_cells.items()}
-
-
-def _ceiling_columns(votes: str, name: str) -> list[Column]:
-    return [
-        share(votes, gettext_noop("Score"), group=name),
-        share(f"{votes}_less", gettext_noop("Less annotators"), group=name),
-    ]
-
-
 def standing_in_table(metrics: GoldMetrics) -> Table:
-    """Return whether each model may stand in for an annotator; no rows where the test has none to say."""
-    rows: list[Cells] = [
-        {
-            "model": model,
-            "votes": STANDING_VOTES[votes],
-            **estimated("advantage", test.advantage),
-            "over_stories": test.over_stories,
-            "published": test.published.winning_rate,
-            "tested": test.published.tested,
-            "passes": PASSES[votes][test.passes],
-        }
-        for votes, by_model in metrics.standing_in.items()
-        for model in in_order(metrics.scores[OVERALL])
-        if (test := by_model[model]).advantage.value is not None
-    ]
-    tests = [test for by_model in metrics.standing_in.values() for test in by_model.values()]
-    reasons = {test.reason for test in tests if test.reason}
+    """Return whether each model may stand in for an annotator. Has no rows if no test has a result."""
+    tests = [test for by_model in metrics.standing_in.values() for _, test in by_model.values()]
     return Table(
         title=gettext_noop("May a model stand in for an annotator?"),
         columns=[
             Column(key="model", header=gettext_noop("Model")),
             Column(key="votes", header=gettext_noop("Votes")),
-            share("advantage", gettext_noop("Advantage")),
+            _share("advantage", gettext_noop("Advantage")),
             Column(key="over_stories", header=gettext_noop("Winning rate, over stories"), kind="number"),
             Column(key="published", header=gettext_noop("As published"), kind="number"),
             Column(key="tested", header=gettext_noop("Annotators tested"), kind="count"),
             Column(key="passes", header=gettext_noop("May stand in")),
         ],
-        rows=rows,
+        rows=[
+            {
+                "model": model,
+                "votes": STANDING_VOTES[votes],
+                **_cells("advantage", test.advantage),
+                "over_stories": test.winning_rate,
+                "published": published.winning_rate,
+                "tested": published.tested,
+                "passes": PASSES[votes][test.passes],
+            }
+            for votes, by_model in metrics.standing_in.items()
+            for model in in_order(metrics.scores[OVERALL])
+            for published, test in [by_model[model]]
+            if test.advantage.value is not None
+        ],
         mark_within="votes",
-        notes=[EPSILON_NOTE, WINNING_NOTE, *_unknown_sentences(metrics), *sorted(reasons)],
+        notes=[
+            EPSILON_NOTE,
+            WINNING_NOTE,
+            *_unknown_sentences(metrics),
+            *sorted({test.reason for test in tests if test.reason}),
+        ],
     )
 
 
@@ -363,39 +349,34 @@ def _unknown_sentences(metrics: GoldMetrics) -> list[str]:
 
 
 def annotators_table(metrics: GoldMetrics) -> Table:
-    """Return each model against each annotator left out, as published."""
-    columns = {
-        "items": gettext_noop("Cells"),
-        "advantage": gettext_noop("Model at least as near"),
-        "human_advantage": gettext_noop("Annotator at least as near"),
-    }
-    rows: list[Cells] = [
-        {
-            "model": model,
-            "votes": STANDING_VOTES[votes],
-            "annotator": metrics.annotators[row.annotator],
-            "items": row.items,
-            "advantage": row.advantage,
-            "human_advantage": row.human_advantage,
-            "p": row.p,
-            "p_corrected": row.p_corrected,
-        }
-        for votes, by_model in metrics.standing_in.items()
-        for model in in_order(metrics.scores[OVERALL])
-        for row in by_model[model].published.annotators
-        if row.advantage is not None
-    ]
+    """Return each model against each left-out annotator, as published."""
     return Table(
         title=gettext_noop("Models against each annotator"),
         columns=[
             Column(key="model", header=gettext_noop("Model")),
             Column(key="annotator", header=gettext_noop("Annotator")),
             Column(key="votes", header=gettext_noop("Votes")),
-            Column(key="items", header=columns.pop("items"), kind="count"),
-            *(Column(key=key, header=header, unit="%", kind="share") for key, header in columns.items()),
+            Column(key="items", header=gettext_noop("Cells"), kind="count"),
+            Column(key="advantage", header=gettext_noop("Model at least as near"), unit="%", kind="share"),
+            Column(key="human_advantage", header=gettext_noop("Annotator at least as near"), unit="%", kind="share"),
             Column(key="p", header="p", kind="number", digits=4),
             Column(key="p_corrected", header=gettext_noop("p, corrected"), kind="number", digits=4),
         ],
-        rows=rows,
+        rows=[
+            {
+                "model": model,
+                "votes": STANDING_VOTES[votes],
+                "annotator": metrics.cells.annotators[row.annotator],
+                "items": row.items,
+                "advantage": row.advantage,
+                "human_advantage": row.human_advantage,
+                "p": row.p,
+                "p_corrected": row.p_corrected,
+            }
+            for votes, by_model in metrics.standing_in.items()
+            for model in in_order(metrics.scores[OVERALL])
+            for row in by_model[model][0].annotators
+            if row.advantage is not None
+        ],
         notes=[EPSILON_NOTE, *_unknown_sentences(metrics)],
     )

@@ -19,7 +19,7 @@ def _to_look_at(project: Project, user: User, role: Role) -> set[int]:
         return set()
     # with NumPy, which nothing that other roles open needs
     from benchmark.services.doubtful_gold import doubtful_gold
-    from benchmark.services.gold_kind_cells import labelled_versions, labelling_of
+    from benchmark.services.gold_kinds import labelled_versions, labelling_of
 
     waiting = []
     for dataset in labelled_versions(project):

@@ -20,7 +20,7 @@ from annotation.services.adjudication import (
 )
 from benchmark.models import SecondLook
 from benchmark.services.doubtful_gold import DoubtfulCell, doubtful_gold
-from benchmark.services.gold_kind_cells import Labelling
+from benchmark.services.gold_kinds import Labelling
 
 REASON = "second look: models of several families said otherwise"
 """The reason of a decision whose expert gave none: without having seen what models said, nobody can name it."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import ProjectAccess, unfinished
+from annotation.access import unfinished
 from annotation.domain.ordering import shuffled
 from annotation.domain.schema import Dimension
 from annotation.forms.adjudication import DecisionForm
@@ -26,29 +26,27 @@ from annotation.forms.decisions import CellIn, DecisionsIn, TakenBack
 from annotation.models import Role, Story, adjudication_queue
 from annotation.services import claims
 from annotation.services.adjudication import AdjudicationRefused, DecidedMeanwhile
-from annotation.views.saving import CellFragment, DecidedCell, LastAction, SavedCell, saved
+from annotation.views.saving import saved
 from benchmark.access import results_access
 from benchmark.addresses import ChosenDoubts, chosen_doubts
-from benchmark.models import SecondLook
-from benchmark.services.doubtful_gold import DoubtfulCell
-from benchmark.services.doubtful_tables import BLIND, PUBLISHED, SIMULATED, STATES, doubtful_table, state_of
-from benchmark.services.downloads import TABLE_TYPES, table_file
+from benchmark.services.doubtful_gold import BLIND, PUBLISHED, SIMULATED, DoubtfulCell, doubtful_table
 from benchmark.services.second_looks import look_again, take_back
-from benchmark.views.files import NAMES, PageFile
-from core.plain import Json, plain
+from benchmark.views.downloads import table_response
+from benchmark.views.files import files_of
+from core.plain import Json
 from core.views.pages import Context
 
 A_PAGE, LISTED = 12, 25
+NAME = "doubtful-gold"
+LOOK = ("label", "revision", "row", "reason", "replaces")
+"""Names of an expert's answer about a cell: `row` is the id of its gold label, and `replaces` the expert's earlier
+label."""
 
 
-def _chosen(request: HttpRequest, slug: str) -> tuple[ProjectAccess, ChosenDoubts | None]:
-    access = results_access(request.user, slug, role=Role.EXPERT)
-    return access, chosen_doubts(request.GET.dict(), access)
-
-
-def _chosen_doubts(request: HttpRequest, slug: str) -> ChosenDoubts:
-    """Return what the address asks for. Raises Http404 where there is none, PermissionDenied where it waits."""
-    _access, chosen = _chosen(request, slug)
+def _chosen(request: HttpRequest, slug: str) -> ChosenDoubts:
+    """Return what the address asks for. Raises Http404 without labelled gold, PermissionDenied if the reader has to
+    finish other work first."""
+    chosen = chosen_doubts(request.GET.dict(), results_access(request.user, slug, role=Role.EXPERT))
     if chosen is None:
         raise Http404(_("No finished run has labelled published gold."))
     if chosen.waiting:
@@ -57,45 +55,18 @@ def _chosen_doubts(request: HttpRequest, slug: str) -> ChosenDoubts:
 
 
 @dataclass(frozen=True, slots=True)
-class Chip:
-    """A label to choose; `between` says whether it is gold's or the models', `chosen` whether an expert gave it."""
-
-    label: str
-    digit: int
-    meaning: str
-    between: bool
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """An expert's answer about a cell, of the `revision` of its gold label with the id `row`; `replaces` is the label
-    that the expert gave it before."""
-
-    label: str
-    revision: int
-    row: int
-    reason: str = ""
-    replaces: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class PageCell:
-    """A doubtful cell as an expert sees it: blind, unless somebody has looked at it. `chips` are all labels of its
-    dimension, gold's and the models' first, in an order that tells neither."""
+    """A doubtful cell as an expert sees it: blind, unless somebody has looked at it."""
 
     doubt: DoubtfulCell
     dimension: Dimension
     voted: bool
     own: bool
+    """Whether the look at it is the expert's own."""
 
     @property
-    def id(self) -> str:
-        return self.doubt.id
-
-    @property
-    def state(self) -> str:
-        return STATES[state_of(self.doubt)]
+    def key(self) -> tuple[str, str]:
+        return self.doubt.proposition.uid, self.dimension.key
 
     @property
     def for_me(self) -> bool:
@@ -103,22 +74,28 @@ class PageCell:
 
     @property
     def label(self) -> str:
-        """Return what was said, empty before."""
+        """The label of the look. Empty before one."""
         return self.doubt.look.label if self.doubt.look and not self.doubt.waits else ""
 
     @property
-    def chips(self) -> list[Chip]:
-        first = shuffled([self.doubt.gold, self.doubt.proposed], self.id)
-        values = [*first, *(value for value in self.dimension.values if value not in first)]
+    def chips(self) -> list[Context]:
+        """All labels of the dimension, gold's and the models' first (`between`) in an order that tells neither."""
+        first = shuffled([self.doubt.gold, self.doubt.proposed], self.doubt.id)
         meanings = {label.value: label.meaning for label in self.dimension.labels}
         return [
-            Chip(value, self.dimension.digit(value), meanings[value], value in first, value == self.label)
-            for value in values
+            {
+                "label": value,
+                "digit": self.dimension.digit(value),
+                "meaning": meanings[value],
+                "between": value in first,
+                "chosen": value == self.label,
+            }
+            for value in dict.fromkeys([*first, *self.dimension.values])
             if value in meanings
         ]
 
 
-def _cells(chosen: ChosenDoubts, doubts: list[DoubtfulCell]) -> list[PageCell]:
+def _cells(chosen: ChosenDoubts, doubts: Sequence[DoubtfulCell]) -> list[PageCell]:
     schema, user = chosen.dataset.schema, chosen.access.user
     voted = adjudication_queue.voted_on(user, [doubt.proposition.pk for doubt in doubts])
     return [
@@ -135,46 +112,42 @@ def _cells(chosen: ChosenDoubts, doubts: list[DoubtfulCell]) -> list[PageCell]:
 @require_GET
 def doubtful(request: HttpRequest, slug: str) -> HttpResponse:
     """The queue: cells that wait for a second look, or those that had one with what came of it."""
-    access, chosen = _chosen(request, slug)
+    access = results_access(request.user, slug, role=Role.EXPERT)
+    chosen = chosen_doubts(request.GET.dict(), access)
     context: Context = {"chosen": chosen}
     if chosen and not chosen.waiting:
         done = request.GET.get("show") == "looked-at"
-        page = Paginator(chosen.gold.looked_at if done else chosen.gold.waiting, LISTED).get_page(
-            request.GET.get("page")
-        )
-        address = reverse("benchmark:doubtful_file", args=[slug, "SUFFIX"])
+        listed = chosen.gold.looked_at if done else chosen.gold.waiting
+        page = Paginator(listed, LISTED).get_page(request.GET.get("page"))
+
+        def address(kind: str, name: str, suffix: str) -> str:
+            return f"{reverse('benchmark:doubtful_file', args=[slug, suffix])}?{chosen.query}"
+
         context |= {
             "done": done,
             "page": page,
             "cells": _cells(chosen, list(page)),
             "query": chosen.query + ("&show=looked-at" if done else ""),
             "notes": [SIMULATED, BLIND, PUBLISHED],
-            "files": [
-                PageFile(f"{address.replace('SUFFIX', suffix)}?{chosen.query}", NAMES[suffix])
-                for suffix in ("csv", "json", "tex")
-            ],
+            "files": files_of("table", NAME, address),
         }
     return render(request, "benchmark/doubtful/queue.html", access.context | context)
 
 
 @require_GET
 def doubtful_file(request: HttpRequest, slug: str, data: str) -> HttpResponse:
-    chosen = _chosen_doubts(request, slug)
-    if data not in TABLE_TYPES:
-        raise Http404(_("There is no such format of tables."))
-    content = table_file(doubtful_table(chosen.gold, chosen.dataset.schema), data, "doubtful-gold")
-    response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-doubtful-gold.{data}"'
-    return response
+    chosen = _chosen(request, slug)
+    tables = {NAME: partial(doubtful_table, chosen.gold, chosen.dataset.schema)}
+    return table_response(tables, NAME, data, f"{slug}-{NAME}")
 
 
 @require_GET
 def second_look(request: HttpRequest, slug: str) -> HttpResponse:
     """Cells to look at, in the order of doubt, from the one that `cell` names or that follows `after`; their stories
     are claimed."""
-    chosen = _chosen_doubts(request, slug)
+    chosen = _chosen(request, slug)
     waiting = [cell for cell in _cells(chosen, chosen.gold.waiting) if cell.for_me]
-    named = [cell for cell in _cells(chosen, list(chosen.gold.cells)) if cell.id == request.GET.get("cell")]
+    named = [cell for cell in _cells(chosen, list(chosen.gold.cells)) if cell.doubt.id == request.GET.get("cell")]
     others = [cell for cell in waiting if cell not in named]
     cells = [*named, *_following(others, request.GET.get("after", ""))][:A_PAGE]
     stories = {cell.doubt.proposition.table.story_id: cell.doubt.proposition.table.story for cell in cells}
@@ -195,13 +168,13 @@ def second_look(request: HttpRequest, slug: str) -> HttpResponse:
         "pace": {"all": 0},
         "query": chosen.query,
     }
-    context["settings"] = _settings(chosen, claimed, after=free[-1].id)
+    context["settings"] = _settings(chosen, claimed, after=free[-1].doubt.id)
     return render(request, "benchmark/doubtful/look.html", chosen.access.context | context)
 
 
 def _following(cells: list[PageCell], after: str) -> list[PageCell]:
     """Return the cells that follow the one of that id, those before it behind them."""
-    at = next((place for place, cell in enumerate(cells, 1) if cell.id == after), 0)
+    at = next((place for place, cell in enumerate(cells, 1) if cell.doubt.id == after), 0)
     return cells[at:] + cells[:at]
 
 
@@ -234,48 +207,34 @@ def _settings(chosen: ChosenDoubts, stories: list[Story], *, after: str) -> Cont
 @transaction.atomic
 def save_looks(request: HttpRequest, slug: str) -> JsonResponse:
     """Keep what an expert says of doubtful cells; the answer has each cell as it then stands."""
-    chosen = _chosen_doubts(request, slug)
+    chosen = _chosen(request, slug)
 
     def save(posted: DecisionsIn) -> Json:
         doubts = [_doubt(chosen, change) for change in posted.changes]
         for story in {cell.proposition.table.story for cell in doubts}:
             claims.keep_up(by=chosen.access.user, story=story, now=timezone.now())
         for change, cell in zip(posted.changes, doubts, strict=True):
-            _look(chosen, cell, Look(change.label, change.revision, change.row, change.reason, change.replaces))
+            _look(chosen, cell, {name: getattr(change, name) for name in LOOK})
         fragments = _fragments(request, slug, posted.changes)
         saved_cells = [
-            SavedCell(
-                fragment.proposition,
-                fragment.dimension,
-                fragment.html,
-                change.idempotency_key,
-                change.changed_at.isoformat(),
-            )
+            fragment | {"idempotency_key": change.idempotency_key, "changed_at": change.changed_at.isoformat()}
             for change, fragment in zip(posted.changes, fragments, strict=True)
         ]
-        return {"saved": plain(saved_cells), "warnings": {}}
+        return {"saved": saved_cells, "warnings": {}}
 
     return saved(request, DecisionsIn, save, made=_("made these decisions"), refused=AdjudicationRefused)
 
 
-def _look(chosen: ChosenDoubts, cell: DoubtfulCell, look: Look) -> SecondLook:
-    return look_again(
+def _look(chosen: ChosenDoubts, cell: DoubtfulCell, answer: Json) -> None:
+    """Keep an expert's answer about a cell, whose names are in LOOK."""
+    look_again(
         by=chosen.access.user,
         labelling=chosen.labelling,
         proposition=cell.proposition,
         dimension=cell.dimension,
-        label=look.label,
-        revision=look.revision,
-        row=look.row,
-        reason=look.reason,
-        replaces=look.replaces,
         now=timezone.now(),
+        **answer,
     )
-
-
-def _look_of(form: DecisionForm) -> Look:
-    values = form.cleaned_data
-    return Look(values["label"], values["revision"], values["row"], values["reason"], values["replaces"])
 
 
 def _doubt(chosen: ChosenDoubts, named: CellIn) -> DoubtfulCell:
@@ -285,69 +244,71 @@ def _doubt(chosen: ChosenDoubts, named: CellIn) -> DoubtfulCell:
     raise AdjudicationRefused(_("This cell is not doubtful, or its gold changed since it was published."))
 
 
-def _fragments(request: HttpRequest, slug: str, named: Iterable[CellIn]) -> list[CellFragment]:
-    chosen = _chosen_doubts(request, slug)
-    cells_by_key = {
-        (cell.doubt.proposition.uid, cell.dimension.key): cell for cell in _cells(chosen, list(chosen.gold.cells))
-    }
+def _fragments(request: HttpRequest, slug: str, named: Iterable[CellIn]) -> list[Json]:
+    """Return {proposition, dimension, html} of each cell; the last is empty if the cell is no longer there."""
+    chosen = _chosen(request, slug)
+    cells = {cell.key: cell for cell in _cells(chosen, chosen.gold.cells)}
     return [
-        CellFragment(
-            named_cell.proposition,
-            named_cell.dimension,
-            _fragment(request, chosen, cell)
-            if (cell := cells_by_key.get((named_cell.proposition, named_cell.dimension))) is not None
+        {
+            "proposition": one.proposition,
+            "dimension": one.dimension,
+            "html": _fragment(request, chosen, cells[key])
+            if (key := (one.proposition, one.dimension)) in cells
             else "",
-        )
-        for named_cell in named
+        }
+        for one in named
     ]
 
 
-def _fragment(request: HttpRequest, chosen: ChosenDoubts, cell: PageCell, **more: Any) -> str:
+def _fragment(request: HttpRequest, chosen: ChosenDoubts, cell: PageCell) -> str:
     context = {"cell": cell, "query": chosen.query}
-    return render_to_string("benchmark/doubtful/_cell.html", chosen.access.context | context | more, request)
+    return render_to_string("benchmark/doubtful/_cell.html", chosen.access.context | context, request)
 
 
 @require_http_methods(["GET", "POST"])
 def undo_looks(request: HttpRequest, slug: str) -> JsonResponse:
     """The look that this expert took last and can take back, null for none; a POST takes back those that it names."""
-    chosen = _chosen_doubts(request, slug)
+    chosen = _chosen(request, slug)
     if request.method == "GET":
-        return JsonResponse({"undo": plain(_last(chosen))})
+        return JsonResponse({"undo": _last(chosen)})
 
     def undo(posted: TakenBack) -> Json:
         for named_cell in posted.cells:
             cell = _doubt(chosen, named_cell)
             take_back(by=chosen.access.user, proposition=cell.proposition, dimension=cell.dimension, now=timezone.now())
-        return {"cells": plain(_fragments(request, slug, posted.cells))}
+        return {"cells": _fragments(request, slug, posted.cells)}
 
     return saved(request, TakenBack, undo, made=_("made these decisions"), refused=AdjudicationRefused)
 
 
-def _last(chosen: ChosenDoubts) -> LastAction | None:
-    own = [cell for cell in chosen.gold.looked_at if cell.look and cell.look.by_id == chosen.access.user.pk]
-    if not own:
+def _last(chosen: ChosenDoubts) -> Json | None:
+    own = (cell for cell in chosen.gold.looked_at if cell.look and cell.look.by_id == chosen.access.user.pk)
+    if (cell := next(own, None)) is None or cell.look is None:
         return None
-    cell = own[0]
-    return LastAction(
-        cells=[DecidedCell(cell.proposition.uid, cell.dimension, cell.revision)],
-        label=cell.look.label if cell.look else "",
-        story=cell.story,
-        dimension=chosen.dataset.schema[cell.dimension].name,
-        url=f"{reverse('benchmark:second_look', args=[chosen.access.project.slug])}?{chosen.query}&cell={cell.id}",
-    )
+    return {
+        "cells": [
+            {"proposition": cell.proposition.uid, "dimension": cell.dimension, "revision": cell.revision},
+        ],
+        "label": cell.look.label,
+        "story": cell.story,
+        "dimension": chosen.dataset.schema[cell.dimension].name,
+        "url": f"{reverse('benchmark:second_look', args=[chosen.access.project.slug])}?{chosen.query}&cell={cell.id}",
+    }
 
 
 @require_http_methods(["GET", "POST"])
 def doubtful_cell(request: HttpRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
     """A cell as a fragment of the page; its history once somebody has looked at it; and, without JavaScript, a look."""
-    _access, chosen = _chosen(request, slug)
+    chosen = chosen_doubts(request.GET.dict(), results_access(request.user, slug, role=Role.EXPERT))
     cell = _cell_named(chosen, proposition, dimension) if chosen and not chosen.waiting else None
     if chosen is None or cell is None:
         if request.htmx:
             raise Http404(_("There is no such cell."))
         return redirect("benchmark:doubtful", slug)
     if request.method == "POST":
-        return _posted(request, chosen, cell)
+        _save_posted(request, chosen, cell)
+        way = f"{reverse('benchmark:second_look', args=[slug])}?{chosen.query}"
+        return redirect(f"{way}&after={cell.doubt.id}")
     if "history" in request.GET:
         if cell.doubt.waits:
             return render(request, "benchmark/doubtful/_blind.html", chosen.access.context)
@@ -356,28 +317,22 @@ def doubtful_cell(request: HttpRequest, slug: str, proposition: str, dimension: 
 
 
 def _cell_named(chosen: ChosenDoubts, proposition: str, dimension: str) -> PageCell | None:
-    cells = _cells(chosen, list(chosen.gold.cells))
-    named = [cell for cell in cells if (cell.doubt.proposition.uid, cell.dimension.key) == (proposition, dimension)]
-    if not named or named[0].doubt.proposition.table.story_id in unfinished(chosen.access):
-        return None
-    return named[0]
+    cells = _cells(chosen, chosen.gold.cells)
+    cell = next((cell for cell in cells if cell.key == (proposition, dimension)), None)
+    open_work = cell is not None and cell.doubt.proposition.table.story_id in unfinished(chosen.access)
+    return None if open_work else cell
 
 
-def _posted(request: HttpRequest, chosen: ChosenDoubts, cell: PageCell) -> HttpResponse:
-    way = f"{reverse('benchmark:second_look', args=[chosen.access.project.slug])}?{chosen.query}"
-    form = DecisionForm(request.POST)
+def _save_posted(request: HttpRequest, chosen: ChosenDoubts, cell: PageCell) -> None:
+    form, doubt = DecisionForm(request.POST), cell.doubt
     try:
         if "undo" in request.POST:
             take_back(
-                by=chosen.access.user,
-                proposition=cell.doubt.proposition,
-                dimension=cell.dimension.key,
-                now=timezone.now(),
+                by=chosen.access.user, proposition=doubt.proposition, dimension=doubt.dimension, now=timezone.now()
             )
         elif form.is_valid():
-            _look(chosen, cell.doubt, _look_of(form))
+            _look(chosen, doubt, {name: form.cleaned_data[name] for name in LOOK})
         else:
             messages.error(request, form.problem)
     except (AdjudicationRefused, DecidedMeanwhile) as error:
         messages.error(request, str(error))
-    return redirect(f"{way}&after={cell.id}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -15,14 +15,9 @@ from django.views.decorators.http import require_GET
 
 from annotation.access import ProjectAccess
 from benchmark.access import closed_to, results_access
-from benchmark.addresses import ChosenGold, chosen_gold, table_named
-from benchmark.domain.gold_kinds.cells import REFERENCE, Kind
-from benchmark.domain.gold_kinds.moves import Move
-from benchmark.domain.gold_kinds.scores import in_order
-from benchmark.domain.gold_kinds.standing_in import StandingIn
+from benchmark.addresses import ChosenGold, chosen_gold
+from benchmark.domain.gold_kinds import REFERENCE, Kind, Move, Swap, in_order
 from benchmark.domain.tables import Column
-from benchmark.services.downloads import TABLE_TYPES, table_file
-from benchmark.services.gold_kind_rows import MOVED, OVERRULED, UNDECIDED, WHICH, rows_of
 from benchmark.services.gold_kind_tables import (
     LEFT_OUT,
     MOVES,
@@ -33,10 +28,24 @@ from benchmark.services.gold_kind_tables import (
     dimension_sentence,
     tables_of,
 )
-from benchmark.services.gold_kinds import ALL_VOTES, BLIND_VOTES, OVERALL, GoldMetrics
+from benchmark.services.gold_kinds import (
+    ALL_VOTES,
+    BLIND_VOTES,
+    EVERY,
+    MOVED,
+    OVERALL,
+    OVERRULED,
+    UNDECIDED,
+    WHICH,
+    cell_rows,
+    material_of,
+    places_of,
+)
+from benchmark.views.downloads import table_response
 from benchmark.views.files import files_of
 from benchmark.views.tables import page_table
 from core.messages import listed
+from core.statistics import Estimate
 from core.views.charts import PERCENT, DotChart, Row, dot_chart
 from core.views.pages import Context
 from core.wording import counted
@@ -63,10 +72,10 @@ def gold_kinds(request: HttpRequest, slug: str) -> HttpResponse:
     context: Context = {"lacking": chosen is None}
     if chosen:
         context |= {"chosen": chosen, "metrics": chosen.metrics, "waiting": chosen.waiting}
-        names = [
-            (key, chosen.metrics.dimensions[at], at == chosen.dimension) for at, key in enumerate(chosen.metrics.keys)
+        context["dimensions"] = [
+            (_key(chosen, at), dimension_sentence(chosen.metrics, at), at == chosen.dimension)
+            for at in chosen.metrics.scores
         ]
-        context["dimensions"] = [("", dimension_sentence(chosen.metrics, OVERALL), chosen.dimension == OVERALL), *names]
         if not context["waiting"]:
             context |= _parts(chosen)
     return render(request, "benchmark/results/gold_kinds.html", access.context | context)
@@ -112,7 +121,7 @@ def _links(chosen: ChosenGold) -> Any:
             return ""
         if column.key in MOVES:
             show = {Move.TO_GOLD: OVERRULED, Move.UNDECIDED: UNDECIDED}.get(Move(column.key), MOVED)
-            return _cells_address(chosen, kind=Kind.ALL.value, show=show, dimension=_key(chosen.metrics, row["at"]))
+            return _cells_address(chosen, kind=Kind.ALL.value, show=show, dimension=_key(chosen, row["at"]))
         if column.key in NAMES and "kind" not in row and "who" not in row:
             return _cells_address(chosen, kind=column.key, model=row["model"])
         return ""
@@ -121,17 +130,19 @@ def _links(chosen: ChosenGold) -> Any:
 
 
 def _chart(chosen: ChosenGold) -> DotChart | None:
-    """Each model on the chosen kind of gold, beside what that is compared with."""
+    """Return each model's score on the chosen kind of gold, next to the gold that it is compared with."""
     if chosen.kind not in REFERENCE:
         return None
     scores, other = chosen.metrics.scores[chosen.dimension], REFERENCE[chosen.kind]
+    inside = chosen.metrics.cells.in_dimension(None if chosen.dimension == OVERALL else chosen.dimension)
+    count = counted(int((inside & (chosen.metrics.cells.by_kind()[chosen.kind] >= 0)).sum()), "cell")
     rows = [
         Row(
             label=model,
-            first=scores[model][chosen.kind].estimate,
-            second=scores[model][other].estimate,
+            first=scores[model][chosen.kind],
+            second=scores[model][other],
             bounds=scores[model][chosen.kind].bounds,
-            n=counted(scores[model][chosen.kind].cells, "cell"),
+            n=count,
             href=_cells_address(chosen, model=model),
         )
         for model in in_order(scores)
@@ -143,44 +154,42 @@ def _chart(chosen: ChosenGold) -> DotChart | None:
 
 
 def _verdict(chosen: ChosenGold) -> str:
-    """Say whether ranks change, and who has no part in them."""
-    verdict = _order_text(chosen)
-    return f"{verdict} {_(UNRANKED_NOTE)}" if verdict and chosen.metrics.unranked else verdict
-
-
-def _order_text(chosen: ChosenGold) -> str:
+    """Return whether ranks change, in words, and a note about models that are not ranked."""
     order = chosen.metrics.orders[chosen.dimension].get(chosen.kind) if chosen.kind else None
     if order is None:
         return ""
-    value, tau_ends = order.tau.value, order.tau.interval
-    if value is None:
+    text = _order_text(*order)
+    return f"{text} {_(UNRANKED_NOTE)}" if chosen.metrics.unranked else text
+
+
+def _order_text(tau: Estimate, swaps: Sequence[Swap]) -> str:
+    if tau.value is None:
         return _("Whether ranks change cannot be told.")
-    tau = f"{value:.2f}" + (f" [{tau_ends[0]:.2f}, {tau_ends[1]:.2f}]" if tau_ends else "")
-    if not order.swaps:
-        return _("Ranks do not change: Kendall’s τ {tau}, {count} models.").format(tau=tau, count=len(order.models))
-    certain = [swap for swap in order.swaps if (ends := swap.shift.interval) and not ends[0] <= 0 <= ends[1]]
-    pairs = listed(f"{swap.first} / {swap.second}" for swap in order.swaps[:3])
+    value = f"{tau.value:.2f}" + (f" [{tau.interval[0]:.2f}, {tau.interval[1]:.2f}]" if tau.interval else "")
+    if not swaps:
+        return _("Ranks do not change: Kendall’s τ {tau}, {count} models.").format(tau=value, count=tau.n)
+    certain = [swap for swap in swaps if (ends := swap.shift.interval) and not ends[0] <= 0 <= ends[1]]
     text = (
         _("Ranks change, and more than chance did it: {pairs} swap. Kendall’s τ {tau}.")
         if certain
         else _("{pairs} swap, which chance can do: Kendall’s τ {tau}.")
     )
-    return text.format(pairs=pairs, tau=tau)
+    return text.format(pairs=listed(f"{swap.first} / {swap.second}" for swap in swaps[:3]), tau=value)
 
 
 def _moves_chart(chosen: ChosenGold) -> DotChart | None:
     """Return how many labels moved from the suggestion to the majority, and how many went to an expert, by
     dimension."""
     metrics, drawn_moves = chosen.metrics, (Move.TO_MAJORITY, Move.UNDECIDED)
-    if not any(metrics.moves[OVERALL][move].cells for move in drawn_moves):
+    if not any(metrics.moves[OVERALL][move].n for move in drawn_moves):
         return None
     rows = [
         Row(
             label=_(dimension_sentence(metrics, at)),
-            first=moves[Move.TO_MAJORITY].estimate if metrics.provenance.suggested else None,
-            second=moves[Move.UNDECIDED].estimate,
-            href=_cells_address(chosen, kind=Kind.ALL.value, show=MOVED, dimension=_key(metrics, at)),
-            n=counted(moves[Move.UNDECIDED].cells, "cell"),
+            first=moves[Move.TO_MAJORITY] if metrics.provenance["suggested"] else None,
+            second=moves[Move.UNDECIDED],
+            href=_cells_address(chosen, kind=Kind.ALL.value, show=MOVED, dimension=_key(chosen, at)),
+            n=counted(moves[Move.UNDECIDED].n, "cell"),
         )
         for at, moves in metrics.moves.items()
     ]
@@ -189,8 +198,8 @@ def _moves_chart(chosen: ChosenGold) -> DotChart | None:
     return dot_chart(_("How far labels moved"), rows, notation=PERCENT, heads=heads, unit=unit, zero=True)
 
 
-def _key(metrics: GoldMetrics, at: int) -> str:
-    return "" if at == OVERALL else metrics.keys[at]
+def _key(chosen: ChosenGold, at: int) -> str:
+    return "" if at == OVERALL else chosen.metrics.keys[at]
 
 
 def _ceiling_chart(chosen: ChosenGold) -> DotChart | None:
@@ -201,7 +210,7 @@ def _ceiling_chart(chosen: ChosenGold) -> DotChart | None:
     places = counted(ceiling.cells, "place")
     rows = [Row(label=_(LEFT_OUT), first=ceiling.people, second=blind.people, n=places)]
     rows += [
-        Row(label=name, first=ceiling.models[name].score, second=blind.models[name].score, n=places)
+        Row(label=name, first=ceiling.models[name][0], second=blind.models[name][0], n=places)
         for name in in_order(chosen.metrics.scores[OVERALL])
     ]
     unit = _("Right by the votes of others (%), lines are 95 % intervals over stories")
@@ -211,18 +220,15 @@ def _ceiling_chart(chosen: ChosenGold) -> DotChart | None:
 def _standing_in_chart(chosen: ChosenGold) -> DotChart | None:
     """Return how often each model is at least as near to the other annotators as the one in whose place it stands: by
     blind votes, or, without any, by those that may be."""
-    votes, by_model = next(
-        ((votes, tests) for votes, tests in chosen.metrics.standing_in.items() if any(map(_tested, tests.values()))),
-        ("", {}),
-    )
+    advantages = {
+        votes: {model: test.advantage for model, (_, test) in tests.items() if test.advantage.value is not None}
+        for votes, tests in chosen.metrics.standing_in.items()
+    }
+    votes, by_model = next(((votes, found) for votes, found in advantages.items() if found), ("", {}))
     rows = [
-        Row(
-            label=model,
-            first=by_model[model].advantage,
-            n=counted(by_model[model].advantage.n, "place"),
-        )
+        Row(label=model, first=by_model[model], n=counted(by_model[model].n, "place"))
         for model in in_order(chosen.metrics.scores[OVERALL])
-        if model in by_model and _tested(by_model[model])
+        if model in by_model
     ]
     if not rows:
         return None
@@ -232,10 +238,6 @@ def _standing_in_chart(chosen: ChosenGold) -> DotChart | None:
     return dot_chart(title, rows, notation=PERCENT, heads=(head,), unit=unit)
 
 
-def _tested(result: StandingIn) -> bool:
-    return result.advantage.value is not None
-
-
 @require_GET
 def gold_kinds_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
     _access, chosen = _chosen(request, slug)
@@ -243,13 +245,8 @@ def gold_kinds_table(request: HttpRequest, slug: str, table: str, data: str) -> 
         return redirect("benchmark:gold_kinds", slug)
     if chosen.waiting:
         raise PermissionDenied(chosen.waiting)
-    named = table_named(tables_of(chosen.metrics, chosen.dimension), table)
-    if data not in TABLE_TYPES:
-        raise Http404(_("There is no such format of tables."))
-    content = table_file(named, data, f"gold-{table}")
-    response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-gold-{table}.{data}"'
-    return response
+    tables = {f"gold-{name}": make for name, make in tables_of(chosen.metrics, chosen.dimension).items()}
+    return table_response(tables, f"gold-{table}", data, f"{slug}-gold-{table}")
 
 
 @require_GET
@@ -258,30 +255,22 @@ def gold_kinds_cells(request: HttpRequest, slug: str) -> HttpResponse:
     access, chosen = _chosen(request, slug)
     if chosen is None:
         return redirect("benchmark:gold_kinds", slug)
-    model = request.GET.get("model", "")
-    model = model if model in chosen.metrics.models else ""
-    show = request.GET.get("show", "")
-    show = show if show in WHICH else next(iter(WHICH))
+    model, show = request.GET.get("model", ""), request.GET.get("show", "")
+    model, show = model if model in chosen.metrics.models else "", show if show in WHICH else EVERY
+    kind, material = chosen.kind or Kind.ALL, material_of(chosen.labelling)
     closed = closed_to(access, dataset=chosen.dataset)
-    cell_rows = rows_of(
-        chosen.labelling,
-        kind=chosen.kind or Kind.ALL,
-        dimension=chosen.dimension,
-        model=model,
-        show=show,
-        closed=closed,
-    )
-    page = Paginator(cell_rows, PAGE).get_page(request.GET.get("page"))
+    places = places_of(material, kind=kind, dimension=chosen.dimension, model=model, show=show, closed=closed)
+    page = Paginator(places, PAGE).get_page(request.GET.get("page"))
     context = {
         "chosen": chosen,
-        "key": "" if chosen.dimension == OVERALL else chosen.metrics.keys[chosen.dimension],
-        "kind": NAMES[chosen.kind or Kind.ALL],
+        "key": _key(chosen, chosen.dimension),
+        "kind": NAMES[kind],
         "dimension": dimension_sentence(chosen.metrics, chosen.dimension),
         "model": model,
         "models": chosen.metrics.models,
         "which": [(key, title, key == show) for key, title in WHICH.items()],
         "page": page,
-        "rows": cell_rows.opened(page),
+        "rows": cell_rows(chosen.labelling, material, kind, model, list(page)),
         "query": chosen.query(model=model, show=show),
         "back": chosen.query(),
     }

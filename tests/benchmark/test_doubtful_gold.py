@@ -19,9 +19,8 @@ from annotation.services import claims
 from annotation.services.adjudication import AdjudicationRefused, adjudicate
 from annotation.services.archive_import import import_archive
 from benchmark.models import Audience, RunItem, SecondLook
-from benchmark.services.doubtful_gold import doubtful_gold
-from benchmark.services.doubtful_tables import SIMULATED
-from benchmark.services.gold_kind_cells import labelling_of
+from benchmark.services.doubtful_gold import SIMULATED, doubtful_gold
+from benchmark.services.gold_kinds import labelling_of
 from benchmark.services.second_looks import REASON, look_again, take_back
 from tests.annotation.test_archive import packed
 from tests.benchmark.doubtful_world import AT, KEY, MODELS, PLANTED, doubtful_world, other_label
@@ -85,9 +84,9 @@ def test_planted_cells_come_first_and_nothing_tells_what_models_said(world, clie
     call_command("doubtful_gold", "--project", slug, "--json", stdout=out)
     assert json.loads(out.getvalue())["cells"] == rows
     shown = client.get(f"{base}look/")
-    [cell] = [one for one in shown.context["cells"] if one.id == first.id]
-    assert {chip.label for chip in cell.chips[:2]} == {first.gold, first.proposed}
-    assert len(cell.chips) == len(AT.values) and not any(chip.chosen for chip in cell.chips)
+    [cell] = [one for one in shown.context["cells"] if one.doubt.id == first.id]
+    assert {chip["label"] for chip in cell.chips[:2]} == {first.gold, first.proposed}
+    assert len(cell.chips) == len(AT.values) and not any(chip["chosen"] for chip in cell.chips)
     assert not any(name in shown.content.decode() for name in (*MODELS, "alpha", "Gold was"))
     history = client.get(f"{base}cell/{first.proposition.uid}/{KEY}/?history=1").content.decode()
     assert "once you have looked" in history and first.gold not in history
@@ -150,7 +149,7 @@ def test_pages_save_and_undo_by_the_script_and_without_it(world, client):
     base = f"{world.base}/results/gold/doubtful/"
     first, second = doubts(world).cells[:2]
     page = client.get(f"{base}look/?cell={second.id}")
-    assert page.context["cells"][0].id == second.id
+    assert page.context["cells"][0].doubt.id == second.id
     urls = page.context["settings"]["urls"]
 
     def post(address, document):
@@ -200,7 +199,7 @@ def test_who_may_look(world, client):
     with pytest.raises(AdjudicationRefused, match="decides story"):
         look(world, world.esi, first, first.gold)
     client.force_login(world.esi)
-    assert first.id not in {cell.id for cell in client.get(f"{base}look/").context["cells"]}
+    assert first.id not in {cell.doubt.id for cell in client.get(f"{base}look/").context["cells"]}
     # who voted on a cell leaves it to others
     Vote.objects.create(
         proposition=second.proposition, dimension=KEY, annotator=world.esi, label=second.gold,
@@ -208,7 +207,7 @@ def test_who_may_look(world, client):
     )  # fmt: skip
     with pytest.raises(AdjudicationRefused, match="voted"):
         look(world, world.esi, second, second.gold)
-    assert second.id not in {cell.id for cell in client.get(f"{base}look/").context["cells"]}
+    assert second.id not in {cell.doubt.id for cell in client.get(f"{base}look/").context["cells"]}
     # who still labels a story sees nothing before that is done
     Assignment.objects.create(story=story, annotator=world.esi, slot=1, overlap=3)
     page = client.get(base).content.decode()

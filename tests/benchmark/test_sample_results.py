@@ -16,16 +16,14 @@ from annotation.domain.shipped_schemas import OMNITOM
 from annotation.models import Project, User, Vote
 from annotation.services.projects import create_project
 from annotation.services.sample import SLUG, load_sample
-from benchmark.domain.gold_kinds.cells import Kind
-from benchmark.domain.gold_kinds.moves import Move
+from benchmark.domain.gold_kinds import Kind, Move
 from benchmark.domain.sample_judges import SAMPLE_JUDGES
 from benchmark.models import AnchorWatch, Dataset, Run, Snapshot
 from benchmark.services import sample_results
 from benchmark.services.anchor_charts import DRIFT, read_watch
 from benchmark.services.calibrating import calibrated
 from benchmark.services.calibrating import report_of as report_of_judge
-from benchmark.services.gold_kind_cells import labelling_of
-from benchmark.services.gold_kinds import OVERALL, gold_metrics_of
+from benchmark.services.gold_kinds import OVERALL, gold_metrics_of, labelling_of
 from benchmark.services.reports import report_of
 from judge.models import Alignment, AlignmentStudy
 from judge.services.alignment_report import progress_of
@@ -120,7 +118,10 @@ def _a_watch_notices_one_drop(client) -> None:
 
 def _gold_is_doubted_and_some_was_labelled_beside_suggestions(client) -> None:
     metrics = gold_metrics_of(labelling_of(Dataset.objects.get()))
-    assert metrics.provenance.suggested > 500 and metrics.moves[OVERALL][Move.TO_MAJORITY].changed > 20
+    assert (
+        metrics.provenance["suggested"] > 500
+        and (moved := metrics.moves[OVERALL][Move.TO_MAJORITY]).value * moved.n > 20
+    )
     assert metrics.kinds[Kind.BLIND] > 30 and metrics.kinds[Kind.UNKNOWN] > metrics.kinds[Kind.BLIND]
     client.force_login(User.objects.get(username="esi"))  # an expert is who looks at it again
     page = client.get(f"/p/{SLUG}/results/gold/doubtful/")

@@ -10,7 +10,7 @@ from django.db import connections
 from annotation.models import GoldLabel
 from benchmark.models import SecondLook
 from benchmark.services.doubtful_gold import doubtful_gold
-from benchmark.services.gold_kind_cells import labelling_of
+from benchmark.services.gold_kinds import labelling_of
 from tests.benchmark.doubtful_world import AT, KEY, doubtful_world
 
 pytestmark = [pytest.mark.browser, pytest.mark.once, pytest.mark.django_db(transaction=True)]

@@ -137,25 +137,6 @@ class LeaderboardOut(serializers.Serializer):
     tables = serializers.ListField(child=serializers.CharField())
 
 
-class GoldKindsOut(serializers.Serializer):
-    """What a published version keeps of how its labels came about, and the tables of it."""
-
-    version = serializers.IntegerField()
-    versions = serializers.ListField(child=serializers.IntegerField(), help_text="Versions that models labelled.")
-    dimensions = serializers.ListField(child=serializers.CharField())
-    models = serializers.ListField(child=serializers.CharField())
-    stories = serializers.IntegerField(help_text="Stories that all of the models were asked about.")
-    cells = serializers.DictField(child=serializers.IntegerField(), help_text="Cells by kind of gold.")
-    stories_with_votes = serializers.IntegerField()
-    stories_with_imported_votes = serializers.IntegerField(
-        help_text="Stories with imported votes, which are not known to be blind."
-    )
-    votes_not_known_to_be_blind = serializers.IntegerField()
-    cells_with_suggestion = serializers.IntegerField()
-    method = serializers.CharField()
-    tables = serializers.ListField(child=serializers.CharField())
-
-
 class DifferenceOut(serializers.Serializer):
     """One figure of both, and the difference: first minus second, missing answers at their worst."""
 

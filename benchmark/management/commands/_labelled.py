@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotation.models import Project
-from benchmark.services.gold_kind_cells import Labelling, labelled_versions, labelling_of
+from benchmark.services.gold_kinds import Labelling, labelled_versions, labelling_of
 
 
 def labelling_named(slug: str, version: int | None) -> Labelling:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmark.domain.gold_kinds.cells import NOTHING, UNLABELLED, Cells
-from benchmark.domain.gold_kinds.doubt import Doubt, agreement_elsewhere, doubts, usual_label
+from benchmark.domain.doubtful_gold import Doubt, agreement_elsewhere, doubts, usual_label
+from benchmark.domain.gold_kinds import NOTHING, UNLABELLED, Cells
 
 pytestmark = pytest.mark.once
 STORIES, CELLS, LABELS = 12, 20, 4

@@ -1,4 +1,4 @@
-"""Gold labels against which good models agree, the least credible first."""
+"""Doubtful gold: labels against which good models agree, the least credible first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.domain.agreement.aggregation import dawid_skene
-from benchmark.domain.gold_kinds.cells import NOTHING, UNLABELLED, Bools, Cells, Floats, Ints, right
+from benchmark.domain.gold_kinds import NOTHING, UNLABELLED, Bools, Cells, Floats, Ints, right
 from core.statistics import ratios
 
 GOOD = 0.6
