@@ -72,12 +72,12 @@ def test_core_knows_no_app_and_no_word_of_the_domain():
     assert [f"{path}: {found[0]}" for path in code for found in [spoken.search(path.read_text("utf-8"))] if found] == []
 
 
-@pytest.mark.parametrize("app", APPS)
-def test_modules_import_each_other_in_no_circle(app):
+def test_modules_import_each_other_in_no_circle():
     """Neither at once nor later, in a function or for types alone."""
-    graph = graph_of(app)
-    imports = {one: graph.find_modules_directly_imported_by(one) & graph.modules for one in graph.modules}
-    graphlib.TopologicalSorter(imports).prepare()  # CycleError names the circle
+    for app in APPS:
+        graph = graph_of(app)
+        imports = {one: graph.find_modules_directly_imported_by(one) & graph.modules for one in graph.modules}
+        graphlib.TopologicalSorter(imports).prepare()  # CycleError names the circle
 
 
 def test_providers_are_independent_of_each_other():
@@ -172,16 +172,13 @@ def test_shared_code_names_no_suite():
     assert named.keys() == CORPORA.keys(), f"the title of a suite stands in code or a text that others share: {named}"
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "title"),
-    [
+def test_a_suite_that_is_named_is_found():
+    for path, text, title in [
         ("judge/api/shapes.py", 'CLUSTERS = "of FANToM conversations"', "FANToM"),
         ("core/incoming/text.py", "# the bare NaN that tombench writes", "tombench"),
         ("templates/benchmark/runs/run.html", "<p>Percept-ToMi</p>", "Percept-ToMi"),
-    ],
-)
-def test_a_suite_that_is_named_is_found(path, text, title):
-    assert naming_a_suite({path: text, "benchmark/suites/fantom/suite.py": text}) == {path: title}
+    ]:
+        assert naming_a_suite({path: text, "benchmark/suites/fantom/suite.py": text}) == {path: title}
 
 
 def test_code_of_all_suites_names_no_metric_group():
@@ -222,18 +219,15 @@ def test_code_of_all_suites_names_no_step():
     assert naming_a_step(texts) == []
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "names"),
-    [
+def test_a_step_that_is_named_is_found():
+    for path, text, names in [
         ("templates/benchmark/runs/run.html", "<p>Extractions of {{ run }}</p>", ["Extractions"]),
         ("judge/services/studies.py", 'raise Refused("These runs have no extraction.")', ["extraction"]),
         ("benchmark/services/launches.py", 'steps = ["extract"]', ["extract"]),
         ("benchmark/suites/omnitom/steps.py", 'EXTRACT = "extract"', []),
         ("benchmark/services/launches.py", "traceback.extract_tb(error), extracted, answers", []),
-    ],
-)
-def test_a_step_that_is_named_is_found(path, text, names):
-    assert naming_a_step({path: text}) == [f"{path}: {name}" for name in names]
+    ]:
+        assert naming_a_step({path: text}) == [f"{path}: {name}" for name in names]
 
 
 def suite_folders(graph: grimp.ImportGraph) -> set[str]:
@@ -268,22 +262,19 @@ def test_no_suite_is_known_outside_its_folder():
     assert known_from_outside(graph) == []
 
 
-@pytest.mark.parametrize(
-    ("importer", "imported"),
-    [
+def test_an_import_of_a_suite_is_found():
+    for importer, imported in [
         ("benchmark.services.plot_data", "benchmark.suites.tombench"),
         ("benchmark.suites.tombench.data", "benchmark.suites.omnitom.data"),
         ("benchmark.suites.showing.entrants", "benchmark.suites.fantom.suite"),
         ("benchmark.suites.contract", "benchmark.suites.opentom"),
-    ],
-)
-def test_an_import_of_a_suite_is_found(importer, imported):
-    graph = graph_of("benchmark")
-    assert {importer, imported} <= graph.modules
-    graph.add_import(importer=importer, imported=imported)
-    found = known_from_outside(graph)
-    graph.remove_import(importer=importer, imported=imported)
-    assert found == [f"{importer} → {imported}"]
+    ]:
+        graph = graph_of("benchmark")
+        assert {importer, imported} <= graph.modules
+        graph.add_import(importer=importer, imported=imported)
+        found = known_from_outside(graph)
+        graph.remove_import(importer=importer, imported=imported)
+        assert found == [f"{importer} → {imported}"]
 
 
 WRONG = [

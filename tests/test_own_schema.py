@@ -464,24 +464,24 @@ def test_published_gold_keeps_its_schema_and_runs_measure_it_by_that_one(settled
     assert "OmniToM, labelled by eight:1" in client.get(launch).content.decode()
 
 
-@pytest.mark.parametrize(
-    ("dimension", "said"),
-    [
+def test_a_schema_that_no_table_of_answers_can_hold_is_refused_in_one_sentence():
+    for dimension, said in [
         ({"key": "id"}, "dimension id has the name of another column of answers; expected another key."),
         ({"key": "mood_1"}, "dimension mood differs from another one in digits and low lines alone"),
         ({"labels": ("Good", "total")}, "dimension tone has the label 'total', the name of another column of tables"),
-        ({"labels": ("Good|Fine", "Bad")}, ("dimension tone has the label 'Good|Fine', which no cell of a table with " "pipes")),  # noqa: E501
-    ],
-)  # fmt: skip
-def test_a_schema_that_no_table_of_answers_can_hold_is_refused_in_one_sentence(dimension, said):
-    mood = {"key": "mood", "name": "Mood", "short": "Mood", "question": "?", "labels": ("Light", "Dark")}
-    tone = {"key": "tone", "name": "Tone", "short": "Tone", "question": "?", "labels": ("Good", "Bad")} | dimension
-    for made in (mood, tone):
-        made["labels"] = [{"value": value, "digit": at, "meaning": "x"} for at, value in enumerate(made["labels"])]
-    schema = schema_of_document(document(dimensions=[mood, tone], checks=[]), "x")
-    told = unfit(schema, SimpleNamespace(schema=schema))
-    assert told.startswith(f"is labelled by eight:1, whose {said}") and told.count(".") == 1
-    assert "expected gold labelled by omnitom:1" in unfit(DEFAULT_SCHEMA, SimpleNamespace(schema=schema))
+        (
+            {"labels": ("Good|Fine", "Bad")},
+            ("dimension tone has the label 'Good|Fine', which no cell of a table with pipes"),
+        ),
+    ]:
+        mood = {"key": "mood", "name": "Mood", "short": "Mood", "question": "?", "labels": ("Light", "Dark")}
+        tone = {"key": "tone", "name": "Tone", "short": "Tone", "question": "?", "labels": ("Good", "Bad")} | dimension
+        for made in (mood, tone):
+            made["labels"] = [{"value": value, "digit": at, "meaning": "x"} for at, value in enumerate(made["labels"])]
+        schema = schema_of_document(document(dimensions=[mood, tone], checks=[]), "x")
+        told = unfit(schema, SimpleNamespace(schema=schema))
+        assert told.startswith(f"is labelled by eight:1, whose {said}") and told.count(".") == 1
+        assert "expected gold labelled by omnitom:1" in unfit(DEFAULT_SCHEMA, SimpleNamespace(schema=schema))
 
 
 def test_two_versions_of_its_gold_are_compared(settled, cast, client):

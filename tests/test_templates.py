@@ -75,18 +75,15 @@ def test_an_annotator_sees_no_button_at_a_story_without_a_table(cast, make_story
     assert "An expert writes it." in page and "button-primary" not in page
 
 
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [
+def test_a_name_in_a_title_reaches_no_further_than_itself():
+    for name, shown in [
         ("Plain", "Plain"),
         (f"Evil {RIGHT_TO_LEFT_OVERRIDE}txt.exe", "Evil txt.exe"),
         # a PDI of its own would end the isolation around it
         ("\u2069\u202ea", "a"),
         ("שלום", "\u2068שלום\u2069"),
-    ],
-)
-def test_a_name_in_a_title_reaches_no_further_than_itself(name, shown):
-    assert isolate(name) == shown
+    ]:
+        assert isolate(name) == shown
 
 
 @pytest.mark.django_db

@@ -7,7 +7,6 @@ from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
 
-import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -33,14 +32,16 @@ def conditional() -> list[tuple[str, Requirement]]:
     ]
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
-@pytest.mark.parametrize("python", PYTHONS)
-def test_what_libraries_need_on_another_python_is_locked(python, name):
-    held = locked(name)
-    environment = {"python_full_version": python, "python_version": python.rpartition(".")[0]}
-    there = {one for one, of in held.items() if of.marker is None or of.marker.evaluate(environment)}
-    needed = [
-        (library, need) for library, need in conditional() if library in held and need.marker.evaluate(environment)
-    ]
-    assert needed
-    assert [need for need in needed if canonicalize_name(need[1].name) not in there] == []
+def test_what_libraries_need_on_another_python_is_locked():
+    for python in PYTHONS:
+        for name in ["requirements.txt", "requirements-dev.txt"]:
+            held = locked(name)
+            environment = {"python_full_version": python, "python_version": python.rpartition(".")[0]}
+            there = {one for one, of in held.items() if of.marker is None or of.marker.evaluate(environment)}
+            needed = [
+                (library, need)
+                for library, need in conditional()
+                if library in held and need.marker.evaluate(environment)
+            ]
+            assert needed
+            assert [need for need in needed if canonicalize_name(need[1].name) not in there] == []

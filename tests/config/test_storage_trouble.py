@@ -151,16 +151,21 @@ class _Postgres(Exception):
         self.sqlstate = sqlstate
 
 
-@pytest.mark.parametrize(
-    ("state", "part"),
-    [("53100", "disk is full"), ("57P01", "cannot be reached"), ("08006", "cannot be reached"), ("28P01", "refuses the user"),  # noqa: E501
-     ("3D000", "knows no such database"), ("XX001", "damaged"), ("25006", "cannot be opened or written"), ("23505", None)],  # noqa: E501
-)  # fmt: skip
-def test_what_postgresql_says_by_its_code(state, part):
-    error = OperationalError("told by the server")
-    error.__cause__ = _Postgres(state)
-    told = sentence_of(error, place="db.example:5432/minds")
-    assert told is None if part is None else (part in told and told.startswith("db.example:5432/minds: "))
+def test_what_postgresql_says_by_its_code():
+    for state, part in [
+        ("53100", "disk is full"),
+        ("57P01", "cannot be reached"),
+        ("08006", "cannot be reached"),
+        ("28P01", "refuses the user"),
+        ("3D000", "knows no such database"),
+        ("XX001", "damaged"),
+        ("25006", "cannot be opened or written"),
+        ("23505", None),
+    ]:
+        error = OperationalError("told by the server")
+        error.__cause__ = _Postgres(state)
+        told = sentence_of(error, place="db.example:5432/minds")
+        assert told is None if part is None else (part in told and told.startswith("db.example:5432/minds: "))
 
 
 def test_the_log_has_the_sentence_in_place_of_a_trace():

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from django.template.loader import render_to_string
 from django.utils import translation
 
@@ -32,12 +31,12 @@ def test_an_axis_ends_on_twentieths_around_what_it_holds():
     assert (Axis.of([-0.12, 0.03]).low, Axis.of([-0.12, 0.03]).high) == (-0.15, 0.05)
 
 
-@pytest.mark.parametrize("edges", [[0.0, 1.0], [-1.0, 1.0], [-0.3, 0.9], [0.13, 0.17], []])
-def test_ticks_are_round_within_the_axis_and_few(edges):
-    axis = Axis.of(edges)
-    ticks = axis.ticks()
-    assert 2 <= len(ticks) <= 8 and all(axis.low - 1e-9 <= tick <= axis.high + 1e-9 for tick in ticks)
-    assert all(abs(tick * 20 - round(tick * 20)) < 1e-9 for tick in ticks)
+def test_ticks_are_round_within_the_axis_and_few():
+    for edges in [[0.0, 1.0], [-1.0, 1.0], [-0.3, 0.9], [0.13, 0.17], []]:
+        axis = Axis.of(edges)
+        ticks = axis.ticks()
+        assert 2 <= len(ticks) <= 8 and all(axis.low - 1e-9 <= tick <= axis.high + 1e-9 for tick in ticks)
+        assert all(abs(tick * 20 - round(tick * 20)) < 1e-9 for tick in ticks)
 
 
 def test_numbers_are_written_as_the_chart_says():

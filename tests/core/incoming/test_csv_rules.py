@@ -54,19 +54,16 @@ def test_text_under_a_column_without_a_name_is_a_problem():
     assert good(",story\n0,It rains.\n") == [["0", "It rains."]]  # a column before a named one is somebody's index
 
 
-@pytest.mark.parametrize(
-    ("body", "refused"),
-    [
+def test_a_short_row_is_refused_with_its_neighbours():
+    for body, refused in [
         ("1,A,One\ntwo.\n2,A,Three.\n", [2, 3, 4]),  # a line break outside of quotes
         ("1,A,One\n\ntwo.\n2,A,Three.\n", [2, 4, 5]),
         ("1,A,One\rtwo.\n2,A,Three.\n3,A,Four.\n", [2, 3, 4]),  # a lone CR
         ("1,A,One.\n2,A\n", [2, 3]),  # truncated
         ("1\n", [2]),
-    ],
-)
-def test_a_short_row_is_refused_with_its_neighbours(body, refused):
-    assert [line for line, _ in problems(HEAD + body)] == refused
-    assert "1 cell" in dict(problems(HEAD + "1\n"))[2]
+    ]:
+        assert [line for line, _ in problems(HEAD + body)] == refused
+        assert "1 cell" in dict(problems(HEAD + "1\n"))[2]
 
 
 UNCLOSED = [
@@ -82,13 +79,13 @@ UNCLOSED = [
 ]
 
 
-@pytest.mark.parametrize(("body", "line", "sentence"), UNCLOSED)
-@pytest.mark.parametrize("sign", SIGNS)
-def test_a_quote_that_is_out_of_order_refuses_the_file(body, line, sentence, sign):
-    with pytest.raises(BadSheet, match=re.escape(sentence)) as error:
-        rows((HEAD + body).replace(",", sign))
-    assert error.value.line == line and str(error.value).startswith(f"f.csv, line {line}: ")
-    assert "\n" not in str(error.value)
+def test_a_quote_that_is_out_of_order_refuses_the_file():
+    for sign in SIGNS:
+        for body, line, sentence in UNCLOSED:
+            with pytest.raises(BadSheet, match=re.escape(sentence)) as error:
+                rows((HEAD + body).replace(",", sign))
+            assert error.value.line == line and str(error.value).startswith(f"f.csv, line {line}: ")
+            assert "\n" not in str(error.value)
 
 
 def test_a_blank_before_a_quote_is_a_problem():
@@ -98,9 +95,8 @@ def test_a_blank_before_a_quote_is_a_problem():
     assert line == 2 and problem.startswith("a blank precedes the quote of cell 2")
 
 
-@pytest.mark.parametrize(
-    "cells",
-    [
+def test_what_a_writer_of_csv_writes_is_read_as_it_was():
+    for cells in [
         ['5" pipe', "x", "it's"],
         ["a\r\nb\nc\rd", 'He said, "hi".', ""],
         ["1", "2", "3\n4, 5, 6"],
@@ -110,13 +106,11 @@ def test_a_blank_before_a_quote_is_a_problem():
         ["7", 'He said:\n8;9,"one"', "x"],
         ["'", '"', '""'],
         ["a\u2028b\x0bc\x0cd\x85e", "\u3000", "，"],
-    ],
-)
-def test_what_a_writer_of_csv_writes_is_read_as_it_was(cells):
-    for sign in SIGNS:
-        text = io.StringIO(newline="")
-        csv.writer(text, delimiter=sign).writerows([["a", "b", "c"], cells, cells])
-        assert good(text.getvalue()) == [cells, cells]
+    ]:
+        for sign in SIGNS:
+            text = io.StringIO(newline="")
+            csv.writer(text, delimiter=sign).writerows([["a", "b", "c"], cells, cells])
+            assert good(text.getvalue()) == [cells, cells]
 
 
 def test_a_quote_within_a_bare_cell_stays():
@@ -131,18 +125,15 @@ def test_a_header_of_one_column_has_no_delimiter():
         rows('story\n"Yes," said Mia.\n')
 
 
-@pytest.mark.parametrize(
-    ("head", "names"),
-    [
+def test_the_header_says_what_stands_between_cells():
+    for head, names in [
         ('a;b;"c, d, e"', ["a", "b", "c, d, e"]),
         ("a;b;c, d", ["a", "b", "c, d"]),
         ("\n , \n\na\tb", ["a", "b"]),
         ("sep=|\na|b,c", ["a", "b,c"]),
         ("a", ["a"]),
-    ],
-)
-def test_the_header_says_what_stands_between_cells(head, names):
-    assert rows(head + "\n")[0].cells == names
+    ]:
+        assert rows(head + "\n")[0].cells == names
 
 
 def test_two_delimiters_as_often_are_refused():

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from core.incoming.embedded_json import values_in
 from core.incoming.text import MAX_DEPTH, too_deep
 
@@ -41,14 +39,14 @@ ROWS = [{"actor": "world", "belief": "it rains"}, {"actor": "Mia", "belief": "it
 LINES = "\n".join(map(json.dumps, ROWS))
 
 
-@pytest.mark.parametrize("text", HOLDING.values(), ids=HOLDING)
-def test_the_last_object_with_the_field_counts(text):
-    assert values_in(text).object_with("rows") == RIGHT
+def test_the_last_object_with_the_field_counts():
+    for text in HOLDING.values():
+        assert values_in(text).object_with("rows") == RIGHT
 
 
-@pytest.mark.parametrize("text", ["", "rows", '{"note": 1}', '{"rows": {"1"', '["rows"]', '"rows"', "{rows: 1}"])
-def test_without_the_field_there_is_no_object(text):
-    assert values_in(text).object_with("rows") is None
+def test_without_the_field_there_is_no_object():
+    for text in ["", "rows", '{"note": 1}', '{"rows": {"1"', '["rows"]', '"rows"', "{rows: 1}"]:
+        assert values_in(text).object_with("rows") is None
 
 
 def test_an_outer_object_goes_before_a_nested_one():
@@ -62,12 +60,15 @@ def test_strings_keep_what_looks_like_syntax():
     assert values_in(text).object_with("verdict") == {"verdict": "A, } // no [ comment"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [json.dumps(ROWS), f"```\n{json.dumps(ROWS)}\n```", LINES, f"```jsonl\n{LINES}\n```", f"As [1] says: {LINES}"],
-)
-def test_lists_and_lines_are_rows(text):
-    assert values_in(text).rows("actor", "belief") == ROWS
+def test_lists_and_lines_are_rows():
+    for text in [
+        json.dumps(ROWS),
+        f"```\n{json.dumps(ROWS)}\n```",
+        LINES,
+        f"```jsonl\n{LINES}\n```",
+        f"As [1] says: {LINES}",
+    ]:
+        assert values_in(text).rows("actor", "belief") == ROWS
 
 
 def test_lists_of_one_object_are_parts_of_a_table():
@@ -100,14 +101,26 @@ def test_an_empty_list_is_a_table_without_rows():
     assert values_in("nothing").rows("actor") is None
 
 
-@pytest.mark.parametrize(
-    "piece",
-    ["{", "[", "{}", '{"', '{"a":', '{"a":[', "{'a':[1,],}", "{//", '{"a" /* ', '{"x {x}"}}', '"', "\\", "[]]", "{x}"],
-)
-def test_a_megabyte_of_brackets_ends(piece):
+def test_a_megabyte_of_brackets_ends():
     """Quadratic time would be hours."""
-    for before, after in (("", ""), ("{", "}")):
-        assert values_in(f"{before}{piece * (1_000_000 // len(piece))}{after}").object_with("rows") is None
+    for piece in [
+        "{",
+        "[",
+        "{}",
+        '{"',
+        '{"a":',
+        '{"a":[',
+        "{'a':[1,],}",
+        "{//",
+        '{"a" /* ',
+        '{"x {x}"}}',
+        '"',
+        "\\",
+        "[]]",
+        "{x}",
+    ]:
+        for before, after in (("", ""), ("{", "}")):
+            assert values_in(f"{before}{piece * (1_000_000 // len(piece))}{after}").object_with("rows") is None
 
 
 def test_what_nests_too_deeply_is_not_read():

@@ -47,9 +47,8 @@ def test_what_fits_is_an_instance_and_nothing_is_converted():
     assert type(row.count) is int
 
 
-@pytest.mark.parametrize(
-    ("row", "field", "sentence"),
-    [
+def test_what_does_not_fit_is_one_sentence_at_its_field():
+    for row, field, sentence in [
         ({"name": "abcd"}, "name", "rows[0].name: it is 'abcd'; expected 1 to 3 small letters."),
         ({"name": "a\n"}, "name", "rows[0].name: it is 'a\\n'; expected 1 to 3 small letters."),
         ({"name": "\ud800"}, "name", "rows[0].name: it is '\\ud800'; expected 1 to 3 small letters."),
@@ -72,18 +71,15 @@ def test_what_fits_is_an_instance_and_nothing_is_converted():
         ({"flag": 1}, "flag", "rows[0].flag: it is 1; expected true or false."),
         ({"with": 1}, "with", "rows[0].with: it is 1; expected a text."),
         ({"held": "x"}, "held", "rows[0]: there is no field 'held'; expected only name, count, at, tag, flag, with."),
-    ],
-)
-def test_what_does_not_fit_is_one_sentence_at_its_field(row, field, sentence):
-    with pytest.raises(Misfit) as caught:
-        Sheet.of({"rows": [{"name": "a"} | row]})
-    assert str(caught.value).startswith(sentence) and str(caught.value).endswith(".")
-    assert list(caught.value.by_field()) == [f"rows[0].{field}"]
+    ]:
+        with pytest.raises(Misfit) as caught:
+            Sheet.of({"rows": [{"name": "a"} | row]})
+        assert str(caught.value).startswith(sentence) and str(caught.value).endswith(".")
+        assert list(caught.value.by_field()) == [f"rows[0].{field}"]
 
 
-@pytest.mark.parametrize(
-    ("value", "sentence"),
-    [
+def test_the_place_follows_the_name_of_the_file():
+    for value, sentence in [
         ([], "f.json: it is a list; expected an object with rows, size."),
         ({}, "f.json: the field rows is missing; expected an object with rows, size."),
         ({"rows": {}}, "f.json, rows: it is an object; expected a list of 1 to 2."),
@@ -93,12 +89,10 @@ def test_what_does_not_fit_is_one_sentence_at_its_field(row, field, sentence):
             {"rows": [{"name": "a"}, {}]},
             "f.json, rows[1]: the field name is missing; expected an object with name, count, ",
         ),
-    ],
-)
-def test_the_place_follows_the_name_of_the_file(value, sentence):
-    with pytest.raises(Misfit) as caught:
-        Sheet.of(value)
-    assert caught.value.message_for("f.json").startswith(sentence)
+    ]:
+        with pytest.raises(Misfit) as caught:
+            Sheet.of(value)
+        assert caught.value.message_for("f.json").startswith(sentence)
 
 
 def test_every_field_is_told_and_nothing_is_repeated_where_it_may_be_a_secret():
@@ -132,15 +126,15 @@ class Word(Shape):
     word: Annotated[str, Like(rf"^[^{SPACE}]+$", "a word")]
 
 
-@pytest.mark.parametrize("separating", [True, False])
-def test_white_space_is_the_same_to_who_reads_the_description(separating):
+def test_white_space_is_the_same_to_who_reads_the_description():
     """In JSON Schema, `\\s` holds U+FEFF and not U+0085; here it is the other way round."""
-    described = validator_for(Word.model_json_schema())
-    for mark in " \t\n\u0085\u00a0\u3000\ufeff" if separating else "a\u001c\u200b\u180e":
-        sent = {"word": f"a{mark}b"}
-        assert described.is_valid(sent) is not separating, repr(mark)
-        if separating:
-            with pytest.raises(Misfit):
-                Word.of(sent)
-        else:
-            assert Word.of(sent).word == sent["word"]
+    for separating in [True, False]:
+        described = validator_for(Word.model_json_schema())
+        for mark in " \t\n\u0085\u00a0\u3000\ufeff" if separating else "a\u001c\u200b\u180e":
+            sent = {"word": f"a{mark}b"}
+            assert described.is_valid(sent) is not separating, repr(mark)
+            if separating:
+                with pytest.raises(Misfit):
+                    Word.of(sent)
+            else:
+                assert Word.of(sent).word == sent["word"]

@@ -19,9 +19,8 @@ def test_the_bare_nan_is_read_only_where_it_is_expected():
             json_of(raw, nan=nan)
 
 
-@pytest.mark.parametrize(
-    ("raw", "sentence"),
-    [
+def test_what_is_no_json_is_one_sentence_with_its_place():
+    for raw, sentence in [
         (b"", "f.json, line 1, column 1: it is not JSON (Expecting value); expected one JSON value."),
         (
             b'{"a":\n 1 2}',
@@ -32,18 +31,16 @@ def test_the_bare_nan_is_read_only_where_it_is_expected():
         (b"[" * 51 + b"]" * 51, "f.json: the JSON is nested too deeply; expected at most 50 levels."),
         (b"9" * 5_000, "f.json: it holds a number of too many digits; expected one JSON value."),
         (b'[{"a": 1, "b": 2, "a": 3}]', "f.json: the field 'a' occurs twice in one object; expected it once."),
-    ],
-)
-def test_what_is_no_json_is_one_sentence_with_its_place(raw, sentence):
-    with pytest.raises(NotJson) as caught:
-        json_of(raw)
-    assert caught.value.message_for("f.json") == sentence
+    ]:
+        with pytest.raises(NotJson) as caught:
+            json_of(raw)
+        assert caught.value.message_for("f.json") == sentence
 
 
-@pytest.mark.parametrize("text", ["a\x00b", "\ud800", "\\\x00"])
-def test_text_that_no_database_keeps_is_told(text):
-    assert unstorable({"a": [text]}).startswith("it holds ")
-    assert unstorable(json.loads(json.dumps({text: 1})))
+def test_text_that_no_database_keeps_is_told():
+    for text in ["a\x00b", "\ud800", "\\\x00"]:
+        assert unstorable({"a": [text]}).startswith("it holds ")
+        assert unstorable(json.loads(json.dumps({text: 1})))
 
 
 def test_a_backslash_before_u0000_is_text_and_no_nul():

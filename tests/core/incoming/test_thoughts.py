@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from core.incoming.thoughts import split_thoughts
 
 FINAL = "<|start|>assistant<|channel|>final<|message|>"
@@ -76,24 +74,24 @@ UNMARKED = (
 )
 
 
-@pytest.mark.parametrize("text", MARKED.values(), ids=MARKED)
-def test_a_thought_is_taken_off(text):
-    answer, reasoning, unclosed = split_thoughts(text)
-    assert (answer, unclosed) == ("Yes", False)
-    assert ("no" in reasoning) == ("no" in text.replace("nothing", "")), reasoning
-    assert split_thoughts(answer) == ("Yes", "", False)
+def test_a_thought_is_taken_off():
+    for text in MARKED.values():
+        answer, reasoning, unclosed = split_thoughts(text)
+        assert (answer, unclosed) == ("Yes", False)
+        assert ("no" in reasoning) == ("no" in text.replace("nothing", "")), reasoning
+        assert split_thoughts(answer) == ("Yes", "", False)
 
 
-@pytest.mark.parametrize("text", UNCLOSED)
-def test_an_unclosed_thought_is_no_answer(text):
-    answer, reasoning, unclosed = split_thoughts(text)
-    assert (answer, unclosed) == ("", True)
-    assert "no" in reasoning
+def test_an_unclosed_thought_is_no_answer():
+    for text in UNCLOSED:
+        answer, reasoning, unclosed = split_thoughts(text)
+        assert (answer, unclosed) == ("", True)
+        assert "no" in reasoning
 
 
-@pytest.mark.parametrize("text", UNMARKED)
-def test_a_mention_of_a_mark_stays(text):
-    assert split_thoughts(text) == (text, "", False)
+def test_a_mention_of_a_mark_stays():
+    for text in UNMARKED:
+        assert split_thoughts(text) == (text, "", False)
 
 
 def test_a_mention_behind_a_thought_stays():
@@ -107,19 +105,19 @@ def test_thoughts_without_an_answer_leave_nothing():
     assert split_thoughts("So it is no.\n</think>") == ("", "So it is no.", False)
 
 
-@pytest.mark.parametrize(
-    "thought",
-    ['{"rows": ["draft"]} is "not" right.', '{"rows": ["dra', '[{"a": "5" of rope"}] or', '[[B]], the 5" rope.'],
-)
-def test_a_draft_in_json_is_a_thought(thought):
-    for opening in ("", "<think>"):
-        assert split_thoughts(f'{opening}{thought}</think>{{"rows": ["final"]}}').answer == '{"rows": ["final"]}'
+def test_a_draft_in_json_is_a_thought():
+    for thought in [
+        '{"rows": ["draft"]} is "not" right.',
+        '{"rows": ["dra',
+        '[{"a": "5" of rope"}] or',
+        '[[B]], the 5" rope.',
+    ]:
+        for opening in ("", "<think>"):
+            assert split_thoughts(f'{opening}{thought}</think>{{"rows": ["final"]}}').answer == '{"rows": ["final"]}'
 
 
-@pytest.mark.parametrize(
-    "piece", ["<think>", "</think>", "<", "< think ", "<think =", '{"</think>', "<|channel|>a", f"{FINAL}a", "\n"]
-)
-def test_a_megabyte_of_marks_is_split(piece):
+def test_a_megabyte_of_marks_is_split():
     """Quadratic time would be hours."""
-    text = piece * (1_000_000 // len(piece))
-    assert len("".join(split_thoughts(text)[:2])) <= 2 * len(text)
+    for piece in ["<think>", "</think>", "<", "< think ", "<think =", '{"</think>', "<|channel|>a", f"{FINAL}a", "\n"]:
+        text = piece * (1_000_000 // len(piece))
+        assert len("".join(split_thoughts(text)[:2])) <= 2 * len(text)
