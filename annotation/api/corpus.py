@@ -21,7 +21,7 @@ from annotation.api.shapes.corpus import (
 )
 from annotation.domain.tables import TableRow, problem_of
 from annotation.models import Membership, Project, Proposition, Role, Story
-from annotation.services.whole_tables import NotTaken, take_table
+from annotation.services.belief_tables import NotTaken, take_table
 from core.api.bodies import read_body
 from core.api.description import BODY
 from core.api.errors import CannotBeDone
@@ -127,7 +127,7 @@ def _written(request: Request, story: Story, rows: list[TableRow], *, replace: b
         if problem := problem_of(row):
             raise CannotBeDone(f"Row {at}: {problem}")
     try:
-        written = take_table(by=request.user, story=story, rows=rows, now=timezone.now(), replace=replace).written
+        written = take_table(by=request.user, story=story, rows=rows, now=timezone.now(), replace=replace)
     except NotTaken as error:
         raise CannotBeDone(str(error)) from error
     return {"kept": written.kept, "added": written.added, "removed": written.removed, "reopened": written.reopened}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from annotation.domain.columns import WrongColumns, as_displayed, cell_of, columns_of, key_of
 from annotation.domain.drafts import LONGEST
@@ -46,8 +46,7 @@ class BadTable(ValueError):
     """A pasted table cannot be used; the message is one sentence that names the line."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableRow:
+class TableRow(NamedTuple):
     actor: str
     belief: str
     order: str = ""

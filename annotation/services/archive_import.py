@@ -1,44 +1,53 @@
 """Make a project from an archive: everything or nothing, and no value of the archive is trusted unchecked.
 
-Rows are read outside of transactions and written in short ones, into a project that has another name and no member
-until all is in. What fails is taken out again.
+Rows are read outside of transactions and written in short ones, into a project that has another name and no members
+until everything is imported. A failed import is taken out again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
-from itertools import islice
 from typing import Any, BinaryIO
 
-from django.db import DatabaseError, IntegrityError
+from django.db import DatabaseError, IntegrityError, models
 from django.utils.translation import gettext
 
-from annotation.domain.archive_format import IMPORTED_MARK, SECTIONS, BadArchive, Person, file_of
+from annotation.domain.archive_format import (
+    IMPORTED_MARK,
+    MANIFEST,
+    MAX_LINE_BYTES,
+    BadArchive,
+    Person,
+    check_contents,
+    digests_of,
+    file_of,
+)
 from annotation.domain.resolution import UnknownRule, check_rule
 from annotation.domain.schema import Schema
 from annotation.domain.schema_files import BadSchema, schema_of_document
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.models import Membership, Project, Role, User
+from annotation.models import AnnotatorCounts, Membership, Project, Role, StoryCounts, StoryEntry, User
 from annotation.services import audit
 from annotation.services.accounts import checked_name
-from annotation.services.archive_leftovers import check_left_over, discard_project, left_over, working_slug
-from annotation.services.archive_reading import checked, rows_of
-from annotation.services.archive_rows import NAMED, Section, check_further, tables
-from annotation.services.archive_values import Here
+from annotation.services.archive_sections import NAMED, Section, check_further, files, section_names, tables
+from annotation.services.archive_values import BadValue, Here, values_of
 from annotation.services.corpus_import import SLUG
-from annotation.services.counts import refresh
+from annotation.services.counts import forget_deleted, refresh
 from annotation.services.imported_annotators import make_imported
 from annotation.services.schemas import SchemaRefused, is_here, take_schema
 from annotation.services.short_writes import ShortWrites
 from core.bulk import insert_rows
 from core.ids import new_uid
 from core.incoming.damage import damage_as
-from core.messages import Sentence
+from core.incoming.json_lines import BadLine, lines_of, object_of_line
+from core.incoming.text import NotJson, json_of
+from core.messages import Sentence, gettext_noop
 from core.storage import trouble_of
 
-_MEMBER = ("project", "user", "role", "since")
+_MEMBER = ("user", "role", "since")
 _SCHEMA = "project.jsonl, field schema"
 _MOST_BYTES = 1_000_000
 """The most bytes of lines in one transaction."""
@@ -55,10 +64,9 @@ def import_archive(
 ) -> dict[str, int]:
     """Make the project `slug`; return rows by section. Raises BadArchive.
 
-    The people of the archive become imported annotators of the new project, but for those whose user names are
-    `matched`: they are these accounts, and get the roles that the archive gives them. `by` becomes an admin. Addresses
-    of pages change, since they belong to an installation. `discard` takes away what an import under this name left that
-    was broken off.
+    The people of the archive become imported annotators of the new project, except those with a user name among
+    `matched`: they are these accounts, with the roles that the archive gives them. `by` becomes an admin. Addresses of
+    pages change, since they belong to an installation. `discard` deletes what an interrupted import of this name left.
     """
     if not SLUG.fullmatch(slug) or len(slug) > 60:
         raise BadArchive(
@@ -66,9 +74,17 @@ def import_archive(
         )
     if Project.objects.filter(slug=slug).exists():
         raise _taken(slug)
-    accounts = _accounts(matched)
-    check_left_over(slug, discard)
-    with _opened(source) as archive:
+    names = set(matched)
+    accounts = dict(User.objects.accounts().filter(username__in=names).values_list("username", "id"))
+    if missing := sorted(names - set(accounts)):
+        raise BadArchive(gettext("There is nobody called {missing!r} here.").format(missing=missing[0][:60]))
+    if left := Project.objects.filter(slug=_working_slug(slug)).first():
+        if not discard:
+            raise _left_over(slug)
+        discard_project(left)
+    with damage_as(_unreadable):
+        archive = zipfile.ZipFile(source)
+    with archive:
         with damage_as(_unreadable, BadArchive):
             digests = checked(archive)
         try:
@@ -76,43 +92,82 @@ def import_archive(
         except DatabaseError as error:
             if trouble_of(error):  # a full disk or a database that is away: the archive is not to blame
                 raise
-            raise BadArchive(
-                gettext("The archive contradicts itself: {error}.").format(error=str(error).splitlines()[0])
-            ) from error
-
-
-def _opened(source: BinaryIO) -> zipfile.ZipFile:
-    with damage_as(_unreadable):
-        return zipfile.ZipFile(source)
+            reason = str(error).splitlines()[0]
+            raise BadArchive(gettext("The archive contradicts itself: {error}.").format(error=reason)) from error
 
 
 def _unreadable(error: Exception) -> BadArchive:
     return BadArchive(gettext("The file is not a readable archive."))
 
 
-def _accounts(matched: Iterable[str]) -> dict[str, int]:
-    names = set(matched)
-    accounts = dict(User.objects.accounts().filter(username__in=names).values_list("username", "id"))
-    if missing := sorted(names - set(accounts)):
-        raise BadArchive(gettext("There is nobody called {missing!r} here.").format(missing=missing[0][:60]))
-    return accounts
-
-
-def _distinct(names: list[str]) -> dict[str, str]:
-    """Return for each name of an archive a distinct name without the mark."""
-    distinct: dict[str, str] = {}
-    taken: set[str] = set()
-    for name in sorted(names, key=lambda name: name.startswith(IMPORTED_MARK)):
-        bare = name.removeprefix(IMPORTED_MARK)
-        while bare in taken:
-            bare += "+"
-        taken.add(bare)
-        distinct[name] = bare
-    return distinct
-
-
 def _taken(slug: str) -> BadArchive:
     return BadArchive(gettext("There is a project {slug!r} already; choose another name.").format(slug=slug))
+
+
+def _left_over(slug: str) -> BadArchive:
+    return BadArchive(
+        f"Another import of {slug!r} is at work or was broken off; import_archive --discard takes away what it left."
+    )
+
+
+def _working_slug(slug: str) -> str:
+    """Return the name of the project until everything is imported."""
+    return f"{slug[:50]}-importing"
+
+
+def checked(archive: zipfile.ZipFile) -> dict[str, str]:
+    """Check an archive as a whole; return the SHA-256 of each file. Raises BadArchive."""
+    entries = archive.infolist()
+    sizes = {entry.filename: (entry.compress_size, entry.file_size) for entry in entries}
+    if len(sizes) < len(entries):
+        raise BadArchive(gettext("The archive holds a name twice."))
+    check_contents(sizes, files())
+    with archive.open(MANIFEST) as handle:
+        try:
+            digests = digests_of(json_of(handle.read(MAX_LINE_BYTES)), files())
+        except NotJson as error:
+            raise BadArchive(error.message_for(MANIFEST)) from error
+    for name, expected in digests.items():
+        with archive.open(name) as handle:
+            if expected != hashlib.file_digest(handle, "sha256").hexdigest():
+                raise BadArchive(
+                    gettext("{name} is not what the manifest says; the archive was damaged or changed.").format(
+                        name=name
+                    )
+                )
+    return digests
+
+
+def rows_of(archive: zipfile.ZipFile, section: str) -> Iterator[tuple[int, dict[str, Any], int]]:
+    """Yield number, row and length in bytes of each line of a section. Raises BadArchive."""
+    with archive.open(file_of(section)) as handle:
+        for number, raw in lines_of(handle, longest=MAX_LINE_BYTES):
+            try:
+                row = object_of_line(raw, longest=MAX_LINE_BYTES)
+                if row is None:
+                    raise BadLine(gettext_noop("The line is empty; expected one JSON object."))
+            except BadLine as error:
+                raise _at(section, number, error) from error
+            yield number, row, len(raw or b"")
+
+
+def _at(section: str, number: int, error: Exception) -> BadArchive:
+    """Return the refusal of an archive for a fault in one line."""
+    if isinstance(error, BadValue) and error.field:
+        place = {"section": section, "number": number, "name": error.field}
+        return BadArchive(Sentence("{section}.jsonl, line {number}, field {name}: {error}", **place, error=error))
+    return BadArchive(Sentence("{file}, line {number}: {error}", file=file_of(section), number=number, error=error))
+
+
+def _distinct(names: Iterable[str]) -> dict[str, str]:
+    """Return for each name of an archive a distinct name without the mark."""
+    by_bare: dict[str, str] = {}
+    for name in sorted(names, key=lambda name: (name.startswith(IMPORTED_MARK), name)):
+        bare = name.removeprefix(IMPORTED_MARK)
+        while bare in by_bare:
+            bare += "+"
+        by_bare[bare] = name
+    return {name: bare for bare, name in by_bare.items()}
 
 
 def _schema(document: Any, project: dict[str, Any]) -> Schema:
@@ -148,9 +203,8 @@ class _Import:
         project, *others = tables()
         try:
             self._make_project(project)
-            counts = {"people": self._people(), "project": 1} | {
-                section.name: self._section(section) for section in others
-            }
+            counts = {"people": self._people(), "project": 1}
+            counts |= {section.name: self._section(section) for section in others}
             check_further(self.project)
             with self.writes.transaction(len(self.members) + 3):
                 self._open(by, counts, digests[file_of("project")])
@@ -160,115 +214,135 @@ class _Import:
             raise
         self.writes.tell_planner(*{section.model for section in others})
         refresh(self.project)
-        return {name: counts[name] for name in SECTIONS}
+        return {name: counts[name] for name in section_names()}
 
-    def _open(self, by: User | None, counts: dict[str, int], digest: str) -> None:
-        """Give the project its name and its members: from here on it is there."""
-        if Project.objects.filter(slug=self.slug).exists():  # created since the first check
-            raise _taken(self.slug)
-        take_schema(by=by, schema=self.schema, file=_SCHEMA)
-        named = {"schema_name": self.schema.name, "schema_version": self.schema.version}
-        Project.objects.filter(pk=self.project.pk).update(slug=self.slug, **named)
-        insert_rows(Membership, _MEMBER, ([self.project.pk, *member] for member in self.members))
-        if by is not None:
-            Membership.objects.update_or_create(project=self.project, user=by, defaults={"role": Role.ADMIN})
-        audit.record(
-            by=by, project=self.project, action="archive.imported", target=self.slug, rows=counts, sha256=digest,
-            accounts=sorted(self.accounts),
-        )  # fmt: skip
+    def _make_project(self, section: Section) -> None:
+        lines = list(rows_of(self.archive, section.name))
+        if len(lines) != 1:
+            raise BadArchive(gettext("project.jsonl: expected exactly one line."))
+        number, row, _ = lines[0]
+        document, readers = row.pop("schema", None), self.here.readers(section)
+        try:
+            values = dict(zip(readers, values_of(readers, row), strict=True))
+        except BadValue as error:
+            raise _at(section.name, number, error) from error
+        self.schema = _schema(document, values)
+        values |= {"slug": _working_slug(self.slug), "schema_name": DEFAULT_SCHEMA.name}
+        values["schema_version"] = DEFAULT_SCHEMA.version  # until the schema is here too
+        try:
+            with self.writes.transaction(1):
+                insert_rows(Project, list(values), [list(values.values())])
+        except IntegrityError as error:
+            if Project.objects.filter(slug=values["slug"]).exists():  # created since the first check
+                raise _left_over(self.slug) from error
+            raise
+        self.project = Project.objects.get(slug=values["slug"])
+        self.here.key_start = f"{self.project.pk}-{self.slug[:30]}"
 
     def _people(self) -> int:
-        """Map the archive's names to people here: the matched accounts, and a new imported annotator for every other
-        name."""
-        shown_names: dict[str, str] = {}
+        """Map the archive's names to people here: matched accounts, and new imported annotators for the other names."""
+        display_names: dict[str, str] = {}
         for number, row, _ in rows_of(self.archive, "people"):
             try:
                 person = Person.of(row)
                 checked_name(person.username.removeprefix(IMPORTED_MARK))
             except ValueError as error:
-                raise BadArchive(
-                    Sentence("people.jsonl, line {number}: {error}", number=number, error=error)
-                ) from error
-            shown_names[person.username] = person.display_name
-        if strangers := sorted(set(self.accounts) - set(shown_names)):
+                raise _at("people", number, error) from error
+            display_names[person.username] = person.display_name
+        if strangers := sorted(set(self.accounts) - set(display_names)):
             raise BadArchive(
                 gettext("The archive holds nobody called {strangers!r}.").format(strangers=strangers[0][:60])
             )
         self.here.users = dict(self.accounts)
-        names = _distinct(sorted(set(shown_names) - set(self.accounts)))
-        for part in self._parts(names.items(), lambda row: 0):
-            names_of_part = {bare: shown_names[name] for name, bare in part}
+        names = _distinct(set(display_names) - set(self.accounts))
+        for part in self._parts((item, 0) for item in names.items()):
             with self.writes.transaction(len(part)):
-                ids_by_name = make_imported(names_of_part, self.project, slug=self.slug)
-            self.here.users |= {name: ids_by_name[bare] for name, bare in part}
-        return len(shown_names)
+                ids = make_imported({bare: display_names[name] for name, bare in part}, self.project, slug=self.slug)
+            self.here.users |= {name: ids[bare] for name, bare in part}
+        return len(display_names)
 
-    def _parts(self, rows: Iterable, size: Callable[[Any], int]) -> Iterator[list]:
-        """Yield as many rows at once as a short transaction holds, read while none is open."""
-        part, size_so_far = [], 0
-        for row in rows:
+    def _parts(self, rows: Iterable[tuple[Any, int]]) -> Iterator[list]:
+        """Yield the rows, which come with their size in bytes, in parts that fit into a short transaction. They are
+        read while none is open."""
+        part, size = [], 0
+        for row, bytes_of_row in rows:
             part.append(row)
-            size_so_far += size(row)
-            if len(part) >= self.writes.rows or size_so_far >= _MOST_BYTES:
+            size += bytes_of_row
+            if len(part) >= self.writes.rows or size >= _MOST_BYTES:
                 yield part
-                part, size_so_far = [], 0
+                part, size = [], 0
         if part:
             yield part
 
     def _section(self, section: Section) -> int:
-        fields = section.fields
-        names = [field.name for field in fields]
-        head = (["uid"] if section.has_uid else []) + (["project"] if section.has_project else [])
         uids: dict[int, str] = {}
-        rows = 0
-        for part in self._parts(self._decoded(section, uids), lambda decoded: decoded[1]):
-            rows += len(part)
-            values = [row for row, _ in part]
+        count = 0
+        columns = [*section.generated, *(field.name for field in section.fields)]
+        for part in self._parts(self._rows(section, uids)):
+            count += len(part)
             if section.model is Membership:
-                self._keep_members(names, values, len(head))
+                self._keep_members(columns, part)
                 continue
             with self.writes.transaction(len(part)):
-                insert_rows(section.model, [*head, *names], values)
+                insert_rows(section.model, columns, part)
         if section.numbered:
             by_uid = dict(section.rows(self.project).values_list("uid", "id"))
             self.here.ids[section.model] = {ref: by_uid[uid] for ref, uid in uids.items()}
-        if section.model in NAMED:
+        elif section.model in NAMED:
             self.here.ids[section.model] = dict(section.rows(self.project).values_list("name", "id"))
-        return rows
+        return count
 
-    def _decoded(self, section: Section, uids: dict[int, str]) -> Iterator[tuple[list, int]]:
+    def _rows(self, section: Section, uids: dict[int, str]) -> Iterator[tuple[list, int]]:
+        """Yield the values of each row, and its size. `uids` takes the new uid of each number."""
+        readers = self.here.readers(section)
         for number, row, size in rows_of(self.archive, section.name):
-            values = self.here.values(section, number, row)
-            start = [new_uid()] if section.has_uid else []
+            try:
+                values = values_of(readers, row)
+            except BadValue as error:
+                raise _at(section.name, number, error) from error
+            generated = {"uid": new_uid(), "project": self.project.pk}
             if section.numbered:
-                uids[self.here.ref(section, number, row)] = start[0]
-            yield start + ([self.project.pk] if section.has_project else []) + values, size
+                if not isinstance(row.get("ref"), int):
+                    raise _at(section.name, number, BadLine(gettext_noop("field ref: expected a whole number.")))
+                uids[row["ref"]] = generated["uid"]
+            yield [*(generated[name] for name in section.generated), *values], size
 
-    def _keep_members(self, names: list[str], rows: list[list], head: int) -> None:
-        """Remembers the memberships of accounts that were matched: nobody else becomes a member."""
-        accounts = set(self.accounts.values())
+    def _keep_members(self, columns: list[str], rows: list[list]) -> None:
+        """Keep the memberships of matched accounts for the end. Nobody else becomes a member."""
         for row in rows:
-            member = dict(zip(names, row[head:], strict=True))
-            if member["user"] in accounts:
-                self.members.append([member[name] for name in _MEMBER[1:]])
+            member = dict(zip(columns, row, strict=True))
+            if member["user"] in self.accounts.values():
+                self.members.append([member[name] for name in _MEMBER])
 
-    def _make_project(self, section: Section) -> None:
-        lines = list(islice(rows_of(self.archive, section.name), 2))
-        if len(lines) != 1:
-            raise BadArchive(gettext("project.jsonl: expected exactly one line."))
-        number, row, _ = lines[0]
-        names = [field.name for field in section.fields]
-        document = row.pop("schema", None)
-        values = self.here.values(section, number, row)
-        self.schema = _schema(document, dict(zip(names, values, strict=True)))
-        values[names.index("schema_version")] = DEFAULT_SCHEMA.version  # until the schema is here too
-        working = working_slug(self.slug)
-        try:
-            with self.writes.transaction(1):
-                insert_rows(Project, ["slug", "schema_name", *names], [[working, DEFAULT_SCHEMA.name, *values]])
-        except IntegrityError as error:
-            if Project.objects.filter(slug=working).exists():  # created since the first check
-                raise left_over(self.slug) from error
-            raise
-        self.project = Project.objects.get(slug=working)
-        self.here.key_start = f"{self.project.pk}-{self.slug[:30]}"
+    def _open(self, by: User | None, counts: dict[str, int], digest: str) -> None:
+        """Give the project its name and its members."""
+        if Project.objects.filter(slug=self.slug).exists():  # created since the first check
+            raise _taken(self.slug)
+        take_schema(by=by, schema=self.schema, file=_SCHEMA)
+        named = {"schema_name": self.schema.name, "schema_version": self.schema.version}
+        Project.objects.filter(pk=self.project.pk).update(slug=self.slug, **named)
+        insert_rows(Membership, ("project", *_MEMBER), ([self.project.pk, *member] for member in self.members))
+        if by is not None:
+            Membership.objects.update_or_create(project=self.project, user=by, defaults={"role": Role.ADMIN})
+        details = {"rows": counts, "sha256": digest, "accounts": sorted(self.accounts)}
+        audit.record(by=by, project=self.project, action="archive.imported", target=self.slug, **details)
+
+
+def discard_project(project: Project) -> None:
+    """Delete a project that was never opened, in short transactions."""
+    writes = ShortWrites()
+    for counts in (AnnotatorCounts, StoryEntry, StoryCounts):
+        counts.objects.filter(story__project=project).delete()
+    for section in reversed(tables()):
+        if section.model is Project:
+            _discard(writes, User, User.objects.filter(imported_into=project))
+        _discard(writes, section.model, section.rows(project))
+    forget_deleted()
+
+
+def _discard(writes: ShortWrites, model: type[models.Model], rows: models.QuerySet) -> None:
+    while ids := list(rows.order_by("id").values_list("pk", flat=True)[: writes.rows]):
+        with writes.transaction(len(ids)):
+            # Nothing points to these rows any more; the audit log's own rows refuse every other way.
+            doomed = models.QuerySet(model).filter(pk__in=ids)
+            doomed._raw_delete(doomed.db)

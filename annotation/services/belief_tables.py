@@ -6,16 +6,34 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.db import transaction
-from django.db.models import Count, Max
+from django.db.models import Count, Exists, Max, OuterRef
 from django.utils.translation import gettext, ngettext
 
 from annotation.domain.story_records import MAX_PROPOSITIONS
-from annotation.domain.tables import TableRow
-from annotation.models import Assignment, AuditEvent, BeliefTable, Proposition, Remark, Story, TableKind, User, Vote
+from annotation.domain.tables import MAX_ROWS, TableRow
+from annotation.models import (
+    Assignment,
+    AuditEvent,
+    BeliefTable,
+    CellComment,
+    GoldEvent,
+    Proposition,
+    PropositionFlag,
+    Remark,
+    Story,
+    Suggestion,
+    TableKind,
+    User,
+    Vote,
+    VoteEvent,
+)
 from annotation.services import audit
+from core.messages import gettext_noop
 
+CREATED, CHANGED, UNCHANGED = gettext_noop("created"), gettext_noop("changed"), gettext_noop("unchanged")
 AGAIN_AFTER = timedelta(seconds=10)
 
 
@@ -46,12 +64,9 @@ def add_rows(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime)
         )
     live_rows = table.propositions.filter(removed_at__isnull=True).count()
     if live_rows + len(rows) > MAX_PROPOSITIONS:
-        raise TooManyRows(
-            gettext("The table would have {rows} rows; expected at most {max_propositions}.").format(
-                rows=live_rows + len(rows), max_propositions=MAX_PROPOSITIONS
-            )
-        )
-    last = table.propositions.aggregate(Max("position"))["position__max"] or 0
+        text = gettext("The table would have {rows} rows; expected at most {max_propositions}.")
+        raise TooManyRows(text.format(rows=live_rows + len(rows), max_propositions=MAX_PROPOSITIONS))
+    last = _last_position(table)
     added = Proposition.objects.bulk_create(
         Proposition(
             table=table,
@@ -67,27 +82,44 @@ def add_rows(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime)
     return added
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """Result of writing a table: rows by what became of them, and the names of annotators who had finished the story
-    and now have rows to label."""
+class NotTaken(ValueError):
+    """A story's table is not taken; the message is one sentence."""
 
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Result of taking a table: `outcome` is CREATED, CHANGED or UNCHANGED, the numbers count rows, and `reopened` are
+    annotators who had finished the story and now have rows to label."""
+
+    outcome: str
     kept: int
     added: int
     removed: int
-    moved: bool
     reopened: tuple[str, ...] = ()
 
 
-@transaction.atomic
-def write_table(
-    *, by: User | None, story: Story, rows: Sequence[TableRow], now: datetime, only_new: bool = False
-) -> Written | None:
-    """Make the story's gold table these rows, in their order. A row whose actor and belief are there already stays the
-    same proposition with its votes; the others are new, and what is not among `rows` leaves the table.
+def take_table(
+    *, by: User | None, story: Story, rows: Sequence[TableRow], now: datetime, replace: bool, dry_run: bool = False
+) -> Taken:
+    """Make the story's gold table these rows, in their order, for a file and for the API. A row with the actor and
+    belief of an existing one stays the same proposition with its votes; other rows are new, and propositions that are
+    not among `rows` leave the table.
 
-    With `only_new` a table that is there and differs stays as it is: None.
+    A different table is only replaced with `replace`. With `dry_run` nothing is kept. Raises NotTaken.
     """
+    if len(rows) > MAX_ROWS:
+        text = gettext("Story {number} has {rows} rows; expected at most {max_rows}.")
+        raise NotTaken(text.format(number=story.number, rows=len(rows), max_rows=MAX_ROWS))
+    if not Proposition.objects.gold_of(story).exists() and story.tables.drafts().exists():
+        text = gettext("Experts are writing the table of story {number}; release them first.")
+        raise NotTaken(text.format(number=story.number))
+    with transaction.atomic():
+        taken = _take(by, story, rows, now, replace)
+        transaction.set_rollback(dry_run)
+    return taken
+
+
+def _take(by: User | None, story: Story, rows: Sequence[TableRow], now: datetime, replace: bool) -> Taken:
     Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
     table, _ = BeliefTable.objects.select_for_update().get_or_create(story=story, kind=TableKind.GOLD)
     live = list(table.propositions.filter(removed_at__isnull=True).order_by("position"))
@@ -98,23 +130,25 @@ def write_table(
     reused = [proposition for proposition in chosen if proposition is not None]
     gone = [proposition for proposition in live if proposition not in reused]
     added = len(rows) - len(reused)
-    moved = reused != [proposition for proposition in live if proposition in reused]
-    if live and only_new and (added or gone or moved):
-        return None
+    is_changed = bool(added or gone or reused != live)
+    if live and is_changed and not replace:
+        text = gettext("Story {number} has another table already; choose to replace tables to write over it.")
+        raise NotTaken(text.format(number=story.number))
     reopened = tuple(finished_by(story)) if added else ()
-    if added or gone or moved:
+    if is_changed:
         _rewrite(table, rows, chosen, gone, now, is_new=not live)
         counts = {"added": added, "removed": len(gone), "kept": len(reused)}
         audit.record(by=by, project=story.project, action="table.written", target=_target(story), **counts)
-    return Written(len(reused), added, len(gone), moved, reopened)
+    outcome = (CHANGED if is_changed else UNCHANGED) if live else CREATED
+    return Taken(outcome, len(reused), added, len(gone), reopened)
 
 
 def _rewrite(table, rows, chosen, gone, now: datetime, *, is_new: bool) -> None:
-    last = table.propositions.aggregate(Max("position"))["position__max"] or 0
+    last = _last_position(table)
     for proposition in gone:
         proposition.removed_at = now
     new = []
-    # A position is unique at every moment, so all rows go behind those that are there.
+    # A position is unique at every moment, so all rows go behind the existing ones.
     for at, (row, proposition) in enumerate(zip(rows, chosen, strict=True), last + 1):
         if proposition is None:
             remark = Remark.NONE if is_new else Remark.ADDED
@@ -127,6 +161,66 @@ def _rewrite(table, rows, chosen, gone, now: datetime, *, is_new: bool) -> None:
     Proposition.objects.bulk_update(gone, ["removed_at"], batch_size=200)
     Proposition.objects.bulk_update(reused, ["position", "order_text"], batch_size=200)
     Proposition.objects.bulk_create(new)
+
+
+def _last_position(table: BeliefTable) -> int:
+    return table.propositions.aggregate(Max("position"))["position__max"] or 0
+
+
+class GoldRow(NamedTuple):
+    """A row for a new gold table. One with the remark *removed* is hidden, and counts in reports."""
+
+    actor: str
+    belief: str
+    order: str
+    remark: Remark = Remark.NONE
+    remark_text: str = ""
+
+
+def make_gold(*, story: Story, rows: Sequence[GoldRow], reviewed: bool, now: datetime) -> list[Proposition]:
+    """Write the rows as the story's gold table, in their order, within a transaction that holds the story's lock."""
+    table, _ = BeliefTable.objects.get_or_create(story=story, kind=TableKind.GOLD)
+    return Proposition.objects.bulk_create(
+        Proposition(
+            table=table,
+            position=at,
+            actor=row.actor,
+            belief=row.belief,
+            order_text=row.order,
+            remark=row.remark,
+            remark_text=row.remark_text,
+            reviewed=reviewed,
+            removed_at=now if row.remark == Remark.REMOVED else None,
+        )
+        for at, row in enumerate(rows, _last_position(table) + 1)
+    )
+
+
+def kept_by(story: Story) -> str:
+    """Return the reason why the story's gold table must stay, one sentence. Returns "" if nobody has worked on it."""
+    rows = Proposition.objects.filter(table__story=story, table__kind=TableKind.GOLD)
+    if rows.filter(imported_labels__isnull=False).exists():
+        return gettext("This table came with labels from outside.")
+    work = (
+        (VoteEvent, gettext("People have voted on this table.")),
+        (GoldEvent, gettext("Cells of this table were decided.")),
+        (CellComment, gettext("People have commented on this table.")),
+        (PropositionFlag, gettext("People have flagged rows of this table.")),
+        (Suggestion, gettext("Models have made suggestions for this table; discard them first.")),
+    )
+    for model, why in work:
+        if rows.filter(Exists(model._default_manager.filter(proposition=OuterRef("pk")))).exists():
+            return why
+    return ""
+
+
+def unmake_gold(story: Story) -> int:
+    """Delete the rows of a gold table that nobody has worked on (`kept_by`), under the story's lock; return their
+    number."""
+    rows = Proposition.objects.filter(table__story=story, table__kind=TableKind.GOLD)
+    count = rows.count()
+    rows.delete()
+    return count
 
 
 def finished_by(story: Story) -> list[str]:
@@ -184,7 +278,7 @@ def reword(*, by: User, proposition: Proposition, actor: str, belief: str, now: 
         return proposition
     if has_history(proposition):
         position = proposition.position
-        last = proposition.table.propositions.aggregate(Max("position"))["position__max"]
+        last = _last_position(proposition.table)
         Proposition.objects.filter(pk=proposition.pk).update(removed_at=now, position=last + 1, remark=Remark.REVISED)
         reworded = Proposition.objects.create(
             table=proposition.table,
@@ -199,14 +293,8 @@ def reword(*, by: User, proposition: Proposition, actor: str, belief: str, now: 
         reworded.actor, reworded.belief, reworded.remark = actor, belief, Remark.REVISED
         reworded.save(update_fields=["actor", "belief", "remark"])
     after = {"actor": actor, "belief": belief}
-    audit.record(
-        by=by,
-        project=project,
-        action="proposition.reworded",
-        target=_target(proposition.table.story),
-        before=before,
-        after=after,
-    )
+    target = _target(proposition.table.story)
+    audit.record(by=by, project=project, action="proposition.reworded", target=target, before=before, after=after)
     return reworded
 
 
@@ -214,14 +302,8 @@ def reword(*, by: User, proposition: Proposition, actor: str, belief: str, now: 
 def remove(*, by: User, proposition: Proposition, now: datetime) -> None:
     """Take the row out of pages and exports; its votes stay."""
     if Proposition.objects.filter(pk=proposition.pk, removed_at__isnull=True).update(removed_at=now):
-        audit.record(
-            by=by,
-            project=proposition.table.story.project,
-            action="proposition.removed",
-            target=_target(proposition.table.story),
-            actor=proposition.actor,
-            belief=proposition.belief,
-        )
+        story, text = proposition.table.story, {"actor": proposition.actor, "belief": proposition.belief}
+        audit.record(by=by, project=story.project, action="proposition.removed", target=_target(story), **text)
 
 
 @transaction.atomic
@@ -244,12 +326,6 @@ def move(*, by: User, proposition: Proposition, up: bool) -> bool:
     for pk, position in ((proposition.pk, aside), (other.pk, places[0]), (proposition.pk, places[1])):
         rows.filter(pk=pk).update(position=position)
     story = proposition.table.story
-    audit.record(
-        by=by,
-        project=story.project,
-        action="proposition.moved",
-        target=_target(story),
-        belief=proposition.belief[:200],
-        up=up,
-    )
+    details = {"belief": proposition.belief[:200], "up": up}
+    audit.record(by=by, project=story.project, action="proposition.moved", target=_target(story), **details)
     return True

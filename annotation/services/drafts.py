@@ -27,7 +27,7 @@ from annotation.domain.table_checks import Warned, checks
 from annotation.domain.tables import MAX_ROWS
 from annotation.models import BeliefTable, DraftEvent, DraftRow, Origin, Proposition, Story, TableKind, User
 from annotation.services import audit
-from annotation.services.gold_tables import GoldRow, kept_by, make_gold, unmake_gold
+from annotation.services.belief_tables import GoldRow, kept_by, make_gold, unmake_gold
 from core.ids import new_uid
 from core.plain import plain, read_as
 

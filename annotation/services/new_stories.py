@@ -1,50 +1,44 @@
-"""Stories of a corpus file that a project lacks, written with their belief tables and propositions."""
+"""Writing the rows of corpus files: stories that a project lacks, and tables for stories that lack one, found by their
+text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import count
 
-from django.db.models import Max
+from django.db import connection
+from django.db.models import Exists, Max, OuterRef
+from django.utils.translation import gettext
 
 from annotation.domain.story_rows import PropositionRow, StoryRow
-from annotation.models import BeliefTable, Category, Project, Proposition, Story
+from annotation.models import BeliefTable, Category, Project, Proposition, Story, TableKind
 from core.bulk import insert_rows
 from core.ids import new_uid
+from core.joints import listed
 
+_MARK = "table_fingerprint"
+"""The fingerprint of a later table, in a story's `extra`: the same record again changes nothing."""
 _PROPOSITION = (
     "uid", "table", "position", "actor", "belief", "imported_labels", "extra", "order_text", "remark", "remark_text",
     "reviewed",
 )  # fmt: skip
 
 
-class NewStories:
-    """Writes rows of files into one project, within a transaction of the caller's; the categories met so far are
-    remembered."""
-
-    def __init__(self) -> None:
-        self.categories: dict[str, Category] = {}
-
-    def insert(self, project: Project, rows: list[StoryRow], source: str) -> None:
-        """Write the rows; `source` is the name of their file. A story without a number gets the next one of the
-        project."""
-        last = project.stories.aggregate(Max("number"))["number__max"] or 0
-        free = count(1 + max([last, *(row.number for row in rows if row.number is not None)]))
-        unsaved = [self._story(project, row, source, next(free) if row.number is None else row.number) for row in rows]
-        stories = Story.objects.bulk_create(unsaved)
-        with_table = [(row, story) for row, story in zip(rows, stories, strict=True) if row.propositions is not None]
-        tables = BeliefTable.objects.bulk_create([BeliefTable(story=story) for _, story in with_table])
-        insert_propositions(
-            (table, position, proposition)
-            for (row, _), table in zip(with_table, tables, strict=True)
-            for position, proposition in enumerate(row.propositions, 1)
-        )
-
-    def _story(self, project: Project, row: StoryRow, source: str, number: int) -> Story:
-        return Story(
+def insert_stories(project: Project, rows: list[StoryRow], source: str) -> None:
+    """Write stories with their belief tables, within a transaction; `source` is the name of their file. A story without
+    a number gets the next one of the project."""
+    last = project.stories.aggregate(Max("number"))["number__max"] or 0
+    free = count(1 + max([last, *(row.number for row in rows if row.number is not None)]))
+    categories = {
+        name: Category.objects.get_or_create(project=project, name=name)[0]
+        for name in dict.fromkeys(row.category for row in rows)
+    }
+    stories = Story.objects.bulk_create(
+        Story(
             project=project,
-            number=number,
-            category=self._category(project, row.category),
+            number=next(free) if row.number is None else row.number,
+            category=categories[row.category],
             text=row.text,
             language=row.language,
             translations=row.translations,
@@ -52,23 +46,92 @@ class NewStories:
             digest=row.digest,
             extra=_marks(fingerprint=row.fingerprint, layout=row.layout),
         )
+        for row in rows
+    )
+    with_table = [(row, story) for row, story in zip(rows, stories, strict=True) if row.propositions is not None]
+    tables = BeliefTable.objects.bulk_create([BeliefTable(story=story) for _, story in with_table])
+    _insert_propositions(
+        (table, position, proposition)
+        for (row, _), table in zip(with_table, tables, strict=True)
+        for position, proposition in enumerate(row.propositions, 1)
+    )
 
-    def _category(self, project: Project, name: str) -> Category:
-        if name not in self.categories:
-            self.categories[name], _ = Category.objects.get_or_create(project=project, name=name)
-        return self.categories[name]
 
-
-def insert_propositions(rows: Iterable[tuple[BeliefTable, int, PropositionRow]]) -> None:
-    """Write rows of files into tables, each with its position, within a transaction of the caller's."""
-    insert_rows(Proposition, _PROPOSITION, (_proposition(*row) for row in rows))
-
-
-def _proposition(table: BeliefTable, position: int, row: PropositionRow) -> tuple:
-    """The values of _PROPOSITION."""
-    extra = _marks(layout=row.layout)
-    return new_uid(), table.pk, position, row.actor, row.belief, row.labels, extra, "", "", "", False
+def _insert_propositions(rows: Iterable[tuple[BeliefTable, int, PropositionRow]]) -> None:
+    values = (
+        (new_uid(), table.pk, position, row.actor, row.belief, row.labels, _marks(layout=row.layout), "", "", "", False)
+        for table, position, row in rows
+    )
+    insert_rows(Proposition, _PROPOSITION, values)
 
 
 def _marks(**marks: str) -> dict[str, str]:
     return {name: value for name, value in marks.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A story of the project with the text of a record."""
+
+    pk: int
+    number: int
+    category: str
+    is_bare: bool
+    is_written: bool
+    fingerprints: tuple[str, str]
+
+
+def candidates_for(project: Project, rows: Sequence[StoryRow]) -> dict[str, list[Candidate]]:
+    """Return the digest of each record with a table → the project's stories with that text, locked in a transaction."""
+    digests = {row.digest for row in rows if row.propositions}
+    if not digests:
+        return {}
+    stories = Story.objects.filter(project=project, digest__in=digests).select_related("category").order_by("number")
+    if connection.in_atomic_block:
+        stories = stories.select_for_update(of=("self",))
+    stories = stories.defer("text", "translations").annotate(
+        settled=Exists(Proposition.objects.live_gold().filter(table__story=OuterRef("pk"))),
+        written=Exists(BeliefTable.objects.drafts().filter(story=OuterRef("pk"))),
+    )
+    candidates: dict[str, list[Candidate]] = {}
+    for story in stories:
+        fingerprints = story.extra.get("fingerprint", ""), story.extra.get(_MARK, "")
+        fields = (story.pk, story.number, story.category.name, not story.settled, story.written, fingerprints)
+        candidates.setdefault(story.digest, []).append(Candidate(*fields))
+    return candidates
+
+
+class Ambiguous(ValueError):
+    """A table that goes to no story; the message is one sentence."""
+
+
+def story_for(row: StoryRow, candidates: Collection[Candidate]) -> Candidate | None:
+    """Return the story that takes the record's table: the only one without a table and with its text, number or
+    category. Returns None if there is none, or the record is here already. Raises Ambiguous."""
+    if any(row.fingerprint in candidate.fingerprints for candidate in candidates):
+        return None
+    bare = [candidate for candidate in candidates if candidate.is_bare]
+    same = [candidate for candidate in bare if candidate.number == row.number] or [
+        candidate for candidate in bare if candidate.category == row.category
+    ]
+    chosen = same if len(same) == 1 else bare
+    if len(chosen) > 1:
+        text = gettext("Stories {numbers} have this text and no table; the table of story {number} fits each.")
+        raise Ambiguous(text.format(numbers=listed(candidate.number for candidate in chosen), number=row.number))
+    if chosen and chosen[0].is_written:
+        text = gettext("Experts are writing the table of story {number}; release them first.")
+        raise Ambiguous(text.format(number=chosen[0].number))
+    return chosen[0] if chosen else None
+
+
+def attach(tables: Sequence[tuple[int, StoryRow]]) -> None:
+    """Write each record's rows as the gold table of the story with that id, within a transaction."""
+    stories = Story.objects.in_bulk([pk for pk, _ in tables])
+    for pk, row in tables:
+        table, _ = BeliefTable.objects.get_or_create(story_id=pk, kind=TableKind.GOLD)
+        last = table.propositions.aggregate(Max("position"))["position__max"] or 0
+        _insert_propositions(
+            (table, at, proposition) for at, proposition in enumerate(row.propositions or (), last + 1)
+        )
+        stories[pk].extra = {**stories[pk].extra, _MARK: row.fingerprint}
+    Story.objects.bulk_update(stories.values(), ["extra"], batch_size=200)

@@ -16,8 +16,8 @@ from annotation.domain.reconciliation import DraftRow as Words
 from annotation.domain.reconciliation import Lane, LaneState, Status, change_of, lane_of, pairs, proposed
 from annotation.models import BeliefTable, LaneEvent, LaneRow, Proposition, Remark, Story, User
 from annotation.services import audit
+from annotation.services.belief_tables import GoldRow, kept_by, make_gold, unmake_gold
 from annotation.services.drafts import Refused, live_rows
-from annotation.services.gold_tables import GoldRow, kept_by, make_gold, unmake_gold
 from core.plain import plain, read_as
 
 NOT_OPEN = gettext_lazy("The lanes open when both experts have handed in their tables.")

@@ -14,7 +14,7 @@ from annotation.domain.sample_corpus import FOLDER, bare_records, sample_records
 from annotation.domain.story_rows import StoryRow
 from annotation.models import LaneRow, Project, Story, User
 from annotation.services.drafts import RowChange, hand_in, save_rows
-from annotation.services.new_stories import NewStories
+from annotation.services.new_stories import insert_stories
 from annotation.services.reconciliation import Decision, decide, finish, lanes_of, open_lanes, state_of_row
 from core.ids import new_uid
 
@@ -49,7 +49,7 @@ def add_stories(project: Project) -> None:
             StoryRow(name, line, record.story_category, record.story, number=record.story_id)
             for line, record in enumerate(records, 1)
         ]
-        NewStories().insert(project, rows, name)
+        insert_stories(project, rows, name)
 
 
 def write_tables(*, project: Project, experts: Mapping[str, User], now: datetime) -> None:

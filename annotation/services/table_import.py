@@ -1,4 +1,4 @@
-"""Import belief tables from a spreadsheet, a story at a time. The same file again changes nothing."""
+"""Import belief tables from a spreadsheet, story by story. Importing the same file again changes nothing."""
 
 from __future__ import annotations
 
@@ -6,48 +6,32 @@ from collections import Counter, defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, BinaryIO
+from typing import BinaryIO, ClassVar
 
 from django.utils.translation import gettext, ngettext
 
-from annotation.domain.left_out import LeftOut
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.tables_csv import TableLine, read_tables
 from annotation.models import Project, Story, User
-from annotation.services.import_results import not_taken, summary
-from annotation.services.whole_tables import NotTaken, take_table
+from annotation.services.belief_tables import NotTaken, Taken, take_table
+from annotation.services.import_results import ImportResult
 from core.digests import text_digest
 from core.incoming.sheets import Sheets, rows_of
 from core.joints import listed, sentences
-from core.plain import plain
 from core.wording import counted
 
 MOST_LISTED = 200
 """Tables that a result lists one by one."""
-
 _MOST_NAMED = 10
 Named = int | str
 """A story's number or its text, as a row names it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedTable:
-    """Outcome of one story's table; `reopened` are annotators who had finished the story and have rows to label
-    again."""
-
-    story: int
-    outcome: str
-    added: int
-    removed: int
-    kept: int
-    reopened: tuple[str, ...]
-
-
 @dataclass(slots=True)
-class ImportedTables:
-    """The result of an import: tables by what became of them, rows, and annotators whose finished stories have rows
-    to label again. `refused` counts stories of the file whose table was not taken; `repeated` are the lines of taken
-    rows that say word for word what one above them says of the same story."""
+class ImportedTables(ImportResult):
+    """Tables by outcome, rows, and the annotators whose finished stories have rows to label again. `refused` counts
+    stories of the file whose table was not taken; `repeated` are the lines of taken rows that repeat an earlier row of
+    the same story. `tables` are (story number, outcome) of changed tables."""
 
     stories: int = 0
     created: int = 0
@@ -58,21 +42,22 @@ class ImportedTables:
     removed: int = 0
     reopened: Counter[str] = field(default_factory=Counter)
     repeated: list[int] = field(default_factory=list)
-    problems: Problems = field(default_factory=Problems)
-    left_out: LeftOut = field(default_factory=LeftOut)
-    tables: list[ImportedTable] = field(default_factory=list)
+    tables: list[tuple[int, Taken]] = field(default_factory=list)
+    COUNTS: ClassVar[tuple[str, ...]] = (
+        "stories", "created", "changed", "unchanged", "refused", "added", "removed", "reopened", "repeated",
+    )  # fmt: skip
 
-    def count(self, table: ImportedTable) -> None:
-        setattr(self, table.outcome, getattr(self, table.outcome) + 1)
-        self.added += table.added
-        self.removed += table.removed
-        self.reopened.update(table.reopened)
-        if table.outcome != "unchanged" and len(self.tables) < MOST_LISTED:
-            self.tables.append(table)
+    def count(self, story: int, taken: Taken) -> None:
+        setattr(self, taken.outcome, getattr(self, taken.outcome) + 1)
+        self.added += taken.added
+        self.removed += taken.removed
+        self.reopened.update(taken.reopened)
+        if taken.outcome != "unchanged" and len(self.tables) < MOST_LISTED:
+            self.tables.append((story, taken))
 
     @property
     def opened_again(self) -> list[tuple[str, int]]:
-        """Return the annotators whose finished stories have new rows, with the number of these stories."""
+        """The annotators whose finished stories have new rows, with the number of these stories."""
         return sorted(self.reopened.items())
 
     @property
@@ -94,12 +79,14 @@ class ImportedTables:
         rows = gettext("{rows} added, {removed:,} taken out").format(
             rows=counted(self.added, "row"), removed=self.removed
         )
-        text = summary(self.left_out, counted(self.stories, "table"), done, rows, not_taken(self.problems))
-        return sentences(text, self._repeated)
+        return sentences(self.sentence(counted(self.stories, "table"), done, rows), self._repeated)
+
+    def as_dict(self) -> dict:
+        return ImportResult.as_dict(self) | {"reopened": dict(self.opened_again)}
 
     @property
     def _repeated(self) -> str:
-        """Say which rows say again what is said, where any do."""
+        """A sentence about repeated rows. Empty if there is none."""
         if not self.repeated:
             return ""
         lines = listed(self.repeated[:_MOST_NAMED]) + (" …" if len(self.repeated) > _MOST_NAMED else "")
@@ -108,18 +95,6 @@ class ImportedTables:
             "{count} rows repeat earlier ones of their story word for word and were taken as they are: lines {lines}.",
             len(self.repeated),
         ).format(count=len(self.repeated), lines=lines)
-
-    def as_dict(self) -> dict[str, Any]:
-        names = ("stories", "created", "changed", "unchanged", "refused", "added", "removed")
-        counts = {name: getattr(self, name) for name in names}
-        return {
-            "summary": self.summary,
-            **counts,
-            "reopened": dict(self.opened_again),
-            "repeated": self.repeated,
-            **self.left_out.as_json(),
-            "problems": plain(self.problems.listed()),
-        }
 
 
 def import_tables(
@@ -135,12 +110,11 @@ def import_tables(
 ) -> ImportedTables:
     """Write the tables of a spreadsheet (`domain.tables_csv`). A story with one broken row is left as it is.
 
-    A row names its story by number, or by its exact text where one story has it. A story that has a table is a problem,
-    unless `replace`: then rows whose text did not change keep their votes, and others are added or taken out. With
-    `dry_run` nothing is kept. Raises WrongColumns, BadSheet and BadText.
+    A row names its story by number, or by its exact text if only one story has it. A story that has a table is a
+    problem, unless `replace`: then rows whose text did not change keep their votes, and others are added or taken out.
+    With `dry_run` nothing is kept. Raises WrongColumns, BadSheet and BadText.
     """
-    result = ImportedTables()
-    sheets = Sheets()
+    result, sheets = ImportedTables(), Sheets()
     rows = rows_of(handle, file, encoding=encoding, sheets=sheets)
     lines, broken = _by_story(read_tables(rows, file, result.left_out), file, result.problems)
     result.left_out.add_sheets(sheets)
@@ -150,9 +124,11 @@ def import_tables(
         try:
             story = stories.find(named)
             if named in broken:
-                raise NotTaken  # its rows say why already
+                raise NotTaken  # its rows have problems of their own
             _check_texts(story, rows)
-            result.count(_write(by, story, rows, now, replace, dry_run))
+            table = [line.row for line in rows]
+            taken = take_table(by=by, story=story, rows=table, now=now, replace=replace, dry_run=dry_run)
+            result.count(story.number, taken)
             result.repeated += _repeated(rows)
         except NotTaken as error:
             result.refused += 1
@@ -162,31 +138,23 @@ def import_tables(
 
 
 def _check_texts(story: Story, rows: list[TableLine]) -> None:
-    """Raise NotTaken where a row has the text of another story beside the number of this one."""
+    """Raise NotTaken if a row names this story by number and has the text of another one."""
     text = story.text.split()
     if any(line.text.strip() and line.text.split() != text for line in rows):
-        raise NotTaken(
-            gettext("Story {number} has another text than the column story; expected both to name one story.").format(
-                number=story.number
-            )
-        )
+        sentence = gettext("Story {number} has another text than the column story; expected both to name one story.")
+        raise NotTaken(sentence.format(number=story.number))
 
 
 def _repeated(rows: list[TableLine]) -> list[int]:
-    """Return the lines of rows with the actor and belief of one above them."""
-    seen: set[tuple[str, ...]] = set()
-    lines = []
-    for line in rows:
-        key = tuple(" ".join(part.split()).casefold() for part in (line.row.actor, line.row.belief))
-        if key in seen:
-            lines.append(line.line)
-        seen.add(key)
-    return lines
+    """Return the lines of rows with the actor and belief of an earlier one."""
+    first: dict[tuple[str, ...], int] = {}
+    keys = [(tuple(" ".join(part.split()).casefold() for part in line.row[:2]), line.line) for line in rows]
+    return [line for key, line in keys if first.setdefault(key, line) != line]
 
 
 def _by_story(items, file: str, problems: Problems) -> tuple[dict[Named, list[TableLine]], set[Named]]:
-    """Return the rows of each story, and the stories that a row which cannot be used is about: where it names none,
-    those above and below it."""
+    """Return the rows of each story, and the stories with a row that cannot be used. A row that names no story counts
+    for those above and below it."""
     lines: dict[Named, list[TableLine]] = defaultdict(list)
     broken: set[Named] = set()
     last: Named | None = None
@@ -218,41 +186,22 @@ class _Stories:
             self.by_digest[story.digest].append(story)
 
     def find(self, named: Named) -> Story:
-        """Return the story. Raises NotTaken where there is none or several could be meant."""
+        """Return the story. Raises NotTaken if there is none or several fit."""
+        slug = self.project.slug
         if isinstance(named, int):
             if named not in self.by_number:
-                raise NotTaken(
-                    gettext("There is no story {named} in {slug}.").format(named=named, slug=self.project.slug)
-                )
+                raise NotTaken(gettext("There is no story {named} in {slug}.").format(named=named, slug=slug))
             return self.by_number[named]
         matches = next((matches for digest in _digests(named) if (matches := self.by_digest.get(digest))), [])
         if not matches:
-            raise NotTaken(
-                gettext("{slug} has no story with exactly the text {named!r}.").format(
-                    slug=self.project.slug, named=named[:60]
-                )
-            )
+            text = gettext("{slug} has no story with exactly the text {named!r}.")
+            raise NotTaken(text.format(slug=slug, named=named[:60]))
         if len(matches) > 1:
-            numbers = listed(story.number for story in matches[:5])
-            raise NotTaken(
-                gettext("Stories {numbers} have this text; name one by its number in a column story_id.").format(
-                    numbers=numbers
-                )
-            )
+            text = gettext("Stories {numbers} have this text; name one by its number in a column story_id.")
+            raise NotTaken(text.format(numbers=listed(story.number for story in matches[:5])))
         return matches[0]
 
 
 def _digests(text: str) -> list[str]:
     """Return the digests of a text as it is and with the line ends of another system."""
-    texts = dict.fromkeys([text, text.replace("\r\n", "\n")])
-    return [text_digest(variant) for variant in texts]
-
-
-def _write(
-    by: User | None, story: Story, rows: list[TableLine], now: datetime, replace: bool, dry_run: bool
-) -> ImportedTable:
-    """Write one table, or only say what would become of it. Raises NotTaken."""
-    table = [line.row for line in rows]
-    taken = take_table(by=by, story=story, rows=table, now=now, replace=replace, dry_run=dry_run)
-    done = taken.written
-    return ImportedTable(story.number, taken.outcome, done.added, done.removed, done.kept, done.reopened)
+    return [text_digest(variant) for variant in dict.fromkeys([text, text.replace("\r\n", "\n")])]

@@ -9,31 +9,29 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import BinaryIO
+from typing import BinaryIO, ClassVar
 
 from django.db import IntegrityError
 from django.utils.translation import gettext
 
 from annotation.domain.gold_votes import GoldVote
-from annotation.domain.left_out import LeftOut
-from annotation.domain.problems import Problem, Problems
+from annotation.domain.problems import Problem
 from annotation.domain.votes_csv import VoteRow, read_votes
 from annotation.models import Assignment, GoldEvent, GoldLabel, Project, Proposition, User, Vote, VoteEvent
 from annotation.services import audit
 from annotation.services.counts import refresh
-from annotation.services.import_results import not_taken, summary
+from annotation.services.import_results import ImportResult
 from annotation.services.imported_annotators import Annotators, Kind, Person
 from annotation.services.resolution import Cell, Touched, resolve_touched
 from annotation.services.short_writes import ShortWrites, with_last
 from core.bulk import insert_rows
 from core.incoming.sheets import Sheets, rows_of
-from core.plain import plain
 from core.wording import counted
 
 ORIGIN = "import"
@@ -65,7 +63,7 @@ class Refused(ValueError):
 
 
 @dataclass(slots=True)
-class ImportedVotes:
+class ImportedVotes(ImportResult):
     """`votes` counts the readable rows, `created` new and changed votes, `kept` votes cast in the product that the file
     would have overwritten. `people` maps each person to the number of their usable votes."""
 
@@ -73,9 +71,8 @@ class ImportedVotes:
     created: int = 0
     unchanged: int = 0
     kept: int = 0
-    problems: Problems = field(default_factory=Problems)
-    left_out: LeftOut = field(default_factory=LeftOut)
-    people: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
+    people: Counter[tuple[str, str]] = field(default_factory=Counter)
+    COUNTS: ClassVar[tuple[str, ...]] = ("votes", "created", "unchanged", "kept", "annotators")
 
     @property
     def annotators(self) -> list[dict]:
@@ -99,16 +96,7 @@ class ImportedVotes:
             gettext("{refused:,} not taken").format(refused=refused) if refused else "",
         )
         kept = gettext("{votes} cast in the product kept").format(votes=counted(self.kept, "vote")) if self.kept else ""
-        return summary(self.left_out, counted(self.votes, "vote"), done, kept, not_taken(self.problems))
-
-    def as_dict(self) -> dict:
-        return {
-            "summary": self.summary,
-            **{name: getattr(self, name) for name in ("votes", "created", "unchanged", "kept")},
-            **self.left_out.as_json(),
-            "problems": plain(self.problems.listed()),
-            "annotators": self.annotators,
-        }
+        return self.sentence(counted(self.votes, "vote"), done, kept)
 
 
 def import_votes(

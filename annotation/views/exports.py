@@ -19,7 +19,7 @@ from annotation.forms.exports import ArchiveForm
 from annotation.models import Project, Role
 from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
-from annotation.services.archive_rows import left_out
+from annotation.services.archive_sections import left_out
 from annotation.services.gold_export import export_lines
 from annotation.services.progress import Progress
 from core.views.pages import in_english, streamed

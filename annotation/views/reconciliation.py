@@ -18,8 +18,8 @@ from annotation.domain.reconciliation import LaneState
 from annotation.forms.lanes import DecisionsIn, LinkIn
 from annotation.models import DraftRow, LaneRow, Role, Story
 from annotation.services import reconciliation as service
+from annotation.services.belief_tables import kept_by
 from annotation.services.draft_arms import mark_of_row
-from annotation.services.gold_tables import kept_by
 from annotation.services.open_work import Work
 from annotation.views.saving import SavedChanges, saved
 from annotation.views.table_scripts import next_address, script_settings

@@ -7,6 +7,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from core.messages import Sentence, gettext_noop
@@ -42,7 +43,7 @@ def sign_of(delimiter: str) -> str:
 
 
 class CsvText:
-    """A text of records. Its first line that is not blank says what stands between cells, unless `delimiter` does.
+    """A text of records. Its first line that is not blank shows what stands between cells, unless `delimiter` is given.
     Raises BadSheet."""
 
     def __init__(self, handle: io.TextIOBase, file: str, *, delimiter: str = "") -> None:
@@ -58,32 +59,23 @@ class CsvText:
         self.delimiter = delimiter or self._likely(head)
         self._first = head
 
+    def _bad(self, sentence: str, line: int = 0, **values: object) -> BadSheet:
+        """Return the refusal of the file for a line, by default the one that was read last."""
+        line = line or self._line
+        return BadSheet(sentence.format(file=self._file, line=line, **values), line)
+
     def _head(self) -> str:
-        """Return the next line with more than blanks and delimiters; empty at the end."""
+        """Return the next line with more than blanks and delimiters, "" at the end."""
         return next((line for line in self._lines() if line.strip(_BLANK)), "")
 
     def _lines(self) -> Iterator[str]:
-        file = self._file
         while text := self._handle.readline(LONGEST_LINE + 1):
-            self._line = line = self._line + 1
+            self._line += 1
             if len(text) > LONGEST_LINE:
-                most = LONGEST_LINE // 1024 // 1024
-                raise BadSheet(
-                    Sentence(
-                        "{file}, line {line}: the line is longer than {most} million characters.",
-                        file=file,
-                        line=line,
-                        most=most,
-                    ),
-                    line,
-                )
+                sentence = gettext_noop("{file}, line {line}: the line is longer than {most} million characters.")
+                raise self._bad(sentence, most=LONGEST_LINE // 1024 // 1024)
             if "\0" in text:
-                raise BadSheet(
-                    Sentence(
-                        "{file}, line {line}: the line holds a NUL character; expected text.", file=file, line=line
-                    ),
-                    line,
-                )
+                raise self._bad(gettext_noop("{file}, line {line}: the line holds a NUL character; expected text."))
             self._record.append(text)
             yield text
 
@@ -92,22 +84,13 @@ class CsvText:
         bare = _QUOTED.sub("", head)
         most = max(map(bare.count, DELIMITERS))
         likely = [mark for mark in DELIMITERS if bare.count(mark) == most]
-        if not most:
-            return ONE_COLUMN
-        if len(likely) > 1:
-            first, second, file, line = sign_of(likely[0]), sign_of(likely[1]), self._file, self._line
-            raise BadSheet(
-                Sentence(
-                    "{file}, line {line}: {first} and {second} occur equally often between the names of columns; "
-                    "expected one of them, and names that hold the other in quotes.",
-                    file=file,
-                    line=line,
-                    first=first,
-                    second=second,
-                ),
-                line,
+        if most and len(likely) > 1:
+            sentence = gettext_noop(
+                "{file}, line {line}: {first} and {second} occur equally often between the names of columns; "
+                "expected one of them, and names that hold the other in quotes."
             )
-        return likely[0]
+            raise self._bad(sentence, first=sign_of(likely[0]), second=sign_of(likely[1]))
+        return likely[0] if most else ONE_COLUMN
 
     def records(self) -> Iterator[Record]:
         """Yield the records, blank ones too."""
@@ -116,7 +99,7 @@ class CsvText:
             return
         before, line, record = self._line - 1, self._line, self._record
         del record[:-1]  # what is blank above the header
-        reader = csv.reader(self._all_lines(), delimiter=self.delimiter, strict=True)
+        reader = csv.reader(chain([self._first], self._lines()), delimiter=self.delimiter, strict=True)
         blank_before_quote = f'{self.delimiter} "'
         try:
             for cells in reader:
@@ -132,12 +115,8 @@ class CsvText:
         except csv.Error as error:
             raise self._fault("".join(record), line, str(error)) from error
 
-    def _all_lines(self) -> Iterator[str]:
-        yield self._first
-        yield from self._lines()
-
     def _check_swallowed(self, cells: list[str], line: int) -> None:
-        """Raise BadSheet where a cell in quotes holds a line that is a row of its own: as many cells, and as the row
+        """Raise BadSheet if a cell in quotes holds a line that is a row of its own: as many cells, and as the row
         itself it begins with a number. Somebody forgot to close the quote. A numbered list within a text has blanks
         after its commas, or few cells and a number that is not above the row's, or ends before other cells."""
         if len(cells) < 2 or not _WHOLE.fullmatch(cells[0]):
@@ -145,56 +124,40 @@ class CsvText:
         for at, text in enumerate(self._record[1:], line + 1):
             bare = text.rstrip("\r\n")
             inside = bare.split(self.delimiter)
-            is_row = '"' not in bare[:-1] and len(inside) == len(cells) and _WHOLE.fullmatch(inside[0])
-            if is_row and len(cells) <= _MOST_LISTED and int(inside[0]) <= int(cells[0]):
+            if '"' in bare[:-1] or len(inside) != len(cells) or not _WHOLE.fullmatch(inside[0]):
+                continue
+            if len(cells) <= _MOST_LISTED and int(inside[0]) <= int(cells[0]):
                 return
-            if is_row and not any(cell.startswith(" ") for cell in inside[1:]):
-                file = self._file
-                raise BadSheet(
-                    Sentence(
-                        "{file}, line {line}: a cell in quotes that opens here holds line {at}, which looks like a "
-                        "row of its own; expected the quote to close before it.",
-                        file=file,
-                        line=line,
-                        at=at,
-                    ),
-                    line,
+            if not any(cell.startswith(" ") for cell in inside[1:]):
+                sentence = gettext_noop(
+                    "{file}, line {line}: a cell in quotes that opens here holds line {at}, which looks like a row of "
+                    "its own; expected the quote to close before it."
                 )
+                raise self._bad(sentence, line, at=at)
 
     def _fault(self, text: str, line: int, error: str) -> BadSheet:
         """Return what is wrong with the quotes of a record that begins on that line."""
-        file, cell = self._file, [*_cells(text, self.delimiter)][-1]
-        opened, excerpt = line + _line_breaks(text[: cell.begins]), _excerpt(text[cell.begins + cell.is_quoted :])
+        cell = [*_cells(text, self.delimiter)][-1]
+        opened = line + _line_breaks(text[: cell.begins])
+        place = {"opened": opened, "excerpt": repr(_excerpt(text[cell.begins + cell.is_quoted :]))}
         if error.startswith("field larger"):
-            sentence = Sentence(
+            sentence = gettext_noop(
                 "{file}, line {opened}: the cell that begins with {excerpt} is longer than {longest_cell} "
-                "characters; expected its quote to close before.",
-                file=file,
-                opened=opened,
-                excerpt=repr(excerpt),
-                longest_cell=f"{LONGEST_CELL:,}",
+                "characters; expected its quote to close before."
             )
-            return BadSheet(sentence, opened)
+            return self._bad(sentence, opened, **place, longest_cell=f"{LONGEST_CELL:,}")
         if not cell.closes:
-            sentence = Sentence(
+            sentence = gettext_noop(
                 "{file}, line {opened}: the quote before {excerpt} is never closed; expected a second quote "
-                "at the end of the cell.",
-                file=file,
-                opened=opened,
-                excerpt=repr(excerpt),
+                "at the end of the cell."
             )
-            return BadSheet(sentence, opened)
-        closed, after = line + _line_breaks(text[: cell.closes]), _excerpt(text[cell.closes + 1 :])
-        sentence = Sentence(
+            return self._bad(sentence, opened, **place)
+        sentence = gettext_noop(
             "{file}, line {opened}: the quote before {excerpt} closes in line {closed} before {after}; "
-            "expected the end of the cell after it, and quotes within a cell twice.",
-            file=file,
-            opened=opened,
-            excerpt=repr(excerpt),
-            closed=closed,
-            after=repr(after),
+            "expected the end of the cell after it, and quotes within a cell twice."
         )
-        return BadSheet(sentence, opened)
+        closed, after = line + _line_breaks(text[: cell.closes]), repr(_excerpt(text[cell.closes + 1 :]))
+        return self._bad(sentence, opened, **place, closed=closed, after=after)
 
 
 class _Cell(NamedTuple):

@@ -37,11 +37,8 @@ def oversize(archive: zipfile.ZipFile, *, most_bytes: int = MOST_UNPACKED, most_
     """Return how a zip archive is too large to unpack, as the end of a sentence about it. Returns "" if it is not."""
     entries = archive.infolist()
     if len(entries) > most_files:
-        return Sentence(
-            "holds {entries} files; expected at most {most_files}.",
-            entries=f"{len(entries):,}",
-            most_files=f"{most_files:,}",
-        )
+        sizes = {"entries": f"{len(entries):,}", "most_files": f"{most_files:,}"}
+        return Sentence("holds {entries} files; expected at most {most_files}.", **sizes)
     if sum(entry.file_size for entry in entries) > most_bytes:
         return Sentence("unpacks to more than {most_bytes} MB.", most_bytes=f"{most_bytes // 2**20:,}")
     return ""

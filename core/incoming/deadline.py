@@ -11,7 +11,7 @@ from itertools import count
 from typing import TypeVar
 
 from core.incoming.encodings import BadText
-from core.messages import Sentence
+from core.messages import gettext_noop
 
 Item = TypeVar("Item")
 _ITEMS, _PAUSE_SECONDS = 250, 0.0005
@@ -54,9 +54,8 @@ def timed(items: Iterable[Item], file: str) -> Iterator[Item]:
             left = (_left.get() or 0.0) - (time.thread_time() - began)
             _left.set(left)
         if left < 0:
-            raise TookTooLong(
-                Sentence(
-                    "{file} takes longer to read than a page may; import it with the command, or in parts.", file=file
-                )
+            sentence = gettext_noop(
+                "{file} takes longer to read than a page may; import it with the command, or in parts."
             )
+            raise TookTooLong(sentence.format(file=file))
         yield item

@@ -190,23 +190,15 @@ def _check(handle: IO[bytes], file: str, name: str, start: bytes) -> None:
 
 def _fault(file: str, line: int, name: str, error: UnicodeDecodeError) -> str:
     if not name.startswith("utf-8"):
-        return Sentence(
-            "{file} is not {name}: {reason} near line {line}.",
-            file=file,
-            name=_title(name),
-            reason=error.reason,
-            line=line,
-        )
+        sentence = gettext_noop("{file} is not {name}: {reason} near line {line}.")
+        return sentence.format(file=file, name=_title(name), reason=error.reason, line=line)
     begin = error.object.rfind(b"\n", 0, error.start) + 1
     proposed = CHINESE if _is_chinese(error.object[begin:]) else WINDOWS
-    near, encoding = _near(error.object[begin:], error.start - begin, proposed), _title(proposed)
-    return Sentence(
-        "{file} is not UTF-8. If line {line} reads “{near}”, choose the encoding {encoding}; else save it as UTF-8.",
-        file=file,
-        line=line,
-        near=near,
-        encoding=encoding,
+    near = _near(error.object[begin:], error.start - begin, proposed)
+    sentence = gettext_noop(
+        "{file} is not UTF-8. If line {line} reads “{near}”, choose the encoding {encoding}; else save it as UTF-8."
     )
+    return sentence.format(file=file, line=line, near=near, encoding=_title(proposed))
 
 
 def _title(name: str) -> str:

@@ -94,26 +94,16 @@ class JsonText:
         while part := self._lines.readline(LONGEST_LINE):
             raw += part
             if len(raw) > LONGEST_DOCUMENT:
-                most = LONGEST_DOCUMENT // 1024 // 1024
-                raise NoRecords(
-                    Sentence(
-                        "{file} is one JSON document of more than {most} MB; save it as JSON Lines, one object a line.",
-                        file=self._file,
-                        most=most,
-                    )
+                sentence = gettext_noop(
+                    "{file} is one JSON document of more than {most} MB; save it as JSON Lines, one object a line."
                 )
+                raise NoRecords(sentence.format(file=self._file, most=LONGEST_DOCUMENT // 1024 // 1024))
         try:
             return raw.decode().removeprefix("\ufeff")
         except UnicodeDecodeError as error:
             line = raw[: error.start].count(b"\n") + 1
-            raise BadJson(
-                Sentence(
-                    "{file}, line {line}: byte {start} is not UTF-8; expected JSON in UTF-8.",
-                    file=self._file,
-                    line=line,
-                    start=error.start,
-                )
-            ) from error
+            sentence = gettext_noop("{file}, line {line}: byte {start} is not UTF-8; expected JSON in UTF-8.")
+            raise BadJson(sentence.format(file=self._file, line=line, start=error.start)) from error
 
 
 class _Ahead:
@@ -185,13 +175,8 @@ class _Document:
         elif lists:
             if len(lists) > 1:
                 keys = ", ".join(entry.name[:40] for entry in lists[:5])
-                raise NoRecords(
-                    Sentence(
-                        "{file} has several lists of objects ({keys}); expected one of them.",
-                        file=self._file,
-                        keys=keys,
-                    )
-                )
+                sentence = gettext_noop("{file} has several lists of objects ({keys}); expected one of them.")
+                raise NoRecords(sentence.format(file=self._file, keys=keys))
             self._at = lists[0].place
             yield from self._items()
             self.around += [entry.name for entry in entries if entry is not lists[0]]
@@ -279,16 +264,9 @@ class _Document:
     def _bad(self, expected: str) -> BadJson:
         line, column = self._line_here(), self._at - self._text.rfind("\n", 0, self._at)
         actual = kind_of(self._text[self._at : self._at + 20]) if self._sign() else gettext_noop("the end of the file")
-        return BadJson(
-            Sentence(
-                "{file}, line {line}, column {column}: it holds {actual}; expected {expected}.",
-                file=self._file,
-                line=line,
-                column=column,
-                actual=actual,
-                expected=expected,
-            )
-        )
+        place = {"file": self._file, "line": line, "column": column}
+        sentence = gettext_noop("{file}, line {line}, column {column}: it holds {actual}; expected {expected}.")
+        return BadJson(sentence.format(**place, actual=actual, expected=expected))
 
     def _line_here(self) -> int:
         if self._at < self._counted:

@@ -17,7 +17,7 @@ from core.incoming.csv_text import MOST_COLUMNS, BadSheet, CsvText, Record, sign
 from core.incoming.deadline import timed
 from core.incoming.encodings import seekable, text_of
 from core.incoming.workbooks import rows_of_workbook
-from core.messages import Sentence
+from core.messages import Sentence, gettext_noop
 from core.wording import counted
 
 __all__ = ["BadSheet", "SheetRow", "Sheets", "rows_of", "rows_of_text"]
@@ -59,8 +59,8 @@ def rows_of(handle: IO[bytes], file: str, *, encoding: str = "", sheets: Sheets 
     start = source.read(4)
     source.seek(0)
     if start == _ZIP:
-        tell = (sheets or Sheets()).tell
-        yield from timed(_fitted(rows_of_workbook(source, file, tell), file), file)
+        rows = rows_of_workbook(source, file, (sheets or Sheets()).tell)
+        yield from timed(_fitted(rows, file), file)
     else:
         text = text_of(source, file, encoding=encoding)
         try:
@@ -99,11 +99,11 @@ def _fitted(records: Iterable[Record], file: str, delimiter: str = "") -> Iterat
         elif is_short:
             problem = problem or _too_short(cells, header, delimiter)
             if previous is not None and not previous.problem:
-                previous = previous._replace(problem=_beside(line))
+                previous = previous._replace(problem=_next_to(line))
         elif count < width:
             cells = cells + [""] * (width - count)
         if was_short and previous is not None and not is_short:
-            problem = problem or _beside(previous.line)
+            problem = problem or _next_to(previous.line)
         if previous is not None:
             yield previous
         previous, was_short = _sheet_row((line, cells, problem)), is_short
@@ -113,27 +113,13 @@ def _fitted(records: Iterable[Record], file: str, delimiter: str = "") -> Iterat
 
 def _named(cells: Sequence[str], file: str, line: int, problem: str) -> list[str]:
     """Return the names of columns up to the last one that has a name."""
+    place = {"file": file, "line": line}
     if problem:
-        raise BadSheet(
-            Sentence(
-                "{file} has a header that cannot be read, in line {line}: {problem}",
-                file=file,
-                line=line,
-                problem=problem,
-            ),
-            line,
-        )
+        sentence = gettext_noop("{file} has a header that cannot be read, in line {line}: {problem}")
+        raise BadSheet(sentence.format(**place, problem=problem), line)
     if len(cells) > MOST_COLUMNS:
-        raise BadSheet(
-            Sentence(
-                "{file}, line {line}: {cells} columns; expected at most {most_columns}.",
-                file=file,
-                line=line,
-                cells=f"{len(cells):,}",
-                most_columns=MOST_COLUMNS,
-            ),
-            line,
-        )
+        sentence = gettext_noop("{file}, line {line}: {cells} columns; expected at most {most_columns}.")
+        raise BadSheet(sentence.format(**place, cells=f"{len(cells):,}", most_columns=MOST_COLUMNS), line)
     names = [" ".join(cell.split()) for cell in cells]
     while names and not names[-1]:
         names.pop()
@@ -147,42 +133,31 @@ def _expected(header: Sequence[str]) -> str:
 
 
 def _too_wide(cells: Sequence[str], header: Sequence[str], delimiter: str) -> str:
-    count, expected = counted(len(cells), "cell"), _expected(header)
+    sizes = {"count": counted(len(cells), "cell"), "expected": _expected(header)}
     if not delimiter:
-        return Sentence("the row has {count}; expected {expected}.", count=count, expected=expected)
-    sign = sign_of(delimiter)
+        return Sentence("the row has {count}; expected {expected}.", **sizes)
     parted = [at for at in range(1, len(cells)) if cells[at][:1] == " " and at <= len(header)]
     if not parted:
-        return Sentence(
-            "the row has {count}; expected {expected}: a cell with {sign} must stand in quotes.",
-            count=count,
-            expected=expected,
-            sign=sign,
-        )
+        sentence = gettext_noop("the row has {count}; expected {expected}: a cell with {sign} must stand in quotes.")
+        return sentence.format(**sizes, sign=sign_of(delimiter))
+    sentence = gettext_noop(
+        "the row has {count}; expected {expected}: a cell with {sign} must stand in quotes, as perhaps {keys}."
+    )
     before = parted[0] - 1
     text = (cells[before] + delimiter + cells[before + 1])[:40]
-    keys = f"{header[before][:40]} {text!r}"
-    return Sentence(
-        "the row has {count}; expected {expected}: a cell with {sign} must stand in quotes, as perhaps {keys}.",
-        count=count,
-        expected=expected,
-        sign=sign,
-        keys=keys,
-    )
+    return sentence.format(**sizes, sign=sign_of(delimiter), keys=f"{header[before][:40]} {text!r}")
 
 
 def _too_short(cells: Sequence[str], header: Sequence[str], delimiter: str) -> str:
-    count, expected, sign = counted(len(cells), "cell"), _expected(header), sign_of(delimiter)
-    return Sentence(
+    sentence = gettext_noop(
         "the row has {count}; expected {expected}: an empty cell needs {sign} too, and a cell with a "
-        "line break must stand in quotes.",
-        count=count,
-        expected=expected,
-        sign=sign,
+        "line break must stand in quotes."
     )
+    count = counted(len(cells), "cell")
+    return sentence.format(count=count, expected=_expected(header), sign=sign_of(delimiter))
 
 
-def _beside(line: int) -> str:
+def _next_to(line: int) -> str:
     return Sentence(
         "line {line} next to it has too few cells, so that this row may be a part of a longer one.", line=line
     )

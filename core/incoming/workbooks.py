@@ -13,7 +13,7 @@ from xml.parsers import expat
 
 from core.incoming.csv_text import MOST_COLUMNS, BadSheet
 from core.incoming.damage import damage_as, oversize
-from core.messages import Sentence
+from core.messages import Sentence, gettext_noop
 
 _MOST_UNPACKED = 64 * 1024 * 1024
 _MOST_MARKS = 3_000_000
@@ -24,6 +24,8 @@ _MOST_MERGED, _MOST_COVERED = 20_000, 2_000_000
 _PIECE = 256 * 1024
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 """How a workbook writes a character that XML may not hold, as the carriage return before a line feed."""
+_FORMULAS = (b"<f>", b"<f ", b":f>", b":f ", b"<f/")
+_VALUES = (b"<v>", b"<v ", b":v>", b"<is>", b":is>")
 _ERROR = "e"
 _FORMULA = "f"
 
@@ -36,13 +38,6 @@ class _Merged(NamedTuple):
     last_row: int
     first_column: int
     last_column: int
-
-
-class _Package(NamedTuple):
-    """`filled` are the names of parts with values of cells."""
-
-    has_formulas: bool
-    filled: frozenset[str]
 
 
 Tell = Callable[[str, Sequence[str]], None]
@@ -61,11 +56,9 @@ def rows_of_workbook(source: IO[bytes], file: str, tell: Tell) -> Iterator[Row]:
 
 def _rows(source: IO[bytes], file: str, tell: Tell) -> Iterator[Row]:
     with zipfile.ZipFile(source) as archive:
-        package = _checked(archive, file)
-    books = [_opened(source, values=True)]
-    if package.has_formulas:
-        books.append(_opened(source, values=False))
-    sheets = [_sheet(book, package, file, tell) for book in books]
+        has_formulas, filled = _checked(archive, file)
+    books = [_opened(source, values=True)] + ([_opened(source, values=False)] if has_formulas else [])
+    sheets = [_sheet(book, filled, file, tell) for book in books]
     layout = _layout(books[0], sheets[0], file)
     values, *written = (sheet.iter_rows(max_col=layout.columns) for sheet in sheets)
     open_: dict[_Merged, str] = {}
@@ -79,34 +72,34 @@ def _rows(source: IO[bytes], file: str, tell: Tell) -> Iterator[Row]:
         yield line, cells, _problem(row, formulas)
 
 
-def _checked(archive: zipfile.ZipFile, file: str) -> _Package:
-    """Count what is packed, at most _MOST_UNPACKED bytes and _MOST_MARKS, once, bit by bit and no further than that."""
+def _checked(archive: zipfile.ZipFile, file: str) -> tuple[bool, set[str]]:
+    """Return whether a workbook has formulas, and the parts with values of cells. Reads at most _MOST_UNPACKED bytes
+    and _MOST_MARKS once, piece by piece."""
     names = set(archive.namelist())
     if "[Content_Types].xml" not in names or not any(name.startswith("xl/") for name in names):
         raise BadSheet(Sentence("{file} is a zip file, but no .xlsx workbook.", file=file))
     if oversize(archive, most_bytes=_MOST_UNPACKED):
-        most = _MOST_UNPACKED // 2**20
-        raise BadSheet(Sentence("{file} unpacks to more than {most} MB; save the sheet as CSV.", file=file, most=most))
+        sentence = gettext_noop("{file} unpacks to more than {most} MB; save the sheet as CSV.")
+        raise BadSheet(sentence.format(file=file, most=_MOST_UNPACKED // 2**20))
     marks, has_formulas, filled = 0, False, set[str]()
-    for part in archive.infolist():
-        if not part.filename.endswith((".xml", ".rels")):
+    for part in archive.namelist():
+        if not part.endswith((".xml", ".rels")):
             continue
         with archive.open(part) as unpacked:
             tail = b""
             while piece := unpacked.read(_PIECE):
                 marks += piece.count(b"<") + piece.count(b"=")
                 if marks > _MOST_MARKS:
-                    raise BadSheet(
-                        Sentence(
-                            "{file} has more cells than an .xlsx file may have here; save the sheet as CSV.", file=file
-                        )
+                    sentence = gettext_noop(
+                        "{file} has more cells than an .xlsx file may have here; save the sheet as CSV."
                     )
+                    raise BadSheet(sentence.format(file=file))
                 both = tail + piece
-                has_formulas |= b"<f>" in both or b"<f " in both or b":f>" in both or b":f " in both or b"<f/" in both
-                if b"<v>" in both or b"<v " in both or b":v>" in both or b"<is>" in both or b":is>" in both:
-                    filled.add(part.filename)
+                has_formulas = has_formulas or any(mark in both for mark in _FORMULAS)
+                if any(mark in both for mark in _VALUES):
+                    filled.add(part)
                 tail = piece[-16:]
-    return _Package(has_formulas, frozenset(filled))
+    return has_formulas, filled
 
 
 def _opened(source: IO[bytes], *, values: bool) -> Any:
@@ -116,12 +109,12 @@ def _opened(source: IO[bytes], *, values: bool) -> Any:
     return load_workbook(source, read_only=True, data_only=values, keep_links=False)
 
 
-def _sheet(book: Any, package: _Package, file: str, tell: Tell) -> Any:
+def _sheet(book: Any, parts: set[str], file: str, tell: Tell) -> Any:
     """Return the first visible sheet with values, else the first visible one."""
     sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
     if not sheets:
         raise BadSheet(Sentence("{file} has no sheet with rows.", file=file))
-    filled = [sheet for sheet in sheets if sheet._worksheet_path in package.filled] or sheets[:1]
+    filled = [sheet for sheet in sheets if sheet._worksheet_path in parts] or sheets[:1]
     tell(filled[0].title, [sheet.title for sheet in filled[1:]])
     filled[0].reset_dimensions()  # what a file says of its size is not to be believed
     return filled[0]
@@ -149,11 +142,8 @@ def _character(escape: re.Match[str]) -> str:
 def _problem(row: Any, formulas: Any) -> str:
     for cell in row:
         if getattr(cell, "data_type", "") == _ERROR:
-            return Sentence(
-                "cell {coordinate} holds the error {value}; expected a value.",
-                coordinate=cell.coordinate,
-                value=cell.value,
-            )
+            sentence = gettext_noop("cell {coordinate} holds the error {value}; expected a value.")
+            return sentence.format(coordinate=cell.coordinate, value=cell.value)
     for value, cell in zip(row, formulas, strict=False):
         if getattr(cell, "data_type", "") == _FORMULA and value.value is None:
             return Sentence(
@@ -193,14 +183,8 @@ class _Layout:
             else:
                 self._cell = ""
         elif self._cell and element in ("v", "is"):
-            raise BadSheet(
-                Sentence(
-                    "{file}: cell {cell} has a value; expected at most {most_columns} columns.",
-                    file=self.file,
-                    cell=self._cell,
-                    most_columns=MOST_COLUMNS,
-                )
-            )
+            sentence = gettext_noop("{file}: cell {cell} has a value; expected at most {most_columns} columns.")
+            raise BadSheet(sentence.format(file=self.file, cell=self._cell, most_columns=MOST_COLUMNS))
         elif element == "row":
             self._last_row = int(attributes.get("r") or self._last_row + 1)
         elif element == "mergeCell":
@@ -214,15 +198,12 @@ class _Layout:
         rows, columns = min(bottom, self._last_row) - top + 1, min(right, MOST_COLUMNS) - left + 1
         self._covered += max(rows, 1) * max(columns, 1)
         if len(self.merged) > _MOST_MERGED or self._covered > _MOST_COVERED:
-            raise BadSheet(
-                Sentence(
-                    "{file} has more merged cells than can be read (areas: at most {most_merged}; cells in them: "
-                    "at most {most_covered}); undo the merging, or save the sheet as CSV.",
-                    file=self.file,
-                    most_merged=f"{_MOST_MERGED:,}",
-                    most_covered=f"{_MOST_COVERED:,}",
-                )
+            sentence = gettext_noop(
+                "{file} has more merged cells than can be read (areas: at most {most_merged}; cells in them: "
+                "at most {most_covered}); undo the merging, or save the sheet as CSV."
             )
+            limits = {"most_merged": f"{_MOST_MERGED:,}", "most_covered": f"{_MOST_COVERED:,}"}
+            raise BadSheet(sentence.format(file=self.file, **limits))
 
 
 def _column_of(reference: str) -> int:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from annotation.domain.archive_format import BadArchive, file_of
 from annotation.models import Project
-from annotation.services.archive_rows import Further, Section, register
+from annotation.services.archive_sections import Further, Section, register
 from core.messages import gettext_noop
 from judge.domain.alignment import Rows, Verdict, answers_from_json, misfit
 from judge.domain.settling import Method, SettledRow, open_rows, standing

@@ -24,7 +24,7 @@ from annotation.models import (
 )
 from annotation.services import counts
 from annotation.services.adjudication import AdjudicationRefused, adjudicate, undo_decision
-from annotation.services.archive_leftovers import discard_project
+from annotation.services.archive_import import discard_project
 from annotation.services.assignments import release
 from annotation.services.belief_tables import add_rows, remove, reword
 from annotation.services.progress import Progress

@@ -79,15 +79,15 @@ def test_broken_lines_and_known_stories_write_nothing(monkeypatch, lines):
 
 def test_a_broken_off_import_is_resumed_by_starting_it_again(monkeypatch):
     small_steps(monkeypatch, 40)
-    insert = corpus_import.NewStories.insert
+    insert = corpus_import.insert_stories
 
-    def failing(self, project, rows, source):
+    def failing(project, rows, source):
         if Story.objects.count() >= 30:
             raise OSError("the machine was switched off")
-        insert(self, project, rows, source)
+        insert(project, rows, source)
 
     with monkeypatch.context() as broken:
-        broken.setattr(corpus_import.NewStories, "insert", failing)
+        broken.setattr(corpus_import, "insert_stories", failing)
         with pytest.raises(OSError, match="switched off"):
             import_lines(records(60))
     assert 0 < Story.objects.count() < 60

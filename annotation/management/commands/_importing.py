@@ -9,7 +9,7 @@ from pathlib import Path
 from django.core.management.base import CommandError
 
 from annotation.management.json_command import JsonCommand
-from annotation.services.import_results import ImportResult, heading
+from annotation.services.import_results import ImportResult
 from core.incoming.encodings import ENCODINGS
 from core.wording import counted
 
@@ -27,7 +27,7 @@ class ImportCommand(JsonCommand):
     def judged(self, result: ImportResult, *, kept: bool, problems_to: Path | None = None) -> dict:
         """Return the result as a dictionary; where nothing was taken of lines of which some are problems, the command
         will end with the first. Writes all problems to `problems_to`."""
-        self.result, self.heading = result, heading(result, kept=kept)
+        self.result, self.heading = result, result.heading(kept=kept)
         if problems_to is not None:
             with problems_to.open("wb") as handle:
                 handle.writelines(result.problems.csv_lines())

@@ -8,7 +8,7 @@ from annotation.management.commands._importing import check_readable
 from annotation.management.json_command import JsonCommand
 from annotation.models import Membership, Role
 from annotation.services.archive_import import import_archive
-from annotation.services.archive_rows import left_out
+from annotation.services.archive_sections import left_out
 
 
 class Command(JsonCommand):

@@ -1,10 +1,10 @@
-"""The columns of each section of an archive and the tables that they come from.
+"""The sections of an archive and the tables that they come from.
 
-Columns are those of the model, so that a new column is archived without being named here; foreign keys and keys of
-votes are put in the archive's own terms by `Terms`. The project's label schema goes whole, under `schema`. The ledger
-stays where it is: a suggestion goes without its call.
+Their columns are those of the models, so that a new column is archived without being named here. Foreign keys and keys
+of votes are written in the archive's own terms. The project's label schema is written whole, under `schema`. The ledger
+is left out: a suggestion is archived without its call.
 
-An app above adds sections of its own by `register` when it is ready.
+Apps above add sections of their own by `register` when they are ready.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import models
-from django.db.models import QuerySet
 
-from annotation.domain.archive_format import SECTIONS
+from annotation.domain.archive_format import file_of
 from annotation.models import (
     Assignment,
     AuditEvent,
@@ -47,7 +46,8 @@ _LEFT_OUT = {"id", "uid", "project", "slug", "call", "schema_name"}
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """`within` is the look-up from the model to its project; other sections name rows of a `numbered` one by number."""
+    """`within` is the look-up from the model to its project. Rows of a `numbered` section are named by number in other
+    sections, rows of other models by name."""
 
     name: str
     model: type[models.Model]
@@ -59,14 +59,12 @@ class Section:
         return [field for field in self.model._meta.concrete_fields if field.name not in _LEFT_OUT]
 
     @property
-    def has_uid(self) -> bool:
-        return any(field.name == "uid" for field in self.model._meta.concrete_fields)
+    def generated(self) -> list[str]:
+        """The columns that are not archived, because an import fills them: of uid and project."""
+        names = {field.name for field in self.model._meta.concrete_fields}
+        return [name for name in ("uid", "project") if name in names]
 
-    @property
-    def has_project(self) -> bool:
-        return any(field.name == "project" for field in self.model._meta.concrete_fields)
-
-    def rows(self, project: Project) -> QuerySet:
+    def rows(self, project: Project) -> models.QuerySet:
         return self.model._default_manager.filter(**{self.within: project.pk}).order_by("id")
 
 
@@ -95,13 +93,14 @@ _OWN = (
     Section("flags", PropositionFlag, _OF_PROPOSITION),
     Section("audit", AuditEvent, "project"),
 )
-NAMED = {Category: "categories", Split: "splits"}
+"""Each names only rows of those before it."""
+NAMED = (Category, Split)
 
 
 @dataclass(frozen=True, slots=True)
 class Further:
-    """Sections of an app above. `check` looks at what was imported of them into a project that is not open yet, and
-    raises BadArchive; `left_out` says in one sentence what an archive does not bring along with such rows."""
+    """Sections of an app above. `check` raises BadArchive if the imported rows of a project contradict themselves.
+    `left_out` is one sentence about what an archive does not bring along with such rows."""
 
     sections: Sequence[Section]
     check: Callable[[Project], None]
@@ -112,38 +111,38 @@ _further: list[Further] = []
 
 
 def register(further: Further) -> None:
-    """Have archives hold these sections, too."""
     _further.append(further)
-    SECTIONS.extend(section.name for section in further.sections)
 
 
 def tables() -> tuple[Section, ...]:
-    """Return every section but `people`, in the order in which they are read."""
+    """Return every section except `people`, in the order in which they are read."""
     return (*_OWN, *(section for further in _further for section in further.sections))
 
 
+def section_names() -> list[str]:
+    return ["people", *(section.name for section in tables())]
+
+
+def files() -> list[str]:
+    return list(map(file_of, section_names()))
+
+
 def check_further(project: Project) -> None:
-    """Have each app above look at what was imported of its sections. Raises BadArchive."""
+    """Have each app above check its imported sections. Raises BadArchive."""
     for further in _further:
         further.check(project)
 
 
 def left_out(rows: Mapping[str, int]) -> list[str]:
-    """Return what an archive of so many rows by section does not bring along, one sentence an app above."""
+    """Return a sentence for each app above about what an archive with these numbers of rows does not bring along."""
     return [further.left_out for further in _further if any(rows.get(section.name) for section in further.sections)]
 
 
-def _is_numbered(model: type[models.Model]) -> bool:
-    return any(section.numbered and section.model is model for section in tables())
-
-
 def kind_of(field: models.Field) -> str:
-    """Return user, key, keys, votes, row, name or value: how a column is put in the archive's terms."""
+    """Return how an archive writes a column: user, row, name, key, votes or value."""
     if field.is_relation:
-        target = field.related_model
-        return "user" if target is User else "row" if _is_numbered(target) else "name"
+        numbered = {section.model for section in tables() if section.numbered}
+        return "user" if field.related_model is User else "row" if field.related_model in numbered else "name"
     if field.model in (Vote, VoteEvent) and field.name in ("idempotency_key", "undoes"):
         return "key"
-    if field.model in (GoldLabel, GoldEvent) and field.name == "votes":
-        return "votes"
-    return "value"
+    return "votes" if field.model in (GoldLabel, GoldEvent) and field.name == "votes" else "value"
