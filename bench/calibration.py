@@ -33,11 +33,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from core.statistics import SHARE, linear_interval
-from judge.domain.calibration.corrected import corrected
-from judge.domain.calibration.differences import difference
-from judge.domain.calibration.differing import differing
-from judge.domain.calibration.score import Corrected
-from judge.domain.calibration.stories import Averaging, JudgedStory, Matches, Metric
+from judge.domain.calibration.corrected import Corrected, corrected, difference
+from judge.domain.calibration.means import differing
+from judge.domain.calibration.tables import Averaging, JudgedStory, Matches, Metric
 from judge.domain.sampling import Unit, sample
 
 ROWS, MEAN, CONCENTRATION = 25, 0.55, 6.6

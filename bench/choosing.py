@@ -21,8 +21,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from core.statistics import ALPHA, holm
-from judge.domain.calibration.rows import Row, Side, Table, Unknown
 from judge.domain.calibration.selection import Selection, selections
+from judge.domain.calibration.tables import Row, Side, Table, Unknown
 
 SIZES = (4, 8, 16, 24, 40)
 SHARED, OWN = 0.08, 0.08

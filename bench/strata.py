@@ -22,9 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from judge.domain.calibration.agreement import agreement
 from judge.domain.calibration.corrected import corrected
-from judge.domain.calibration.rows import Row, Side, Table
-from judge.domain.calibration.stories import JudgedStory, Matches, Metric
-from judge.domain.calibration.weighted import mean_error
+from judge.domain.calibration.means import mean_error
+from judge.domain.calibration.tables import JudgedStory, Matches, Metric, Row, Side, Table
 from judge.domain.sampling import Unit, sample
 
 SIZES = (84, 66, 51, 39, 30, 18, 12)

@@ -392,7 +392,7 @@ def _addresses(suite: str) -> Iterator[str]:
 
 ELSEWHERE = {
     *("judge_test", "estimate_judging", "judge_anew", "follow_up", "prompt_set", "calibration", "calibration_rows"),
-    *("calibration_panel", "calibration_bridge", "align_runs", "grow_alignment", "run_person", "run_person_story"),
+    *("calibration_panel", "align_runs", "grow_alignment", "run_person", "run_person_story"),
     *("gold_kinds", "gold_kinds_cells", "doubtful", "doubtful_cell", "second_look", "run_gold", "dataset_present"),
     *("dataset_difference", "run_judges", "run_sweep", "watch", "estimate_watch", "official_output", "stale_runs"),
     *("structure_story", "edit_row", "rename_run", "undo_looks"),

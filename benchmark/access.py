@@ -9,12 +9,10 @@ from dataclasses import dataclass, replace
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from django.utils.translation import gettext as _
 
 from annotation.access import ProjectAccess, open_work, project_access
 from annotation.models import Role, Story, User
 from annotation.services.open_work import Work
-from benchmark.domain.corrections import STILL_ALIGNING, CorrectedComparison, Correction
 from benchmark.models import (
     Dataset,
     DatasetSample,
@@ -27,6 +25,7 @@ from benchmark.models import (
 )
 from benchmark.services import withheld
 from benchmark.services.across import rankings_across
+from benchmark.services.calibration import calibration
 from benchmark.services.comparisons import Comparison, NotComparable
 from benchmark.services.documents import Document, document_from, document_of
 from benchmark.services.leaderboard_scope import Leaderboard, leaderboard_of
@@ -38,10 +37,11 @@ from benchmark.suites.results import EntrantsByGroup, NamedEntrant
 from core.messages import Sentence, gettext_noop, quantity, word
 from core.reads import Read
 from core.stored_json import parsed_once, text_of
-from judge.access import has_unfinished, unfinished_in
-from judge.models import AlignmentStudy
-from judge.services.open_work import ALIGNING, samples_with_open_work
+from judge.domain.corrections import STILL_ALIGNING, CorrectedComparison, Correction
 from workers.providers.registry import without_prompts
+
+ALIGNING = (Work.ALIGNMENT, Work.ALIGNED_ROWS)
+"""The kinds of work that `calibration.open_samples` tells of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,25 +52,6 @@ class RunAccess:
     @property
     def context(self) -> dict:
         return self.project.context | {"run": self.run}
-
-
-def calibrated_study(user: User, slug: str, uid: str) -> AlignmentStudy:
-    """Return a study for an admin of its project, who sees whose tables they are. Raises PermissionDenied for who still
-    aligns some of them."""
-    access = project_access(user, slug, role=Role.ADMIN)
-    study = get_object_or_404(AlignmentStudy, project=access.project, uid=uid)
-    if has_unfinished(user, study.uid):
-        raise PermissionDenied(
-            _("You still align in this study; finish first, since the report says whose tables they are.")
-        )
-    return study
-
-
-def closed_in_study(access: ProjectAccess, study: AlignmentStudy) -> frozenset[int]:
-    """Return the numbers of the samples of a study's dataset that wait (`closed_to`)."""
-    origin = study.came_of
-    dataset = Dataset.objects.filter(project=access.project, version=origin.dataset).first()
-    return closed_to(access, origin.suite, dataset)
 
 
 def sees_results(access: ProjectAccess) -> bool:
@@ -129,7 +110,7 @@ def closed_to(
     whoever has the story. Every way to gold or judgements asks here; `tests/benchmark/test_closed_gold.py` walks all
     addresses.
     """
-    aligned = samples_with_open_work(access.project, access.user, access.role, before=before)
+    aligned = calibration.open_samples(access.project, access.user, access.role, before=before)
     stories = {story for story, _, _ in aligned if story is not None}
     stories |= open_work(access, before=before, without=ALIGNING)
     if not (stories or aligned):
@@ -249,7 +230,7 @@ def _opened(access: ProjectAccess, document: Document, dataset: Dataset | None) 
 
 def _sees_corrections(access: ProjectAccess, study: str) -> bool:
     """Return whether this member may see what people said of whose tables: admins who align none of them still."""
-    return access.at_least(Role.ADMIN) and not has_unfinished(access.user, study)
+    return access.at_least(Role.ADMIN) and not calibration.unfinished(access.user, [study])
 
 
 def _with_own_corrections(access: ProjectAccess, groups: EntrantsByGroup) -> EntrantsByGroup:
@@ -259,7 +240,7 @@ def _with_own_corrections(access: ProjectAccess, groups: EntrantsByGroup) -> Ent
         return groups
     if not access.at_least(Role.ADMIN):
         return {group: [replace(entrant, corrected=None) for entrant in rows] for group, rows in groups.items()}
-    closed = unfinished_in(access.user, studies - {""})
+    closed = calibration.unfinished(access.user, studies - {""})
     waiting = Correction(reason=STILL_ALIGNING)
     return {
         group: [
@@ -275,7 +256,7 @@ def _with_own_corrected(access: ProjectAccess, comparison: Comparison) -> Compar
     corrected = comparison.corrected
     if corrected is None or not access.at_least(Role.ADMIN):
         return replace(comparison, corrected=None)
-    waits = unfinished_in(access.user, corrected.studies)
+    waits = calibration.unfinished(access.user, corrected.studies)
     waiting = CorrectedComparison(sides=(), reason=STILL_ALIGNING)
     return replace(comparison, corrected=waiting) if waits else comparison
 

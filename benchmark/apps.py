@@ -10,25 +10,14 @@ class BenchmarkConfig(AppConfig):
 
         from annotation.models import schema_of
         from annotation.services.checklist import register as register_steps
-        from benchmark.services import (
-            audit_words,
-            calibration_words,
-            checklist,
-            evaluating,
-            file_formats,
-            judge_testing,
-            open_work,
-            sample_judges,
-        )
+        from benchmark.services import audit_words, checklist, evaluating, file_formats, judge_tests, open_work
         from benchmark.suites.registry import SuiteRefused, schemas_from, suites
-        from core.made_by import made_by, register
+        from core.made_by import register
 
         register_steps(checklist.steps_of)
         audit_words.register_words()
-        calibration_words.register_names()
         evaluating.register_handler()
-        judge_testing.register_handler()
-        sample_judges.register_judges()
+        judge_tests.register_handler()
         try:
             suites()
         except SuiteRefused as error:
@@ -37,4 +26,3 @@ class BenchmarkConfig(AppConfig):
         open_work.register_work()
         schemas_from(schema_of)
         register("benchmark", libraries=["matplotlib"])
-        made_by()  # now: code that is replaced under a running process is not what it runs

@@ -22,7 +22,7 @@ TRANSPORT_ALIASES[ALIAS] = "config.broker:Transport"
 
 app = Celery("credence")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["workers", "benchmark"])
+app.autodiscover_tasks(["workers", "benchmark", "judge"])
 log = logging.getLogger(__name__)
 
 

@@ -49,8 +49,8 @@ INSTALLED_APPS = [
     "config.apps.ConfigConfig",
     "workers.apps.WorkersConfig",
     "annotation.apps.AnnotationConfig",
-    "judge.apps.JudgeConfig",
     "benchmark.apps.BenchmarkConfig",
+    "judge.apps.JudgeConfig",
 ]
 
 MIDDLEWARE = [
@@ -180,7 +180,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SEND_TASK_EVENTS = True
 # Every worker does these by itself (config/celery.py): no scheduler has to run. `celery beat` may do it, too.
 CELERY_BEAT_SCHEDULE = {
-    "anchors": {"task": "benchmark.ask_anchors", "schedule": 60.0, "options": {"queue": "calls", "expires": 60}},
+    "anchors": {"task": "judge.ask_anchors", "schedule": 60.0, "options": {"queue": "calls", "expires": 60}},
 }
 WORKER_LEASE_SECONDS = environment.integer("WORKER_LEASE_SECONDS", 20, low=2, high=3600)
 ANSWER_MAX_BYTES = environment.integer("ANSWER_MAX_MB", 16, low=1, high=1024) * 1_000_000

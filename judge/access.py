@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.core.exceptions import PermissionDenied
@@ -13,12 +13,13 @@ from django.utils.translation import gettext as _
 from annotation.access import ProjectAccess, open_work, project_access
 from annotation.models import Role, User
 from annotation.services.open_work import Work
+from benchmark.access import closed_to
+from benchmark.models import Dataset
 from core.messages import gettext_noop
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from judge.models.alignment_study import AlignmentStudyQuerySet
-from judge.services.open_work import still_aligned
-from judge.services.refused import Refused
-from judge.services.settling import check_independence
+from judge.services.open_work import still_aligned, unfinished_in
+from judge.services.settling import Refused, check_independence
 
 WAITS = gettext_noop("You still have work to do on this story yourself; finish it first.")
 
@@ -101,7 +102,20 @@ def has_unfinished(user: User, study: str) -> bool:
     return bool(unfinished_in(user, [study]))
 
 
-def unfinished_in(user: User, studies: Iterable[str]) -> set[str]:
-    """Return which of the studies with these uids have tables that the user has not handed in. One statement."""
-    open_ones = Alignment.objects.unfinished().filter(task__study__uid__in=studies, annotator=user)
-    return set(open_ones.values_list("task__study__uid", flat=True))
+def calibrated_study(user: User, slug: str, uid: str) -> AlignmentStudy:
+    """Return a study for an admin of its project, who sees whose tables they are. Raises PermissionDenied for who still
+    aligns some of them."""
+    access = project_access(user, slug, role=Role.ADMIN)
+    study = get_object_or_404(AlignmentStudy, project=access.project, uid=uid)
+    if has_unfinished(user, study.uid):
+        raise PermissionDenied(
+            _("You still align in this study; finish first, since the report says whose tables they are.")
+        )
+    return study
+
+
+def closed_in_study(access: ProjectAccess, study: AlignmentStudy) -> frozenset[int]:
+    """Return the numbers of the samples of a study's dataset that wait (`closed_to`)."""
+    origin = study.came_of
+    dataset = Dataset.objects.filter(project=access.project, version=origin.dataset).first()
+    return closed_to(access, origin.suite, dataset)

@@ -6,14 +6,20 @@ class JudgeConfig(AppConfig):
     verbose_name = "Judging"
 
     def ready(self) -> None:
-        from core.made_by import register
-        from judge.services import audit_words
+        from annotation.services.checklist import register as register_steps
+        from core.made_by import made_by, register
+        from judge.services import calibration, checklist, runs, sample, studies
         from judge.services.alignment_archive import register_archive
-        from judge.services.alignment_effort import register_effort
         from judge.services.open_work import register_work
+        from judge.services.settling import register_effort
 
         register("judge", libraries=["rapidfuzz"])
         register_effort()
         register_archive()
         register_work()
-        audit_words.register_words()
+        register_steps(checklist.steps_of)
+        studies.register_words()
+        calibration.register_names()
+        runs.register_calibration()
+        sample.register_judges()
+        made_by()  # now: code that is replaced under a running process is not what it runs

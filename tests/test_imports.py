@@ -174,7 +174,7 @@ def test_shared_code_names_no_suite():
 
 def test_a_suite_that_is_named_is_found():
     for path, text, title in [
-        ("judge/api/shapes.py", 'CLUSTERS = "of FANToM conversations"', "FANToM"),
+        ("judge/api/studies.py", 'CLUSTERS = "of FANToM conversations"', "FANToM"),
         ("core/incoming/text.py", "# the bare NaN that tombench writes", "tombench"),
         ("templates/benchmark/runs/run.html", "<p>Percept-ToMi</p>", "Percept-ToMi"),
     ]:

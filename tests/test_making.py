@@ -372,9 +372,9 @@ FORM = re.compile(r"<form\b[^>]*>.*?</form>|<form\b[^>]*>", re.S)
 BY_NATURE = {
     ("annotation/accounts/account.html", "{% url 'account' %}"): "sets what the account says",
     ("annotation/accounts/account.html", "end_api_token"): "takes away",
-    ("benchmark/watches/watch.html", 'value="stop"'): "sets whether anchors are asked",
-    ("benchmark/watches/watch.html", 'value="note"'): "sets what was noted",
-    ("benchmark/calibration/report.html", 'name="reason"'): "sets which judge was chosen, and why",
+    ("judge/watches/watch.html", 'value="stop"'): "sets whether anchors are asked",
+    ("judge/watches/watch.html", 'value="note"'): "sets what was noted",
+    ("judge/calibration/report.html", 'name="reason"'): "sets which judge was chosen, and why",
     ("benchmark/runs/sweep.html", 'name="group"'): "sets which model and level was chosen, and why",
     ("annotation/accounts/invitation.html", "<form"): "an invitation is claimed by one update; a user name is unique",
     ("annotation/adjudication/_cell.html", "annotation:decide"): "a decision names the revision that it was made on",

@@ -85,10 +85,10 @@ BY_NATURE = {
     "api:lanes": "the same service as the page's, with a key for each decision",
     "api:link_lanes": "a link has an idempotency_key and counts once (same tests)",
     "api:lanes_action": "sets what one story's lanes are: open, agreed to, finished",
-    "benchmark:calibration": "sets which judge was chosen",
+    "judge:calibration": "sets which judge was chosen",
     "benchmark:run_sweep": "sets which model and level was chosen",
-    "benchmark:watch": "stops, resumes or notes; asking now has a key (tests/benchmark/test_watches.py)",
-    "benchmark:new_watch": "the form has a key; the same test sends it twice",
+    "judge:watch": "stops, resumes or notes; asking now has a key (tests/judge/test_watches.py)",
+    "judge:new_watch": "the form has a key; the same test sends it twice",
     "benchmark:import_copy": "the same samples are the same version",
     "annotation:save_votes": "the same service as the API's, with a key of the page's for each change",
     "annotation:file_case": "sets or takes away a mark",
@@ -155,7 +155,7 @@ def judged(cast, make_story, monkeypatch):
     return work_off(started(cast, gold, [baselines()["omniscient"]], ("extract", "judge"), judge=judge))
 
 
-@presses("benchmark:align_runs", "benchmark:grow_alignment")
+@presses("judge:align_runs", "judge:grow_alignment")
 def test_align_runs(cast, judged):
     chosen = {
         "name": "Study", "runs": [judged.pk], "total": "1", "overlap": "1", "most_links": "1", "seed": "1",

@@ -12,8 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Assignment, Invitation, Membership, Prefill, Proposition, PropositionFlag
-from benchmark.models import AnchorWatch
-from judge.models import AlignmentStudy
+from judge.models import AlignmentStudy, AnchorWatch
 from tests.cast import Cast, new_cast, new_story
 from tests.copies import copied
 from workers.models import Job
@@ -133,24 +132,22 @@ PAGES = {
     "judge:download_json": ADMIN,
     "judge:decide": EXPERT,
     "judge:save_decisions": EXPERT,
-    "benchmark:align_runs": ADMIN,
-    "benchmark:grow_alignment": ADMIN,
+    "judge:align_runs": ADMIN,
+    "judge:grow_alignment": ADMIN,
     "benchmark:judge_test": ADMIN,
-    "benchmark:run_judges": ADMIN,
-    "benchmark:run_judges_table": ADMIN,
+    "judge:run_judges": ADMIN,
+    "judge:run_judges_table": ADMIN,
     "benchmark:run_sweep": ADMIN,
     "benchmark:run_sweep_table": ADMIN,
-    "benchmark:calibration": ADMIN,
-    "benchmark:watches": ADMIN,
-    "benchmark:watch": ADMIN,
-    "benchmark:new_watch": ADMIN,
-    "benchmark:estimate_watch": ADMIN,
-    "benchmark:calibration_rows": ADMIN,
-    "benchmark:calibration_table": ADMIN,
-    "benchmark:calibration_panel": ADMIN,
-    "benchmark:calibration_panel_table": ADMIN,
-    "benchmark:calibration_bridge": ADMIN,
-    "benchmark:calibration_bridge_table": ADMIN,
+    "judge:calibration": ADMIN,
+    "judge:watches": ADMIN,
+    "judge:watch": ADMIN,
+    "judge:new_watch": ADMIN,
+    "judge:estimate_watch": ADMIN,
+    "judge:calibration_rows": ADMIN,
+    "judge:calibration_table": ADMIN,
+    "judge:calibration_panel": ADMIN,
+    "judge:calibration_panel_table": ADMIN,
     "benchmark:datasets": EXPERT,
     "benchmark:dataset": EXPERT,
     "benchmark:publish_version": ADMIN,
@@ -330,10 +327,12 @@ def _held() -> tuple[Cast, dict[str, str]]:
     own |= {"benchmark:across_table": {"table": "across"}, "benchmark:across_plot": {"plot": "across"}}
     study = {"uid": AlignmentStudy.objects.create(project=cast.project, name="Calibration").uid}
     own |= dict.fromkeys(CALIBRATIONS, study)
-    own |= {"benchmark:calibration_table": study | {"table": "agreement"}}
-    own |= {"benchmark:calibration_panel_table": study | {"table": "panel"}}
-    own |= {"benchmark:calibration_bridge_table": study | {"table": "change"}}
-    own["benchmark:watch"] = {"uid": _watch(place.entrant).uid}
+    own |= {"judge:calibration_table": study | {"table": "agreement"}}
+    own |= {"judge:calibration_panel_table": study | {"table": "panel"}}
+    of_run = {"uid": place.entrant.run.uid}
+    own |= {f"judge:{name}": of_run for name in ("new_watch", "estimate_watch", "run_judges")}
+    own |= {"judge:run_judges_table": of_run | {"table": "judges"}}
+    own["judge:watch"] = {"uid": _watch(place.entrant).uid}
     kept = {"uid": place.entrant.run.uid, "pk": report.items.get().pk}
     own |= dict.fromkeys(("benchmark:snapshot_item", "benchmark:snapshot_answer"), kept)
     own |= _alignment(cast)
@@ -352,7 +351,7 @@ def _chosen(kwargs, values, own, uid) -> dict:
     return {key: held[key] for key in kwargs}
 
 
-CALIBRATIONS = [f"benchmark:calibration{tail}" for tail in ("", "_rows", "_panel", "_bridge")]
+CALIBRATIONS = [f"judge:calibration{tail}" for tail in ("", "_rows", "_panel")]
 
 
 def _watch(entrant) -> AnchorWatch:
@@ -380,7 +379,7 @@ def _alignment(cast) -> dict[str, dict[str, str]]:
     alignment = Alignment.objects.create(task=task, annotator=cast.bob, slot=1)
     of_study = {"uid": study.uid, "table": task.uid}
     tables = {key: {"uid": alignment.uid} for key in ("judge:align", "judge:save", "judge:answers", "judge:undo")}
-    return {"judge": of_study, "benchmark:grow_alignment": of_study, **tables}
+    return {"judge": of_study, "judge:grow_alignment": of_study, **tables}
 
 
 def _row_of_a_paper(project) -> str:

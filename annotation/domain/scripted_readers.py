@@ -39,7 +39,7 @@ class Reader:
 
     def answer(self, body: Body) -> str:
         """Return the answer to a request to extract or to label; to any other, a sentence that says so. What it answers
-        as a judge is added where judges are known (benchmark/services/sample_judges.py)."""
+        as a judge is added where judges are known (judge/services/sample.py)."""
         task, reader = body["task"], self._instructed(body.get("messages", ()))
         if task.get("kind") == EXTRACT:
             extraction = ExtractionTask.from_task(task)

@@ -10,7 +10,7 @@ from benchmark.services.items import SORTS, STATE_NAMES
 from benchmark.services.launches import LaunchIn, Limit, Name, Part, Repetitions, Version
 from benchmark.services.structure_sides import QUESTIONS, STORIES
 from benchmark.suites.questions import PARSES
-from core.api.fields import Pattern, Strict
+from core.api.fields import Strict
 from core.incoming.shapes import Given, may_lack
 from core.plain import Json
 from workers.api.requests import ActionIn
@@ -75,18 +75,6 @@ class StructureFilter(ParseFilter):
     structure = _text("uid of the run of structures; the newest of each model without it.", required=False)
     run = _text("uid of the run of answers; the newest of each model without it.", required=False)
     model = _text("One model; all of them without it.", required=False)
-
-
-class PanelFilter(Strict):
-    own = serializers.ChoiceField(["true"], required=False, help_text="Judges vote on models of their family, too.")
-
-
-_VERSION = r"^[0-9a-f]{1,64}$"
-
-
-class BridgeFilter(Strict):
-    old = Pattern(_VERSION, help_text="Version of the old judge; its beginning is enough.")
-    new = Pattern(_VERSION, help_text="Version of the new judge; its beginning is enough.")
 
 
 class SweepFilter(Strict):

@@ -3,7 +3,6 @@
 from django.urls import path
 
 from benchmark.api import (
-    calibration,
     datasets,
     doubtful_gold,
     gold_kinds,
@@ -13,12 +12,10 @@ from benchmark.api import (
     runs,
     structure,
     sweeps,
-    watches,
 )
 from core.api import converters  # noqa: F401 - registers the one of uids
 
 PROJECT = "v1/projects/<slug:slug>/"
-CALIBRATION = f"{PROJECT}alignment/<uid:study>/calibration/"
 RUN = f"{PROJECT}runs/<uid:run>/"
 
 urlpatterns = [
@@ -40,11 +37,6 @@ urlpatterns = [
     path(f"{RUN}sweep/", sweeps.Sweep.as_view(), name="run_sweep"),
     path(f"{RUN}again/", launching.Again.as_view(), name="run_again"),
     path(f"{RUN}actions/<slug:action>/", launching.RunAction.as_view(), name="run_action"),
-    path(f"{PROJECT}watches/", watches.Watches.as_view(), name="watches"),
-    path(f"{PROJECT}watches/<uid:watch>/", watches.OneWatch.as_view(), name="watch"),
-    path(CALIBRATION, calibration.Calibration.as_view(), name="calibration"),
-    path(f"{CALIBRATION}panel/", calibration.PanelOfJudges.as_view(), name="calibration_panel"),
-    path(f"{CALIBRATION}bridge/", calibration.ChangeOfJudge.as_view(), name="calibration_bridge"),
     path(f"{PROJECT}leaderboard/", results.Leaderboard.as_view(), name="leaderboard"),
     path(f"{PROJECT}leaderboard/tables/<slug:table>/", results.LeaderboardTable.as_view(), name="leaderboard_table"),
     path(f"{PROJECT}gold-kinds/", gold_kinds.GoldKinds.as_view(), name="gold_kinds"),

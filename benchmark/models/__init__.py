@@ -19,11 +19,8 @@ from benchmark.models.run import (
 from benchmark.models.second_look import SecondLook
 from benchmark.models.sweep_pick import SweepPick
 from benchmark.models.visibility import Audience, ResultsVisibility
-from benchmark.models.watch import AnchorRepeat, AnchorWatch
 
 __all__ = [
-    "AnchorRepeat",
-    "AnchorWatch",
     "AnswerFormat",
     "Audience",
     "Dataset",

@@ -16,7 +16,6 @@ from django.db.models import Q
 from annotation.models import User
 from annotation.services import audit
 from benchmark.models import (
-    AnchorWatch,
     Run,
     RunItem,
     RunParcel,
@@ -29,50 +28,11 @@ from benchmark.models import (
     UnmatchedReport,
     UnreadParcel,
 )
-from benchmark.services.calibration_links import judged_in
-from benchmark.services.judge_versions import judged_at, version_failure, version_of
+from benchmark.services.calibration import calibration
 from benchmark.services.plans import RunRefused
 from benchmark.suites.registry import suite_named
 from core.messages import Sentence, gettext_noop, listed, noted
-from judge.models import AlignmentStudy
 from workers.models import Job
-
-
-def chosen_by(runs: Sequence[Run]) -> str:
-    """Name the choices that rest on one of these runs of a project, which is why it is not deleted; empty where there
-    is none."""
-    return _chosen_judge(runs) or _chosen_model(runs)
-
-
-def _chosen_judge(runs: Sequence[Run]) -> str:
-    versions = {run.pk: version_of(run) for run in runs if judged_at(run) and not version_failure(run)}
-    studies = AlignmentStudy.objects.filter(project=runs[0].project_id, judge_version__in=set(versions.values()))
-    chosen = list(studies.without_frame().order_by("pk")) if versions else []
-    judged = judged_in(chosen, [run for run in runs if run.pk in versions])
-    named = [study for study in chosen if any((study.pk, pk) in judged for pk, version in versions.items()
-                                              if version == study.judge_version)]  # fmt: skip
-    if not named:
-        return ""
-    titles = _listed([f"“{study.name}”" for study in named])
-    return Sentence(
-        "Its judge, {judge_name}, was chosen in {titles}; archive it instead.",
-        judge_name=named[0].judge_name,
-        titles=titles,
-    )
-
-
-def _chosen_model(runs: Sequence[Run]) -> str:
-    picks = list(SweepPick.objects.filter(entrant__run__in=runs).select_related("entrant__run").order_by("pk"))
-    if not picks:
-        return ""
-    titles = {group.key: group.title for group in suite_named(picks[0].entrant.run.suite).groups}
-    named = _listed([noted(pick.entrant.name, titles.get(pick.group, pick.group)) for pick in picks])
-    return Sentence("Its sweep chose {named}; archive it instead.", named=named)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return listed(names[:3]) + (" …" if len(names) > 3 else "")
-
 
 DELETED = gettext_noop("The run was deleted.")
 ARCHIVED = gettext_noop("The run is archived; restore it first.")
@@ -201,7 +161,7 @@ def delete_run(*, by: User | None, run: Run, now: datetime) -> Deletion:
 
 def _standing_on(run: Run, beside: list[Run]) -> str:
     """Say what would lose its ground with the run or one under its controls; empty where nothing would."""
-    return _watching(beside) or _aligned(beside) or chosen_by(beside) or _resting(run)
+    return calibration.rests_on(beside) or _chosen_model(beside) or _resting(run)
 
 
 def _with_controls(run: Run) -> list[Run]:
@@ -232,27 +192,15 @@ def _working(run: Run, done: str) -> str:
     return ""
 
 
-def _watching(beside: list[Run]) -> str:
-    """Name the watches that ask what one of these runs asked, judge its answers, or have it as a repeat: each repeat is
-    compared with the first ones, and the chart goes on from one to the next."""
-    repeats = Q(repeats__run__in=beside) | Q(repeats__run__source__in=beside)
-    watches = AnchorWatch.objects.filter(Q(run__in=beside) | repeats).distinct()
-    names = [f"“{watch.asked.name}”" for watch in watches.select_related("asked")[:4]]
-    if len(names) > 1:
-        named = listed(names[:3]) + (" …" if len(names) > 3 else "")
-        return Sentence("The watches of {named} rest on this run; archive it instead.", named=named)
-    return Sentence("The watch of {names} rests on this run; archive it instead.", names=names[0]) if names else ""
-
-
-def _aligned(beside: list[Run]) -> str:
-    """Name the studies of alignment whose tables are of one of these runs: judges are calibrated by its items."""
-    uids = {run.uid for run in beside}
-    studies = AlignmentStudy.objects.filter(project=beside[0].project_id).without_frame().order_by("pk")
-    titles = [f"“{study.name}”" for study in studies if uids & set(study.came_of.runs)]
-    if not titles:
+def _chosen_model(runs: Sequence[Run]) -> str:
+    """Name the models that a sweep chose from these runs."""
+    picks = list(SweepPick.objects.filter(entrant__run__in=runs).select_related("entrant__run").order_by("pk"))
+    if not picks:
         return ""
-    named = listed(titles[:3]) + (" …" if len(titles) > 3 else "")
-    return Sentence("People align tables of this run in {named}; archive it instead.", named=named)
+    titles = {group.key: group.title for group in suite_named(picks[0].entrant.run.suite).groups}
+    names = [noted(pick.entrant.name, titles.get(pick.group, pick.group)) for pick in picks]
+    named = listed(names[:3]) + (" …" if len(names) > 3 else "")
+    return Sentence("Its sweep chose {named}; archive it instead.", named=named)
 
 
 def _resting(run: Run) -> str:

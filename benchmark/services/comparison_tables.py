@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import partial
 
-from benchmark.domain.corrections import CorrectedComparison, differing_text
 from benchmark.domain.inference import PairedDifference, significance_text
 from benchmark.domain.inference.answered_pairs import Difference
 from benchmark.domain.tables import Cells, Column, Table
@@ -15,6 +14,7 @@ from benchmark.suites.registry import group_named, group_suite, nouns_of_group, 
 from benchmark.suites.showing.corrected import corrected_by, heads_of_counts
 from core.messages import Sentence, as_sentence, clauses, gettext_noop, labelled, word
 from core.plain import plain
+from judge.domain.corrections import CorrectedComparison, differing_text
 
 TEST_COLUMNS = (
     Column(key="p", header="p", kind="number", digits=4),

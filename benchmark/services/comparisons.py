@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from annotation.models import Project
-from benchmark.domain.corrections import CorrectedComparison
 from benchmark.domain.inference import (
     Case,
     Cases,
@@ -20,7 +19,7 @@ from benchmark.domain.inference import (
 )
 from benchmark.models import Run, RunItem, StoryScores
 from benchmark.services.at_once import kept_once
-from benchmark.services.corrected_differences import corrected_comparison
+from benchmark.services.calibration import calibration
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED, entrants_of
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import Selection
@@ -43,6 +42,7 @@ from core.made_by import made_by
 from core.messages import Sentence, clauses, gettext_noop, labelled, word
 from core.plain import Json, plain, read_as
 from core.statistics import mean_of, method
+from judge.domain.corrections import CorrectedComparison
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +215,7 @@ def with_corrected(
     """Return the comparison with the corrected scores of both, over the stories that it is of."""
     both = frozenset(set(entrants[0].numbers) & set(entrants[1].numbers))
     stories = both & selection.stories if selection else both
-    return replace(comparison, corrected=corrected_comparison(entrants, runs, comparison.group, stories))
+    return replace(comparison, corrected=calibration.of_pair(entrants, runs, comparison.group, stories))
 
 
 def _compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection: Selection | None) -> Comparison:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from benchmark.domain.corrections import CorrectedRow, Corrections, differing_text
 from benchmark.domain.tables import Cells, Column, Source, SourcedRow, Table
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.results import Section, ShownTable
 from benchmark.suites.showing.corrected import BESIDE, heads_of_counts, notes_of_counts
 from core.messages import Sentence, gettext_noop
+from judge.domain.corrections import CorrectedRow, Corrections, differing_text
 
 NAME = "corrected"
 _GROUPS = (

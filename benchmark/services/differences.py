@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from benchmark.domain.corrections import CorrectedPair
 from benchmark.domain.inference import Pair, significance_text
 from benchmark.domain.matched_rows import F1
 from benchmark.domain.tables import Column, Table
@@ -28,6 +27,7 @@ from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within
 from core.messages import Sentence, as_sentence, clauses, gettext_noop, word
 from core.plain import plain
+from judge.domain.corrections import CorrectedPair
 
 NOTES = (
     (

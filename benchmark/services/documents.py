@@ -14,18 +14,17 @@ from typing import Any, TypeVar
 from django.db.models import prefetch_related_objects
 
 from benchmark.domain.beside import ControlResults, MethodResults
-from benchmark.domain.corrections import Correction, Corrections
 from benchmark.domain.entered import PaperRow
 from benchmark.domain.inference import ComparedModel
 from benchmark.domain.provenance import EndpointSpec
 from benchmark.domain.tables import Absent, Table
 from benchmark.models import Run
 from benchmark.services.absences import Absence, unscored, without_metrics
+from benchmark.services.calibration import calibration
 from benchmark.services.comparisons import Comparison
 from benchmark.services.control_results import control_results
 from benchmark.services.control_tables import control_tables
 from benchmark.services.correction_tables import correction_tables
-from benchmark.services.corrections import corrections_of
 from benchmark.services.entered_rows import rows_of, with_entered
 from benchmark.services.facet_tables import (
     facet_table,
@@ -53,6 +52,7 @@ from benchmark.suites.showing.entrants import facet_of, repetitions_of
 from benchmark.suites.showing.judges import judge_test_table, tests_of
 from core.plain import Json
 from core.plain import plain as as_plain
+from judge.domain.corrections import Correction, Corrections
 
 Result = TypeVar("Result")
 
@@ -117,7 +117,7 @@ def document_of(run: Run) -> Document:
         numbers=report.numbers,
         controls=control_results(run, groups) or None,
         by_method=method_results(run, groups) or None,
-        corrections=corrections_of(run, groups),
+        corrections=calibration.of_run(run, groups),
         prompt_splits=prompt_splits(run, groups) or None,
         entered=rows_of(run.project, run.suite) or None,
         unscored=list({absence.why: absence.absent_model for absence in failed}.values()) or None,

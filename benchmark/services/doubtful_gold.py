@@ -11,11 +11,11 @@ from benchmark.domain.doubtful_gold import Doubt, Doubts, doubts
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.models import DatasetSample, Entrant, SecondLook
 from benchmark.services.at_once import kept_once
-from benchmark.services.calibrated_panels import family_of
 from benchmark.services.gold_kinds import Labelling, Material, material_of
 from benchmark.services.leaderboards import KEPT_SECONDS
 from core.digests import json_digest
 from core.messages import gettext_noop
+from workers.domain.families import family_named
 
 Key = tuple[int, str]
 """(proposition id, dimension key)"""
@@ -128,7 +128,7 @@ def families_of(labelling: Labelling) -> dict[str, str]:
         if entrant.kind == "model" and entrant.entrant is not None
     }
     rows = Entrant.objects.filter(pk__in=list(models)).select_related("endpoint")
-    return {models[row.pk]: family_of(row.endpoint) or models[row.pk] for row in rows}
+    return {models[row.pk]: family_named(row.endpoint.model, row.endpoint.family) or models[row.pk] for row in rows}
 
 
 class _Opened:

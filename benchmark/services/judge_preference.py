@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from benchmark.models import Dataset
+from benchmark.services.calibration import calibration
 from benchmark.suites.registry import group_named
 from benchmark.suites.results import RunEntrant
-from judge.models import AlignmentStudy
 
 
 def judges_in_order(dataset: Dataset, group: str, entrants: Sequence[RunEntrant]) -> list[str]:
@@ -18,7 +18,7 @@ def judges_in_order(dataset: Dataset, group: str, entrants: Sequence[RunEntrant]
     names = {name: (entrant.conditions["judge"] or ["", ""])[1] for entrant in entrants if (name := _judge(entrant))}
     if len(names) < 2:
         return list(names)
-    chosen = _chosen(dataset)
+    chosen = calibration.chosen_versions(dataset)
     models = Counter(_judge(entrant) for entrant in entrants if entrant.kind == "model")
     heard = {_judge(entrant) for entrant in entrants if _is_heard(entrant, group)}
 
@@ -39,10 +39,3 @@ def _is_heard(entrant: RunEntrant, group: str) -> bool:
     overall, score = entrant.metrics.parses.overall("repaired"), group_named(group).score
     has_score = entrant.kind != "person" and overall.value_of(score) is not None
     return has_score and (overall.bounds_of(score) or (0, 1))[1] > 0
-
-
-def _chosen(dataset: Dataset) -> list[str]:
-    """The versions of judges that studies of the project chose."""
-    studies = AlignmentStudy.objects.filter(project=dataset.project_id).exclude(judge_version="")
-    rows = studies.order_by("-judge_chosen_at").values_list("judge_version", "origin")
-    return [version for version, _ in sorted(rows, key=lambda row: row[1].get("dataset") != dataset.version)]

@@ -2,26 +2,117 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 
 from django.db import transaction
+from django.db.models import prefetch_related_objects
 
 from annotation.models import Project, User
 from annotation.services import audit
 from benchmark.domain.provenance import Provenance
-from benchmark.models import JudgeTest, JudgeTestItem, Run
-from benchmark.services.judge_test_calls import Calls, calls_of, test_of
-from benchmark.services.judge_versions import judged_at, version_of
+from benchmark.models import DatasetSample, JudgeTest, JudgeTestItem, Run
+from benchmark.services.asking import question_of, sample_of, settings_of
+from benchmark.services.judge_versions import judge_name, judged_at, version_failure, version_of
 from benchmark.services.plans import Plan, RunRefused, prompt_hashes
 from benchmark.services.provenance import spec_of
+from benchmark.suites import judges
+from benchmark.suites.contract import Question
+from benchmark.suites.guards import SuiteFailed
+from benchmark.suites.judges import AskedPair, JudgeTestSummary, Pairs
+from benchmark.suites.questions import BadQuestion
+from benchmark.suites.reasons import UNREADABLE
 from benchmark.suites.registry import suite_named
+from benchmark.suites.showing.judges import NOT_TESTED
 from core.bulk import insert_rows, update_rows
-from core.messages import Sentence, gettext_noop
-from core.plain import Json, plain
-from workers.models import Item, ItemState, JobState
+from core.messages import Sentence, gettext_noop, labelled
+from core.plain import Json, plain, read_as
+from core.reads import Read
+from judge.domain.contrast import Pair, Row, contrast_calls, rates, summary_line
+from workers.models import Call, Item, ItemState, JobState
+from workers.providers.contract import Request
+from workers.services.handlers import JobHandler, Received, register
 from workers.services.holding import holds_back
 from workers.services.jobs import JobRefused, resume_with, retry_failed, start_job
+
+SEED = 1
+Calls = list[tuple[DatasetSample, list[AskedPair]]]
+"""(sample, its pairs) of each call."""
+
+
+def test_of(suite: str) -> judges.JudgeTest | None:
+    """Return how the judge of a suite is tested, None where there is no judge or no test."""
+    judge = suite_named(suite).judge
+    return judge.test if judge else None
+
+
+def calls_of(run: Run) -> Calls:
+    """Return what the run's judge is tested with: samples of the whole version, but for those that serve prompts as
+    examples. Empty without a test."""
+    test = test_of(run.suite)
+    if test is None:
+        return []
+    return _calls(run.suite, run.dataset.pk, run.dataset.digest, test.examples(settings_of(run)))
+
+
+@lru_cache(8)
+def _calls(suite: str, dataset: int, digest: str, examples: tuple[int, ...]) -> Calls:
+    """Return the calls of a dataset's test, kept by its digest too, as another database's dataset may have the same
+    id."""
+    test = test_of(suite)
+    if test is None:
+        return []
+    candidates = DatasetSample.objects.filter(dataset=dataset).exclude(number__in=examples)
+    candidates = candidates.exclude(split=test.spared) if test.spared else candidates
+    samples = {sample.number: sample for sample in candidates.defer("votes", "methods", "adjudications")}
+    rows = {number: list(test.rows(sample_of(sample))) for number, sample in samples.items()}
+    unlike = {number: list(test.unlike(sample_of(sample))) for number, sample in samples.items()} if test.unlike else {}
+    calls = contrast_calls(rows, most=test.most_calls, least=test.least_pairs, seed=SEED, unlike=unlike)
+    return [(samples[number], [_asked(pair, rows[number]) for pair in pairs]) for number, pairs in calls.items()]
+
+
+def _asked(pair: Pair, rows: Sequence[Row]) -> AskedPair:
+    actor, belief = pair.prediction
+    return AskedPair(pair.kind.value, actor, belief, rows.index(pair.gold))
+
+
+def pairs_of(item: JudgeTestItem) -> list[AskedPair]:
+    """Return the pairs that a call is about."""
+    return [read_as(AskedPair, pair) for pair in item.pairs]
+
+
+def request_of(sample: DatasetSample, pairs: Pairs, run: Run) -> Request:
+    """The call about the pairs of a sample, of a run whose suite tests its judge."""
+    return _described(run).request(_question(sample, run), pairs)
+
+
+def counts_of(item: JudgeTestItem, answer: str) -> list[int | None]:
+    """Return how many gold rows the judge matched with each made row, None where the answer gives none."""
+    run = draft_run(item.test)
+    return _described(run).counts(_question(item.sample, run), pairs_of(item), answer)
+
+
+def draft_run(test: JudgeTest) -> Run:
+    """The run that asks as the test's judge is asked; it is not saved."""
+    return Run(
+        project=test.project, dataset=test.dataset, answer_format=test.answer_format, level=test.params["level"],
+        prompt_set=test.prompt_set, judge=test.judge, params=test.params, suite=test.suite,
+    )  # fmt: skip
+
+
+def _question(sample: DatasetSample, run: Run) -> Question:
+    step = suite_named(run.suite).judging
+    return question_of(run, sample, step.key if step else "")
+
+
+def _described(run: Run) -> judges.JudgeTest:
+    test = test_of(run.suite)
+    if test is None:
+        raise ValueError(f"The judge of {run.suite} has no self-test.")
+    return test
+
 
 HANDLER = gettext_noop("judge-test")
 SELF_TEST = "self-test"
@@ -152,3 +243,99 @@ def _kept(run: Run) -> Json:
     names = test.settings if test else ()
     kept = run.parameters.as_json()
     return {name: kept[name] for name in names if name in kept} | {"level": run.level}
+
+
+GONE = gettext_noop("The self-test or its story is gone.")
+
+
+class JudgeTestHandler(JobHandler):
+    def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
+        test_items = _test_items(items)
+        return {item.pk: _request(test_items.get(item.pk)) for item in items}
+
+    def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
+        test_items = _test_items([item for item, _ in answered])
+        received: dict[int, Received] = {}
+        rows = []
+        for item, call in answered:
+            test_item = test_items.get(item.pk)
+            if test_item is None:
+                received[item.pk] = Received(ItemState.FAILED, GONE)
+                continue
+            try:
+                counts = counts_of(test_item, call.answer)
+            except SuiteFailed as error:
+                received[item.pk] = Received(ItemState.FAILED, Sentence("{error} The answer is kept.", error=error))
+                continue
+            rows.append((call.pk, counts, test_item.pk))
+            read = any(count is not None for count in counts)
+            received[item.pk] = Received() if read else Received(ItemState.UNREADABLE, UNREADABLE)
+        update_rows(JudgeTestItem, ["call", "counts"], rows)
+        return received
+
+
+def _request(test_item: JudgeTestItem | None) -> Request | str:
+    """Return the request of an item, or why there is none: an item whose suite raises fails alone."""
+    if test_item is None:
+        return GONE
+    try:
+        return request_of(test_item.sample, pairs_of(test_item), draft_run(test_item.test))
+    except (SuiteFailed, BadQuestion) as error:
+        return str(error)
+
+
+def _test_items(items: Sequence[Item]) -> dict[int, JudgeTestItem]:
+    rows = JudgeTestItem.objects.filter(item__in=items)
+    return {
+        test_item.item_id: test_item
+        for test_item in rows.select_related("sample", "test__project", "test__dataset", "test__judge")
+    }
+
+
+def register_handler() -> None:
+    register(HANDLER, JudgeTestHandler())
+
+
+def summaries_of(runs: Sequence[Run]) -> dict[int, JudgeTestSummary]:
+    """Return the outcome by id of each run that has a judge of which its suite can say what it is. Two queries."""
+    tested = [run for run in runs if judged_at(run) and not version_failure(run)]
+    judged = {run.pk: (run.project_id, run.suite, version_of(run)) for run in tested}
+    projects = sorted({project for project, *_ in judged.values()})
+    stored = _STORED(projects=projects, versions=sorted({version for *_, version in judged.values()})) if judged else []
+    prefetch_related_objects(stored, "items")
+    tests = {(test.project_id, test.suite, test.version): test for test in stored}
+    return {run.pk: _summary(run, tests.get(judged[run.pk])) for run in runs if run.pk in judged}
+
+
+_STORED = Read[JudgeTest](
+    lambda given: JudgeTest.objects.filter(project__in=given.projects, version__in=given.versions).select_related(
+        "job", "dataset"
+    )
+)
+
+
+def _summary(run: Run, test: JudgeTest | None) -> JudgeTestSummary:
+    judge = judge_name(run)
+    if test is None:
+        return JudgeTestSummary(state=NOT_TESTED, judge=judge, told=NOT_TESTED)
+    items = list(test.items.all())
+    judged = [
+        (pair.kind, count)
+        for item in items
+        for pair, count in zip(pairs_of(item), item.counts or [None] * len(item.pairs), strict=True)
+    ]
+    kinds, answered = rates(judged), sum(item.counts is not None for item in items)
+    state = "tested" if answered == len(items) else "incomplete"
+    state = gettext_noop("in progress") if not test.job.has_ended else state
+    if not any(kind.n for kind in kinds):
+        state = state if state == "in progress" else NOT_TESTED
+    summary = summary_line(kinds) if answered else Sentence("no answer to {items} calls", items=len(items))
+    return JudgeTestSummary(
+        state=state,
+        judge=judge,
+        told=summary if state == "tested" else labelled(state, summary),
+        kinds=kinds,
+        dataset=test.dataset.version,
+        calls=len(items),
+        answered=answered,
+    )

@@ -3,12 +3,16 @@ judged."""
 
 from __future__ import annotations
 
-from benchmark.models import Run
+from django.db.models import QuerySet
+
+from benchmark.models import Run, RunItem
 from benchmark.services.asking import reads_prompts, settings_of
+from benchmark.services.run_items import judged_samples
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import suite_named
 from core.digests import json_digest
 from core.plain import Json, plain
+from workers.models.call import COMPLETED
 
 NO_PART_OF_IT = ("name", "family")
 """Fields of an endpoint's spec that can be renamed without another answer."""
@@ -51,3 +55,35 @@ def version_failure(run: Run) -> str:
     except SuiteFailed as error:
         return str(error)
     return ""
+
+
+def judged_beside(run: Run) -> list[Run]:
+    """Return the listed runs that judge the same answers as a run, the one that made them first, then the oldest; of
+    those by one version of a judge the newest, as it says the same."""
+    original = run.source or run
+    anew = Run.objects.listed().filter(source=original, control=run.control).order_by("id")
+    runs = [original, *anew.select_related("judge", "dataset", "project", "job")]
+    newest = {
+        version_of(judged_run): judged_run
+        for judged_run in runs
+        if judged_at(judged_run) and not version_failure(judged_run)
+    }
+    return [*newest.values()]
+
+
+def can_be_aligned(run: Run) -> bool:
+    """Return whether people can align tables of this run: it asks for tables of its own, and one has an answer."""
+    return run.source_id is None and tables_step(run) in run.steps and alignable_items(run).exists()
+
+
+def tables_step(run: Run) -> str:
+    """Return the step whose answers the run's judge is given as tables, empty where its suite has none."""
+    suite = suite_named(run.suite)
+    if suite.judge is None or suite.judge.tables is None or suite.judging is None:
+        return ""
+    return suite.judging.needs[0]
+
+
+def alignable_items(run: Run) -> QuerySet[RunItem]:
+    items = RunItem.objects.filter(entrant__run=run, step=tables_step(run), repetition=0)
+    return items.filter(judged_samples(suite_named(run.suite)), call__state__in=COMPLETED)

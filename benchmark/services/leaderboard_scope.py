@@ -13,8 +13,8 @@ from django.db.models import QuerySet, prefetch_related_objects
 from annotation.models import Project
 from benchmark.models import AnswerFormat, Dataset, Run
 from benchmark.services.absences import Absence, absences, apart, is_absent, uncovered, unscored
+from benchmark.services.calibration import calibration
 from benchmark.services.conditions import FIELDS, Ranking, named, ranked_together
-from benchmark.services.corrections import corrections_in
 from benchmark.services.judge_preference import judges_in_order
 from benchmark.services.leaderboards import entrants_of, newest, ranked_entrants
 from benchmark.services.reports import reports_of
@@ -124,7 +124,7 @@ def with_corrections(leaderboard: Leaderboard) -> Leaderboard:
     stories = leaderboard.chosen.stories if leaderboard.chosen else None
     entrants = {}
     for group, rows in leaderboard.entrants.items():
-        corrected = corrections_in(group, rows, leaderboard.runs, stories)
+        corrected = calibration.of_ranking(group, rows, leaderboard.runs, stories)
         entrants[group] = [replace(row, corrected=corrected.get(row.key)) for row in rows]
     return replace(leaderboard, entrants=entrants)
 

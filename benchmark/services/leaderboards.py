@@ -29,7 +29,7 @@ from benchmark.services.conditions import (
     settings_in_words,
 )
 from benchmark.services.in_context import examples_text, judge_text
-from benchmark.services.judge_test_summaries import summaries_of
+from benchmark.services.judge_tests import summaries_of
 from benchmark.services.judge_versions import version_failure
 from benchmark.services.run_metrics import EntrantMetrics, RunMetrics
 from benchmark.services.selections import Selection

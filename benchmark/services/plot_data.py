@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from benchmark.domain import plots
-from benchmark.domain.corrections import CorrectedScore
 from benchmark.domain.drawn import Lead, Metric, ModelRow, Plot, RankedRow
 from benchmark.domain.entered import Reference
 from benchmark.domain.inference import ComparedModel
@@ -31,6 +30,7 @@ from benchmark.suites.showing.entrants import facet_of, models_of
 from benchmark.suites.showing.missing import missing_of
 from benchmark.suites.showing.ranking import in_rank_order
 from core.messages import Sentence, gettext_noop, word
+from judge.domain.corrections import CorrectedScore
 
 WIDTHS = ("page", "column")
 """The uses of a picture: the text of a paper, or a column of it."""

@@ -11,8 +11,8 @@ from django.core.cache import cache
 
 from benchmark.models import DatasetSample, Run
 from benchmark.services.asking import prompts_of, question_of, settings_of, step_request
-from benchmark.services.judge_test_calls import calls_of
-from benchmark.services.judge_test_calls import request_of as test_request
+from benchmark.services.judge_tests import calls_of
+from benchmark.services.judge_tests import request_of as test_request
 from benchmark.suites.prompt_sets import PromptSet
 from benchmark.suites.registry import suite_named
 from core.digests import json_digest, text_digest

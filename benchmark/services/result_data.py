@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmark.domain.corrections import Correction
 from benchmark.domain.drawn import RankedRow
 from benchmark.domain.tables import Absent
 from benchmark.services.documents import Document, absent_from, by_group
@@ -16,6 +15,7 @@ from benchmark.suites.reports import BaselineLevels, Level
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.levels import levels_of
 from core.plain import Json, plain
+from judge.domain.corrections import Correction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,12 +13,11 @@ from annotation.domain.scripted_readers import FURTHER_READERS, READERS
 from annotation.models import Project
 from annotation.services.sample import note_completed
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run
+from benchmark.services.calibration import calibration
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import publish_version
 from benchmark.services.launches import judging_plans, planned, start_run, start_runs, suite_of_version
 from benchmark.services.plans import Plan, plans_of_sweep
-from benchmark.services.sample_alignment import add_alignment
-from benchmark.services.sample_judges import add_watch
 from benchmark.services.snapshots import save_comparison_snapshot, save_run_snapshot
 from benchmark.services.visibility import set_audience
 from benchmark.services.warm import warm
@@ -51,13 +50,10 @@ def add_results(project: Project) -> None:
         if not run.snapshots.exists():
             save_run_snapshot(by=None, run=run)
             _keep_comparison(project, run)
-        if not project.alignment_studies.exists():
-            add_alignment(project, run, timezone.now())
         if not ResultsVisibility.objects.filter(project=project).exists():
             set_audience(by=None, project=project, audience=Audience.EXPERTS)  # who look at doubtful gold again
     watched = next((each for each in further if each.judge.name == OTHER_JUDGES[-1]), None)
-    if watched:
-        add_watch(project, watched, timezone.now())
+    calibration.fill_sample(project, run, watched, timezone.now())
     note_completed(project)
 
 

@@ -15,9 +15,7 @@ from annotation.services import audit
 from benchmark.domain.inference import Pair, Ranking
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.models import Run, SweepPick
-from benchmark.services.calibrating import reports_of as reports_of_study
-from benchmark.services.calibration_links import calibrated_studies, still_aligns
-from benchmark.services.calibration_tables import highest_of, rows_by_level
+from benchmark.services.calibration import Levels, calibration
 from benchmark.services.comparison_tables import count_column
 from benchmark.services.conditions import named
 from benchmark.services.leaderboards import differences, entrants_of, ranked_entrants
@@ -169,7 +167,8 @@ def levels_table(runs: Sequence[Run], reader: User) -> Table:
     is a block below the group that is judged."""
     suite, setting = swept_by(runs)
     blocks = [Block(runs, group) for group in suite.groups]
-    judges = _judge_rows(runs, reader)
+    by_judge, highest = calibration.by_level(runs[0], reader)
+    judges = _judge_rows(runs, reader, by_judge)
     rows = [row for block in blocks for row in (*_model_rows(block), *(judges if block.group.judged else ()))]
     levels = {level for row in rows for level in row["levels"]} | {level_of(run, setting.name) for run in runs}
     columns = [
@@ -195,7 +194,7 @@ def levels_table(runs: Sequence[Run], reader: User) -> Table:
             *_highest_models(blocks),
             *([JUDGED_NOTE] if calibrated else []),
             *([OPEN_NOTE] if open_ else []),
-            *(_highest_judge(runs, reader) if calibrated else []),
+            *([highest] if highest and calibrated else []),
         ],
     )
 
@@ -212,11 +211,6 @@ def _highest_models(blocks: Sequence[Block]) -> list[str]:
         for block in blocks
         if block.best and block.highest
     ]
-
-
-def _highest_judge(runs: Sequence[Run], reader: User) -> list[str]:
-    kept = (reports_of_study(study) for study in calibrated_studies(runs[0], reader))
-    return next(([text] if (text := highest_of(reports)) else [] for reports in kept if rows_by_level(reports)), [])
 
 
 def _level_row(
@@ -252,16 +246,14 @@ def _model_rows(block: Block) -> list[Cells]:
     return [_level_row(title, model, group.key, estimates) for model, estimates in by_model.items()]
 
 
-def _judge_rows(runs: Sequence[Run], reader: User) -> list[Cells]:
+def _judge_rows(runs: Sequence[Run], reader: User, calibrated: Levels) -> list[Cells]:
     """Return the rows of the judges that the newest study of the same gold calibrated, and of the judges of the launch.
     The latter name the levels that were not calibrated. A single judge that reads no prompt has no row, as nothing of
     judges was swept."""
-    kept = (rows_by_level(reports_of_study(study)) for study in calibrated_studies(runs[0], reader))
-    calibrated = next((by_judge for by_judge in kept if by_judge), {})
     launched = judges_of_launch(runs[0])
     if [*launched.values()] == [[NO_LEVEL]]:
         launched = {}
-    aligns = still_aligns(runs[0], reader) if runs[0].judge else False
+    aligns = calibration.still_aligns(runs[0], reader) if runs[0].judge else False
     rows = []
     for name in dict.fromkeys([*calibrated, *launched]):
         estimates = {}

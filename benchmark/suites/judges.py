@@ -11,9 +11,8 @@ from benchmark.suites.questions import Question, Sample, SuiteData
 from benchmark.suites.settings import PARAMETER, Setting, Settings
 from core.messages import Sentence, gettext_noop
 from core.plain import Json, plain, read_as
-from judge.domain.contrast import Row
+from judge.domain.contrast import Rate, Row
 from judge.domain.judgements import RowJudgement
-from judge.domain.self_test import Rate
 from workers.providers.contract import Request, Task
 
 

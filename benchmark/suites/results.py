@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
-from benchmark.domain.corrections import Correction
 from benchmark.domain.drawn import Plot
 from benchmark.domain.inference import ComparedModel
 from benchmark.domain.provenance import EndpointSpec
@@ -20,6 +19,7 @@ from benchmark.domain.tables import Table
 from benchmark.suites.judges import JudgeTestSummary
 from benchmark.suites.reports import BaselineLevels, GroupMetrics
 from core.plain import Json, plain
+from judge.domain.corrections import Correction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from benchmark.access import results_access
 from benchmark.addresses import ChosenLeaderboard, chosen_leaderboard
 from benchmark.domain.tables import Table
 from benchmark.models import AnswerFormat
-from benchmark.services.corrected_differences import corrected_pairs
+from benchmark.services.calibration import calibration
 from benchmark.services.differences import NamedPair, categories_among, corrected_pair_table, pair_table, pairs_of
 from benchmark.services.documents import leaderboard_document
 from benchmark.services.downloads import TABLE_TYPES, table_file
@@ -116,7 +116,7 @@ def _corrected_table(chosen: ChosenLeaderboard, group: str) -> Table | None:
     rows = leaderboard.entrants.get(group, ())
     entrants = [entrant for entrant in rows if entrant.corrected and entrant.corrected.scores]
     stories = leaderboard.chosen.stories if leaderboard.chosen else None
-    pairs = corrected_pairs(entrants, leaderboard.runs, group, stories) if entrants else []
+    pairs = calibration.differences(entrants, leaderboard.runs, group, stories) if entrants else []
     return corrected_pair_table(pairs, group, entrants) if pairs else None
 
 

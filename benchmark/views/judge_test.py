@@ -12,8 +12,7 @@ from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.models import Run
 from benchmark.services.estimates import estimate_of_test
-from benchmark.services.judge_test_summaries import summaries_of
-from benchmark.services.judge_tests import current_test, start_test, way_on, why_untestable
+from benchmark.services.judge_tests import current_test, start_test, summaries_of, way_on, why_untestable
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.plans import RunRefused
 from core.idempotency.forms import made_once

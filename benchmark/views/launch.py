@@ -21,7 +21,7 @@ from benchmark.services import launches as service
 from benchmark.services.evaluating import read_again
 from benchmark.services.extending import extend_run
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
-from benchmark.services.judge_panels import judged_beside
+from benchmark.services.judge_versions import judged_beside
 from benchmark.services.launches import run_again, start_runs, suite_of_version
 from benchmark.services.plans import Plan, RunRefused, steps_of
 from benchmark.services.run_items import judged_answers, needed_by_judge

@@ -30,7 +30,7 @@ from benchmark.domain.tables import Column, Table, source_of
 from benchmark.models import Run
 from benchmark.services.absences import Absence
 from benchmark.services.across import key_of
-from benchmark.services.calibration_links import calibrations_of
+from benchmark.services.calibration import calibration
 from benchmark.services.conditions import OtherRanking
 from benchmark.services.entered_rows import with_entered
 from benchmark.services.leaderboard_scope import Leaderboard, leaderboard_scopes
@@ -77,7 +77,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "withheld": leaderboard.withheld,
         "entrants": _comparable(leaderboard),
         "files_query": files_query,
-        "calibrations": calibrations_of(leaderboard.runs, request.user) if access.at_least(Role.ADMIN) else [],
+        "calibrations": calibration.links(leaderboard.runs, request.user) if access.at_least(Role.ADMIN) else [],
         "running": Run.objects.listed()
         .filter(dataset=chosen.dataset, suite=chosen.suite, answer_format=chosen.answer_format)
         .filter(job__state__in=UNENDED)

@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotation.models import Role
 from benchmark.access import RunAccess, run_access, run_document
 from benchmark.controls.chosen import CONTROLS
-from benchmark.services.calibration_links import calibrations_of
+from benchmark.services.calibration import calibration
 from benchmark.services.documents import Document
 from benchmark.services.downloads import no_official_output
 from benchmark.suites.registry import ordered_keys, suite_named
@@ -64,5 +64,5 @@ def pieces(access: RunAccess, document: Document, chosen) -> Context:
         "outputs": list(access.run.entrants.all()) if shows_outputs else [],
         "withheld": document.withheld,
         "no_folder": no_folder,
-        "calibrations": calibrations_of([access.run], access.project.user) if admin else [],
+        "calibrations": calibration.links([access.run], access.project.user) if admin else [],
     }

@@ -21,10 +21,9 @@ from annotation.models import Role
 from benchmark.access import RunAccess, results_access, run_access
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run, RunItem, UnmatchedReport
-from benchmark.services.alignment_tables import can_be_aligned
 from benchmark.services.conditions import parameters_of, settings_in_words
 from benchmark.services.follow_ups import gaps_of
-from benchmark.services.judge_panels import judged_beside
+from benchmark.services.judge_versions import can_be_aligned, judged_beside
 from benchmark.services.methods_text import sent_settings
 from benchmark.services.preparing import prepared_of
 from benchmark.services.run_items import can_be_judged, judged_answers

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.models import Run
-from benchmark.services.calibration_links import study_drawn_from
+from benchmark.services.calibration import calibration
 from benchmark.services.runs import launched_with
 from benchmark.services.sweep_results import (
     LONGEST_REASON,
@@ -71,9 +71,9 @@ def sweep(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 def _to_alignment(slug: str, runs: Sequence[Run]) -> Href:
     """The link of what says that a judge was not calibrated: the study of tables of the sweep, else a new one."""
-    study = study_drawn_from(runs)
-    new = f"{reverse('benchmark:align_runs', args=[slug])}?{urlencode([('run', run.pk) for run in runs])}"
-    address = reverse("judge:study", args=[slug, study.uid]) if study else new
+    study = calibration.study_of(runs)
+    new = f"{reverse('judge:align_runs', args=[slug])}?{urlencode([('run', run.pk) for run in runs])}"
+    address = reverse("judge:study", args=[slug, study]) if study else new
     return lambda row, column: address if column.key == "alike" and row.get(WAITS) else ""
 
 

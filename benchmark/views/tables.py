@@ -75,7 +75,7 @@ def _opening(slug: str, items: Href, row: Row, column: Column) -> str:
 def calibration_url(slug: str, study: str, version: str) -> str:
     """Return the address of the calibration report of a version of a judge by a study; of all of its judges without
     one."""
-    return _filtered(reverse("benchmark:calibration", args=[slug, study]), {"judge": version})
+    return _filtered(reverse("judge:calibration", args=[slug, study]), {"judge": version})
 
 
 def snapshot_items_url(slug: str, report: str, **query: Any) -> str:

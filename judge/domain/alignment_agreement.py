@@ -11,10 +11,23 @@ import numpy as np
 
 from annotation.domain.agreement.report import Agreement, measure
 from annotation.domain.agreement.votes import Tally
+from core.messages import gettext_noop
 from core.plain import Json, plain
-from core.statistics import SHARE, Estimate, estimate_of, first_by_second, mean_estimates
-from judge.domain.alignment import MOST_LINKS, Answers, Rows, both_sides, links_by_row
-from judge.domain.cluster_names import STORIES, ClusterName
+from core.statistics import (
+    DIFFERENCE,
+    SHARE,
+    Estimate,
+    Floats,
+    Scale,
+    by_cluster,
+    estimate_of,
+    first_by_second,
+    mean_estimates,
+    numbered,
+    ratios,
+)
+from core.statistics import Measure as Ratio
+from judge.domain.alignment import MOST_LINKS, STORIES, Answers, ClusterName, Rows, both_sides, links_by_row
 
 LABELS = tuple(str(count) for count in range(MOST_LINKS + 1))
 """The MatchCounts that a row can have."""
@@ -133,3 +146,69 @@ def pairs_of_people(
                     pair[0] += 1
                     pair[1] += counts[0] == counts[1]
     return [(first, other, rows, same) for (first, other), (rows, same) in sorted(totals.items())]
+
+
+ONE_ARM = gettext_noop("nobody has handed in tables of both kinds")
+NOBODY = gettext_noop("nobody has handed in such a table")
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """One alignment: what its table is resampled with, whether its person saw no proposals (`blind`), how many
+    `proposals` there were to see, and how many of these are among the person's links."""
+
+    cluster: str
+    blind: bool
+    proposals: int
+    linked: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """Alignments that are in no figure, as they are not handed in, of how many of their kind."""
+
+    shown: int
+    of_shown: int
+    blind: int
+    of_blind: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalEffect:
+    """The share of proposals that people linked, where these were `shown` and where they were not (`blind`), and the
+    first less the second, each over proposals with its interval over clusters; `lacking` counts the alignments of
+    either kind that are not handed in, of so many."""
+
+    shown: Estimate
+    blind: Estimate
+    difference: Estimate
+    lacking: Lacking
+
+
+def effect_of(
+    alignments: Sequence[Linked], *, seed: int, lacking: Lacking, over: ClusterName = STORIES
+) -> ProposalEffect:
+    """Return how much likelier people link what is proposed to them. Who sees proposals is drawn for each alignment,
+    so that the two kinds have the same tables but for chance."""
+    rows = [
+        [alignment.linked * kind, alignment.proposals * kind]
+        for alignment in alignments
+        for kind in (not alignment.blind, alignment.blind)
+    ]
+    columns = np.array(rows, dtype=float).reshape(-1, 4)
+    sums = by_cluster(columns, numbered([alignment.cluster for alignment in alignments])) if len(columns) else columns
+    there = columns[:, 1].sum(), columns[:, 3].sum()
+
+    def estimate(measure: Ratio, n: float, scale: Scale, empty: str) -> Estimate:
+        return estimate_of(sums, measure, n=int(n), scale=scale, unit=over.plural, empty=empty, seed=seed)
+
+    return ProposalEffect(
+        estimate(first_by_second, there[0], SHARE, NOBODY),
+        estimate(_blind, there[1], SHARE, NOBODY),
+        estimate(lambda sums: first_by_second(sums) - _blind(sums), min(there), DIFFERENCE, ONE_ARM),
+        lacking,
+    )
+
+
+def _blind(sums: Floats) -> Floats:
+    return ratios(sums[:, 2], sums[:, 3])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from judge.domain.alignment import Table
-from judge.domain.lexical_guards import contradict
+from judge.domain.lexical import contradict
 from judge.domain.text import normalise_space
 
 NEAR = 0.5

@@ -9,8 +9,7 @@ from pydantic import Field
 from annotation.forms.votes import Key, Milliseconds, NoKey
 from core.incoming.shapes import Among, Counted, Like, Moment, Shape
 from judge.domain.alignment import MOST_LINKS, RowAnswer, Verdict
-from judge.services.aligning import Change
-from judge.services.settling import Decision
+from judge.services.settling import Change, Decision
 
 MAX_CHANGES = 4000
 LONGEST_REASON = 500

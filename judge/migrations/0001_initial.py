@@ -14,6 +14,8 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
+        ('benchmark', '0001_initial'),
+        ('workers', '0001_initial'),
         ('annotation', '0001_initial'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
@@ -182,5 +184,64 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='alignment',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('handed_in_at__isnull', False), ('state', 'handed-in')), models.Q(models.Q(('state', 'handed-in'), _negated=True), ('handed_in_at', None)), _connector='OR'), name='alignment_handed_in_when'),
+        ),
+        migrations.CreateModel(
+            name='AnchorWatch',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('uid', models.CharField(default=core.ids.new_uid, editable=False, max_length=12, unique=True)),
+                ('step', models.CharField(max_length=40)),
+                ('about', models.JSONField(default=list)),
+                ('anchors', models.JSONField(default=list)),
+                ('seed', models.PositiveIntegerField(default=1)),
+                ('rounds', models.PositiveSmallIntegerField()),
+                ('every', models.PositiveSmallIntegerField()),
+                ('drop', models.FloatField()),
+                ('budget', models.DecimalField(blank=True, decimal_places=4, max_digits=12, null=True)),
+                ('due_at', models.DateTimeField(blank=True, null=True)),
+                ('concerns', models.JSONField(default=list)),
+                ('noted_at', models.DateTimeField(blank=True, null=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('asked', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='workers.endpoint')),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='anchor_watches', to='annotation.project')),
+                ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='anchor_watches', to='benchmark.run')),
+            ],
+            options={
+                'ordering': ['-id'],
+            },
+        ),
+        migrations.CreateModel(
+            name='AnchorRepeat',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveIntegerField()),
+                ('due_at', models.DateTimeField()),
+                ('missed', models.PositiveIntegerField(default=0)),
+                ('why_not', models.TextField(blank=True)),
+                ('read_at', models.DateTimeField(blank=True, null=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('watch', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='repeats', to='judge.anchorwatch')),
+                ('run', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='anchor_repeat', to='benchmark.run')),
+            ],
+            options={
+                'ordering': ['number'],
+            },
+        ),
+        migrations.AddIndex(
+            model_name='anchorwatch',
+            index=models.Index(fields=['due_at'], name='watch_by_due'),
+        ),
+        migrations.AddConstraint(
+            model_name='anchorwatch',
+            constraint=models.CheckConstraint(condition=models.Q(('every__gte', 1), ('every__lte', 365)), name='watch_every_1_to_365_days'),
+        ),
+        migrations.AddConstraint(
+            model_name='anchorwatch',
+            constraint=models.CheckConstraint(condition=models.Q(('drop__gt', 0), ('drop__lt', 1)), name='watch_drop_is_a_share'),
+        ),
+        migrations.AddConstraint(
+            model_name='anchorrepeat',
+            constraint=models.UniqueConstraint(fields=('watch', 'number'), name='one_repeat_a_number'),
         ),
     ])]

@@ -1,8 +1,8 @@
 """One aggregate a file; this module only names them for Django."""
 
-from judge.models.alignment import Alignment, AlignmentEvent, AlignmentState
+from judge.models.alignment import Alignment, AlignmentEvent, AlignmentState, SettledAlignment, SettledEvent
 from judge.models.alignment_study import AlignmentStudy, AlignmentTask
-from judge.models.settled_alignment import SettledAlignment, SettledEvent
+from judge.models.watch import AnchorRepeat, AnchorWatch
 
 __all__ = [
     "Alignment",
@@ -10,6 +10,8 @@ __all__ = [
     "AlignmentState",
     "AlignmentStudy",
     "AlignmentTask",
+    "AnchorRepeat",
+    "AnchorWatch",
     "SettledAlignment",
     "SettledEvent",
 ]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from django.conf import settings
@@ -7,9 +8,10 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.domain.anchoring.arms import is_drawn_blind
+from annotation.models.append_only import AppendOnlyModel
 from annotation.models.row_event import RowEvent
 from core.ids import OpaqueModel
-from judge.domain.alignment import Answers, RowAnswer, answers_as_json, answers_from_json
+from judge.domain.alignment import Answers, RowAnswer, SettledRow, answers_as_json, answers_from_json, open_rows
 from judge.models.alignment_study import MOST_PEOPLE, AlignmentTask
 
 
@@ -48,7 +50,7 @@ class Alignment(OpaqueModel):
     its task, and no two share one. A released one keeps its answers and its history.
 
     `answers` are those about the rows that something is said of (`judge.domain.alignment`); `revision` counts changes.
-    `nth` of `several` tell tables of one story apart in the list of their person (`judge.services.queue`).
+    `nth` of `several` tell tables of one story apart in the list of their person (`judge.services.settling`).
     """
 
     nth = several = 1
@@ -134,3 +136,54 @@ class AlignmentEvent(RowEvent):
         constraints = [
             models.UniqueConstraint(fields=["alignment", "idempotency_key"], name="one_alignment_event_a_key")
         ]
+
+
+class SettledAlignmentQuerySet(models.QuerySet):
+    def waiting(self) -> SettledAlignmentQuerySet:
+        """Return those with rows that an expert has to decide."""
+        return self.filter(open_rows__gt=0)
+
+    def whole(self) -> SettledAlignmentQuerySet:
+        return self.filter(open_rows=0)
+
+
+class SettledAlignment(models.Model):
+    """The outcome of all alignments of a table, by row (`judge.domain.alignment.SettledRow` as JSON), made when the
+    last of them is handed in. `open_rows` is how many rows have no majority and wait for an expert."""
+
+    task = models.OneToOneField(AlignmentTask, models.CASCADE, related_name="settled")
+    rows = models.JSONField()
+    open_rows = models.PositiveIntegerField()
+    revision = models.PositiveIntegerField(default=0)
+    changed_at = models.DateTimeField()
+
+    objects = SettledAlignmentQuerySet.as_manager()
+
+    @property
+    def answers(self) -> dict[str, SettledRow]:
+        return {row: SettledRow.from_json(value) for row, value in self.rows.items()}
+
+    def take(self, rows: Mapping[str, SettledRow], at: datetime) -> None:
+        """Take these rows, which are a revision. `judge.services.settling` alone calls this, with the events."""
+        self.rows = {row: settled_row.as_json() for row, settled_row in rows.items()}
+        self.open_rows, self.changed_at = len(open_rows(rows)), at
+        self.revision += 1
+        self.save()
+
+
+class SettledEvent(AppendOnlyModel):
+    """One change of one settled row, append-only: `by` is the expert who decided, None where the rule of the majority
+    did. `before` is null at first."""
+
+    append_only = "The history of settled alignments is append-only."
+
+    task = models.ForeignKey(AlignmentTask, models.CASCADE, related_name="settled_events")
+    row = models.CharField(max_length=8)
+    before = models.JSONField(null=True)
+    after = models.JSONField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    reason = models.TextField(blank=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]

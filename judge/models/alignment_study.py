@@ -10,8 +10,7 @@ from django.db.models import Q
 
 from annotation.models import Project, Role, Story
 from core.ids import OpaqueModel
-from judge.domain.alignment import MOST_LINKS, Rows
-from judge.domain.origins import StudyOrigin
+from judge.domain.alignment import MOST_LINKS, Rows, StudyOrigin
 from judge.domain.sampling import Unit
 
 MOST_PEOPLE = 9

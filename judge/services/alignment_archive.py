@@ -12,8 +12,7 @@ from annotation.domain.archive_format import BadArchive, file_of
 from annotation.models import Project
 from annotation.services.archive_sections import Further, Section, register
 from core.messages import gettext_noop
-from judge.domain.alignment import Rows, Verdict, answers_from_json, misfit
-from judge.domain.settling import Method, SettledRow, open_rows, standing
+from judge.domain.alignment import Method, Rows, SettledRow, Verdict, answers_from_json, misfit, open_rows, standing
 from judge.models import Alignment, AlignmentEvent, AlignmentStudy, AlignmentTask, SettledAlignment, SettledEvent
 from judge.services.studies import MOST_ROWS
 

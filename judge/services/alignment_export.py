@@ -11,12 +11,15 @@ from django.db.models import Prefetch, QuerySet
 from core.messages import gettext_noop
 from core.plain import Json, plain
 from judge.domain.alignment import both_sides
-from judge.domain.alignment_agreement import AlignmentAgreement
-from judge.domain.proposal_effect import ProposalEffect
+from judge.domain.alignment_agreement import AlignmentAgreement, ProposalEffect
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
-from judge.services.alignment_report import StudyProgress, agreement_report, progress_of
-from judge.services.deciding import deciders_of_each
-from judge.services.proposals import effect_of_proposals
+from judge.services.alignment_report import (
+    StudyProgress,
+    agreement_report,
+    deciders_of_each,
+    effect_of_proposals,
+    progress_of,
+)
 from judge.services.settled_tables import settled_probabilities
 
 COLUMNS = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from annotation.models import Project, Role, User
 from annotation.services.open_work import Work, register
 from core.reads import Read
@@ -9,8 +11,6 @@ from judge.models import Alignment, AlignmentStudy, SettledAlignment
 
 Task = tuple[int | None, int, int | None]
 """The story of a table if the project has it, the number of its sample, and the dataset version of that."""
-ALIGNING = (Work.ALIGNMENT, Work.ALIGNED_ROWS)
-"""The kinds of work that `samples_with_open_work` tells of."""
 
 
 def register_work() -> None:
@@ -71,3 +71,9 @@ _OPEN_ROWS = Read[Task](
         .values_list("task__story_id", "task__number", "task__study__origin__dataset")
     )
 )
+
+
+def unfinished_in(user: User, studies: Iterable[str]) -> set[str]:
+    """Return which of the studies with these uids have tables that the user has not handed in. One statement."""
+    open_ones = Alignment.objects.unfinished().filter(task__study__uid__in=studies, annotator=user)
+    return set(open_ones.values_list("task__study__uid", flat=True))

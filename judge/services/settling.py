@@ -3,19 +3,55 @@ function writes settled rows and their events together."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from annotation.models import User
-from core.messages import gettext_noop
-from judge.domain.alignment import RowAnswer, changed, misfit
-from judge.domain.settling import SettledRow, decided, settle, standing
-from judge.models import Alignment, AlignmentState, AlignmentTask, SettledAlignment, SettledEvent
-from judge.services.refused import Refused
+from annotation.domain.assignment import plan
+from annotation.domain.drafts import Action, last_steps
+from annotation.models import Project, User
+from annotation.services import audit
+from annotation.services.effort_sources import Source, register
+from core.ids import new_uid
+from core.messages import gettext_noop, listed
+from core.plain import plain
+from judge.domain.alignment import (
+    NOTHING,
+    RowAnswer,
+    SettledRow,
+    changed,
+    decided,
+    misfit,
+    row_name,
+    settle,
+    standing,
+    unanswered,
+)
+from judge.models import (
+    Alignment,
+    AlignmentEvent,
+    AlignmentState,
+    AlignmentStudy,
+    AlignmentTask,
+    SettledAlignment,
+    SettledEvent,
+)
+from judge.models.alignment_study import MOST_PEOPLE
+
+
+class Refused(ValueError):
+    """The step is not possible, or not now; the message is one sentence for the person who tried, in their
+    language."""
+
+
+class Superseded(Refused):
+    """The step rests on a state that somebody else has changed since."""
+
 
 _STILL = gettext_noop("This table waits: you aligned it yourself and have not handed it in.")
 _OWN = gettext_noop("You aligned this table yourself; another expert or an admin must decide it.")
@@ -100,3 +136,254 @@ def _write(
         if before.get(row) != after
     )
     return settled
+
+
+def give_out(*, by: User | None, study: AlignmentStudy, annotators: Collection[User]) -> int:
+    """Give every table that lacks people to those of the annotators who have the fewest rows; return how many
+    alignments that are. Tables without a row on one side need nobody. Call it in a transaction."""
+    if not annotators:
+        return 0
+    tasks = {task.pk: task for task in study.tasks.defer("text") if task.predictions and task.gold}
+    assigned: dict[int, set[int]] = defaultdict(set)
+    slots: dict[int, set[int]] = defaultdict(set)
+    load: dict[int, int] = defaultdict(int)
+    for task, person, slot in (
+        Alignment.objects.active().filter(task__in=tasks).values_list("task_id", "annotator_id", "slot")
+    ):
+        assigned[task].add(person)
+        slots[task].add(slot)
+        load[person] += tasks[task].size
+    sizes = {task.pk: task.size for task in tasks.values()}
+    people = sorted(user.pk for user in annotators)
+    allowed = range(1, MOST_PEOPLE + 1)
+    given = plan(
+        sizes, people, overlap=study.overlap, seed=study.seed, assigned=assigned, load=load, allowed=allowed
+    ).assignments
+    rows = []
+    for task, person in given:
+        slot = next(slot for slot in allowed if slot not in slots[task])
+        slots[task].add(slot)
+        rows.append(Alignment(task_id=task, annotator_id=person, slot=slot, assigned_by=by))
+    return len(Alignment.objects.bulk_create(rows))
+
+
+@transaction.atomic
+def give_more(*, by: User, study: AlignmentStudy, annotators: Collection[User]) -> int:
+    """Give what lacks people to these annotators, as after a release; return how many alignments that are. Raises
+    Refused."""
+    study = AlignmentStudy.objects.select_for_update(of=("self",)).select_related("project").get(pk=study.pk)
+    if study.closed_at is not None:
+        raise Refused(_("This study is closed."))
+    count = give_out(by=by, study=study, annotators=annotators)
+    if count:
+        names = listed(sorted(user.username for user in annotators))
+        audit.record(by=by, project=study.project, action="alignment.given", target=names, alignments=count)
+    return count
+
+
+@transaction.atomic
+def release(*, by: User, study: AlignmentStudy, person: User, now: datetime) -> int:
+    """Take the open alignments of a person back, for somebody else to do; return how many. What was handed in
+    stays."""
+    rows = Alignment.objects.select_for_update(of=("self",)).waiting().filter(task__study=study, annotator=person)
+    count = 0
+    for alignment in rows:
+        alignment.release()
+        note(alignment, {"state": alignment.state}, now)
+        count += 1
+    if count:
+        audit.record(
+            by=by, project=study.project, action="alignment.released", target=person.username, alignments=count
+        )
+    return count
+
+
+def note(alignment: Alignment, after: dict, now: datetime) -> None:
+    """Keep in the history what became of a whole table."""
+    key = new_uid()
+    AlignmentEvent.objects.create(
+        alignment=alignment, idempotency_key=key, action=key, after=after, changed_at=now, received_at=now
+    )
+
+
+NOT_OPEN = gettext_noop("This table is handed in; take it back to change it.")
+TAKEN_AWAY = gettext_noop("This table is not yours any more.")
+CLOSED = gettext_noop("This study is closed.")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Another answer about one row. Changes of one key press share their `action`; `undoes` is the one they take
+    back."""
+
+    row: str
+    answer: RowAnswer
+    idempotency_key: str
+    action: str
+    changed_at: datetime
+    undoes: str = ""
+    accepted: bool = False
+    duration_ms: int | None = None
+
+
+@transaction.atomic
+def save_changes(*, alignment: Alignment, changes: Sequence[Change], now: datetime) -> Alignment:
+    """Save changes of one person, all or none, in their order; return the alignment as it stands. One that was saved
+    before counts once. Raises Refused."""
+    alignment = _locked(alignment)
+    _check_open(alignment)
+    rows, answers = alignment.task.rows, alignment.answers_by_row
+    keys = [change.idempotency_key for change in changes]
+    saved_keys = set(alignment.events.filter(idempotency_key__in=keys).values_list("idempotency_key", flat=True))
+    events = []
+    for change in changes:
+        if change.idempotency_key in saved_keys:
+            continue
+        saved_keys.add(change.idempotency_key)
+        before, answers = answers.get(change.row, NOTHING), changed(answers, change.row, change.answer)
+        if sentence := misfit(answers, change.row, rows):
+            raise Refused(sentence)
+        events.append(_event(alignment, change, before, answers.get(change.row, NOTHING), now))
+    if events:
+        alignment.write(answers)
+        AlignmentEvent.objects.bulk_create(events)
+    return alignment
+
+
+@transaction.atomic
+def hand_in(*, alignment: Alignment, now: datetime) -> Alignment:
+    """Hand a table in, of which every row of both sides has its answer. The last of its people settles it. Raises
+    Refused."""
+    AlignmentTask.objects.select_for_update(of=("self",)).get(pk=alignment.task_id)
+    alignment = _locked(alignment)
+    if alignment.state == AlignmentState.HANDED_IN:
+        return alignment
+    _check_open(alignment)
+    if left := unanswered(alignment.answers_by_row, alignment.task.rows):
+        raise Refused(_without_answer(left))
+    alignment.hand_in(now)
+    note(alignment, {"state": alignment.state}, now)
+    settle_if_done(task=alignment.task, now=now)
+    return alignment
+
+
+def _without_answer(left: Sequence[str]) -> str:
+    first, more = row_name(left[0]).capitalize(), len(left) - 1
+    if not more:
+        return _("{row} has no answer yet.").format(row=first)
+    sentence = ngettext(
+        "{row} and {count} more row have no answer yet.", "{row} and {count} more rows have no answer yet.", more
+    )
+    return sentence.format(row=first, count=f"{more:,}")
+
+
+@transaction.atomic
+def take_back(*, alignment: Alignment, now: datetime) -> Alignment:
+    """Open a table again that was handed in; what was settled with it is open again too. Raises Refused once an expert
+    has decided rows of it."""
+    AlignmentTask.objects.select_for_update(of=("self",)).get(pk=alignment.task_id)
+    alignment = _locked(alignment)
+    if alignment.state == AlignmentState.RELEASED:
+        raise Refused(_(TAKEN_AWAY))
+    if alignment.task.study.closed_at is not None:
+        raise Refused(_(CLOSED))
+    if alignment.state == AlignmentState.HANDED_IN:
+        unsettle(task=alignment.task)
+        alignment.take_back()
+        note(alignment, {"state": alignment.state}, now)
+    return alignment
+
+
+def last_step(*, alignment: Alignment, redo: bool = False) -> tuple[str, list[tuple[str, RowAnswer]]] | None:
+    """Return the person's last action on this table (or last undo) with the rows as they were before it, the last that
+    it changed first: put back in this order no row ever has a link too many. None where there is nothing to take
+    back."""
+    events = list(alignment.events.exclude(row=""))
+    undoable, redoable = last_steps({event.action: Action(event.action, event.undoes) for event in events}.values())
+    action = redoable if redo else undoable
+    rows = [
+        (event.row, RowAnswer.from_json(event.before or {})) for event in reversed(events) if event.action == action
+    ]
+    return (action, rows) if rows else None
+
+
+def _locked(alignment: Alignment) -> Alignment:
+    rows = Alignment.objects.select_for_update(of=("self",)).select_related("task__study")
+    return rows.get(pk=alignment.pk)
+
+
+def _check_open(alignment: Alignment) -> None:
+    if alignment.state == AlignmentState.RELEASED:
+        raise Refused(_(TAKEN_AWAY))
+    if alignment.task.study.closed_at is not None:
+        raise Refused(_(CLOSED))
+    if not alignment.is_open:
+        raise Refused(_(NOT_OPEN))
+
+
+def _event(alignment: Alignment, change: Change, before: RowAnswer, after: RowAnswer, now: datetime) -> AlignmentEvent:
+    return AlignmentEvent(
+        alignment=alignment, row=change.row, idempotency_key=change.idempotency_key, action=change.action,
+        undoes=change.undoes, before=plain(before), after=plain(after), accepted=change.accepted,
+        duration_ms=change.duration_ms, changed_at=change.changed_at, received_at=now,
+    )  # fmt: skip
+
+
+def alignments_of(project: Project, person: User) -> list[Alignment]:
+    """Return the alignments of a person in a project, in the order of the work, without the tables' texts and without
+    what tells whose they are."""
+    rows = Alignment.objects.active().in_order().filter(task__study__project=project, annotator=person)
+    return _numbered(
+        rows.select_related("task__study").defer(
+            "answers",
+            "task__text",
+            "task__key",
+            "task__source",
+            "task__origin",
+            "task__study__frame",
+            "task__study__origin",
+        )
+    )
+
+
+def _numbered(rows: Iterable[Alignment]) -> list[Alignment]:
+    """Tell tables of one story apart by their place among the person's own: `nth` of `several`, as nothing else that
+    they may know of a table does."""
+    alignments, seen = list(rows), Counter[int]()
+    several = Counter(alignment.task.number for alignment in alignments)
+    for alignment in alignments:
+        seen[alignment.task.number] += 1
+        alignment.nth, alignment.several = seen[alignment.task.number], several[alignment.task.number]
+    return alignments
+
+
+def number_of(alignment: Alignment) -> Alignment:
+    """Return the alignment with `nth` and `several` as its person's list has them."""
+    task = alignment.task
+    own = Alignment.objects.active().in_order().filter(annotator=alignment.annotator_id, task__number=task.number)
+    keys = list(own.filter(task__study__project=task.study.project_id).values_list("pk", flat=True))
+    if alignment.pk in keys:
+        alignment.nth, alignment.several = keys.index(alignment.pk) + 1, len(keys)
+    return alignment
+
+
+def next_alignment(project: Project, person: User, *, after: str = "", but: Collection[int] = ()) -> Alignment | None:
+    """Return the person's next open table after that alignment, else the first one; none of stories `but`, on which
+    they still have other work."""
+    rows = Alignment.objects.waiting().in_order().filter(task__study__project=project, annotator=person)
+    waiting = [
+        (alignment.uid, alignment) for alignment in rows.select_related("task") if alignment.task.story_id not in but
+    ]
+    order = [alignment.uid for alignment in alignments_of(project, person)] if after else []
+    place = {uid: at for at, uid in enumerate(order)}
+    later = [alignment for uid, alignment in waiting if after in place and place[uid] > place[after]]
+    return (later or [alignment for uid, alignment in waiting if uid != after] or [None])[0]
+
+
+def register_effort() -> None:
+    """Let the time that people align count in the time on task of their project."""
+    source = Source(
+        AlignmentEvent, "alignment__annotator", "alignment__task__story", "changed_at", "received_at",
+        measured=("duration_ms",), project="alignment__task__study__project",
+    )  # fmt: skip
+    register("alignment", source)

@@ -10,18 +10,48 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext_lazy
 
 from annotation.models import Project, Role, User
 from annotation.services import audit
+from annotation.services.audit_words import register
 from core.plain import plain
-from judge.domain.alignment import MOST_LINKS, Table
-from judge.domain.origins import StudyOrigin, TableOrigin
+from judge.domain.alignment import MOST_LINKS, STORIES, ClusterName, StudyOrigin, Table, TableOrigin
 from judge.domain.sampling import Drawn, Unit, sample
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from judge.models.alignment_study import MOST_PEOPLE
-from judge.services.alignment_assignments import give_out
-from judge.services.refused import Refused, Superseded
-from judge.services.settling import settle_if_done
+from judge.services.settling import Refused, Superseded, give_out, settle_if_done
+
+ACTIONS = {
+    "alignment.closed": pgettext_lazy("audit log", "alignment study closed"),
+    "alignment.given": pgettext_lazy("audit log", "tables to align given"),
+    "alignment.grown": pgettext_lazy("audit log", "tables to align added"),
+    "alignment.made": pgettext_lazy("audit log", "alignment study made"),
+    "alignment.reopened": pgettext_lazy("audit log", "alignment study opened again"),
+    "alignment.released": pgettext_lazy("audit log", "table to align freed"),
+}
+DETAILS = {"alignments": pgettext_lazy("audit log", "alignments"), "worker": pgettext_lazy("audit log", "person")}
+
+
+def register_words() -> None:
+    """Have the audit log say these words."""
+    register(ACTIONS, DETAILS)
+
+
+_find: Callable[[str], ClusterName] | None = None
+
+
+def names_from(find: Callable[[str], ClusterName]) -> None:
+    """Say where the names are found: `find` returns what the suite of that name resamples whole."""
+    global _find
+    _find = find
+
+
+def cluster_of(study: AlignmentStudy) -> ClusterName:
+    """Return what figures of a study are over: stories where its tables came of no suite."""
+    suite = study.came_of.suite
+    return _find(suite) if suite and _find else STORIES
+
 
 MOST_TABLES = 5000
 MOST_NAME = 120

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
+from random import Random
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -16,13 +20,55 @@ from annotation.services.open_work import Work
 from annotation.views.saving import saved
 from core.plain import Json, plain
 from core.views.pages import Context
-from judge.access import alignment_of
-from judge.forms.alignments import AlignmentChangesIn
-from judge.models import Alignment, AlignmentState
-from judge.services import aligning
-from judge.services.queue import alignments_of, next_alignment, number_of
-from judge.services.refused import Refused
-from judge.views.rows import proposals_of, rows_of
+from judge.access import StudyAccess, alignment_of, study_of, table_of
+from judge.domain.alignment import Method, RowAnswer, Verdict, answers_as_json, both_sides, standing
+from judge.domain.proposing import actor_key, propose
+from judge.forms.alignments import LONGEST_REASON, AlignmentChangesIn, RowDecisionsIn
+from judge.models import Alignment, AlignmentState, AlignmentTask, SettledAlignment
+from judge.services import settling
+from judge.services.alignment_report import next_open, take_story, taken_by_others
+from judge.services.settling import Refused, alignments_of, decide, next_alignment, number_of
+
+__all__ = ["AlignedRow", "ProposedLink", "proposals_of", "rows_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedRow:
+    """A row by its name, with its words; rows of one `actor` have the same `group`."""
+
+    row: str
+    actor: str
+    belief: str
+    group: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedLink:
+    """The gold row that a predicted row is proposed to say the same as, and whether it does so word for word."""
+
+    gold: str
+    exact: bool
+
+
+def rows_of(task: AlignmentTask) -> list[AlignedRow]:
+    """Return the rows of both tables, predictions first."""
+    groups: dict[str, int] = {}
+    for table in (task.gold, task.predictions):  # gold says how actors are ordered: it is the same for every model
+        for actor, *_rest in table:
+            groups.setdefault(actor_key(actor), len(groups))
+    return [
+        AlignedRow(f"{side}{place}", actor, belief, groups[actor_key(actor)])
+        for side, table in (("p", task.predictions), ("g", task.gold))
+        for place, (actor, belief, *_) in enumerate(table, 1)
+    ]
+
+
+def proposals_of(task: AlignmentTask) -> dict[str, ProposedLink]:
+    """Return the proposed link of each predicted row that has one."""
+    return {
+        f"p{proposal.prediction + 1}": ProposedLink(f"g{proposal.gold + 1}", proposal.exact)
+        for proposal in propose(task.predictions, task.gold)
+    }
 
 
 @require_http_methods(["GET", "POST"])
@@ -48,9 +94,9 @@ def _handed(request: HttpRequest, access: ProjectAccess, alignment: Alignment) -
     slug, now = access.project.slug, timezone.now()
     try:
         if "back" in request.POST:
-            aligning.take_back(alignment=alignment, now=now)
+            settling.take_back(alignment=alignment, now=now)
         else:
-            aligning.hand_in(alignment=alignment, now=now)
+            settling.hand_in(alignment=alignment, now=now)
             return redirect(f"{reverse('judge:next', args=[slug])}?after={alignment.uid}")
     except Refused as error:
         messages.error(request, str(error))
@@ -111,7 +157,7 @@ def save(request: HttpRequest, slug: str, uid: str) -> JsonResponse:
 
     def save_all(posted: AlignmentChangesIn) -> Json:
         changes = [entry.change for entry in posted.changes]
-        aligning.save_changes(alignment=alignment, changes=changes, now=timezone.now())
+        settling.save_changes(alignment=alignment, changes=changes, now=timezone.now())
         rows = [
             {"row": change.row, "idempotency_key": change.idempotency_key, "changed_at": change.changed_at.isoformat()}
             for change in changes
@@ -125,10 +171,100 @@ def save(request: HttpRequest, slug: str, uid: str) -> JsonResponse:
 def undo(request: HttpRequest, slug: str, uid: str) -> JsonResponse:
     """The rows as they were before this person's last action (with `?redo=1`: last undo); null for none."""
     _, alignment = alignment_of(request.user, slug, uid)
-    step = aligning.last_step(alignment=alignment, redo="redo" in request.GET)
+    step = settling.last_step(alignment=alignment, redo="redo" in request.GET)
     if step is None:
         return JsonResponse({"undo": None})
     action, rows = step
     return JsonResponse(
         {"undo": {"action": action, "rows": [{"row": row, "answer": plain(answer)} for row, answer in rows]}}
     )
+
+
+@require_GET
+def decide_table(request: HttpRequest, slug: str, uid: str, table: str) -> HttpResponse:
+    """Both tables as the majority has them; open rows show what people said, without names and in no order."""
+    access = study_of(request.user, slug, uid)
+    task = table_of(access, table)
+    settled = SettledAlignment.objects.filter(task=task).first()
+    taken = take_story(by=request.user, task=task, now=timezone.now()) if settled and settled.open_rows else ""
+    editable = settled is not None and not taken
+    context = {
+        "task": task,
+        "navigation": "judge:studies",
+        "settled": settled,
+        "taken": taken,
+        "editable": editable,
+        "compound": access.study.most_links > 1,
+        "settings": _decide_settings(access, task, settled, editable),
+        "longest": LONGEST_REASON,
+    }
+    return render(request, "judge/decide.html", access.context | context)
+
+
+def _decide_settings(
+    access: StudyAccess, task: AlignmentTask, settled: SettledAlignment | None, editable: bool
+) -> Context:
+    place = [access.project.project.slug, access.study.uid, task.uid]
+    rows = settled.answers if settled else {}
+    return {
+        "annotator": access.project.user.pk,
+        "story": task.uid,
+        "editable": editable,
+        "most": access.study.most_links,
+        "longestDuration": MAX_DURATION_MS,
+        "rows": plain(rows_of(task)),
+        "proposals": {},
+        "answers": answers_as_json(standing(rows)),
+        "methods": {row: settled_row.method for row, settled_row in rows.items()},
+        "votes": _votes(task, [row for row, settled_row in rows.items() if settled_row.method == Method.OPEN]),
+        "revision": settled.revision if settled else 0,
+        "urls": {
+            "save": reverse("judge:save_decisions", args=place),
+            "next": reverse("judge:study", args=place[:2]),
+            "login": reverse("login"),
+        },
+    }
+
+
+def _votes(task: AlignmentTask, open_rows: list[str]) -> dict[str, str]:
+    """Return what people said of each open row, most often first and else in an order that names nobody."""
+    people = [both_sides(alignment.answers_by_row, task.rows) for alignment in task.alignments.handed_in()]
+    votes = {}
+    for row in open_rows:
+        answers = [_answer_text(person[row]) for person in people]
+        Random(f"{task.uid} {row}").shuffle(answers)
+        votes[row] = "; ".join(f"{count} × {text}" for text, count in Counter(answers).most_common())
+    return votes
+
+
+def _answer_text(answer: RowAnswer) -> str:
+    if answer.links:
+        return ", ".join(link.upper() for link in answer.links)
+    return _("cannot tell") if answer.verdict == Verdict.UNCLEAR else _("no match")
+
+
+@require_POST
+def save_decisions(request: HttpRequest, slug: str, uid: str, table: str) -> JsonResponse:
+    """Take an expert's decisions, all or none; the answer says where the next open table is."""
+    access = study_of(request.user, slug, uid)
+    task = table_of(access, table)
+
+    def save(posted: RowDecisionsIn) -> Json:
+        now = timezone.now()
+        if name := take_story(by=request.user, task=task, now=now):
+            raise Refused(_("{name} decides on this story now; look again in a few minutes.").format(name=name))
+        settled = decide(
+            by=request.user, task=task, revision=posted.revision, reason=posted.reason, now=now,
+            decisions=[entry.decision for entry in posted.decisions],
+        )  # fmt: skip
+        others = taken_by_others(access.project.project, request.user, now)
+        following = next_open(
+            access.study, request.user, after=task, but={*open_work(access.project, before=Work.ALIGNED_ROWS), *others}
+        )
+        place = [slug, access.study.uid]
+        address = (
+            reverse("judge:decide", args=[*place, following.uid]) if following else reverse("judge:study", args=place)
+        )
+        return {"next": address, "open_rows": settled.open_rows}
+
+    return saved(request, RowDecisionsIn, save, made="made these decisions", refused=Refused)

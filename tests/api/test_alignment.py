@@ -6,8 +6,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.models import Role
-from benchmark.api.shapes.calibration import CalibrationOut
-from judge.api.shapes import AlignedTableOut, StudyDetailOut
+from judge.api.calibration import CalibrationOut
+from judge.api.studies import AlignedTableOut, StudyDetailOut
 from judge.models import Alignment
 from tests.judge.alignment_world import answer_all, new_study
 

@@ -56,7 +56,6 @@ from benchmark.models import (
     Snapshot,
     SnapshotItem,
 )
-from benchmark.services.alignment_tables import load_tables, origin_of, units_of
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import publish_version
 from benchmark.services.entered_rows import Entry, add_row
@@ -77,6 +76,7 @@ from benchmark.suites.registry import suite_named
 from core.messages import restored
 from core.stored_json import parsed_once, text_of
 from judge.models import Alignment, AlignmentState
+from judge.services.alignment_tables import load_tables, origin_of, units_of
 from judge.services.studies import Plan, make_study
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
@@ -272,7 +272,7 @@ def addresses(world: ResultsWorld, person: str, made: dict[str, str], told: Told
 
 def _of_alignment(world: ResultsWorld, person: str, name: str) -> dict[str, list[str]]:
     """The studies, tables and alignments that stand for the parameters of an address of alignment."""
-    if not name.startswith("judge:") and name != "benchmark:grow_alignment":
+    if not name.startswith("judge:") and name != "judge:grow_alignment":
         return {}
     own = Alignment.objects.filter(annotator__username=person, task__number__in=[FINISHED, *OPEN_TO[person]])
     if name in ("judge:align", "judge:save", "judge:answers", "judge:undo"):

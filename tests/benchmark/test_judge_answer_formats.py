@@ -18,12 +18,12 @@ from benchmark.services.documents import document_of
 from benchmark.services.estimates import askings_of, estimate, estimate_all
 from benchmark.services.follow_ups import ask_missing, gaps_of
 from benchmark.services.judge_versions import version_of
-from benchmark.services.judgements import judgements_of, versions_of
 from benchmark.services.launches import judging_plans, start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.reports import report_of
 from benchmark.suites.omnitom.data import JUDGE
 from benchmark.suites.omnitom.steps import JUDGED_AT
+from judge.services.judgements import judgements_of, versions_of
 from tests.benchmark.planning import planned
 from tests.benchmark.rule_server import answering
 from tests.benchmark.settled import make_endpoint, published, started, work_off

@@ -16,8 +16,7 @@ from benchmark.models import JudgeTest, JudgeTestItem, Run
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate_of, parts_of
-from benchmark.services.judge_test_summaries import summaries_of
-from benchmark.services.judge_tests import HANDLER, SELF_TEST, start_test
+from benchmark.services.judge_tests import HANDLER, SELF_TEST, start_test, summaries_of
 from benchmark.services.judge_versions import version_of
 from benchmark.services.launches import start_run
 from benchmark.services.plan_checks import check

@@ -10,9 +10,7 @@ from django.utils import timezone
 
 from benchmark.models import Dataset, JudgeTest, JudgeTestItem, Run
 from benchmark.services.follow_ups import ask_missing, gaps_of
-from benchmark.services.judge_test_calls import calls_of
-from benchmark.services.judge_test_summaries import summaries_of
-from benchmark.services.judge_tests import start_test, why_untestable
+from benchmark.services.judge_tests import calls_of, start_test, summaries_of, why_untestable
 from benchmark.services.judge_versions import version_of
 from benchmark.services.launches import start_run
 from benchmark.services.plans import Plan, RunRefused

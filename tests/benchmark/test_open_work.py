@@ -27,8 +27,8 @@ from annotation.models import (
 )
 from annotation.services.open_work import Work
 from benchmark.models import Audience, RunItem
-from benchmark.services.alignment_tables import load_tables, origin_of, units_of
 from judge.models import Alignment, AlignmentState, SettledAlignment
+from judge.services.alignment_tables import load_tables, origin_of, units_of
 from judge.services.studies import Plan, make_study
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import ResultsWorld, results_world

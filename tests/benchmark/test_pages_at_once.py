@@ -15,12 +15,14 @@ from django.test import Client
 from django.urls import reverse
 
 from benchmark.models import Run, RunReport
-from benchmark.services import at_once, judge_panels, leaderboards, reports
+from benchmark.services import at_once, leaderboards, reports
 from benchmark.services.at_once import BeingComputed, answering_at_once
 from benchmark.services.documents import document_of
-from benchmark.services.judge_panels import judged_beside, rows_of_judges
+from benchmark.services.judge_versions import judged_beside
 from benchmark.services.reports import forget_report, reports_of
 from benchmark.urls import results, runs
+from judge.services import judges_beside
+from judge.services.judges_beside import rows_of_judges
 from tests.benchmark.controls.world import controlled_world
 from tests.benchmark.methods.world import METHODS, methods_world
 from tests.benchmark.structure_world import structure_world
@@ -207,7 +209,7 @@ def test_what_judges_said_is_counted_once_and_anew_with_the_figures(world, clien
     def read(run):
         raise AssertionError("all judgements are read")
 
-    monkeypatch.setattr(judge_panels, "judgements_of", read)
+    monkeypatch.setattr(judges_beside, "judgements_of", read)
     assert rows_of_judges(runs) == rows and "lexical-judge" in _text(client, url)
     forget_report(world.run)
     with pytest.raises(AssertionError, match="all judgements are read"):

@@ -17,17 +17,17 @@ from annotation.models import Project, User, Vote
 from annotation.services.projects import create_project
 from annotation.services.sample import SLUG, load_sample
 from benchmark.domain.gold_kinds import Kind, Move
-from benchmark.domain.sample_judges import SAMPLE_JUDGES
-from benchmark.models import AnchorWatch, Dataset, Run, Snapshot
+from benchmark.models import Dataset, Run, Snapshot
 from benchmark.services import sample_results
-from benchmark.services.anchor_charts import DRIFT, read_watch
-from benchmark.services.calibrating import calibrated
-from benchmark.services.calibrating import report_of as report_of_judge
 from benchmark.services.gold_kinds import OVERALL, gold_metrics_of, labelling_of
 from benchmark.services.reports import report_of
-from judge.models import Alignment, AlignmentStudy
-from judge.services.alignment_report import progress_of
-from judge.services.proposals import effect_of_proposals
+from judge.models import Alignment, AlignmentStudy, AnchorWatch
+from judge.services import runs as shown
+from judge.services.alignment_report import effect_of_proposals, progress_of
+from judge.services.calibration import calibrated
+from judge.services.calibration import report_of as report_of_judge
+from judge.services.sample import SAMPLE_JUDGES
+from judge.services.watch_reports import DRIFT, read_watch
 from tests.sample import sample
 from workers.models import Call
 from workers.providers.scripted.functions import FUNCTIONS
@@ -56,7 +56,7 @@ def test_what_was_broken_off_is_completed_and_nothing_is_doubled(client, monkeyp
     sample()
     for name in ("run_to_end", "start_runs", "save_run_snapshot", "add_alignment", "add_watch"):
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr(sample_results, name, killed)
+            patch.setattr(shown if name.startswith("add_") else sample_results, name, killed)
             loaded()
     assert loaded()["project"] == SLUG
     once = made()
@@ -102,7 +102,7 @@ def _judges_are_calibrated_by_tables_that_people_aligned(client) -> None:
     agreement = {one.name: report_of_judge(one, study).calibration.overall.by_story.value for one in judges}
     steady, hasty = sample_results.OTHER_JUDGES
     assert 1 > agreement[sample_results.JUDGE] > agreement[steady] > agreement[hasty] > 0.7
-    for page in ("", "panel/", "bridge/"):
+    for page in ("", "panel/"):
         told = client.get(f"/p/{SLUG}/calibration/{study.uid}/{page}", follow=True)
         assert told.status_code == 200 and steady in told.content.decode(), page
 

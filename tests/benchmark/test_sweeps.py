@@ -14,10 +14,8 @@ from django.utils import timezone
 
 from annotation.models import AuditEvent
 from benchmark.models import Run, RunItem, SweepPick
-from benchmark.services.alignment_tables import load_tables, origin_of, units_of
 from benchmark.services.archiving import deletion_of
-from benchmark.services.calibration_tables import rows_by_level
-from benchmark.services.judge_panels import judged_beside
+from benchmark.services.judge_versions import judged_beside
 from benchmark.services.runs import launched_with
 from benchmark.services.sweep_results import (
     BEYOND_NOTE,
@@ -30,6 +28,8 @@ from benchmark.services.sweep_results import (
 from benchmark.services.sweeps import sweep_of
 from judge.domain.calibration.agreement import SpannedEstimate
 from judge.domain.calibration.selection import Rival
+from judge.services.alignment_tables import load_tables, origin_of, units_of
+from judge.services.calibration_tables import rows_by_level
 from judge.services.studies import Plan, make_study
 from tests.benchmark.settled import LABELS, baselines, make_endpoint, published, work_off, written
 from tests.cast import new_cast, new_story

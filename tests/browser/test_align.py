@@ -10,11 +10,11 @@ from random import Random
 import pytest
 
 import annotation
-from judge.domain.origins import StudyOrigin
+from judge.domain.alignment import StudyOrigin
 from judge.domain.rewording import paraphrased
 from judge.domain.sampling import Unit
 from judge.models import Alignment, AlignmentEvent, AlignmentStudy, SettledAlignment
-from judge.services.aligning import hand_in
+from judge.services.settling import hand_in
 from judge.services.studies import DrawnTable, Plan, make_study
 from tests.browser.waiting import wait_until
 from tests.judge.alignment_world import NOW, answer_all
@@ -233,7 +233,7 @@ def test_an_expert_decides_what_has_no_majority(page, login, cast, made, assert_
     assert settled.open_rows == 0 and settled.answers["g2"].count == 1 and settled.answers["g3"].count == 0
     assert set(made.tasks.get().settled_events.filter(by=cast.esi).values_list("row", flat=True)) == {"p2", "g2", "g3"}
     with pytest.raises(Exception, match="expert has decided"):
-        from judge.services.aligning import take_back
+        from judge.services.settling import take_back
 
         take_back(alignment=own(cast.bob), now=NOW)
     assert hand_in(alignment=own(cast.bob), now=NOW).state == "handed-in"

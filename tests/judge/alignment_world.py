@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from judge.domain.alignment import RowAnswer
-from judge.domain.origins import StudyOrigin, TableOrigin
+from judge.domain.alignment import RowAnswer, StudyOrigin, TableOrigin
 from judge.domain.sampling import Unit
 from judge.models import Alignment, AlignmentStudy
-from judge.services.aligning import Change, hand_in, save_changes
+from judge.services.settling import Change, hand_in, save_changes
 from judge.services.studies import DrawnTable, Plan, make_study
 
 NOW = timezone.now()

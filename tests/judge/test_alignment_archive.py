@@ -17,8 +17,8 @@ from core.plain import plain
 from judge.models import Alignment, AlignmentEvent, AlignmentStudy, SettledEvent
 from judge.services.alignment_export import document_of
 from judge.services.alignment_report import progress_of
-from judge.services.refused import Refused
 from judge.services.settled_tables import settled_tables
+from judge.services.settling import Refused
 from judge.services.studies import grow_study
 from tests.annotation.test_archive import contents, packed, repacked
 from tests.judge.alignment_world import answer_all, new_study

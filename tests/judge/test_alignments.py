@@ -29,22 +29,32 @@ from judge.models import (
     SettledEvent,
 )
 from judge.services import alignment_report
-from judge.services.aligning import Change, hand_in, last_step, save_changes, take_back
-from judge.services.alignment_assignments import give_more, release
 from judge.services.alignment_report import (
     StudyProgress,
+    accepted_of,
     agreement_report,
     agreement_with_pairs,
+    effect_of_proposals,
+    open_tables,
     people_of,
     progress_of,
     progress_of_each,
 )
-from judge.services.deciding import open_tables
-from judge.services.proposals import accepted_of, effect_of_proposals
-from judge.services.queue import alignments_of
-from judge.services.refused import Refused
 from judge.services.settled_tables import settled_probabilities, settled_tables
-from judge.services.settling import Decision, check_independence, decide
+from judge.services.settling import (
+    Change,
+    Decision,
+    Refused,
+    alignments_of,
+    check_independence,
+    decide,
+    give_more,
+    hand_in,
+    last_step,
+    release,
+    save_changes,
+    take_back,
+)
 from judge.services.studies import close_study, grow_study
 from tests.judge.alignment_world import MODELS, NOW, answer_all, load, new_study, say
 
@@ -145,7 +155,7 @@ def test_changes_count_once_and_are_taken_back(cast, study):
 
 
 def _change(alignment, row, links, at, **fields):
-    from judge.services.aligning import Change
+    from judge.services.settling import Change
 
     key = f"{alignment.uid}-{row}-0-{at}"
     return Change(row, RowAnswer(tuple(links.split())), key, key, NOW, **fields)

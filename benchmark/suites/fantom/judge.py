@@ -27,8 +27,7 @@ from core.messages import gettext_noop
 from core.plain import Json
 from judge.domain.contrast import Row
 from judge.domain.judgements import PassVerdict, RowJudgement, row_judgement
-from judge.domain.lexical import align
-from judge.domain.lexical_judge import lexical_judge
+from judge.domain.lexical import align, lexical_judge
 from workers.providers.contract import Body, Message, Request, closed_object
 
 ANSWER = "answer"

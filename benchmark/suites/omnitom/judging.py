@@ -23,8 +23,7 @@ from benchmark.suites.settings import Settings
 from core.messages import gettext_noop
 from core.plain import Json
 from judge.domain.contrast import Row
-from judge.domain.lexical import align
-from judge.domain.lexical_judge import lexical_judge
+from judge.domain.lexical import align, lexical_judge
 from workers.providers.contract import Body, Request, Task
 
 JudgedTable = Sequence[Sequence[str]]

@@ -18,7 +18,7 @@ from benchmark.suites.questions import Parsed
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT
 from core.plain import Json, plain, read_as
 from core.statistics import harmonic
-from judge.domain.calibration.stories import share
+from judge.domain.calibration.tables import share
 
 
 def parse_stage1(record: Record, texts: Mapping[str, str], how: Judging) -> Parsed:

@@ -15,7 +15,7 @@ from benchmark.suites.omnitom.parsing.values import fold
 from core.messages import gettext_noop
 from core.plain import HasJson, Json
 from core.statistics import harmonic
-from judge.domain.calibration.stories import share
+from judge.domain.calibration.tables import share
 from judge.domain.text import normalise_space
 
 ORDERS = ("0", "1", "2+")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from benchmark.domain.corrections import Correction, differing_text
 from benchmark.domain.tables import Cells, Column
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.results import EntrantResults
 from core.messages import Sentence, clauses, gettext_noop
+from judge.domain.corrections import Correction, differing_text
 
 PREFIX = "corrected_"
 """Keys of the columns of corrected scores begin with it."""

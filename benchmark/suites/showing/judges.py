@@ -11,7 +11,7 @@ from benchmark.suites.results import EntrantResults, RunEntrant
 from benchmark.suites.showing.entrants import JUDGE_TEST
 from core.messages import Sentence, as_sentence, clauses, gettext_noop, word, worded
 from core.plain import plain
-from judge.domain.self_test import METHOD, Rate
+from judge.domain.contrast import METHOD, Rate
 
 NOT_TESTED = gettext_noop("not tested")
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from annotation.domain.answer_writers import STRUCTURED, register_writer
 from annotation.domain.baselines import actors_in, majority, omniscient_rows
-from judge.domain.lexical import align
-from judge.domain.lexical_guards import contradict
+from judge.domain.lexical import align, contradict
 from workers.providers import registry
 from workers.providers.contract import Request, Spec, Stop
 from workers.providers.errors import Rejected

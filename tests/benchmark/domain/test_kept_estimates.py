@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from benchmark.domain.beside import MethodRow
 from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
-from benchmark.domain.corrections import CorrectedRow, CorrectedScore, Correction
 from benchmark.domain.tables.estimates import estimate
 from core.plain import plain
 from core.statistics import Estimate
+from judge.domain.corrections import CorrectedRow, CorrectedScore, Correction
 
 MODEL = {"key": "m", "model": "m", "kind": "model", "entrant": 1, "run": "r"}
 

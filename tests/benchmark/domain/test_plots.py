@@ -17,7 +17,6 @@ from PIL import Image
 
 from benchmark.domain import plots
 from benchmark.domain.beside import MethodRow
-from benchmark.domain.corrections import CorrectedScore
 from benchmark.domain.drawn import Lead, ModelRow, RankedRow
 from benchmark.domain.plots.canvas import Canvas
 from benchmark.domain.plots.dots import Series
@@ -32,6 +31,7 @@ from benchmark.suites.omnitom import plots as omnitom_plots
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
 from benchmark.suites.tombench_tasks import TASKS
 from core.statistics import Estimate
+from judge.domain.corrections import CorrectedScore
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = [

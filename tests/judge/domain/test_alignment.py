@@ -9,11 +9,24 @@ from random import Random
 import pytest
 
 import annotation
-from judge.domain.alignment import NOTHING, RowAnswer, Rows, both_sides, changed, match_counts, misfit, unanswered
+from judge.domain.alignment import (
+    NOTHING,
+    Method,
+    RowAnswer,
+    Rows,
+    both_sides,
+    changed,
+    decided,
+    match_counts,
+    misfit,
+    open_rows,
+    settle,
+    standing,
+    unanswered,
+)
 from judge.domain.alignment_agreement import AlignedTable, agreement_of
 from judge.domain.proposing import propose
 from judge.domain.rewording import negated, paraphrased
-from judge.domain.settling import Method, decided, open_rows, settle, standing
 
 pytestmark = pytest.mark.once
 

@@ -8,9 +8,8 @@ from random import Random
 import pytest
 
 from annotation.domain.sample_corpus import sample_records
-from judge.domain.contrast import ALIKE, BY_RULE, PAIRS_OF_A_KIND, Kind, contrast_calls, pairs_of
+from judge.domain.contrast import ALIKE, BY_RULE, PAIRS_OF_A_KIND, Kind, contrast_calls, pairs_of, rates
 from judge.domain.rewording import moved, negated, paraphrased
-from judge.domain.self_test import rates
 
 
 @pytest.mark.parametrize(

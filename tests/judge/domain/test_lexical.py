@@ -10,8 +10,7 @@ from rapidfuzz import fuzz
 
 from annotation.domain.sample_corpus import sample_records
 from judge.domain import lexical
-from judge.domain.lexical import THRESHOLD, align
-from judge.domain.lexical_guards import contradict
+from judge.domain.lexical import THRESHOLD, align, contradict
 from judge.domain.rewording import moved, negated
 from workers.providers import registry
 from workers.providers.contract import Request, Spec
@@ -103,8 +102,8 @@ def test_answers_of_another_version_are_not_this_ones(monkeypatch):
     backend = registry.make(Spec("baseline", "lexical-judge"))
     request = Request((), max_tokens=1, task={"kind": "judge", "predictions": [], "gold": []})
     before = backend.body(request)
-    monkeypatch.setattr("judge.domain.lexical_judge.RULES", lexical.RULES + 1)
-    assert before != backend.body(request) and before["rules"] == lexical.RULES == 3
+    monkeypatch.setattr("judge.domain.lexical.RULES", lexical.RULES + 1)
+    assert before != backend.body(request) and before["rules"] == 3
 
 
 @pytest.mark.parametrize(

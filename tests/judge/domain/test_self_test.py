@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from judge.domain.self_test import rates, summary_line
+from judge.domain.contrast import rates, summary_line
 
 
 def test_rates_by_kind_with_exact_intervals():

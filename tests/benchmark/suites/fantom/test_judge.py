@@ -16,24 +16,23 @@ from django.utils import timezone
 
 from benchmark.domain.tables import Table
 from benchmark.models import Dataset, JudgeTest, JudgeTestItem, Run, RunItem
-from benchmark.services.alignment_tables import load_tables, origin_of, units_of
-from benchmark.services.anchor_plans import WatchPlan, watchable_of
-from benchmark.services.anchors import start_watch
-from benchmark.services.calibrating import calibrated
-from benchmark.services.calibrating import report_of as report_of_judge
-from benchmark.services.corrections import scores_of_runs
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate
 from benchmark.services.judge_versions import version_of
-from benchmark.services.judgements import judgements_of
 from benchmark.services.launches import judging_plans, start_run
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import forget_report, report_of
 from benchmark.suites import registry
 from benchmark.suites.registry import suite_named
-from judge.domain.calibration.stories import Metric
+from judge.domain.calibration.tables import Metric
 from judge.models import Alignment, AlignmentStudy
+from judge.services.alignment_tables import load_tables, origin_of, units_of
+from judge.services.calibration import calibrated
+from judge.services.calibration import report_of as report_of_judge
+from judge.services.corrections import scores_of_runs
+from judge.services.judgements import judgements_of
 from judge.services.studies import Plan, make_study
+from judge.services.watches import WatchPlan, start_watch, watchable_of
 from tests.benchmark.planning import planned
 from tests.benchmark.settled import started, work_off, written
 from tests.benchmark.suites.fantom.judged_world import (
@@ -119,7 +118,7 @@ def align(study: AlignmentStudy) -> None:
 
 def rows_are_by(study: AlignmentStudy, cast: Cast) -> list[str]:
     """What the calibration of a study groups rows by, in its file; its page says no word of another suite."""
-    client, address = Client(), reverse("benchmark:calibration", args=[study.project.slug, study.uid])
+    client, address = Client(), reverse("judge:calibration", args=[study.project.slug, study.uid])
     client.force_login(cast.alice)
     text = written(client.get(address)).lower()
     assert [word for word in ("actor role", "actors", "proposition", "extract", "stage 1") if word in text] == []
@@ -210,7 +209,7 @@ def test_a_judge_that_leans_to_a_place_flips_where_the_texts_are_swapped(world, 
     flips = report_of_judge(judge, study).calibration.flips
     assert (flips.passes, flips.rows, len(flips.names)) == (2, 4 * len(THINGS), 4 * len(turned))
     client.force_login(world.cast.alice)
-    address = reverse("benchmark:calibration", args=[run.project.slug, study.uid])
+    address = reverse("judge:calibration", args=[run.project.slug, study.uid])
     page = client.get(address, {"judge": version_of(run)}).content.decode()
     assert "Asked in 2 passes about 48" in re.sub(r"\s+", " ", page)
     shown = client.get(reverse("benchmark:run_item", args=[run.project.slug, run.uid, first[2].pk])).content.decode()
@@ -375,7 +374,7 @@ def test_pages_show_it_from_the_launch_to_the_corrected_score(world, client):
     assert "Beliefs told freely, by a judge" in report and "Aligned conversations" in report
     board = client.get(reverse("benchmark:leaderboard", args=[slug]) + f"?version={world.dataset.version}")
     assert "oracle-judge" in board.content.decode()
-    pair = client.get(reverse("benchmark:calibration", args=[slug, study.uid]))
+    pair = client.get(reverse("judge:calibration", args=[slug, study.uid]))
     told = pair.content.decode()
     assert pair.status_code == 200 and "Agreement by question" in told
     assert "Intervals are over conversations" in told and "Right, by the judge, corrected" in told
@@ -383,10 +382,10 @@ def test_pages_show_it_from_the_launch_to_the_corrected_score(world, client):
     assert "Right, by the judge over categories" in told and "95 % interval over conversations" in told
     heads = re.findall(r"<th scope=.col.[^>]*>(.*?)</th>|<h2[^>]*>(.*?)</h2>|<summary>(.*?)</summary>", written(pair))
     assert len(heads) > 20 and not re.search(r"\b(F1|Precision|Recall|[Ss]tor(y|ies))\b", str(heads))
-    behind = written(client.get(reverse("benchmark:calibration_rows", args=[slug, study.uid])))
+    behind = written(client.get(reverse("judge:calibration_rows", args=[slug, study.uid])))
     assert ">Question</th>" in behind and ">Story</th>" not in behind
     for table in ("agreement", "corrected", "judges", "paired"):
-        address = reverse("benchmark:calibration_table", args=[slug, study.uid, table, "json"])
+        address = reverse("judge:calibration_table", args=[slug, study.uid, table, "json"])
         file = client.get(address).json()
         heads = [column["header"] for column in file["columns"]]
         made = "; ".join([*heads, *file["notes"]])
@@ -430,7 +429,7 @@ def test_what_has_no_interval_says_of_how_many_conversations_it_would(judged, cl
     assert not re.search(r"\b[Ss]tor(y|ies)\b", written(pages[-1]).partition("<main")[2]), (
         "the panel speaks of conversations"
     )
-    assert "Price a question" in written(client.get(reverse("benchmark:run_judges", args=[slug, run.uid])))
+    assert "Price a question" in written(client.get(reverse("judge:run_judges", args=[slug, run.uid])))
     assert "agreement by question" in outcomes[0] and "careful: Right, by the judge corrected" in outcomes[0]
     assert not re.search(r"F1|[Ss]tor(y|ies)\b", "".join(outcomes[:2]))
 
@@ -442,8 +441,8 @@ def test_a_watch_counts_conversations_as_its_anchors(judged, client, capsys):
     client.force_login(world.cast.alice)
     slug = run.project.slug
     told = [
-        written(client.get(reverse("benchmark:watch", args=[slug, watch.uid]))).partition("<main")[2],
-        written(client.get(reverse("benchmark:new_watch", args=[slug, run.uid]))).partition("<main")[2],
+        written(client.get(reverse("judge:watch", args=[slug, watch.uid]))).partition("<main")[2],
+        written(client.get(reverse("judge:new_watch", args=[slug, run.uid]))).partition("<main")[2],
     ]
     call_command("watches", "show", watch.uid)
     told.append(capsys.readouterr().out)

@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judge.domain.calibration.agreement import ALL_MATCHED, NO_MATCH, NOTHING, ONE_VERDICT, agreement
-from judge.domain.calibration.report import calibration, match_counts
-from judge.domain.calibration.rows import Unknown
+from judge.domain.calibration.agreement import (
+    ALL_MATCHED,
+    NO_MATCH,
+    NOTHING,
+    ONE_VERDICT,
+    agreement,
+    calibration,
+    match_counts,
+)
+from judge.domain.calibration.tables import Unknown
 from tests.judge.domain.calibration.worlds import row, table
 
 pytestmark = pytest.mark.once

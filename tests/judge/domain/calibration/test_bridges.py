@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from judge.domain.calibration.bridges import JudgedTwice, bridge
-from judge.domain.calibration.rows import Unknown
+from judge.domain.calibration.panels import JudgedTwice, bridge
+from judge.domain.calibration.tables import Unknown
 
 pytestmark = pytest.mark.once
 MISSING = Unknown.MISSING

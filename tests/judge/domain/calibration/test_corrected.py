@@ -7,12 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judge.domain.calibration.corrected import corrected
-from judge.domain.calibration.differences import difference
-from judge.domain.calibration.foreseeing import foreseen, needed
-from judge.domain.calibration.stories import Averaging, JudgedStory, Matches, Metric
-from judge.domain.calibration.unseen import reach, unseen_p
-from judge.domain.calibration.weighted import mean_error, mean_judged
+from judge.domain.calibration.corrected import corrected, difference, foreseen, needed, reach, unseen_p
+from judge.domain.calibration.means import mean_error, mean_judged
+from judge.domain.calibration.tables import Averaging, JudgedStory, Matches, Metric
 from tests.judge.domain.calibration.worlds import judged_stories
 
 pytestmark = pytest.mark.once

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from judge.domain.calibration.corrected import corrected
-from judge.domain.calibration.differing import ONE_MODEL, differing
-from judge.domain.calibration.stories import Metric
+from judge.domain.calibration.means import ONE_MODEL, differing
+from judge.domain.calibration.tables import Metric
 from tests.judge.domain.calibration.worlds import judged_stories
 
 pytestmark = pytest.mark.once

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judge.domain.calibration.panels import Skill, majority, panel, self_preference, skill, weighted
-from judge.domain.calibration.rows import Unknown
+from judge.domain.calibration.tables import Unknown
 from tests.judge.domain.calibration.worlds import judged_stories, row, table
 
 pytestmark = pytest.mark.once

@@ -10,8 +10,8 @@ import pytest
 from bench.choosing import World, found
 from core.statistics import holm
 from judge.domain.calibration.agreement import agreement
-from judge.domain.calibration.rows import Unknown
 from judge.domain.calibration.selection import select, selections
+from judge.domain.calibration.tables import Unknown
 from tests.judge.domain.calibration.worlds import row, table
 
 pytestmark = pytest.mark.once

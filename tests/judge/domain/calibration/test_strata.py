@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from core.statistics import SHARE, estimate_of, first_by_second
-from judge.domain.calibration.agreement import agreement
+from judge.domain.calibration.agreement import Strata, agreement
 from judge.domain.calibration.corrected import corrected
-from judge.domain.calibration.rows import Row, Side, Table
-from judge.domain.calibration.stories import JudgedStory, Matches, Metric
-from judge.domain.calibration.strata import Strata
-from judge.domain.calibration.weighted import mean_error
+from judge.domain.calibration.means import mean_error
+from judge.domain.calibration.tables import JudgedStory, Matches, Metric, Row, Side, Table
 
 pytestmark = pytest.mark.once
 

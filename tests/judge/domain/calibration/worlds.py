@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from judge.domain.calibration.rows import MatchCount, Row, Side, Table, Unknown
-from judge.domain.calibration.stories import JudgedStory, Matches
+from judge.domain.calibration.tables import JudgedStory, MatchCount, Matches, Row, Side, Table, Unknown
 
 
 def judged_stories(

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.utils import timezone
+
+from annotation.management.json_command import JsonCommand
+from annotation.models import Project, Role, User
+from benchmark.models import Run
+from judge.models import AlignmentStudy
+from judge.services.alignment_report import progress_of
+from judge.services.alignment_tables import alignable_runs, load_tables, origin_of, units_of
+from judge.services.studies import Plan, drawn_of, grow_study, make_study, strata_of
+
+
+@dataclass(frozen=True, slots=True)
+class StudySummary:
+    """A study that was made or grown, with how many tables it has and how many alignments it wants."""
+
+    study: str
+    name: str
+    tables: int
+    alignments: int
+
+
+@dataclass(frozen=True, slots=True)
+class OfStratum:
+    """The numbers of tables that are there of a model and category, and that would be drawn."""
+
+    there: int
+    drawn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The sample that would be drawn, by stratum."""
+
+    strata: Mapping[str, OfStratum]
+
+
+class Command(JsonCommand):
+    help = (
+        "Has people align models' tables with gold: draws them at random from runs and gives them out. "
+        "With --preview it only counts; with --more it draws further tables of a study that there is."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--name", required=True, metavar="TEXT", help="of the study")
+        parser.add_argument("--run", action="append", default=[], metavar="UID", help="may be given several times")
+        parser.add_argument("--tables", type=int, metavar="N", help="how many are drawn")
+        parser.add_argument("--more", type=int, metavar="N", help="further tables of the study of this name")
+        parser.add_argument(
+            "--annotator", action="append", default=[], metavar="NAME", help="may be given several times"
+        )
+        parser.add_argument("--overlap", type=int, default=2, metavar="N", help="people a table")
+        parser.add_argument("--most-links", type=int, default=1, metavar="N", help="of a row, 1 to 3")
+        parser.add_argument("--blind-share", type=int, default=0, metavar="N", help="per cent that see no proposals")
+        parser.add_argument("--split", default="", metavar="NAME")
+        parser.add_argument("--seed", type=int, default=1)
+        parser.add_argument("--audience", choices=[Role.EXPERT.value, Role.ADMIN.value], default=Role.EXPERT.value)
+        parser.add_argument("--preview", action="store_true", help="say what would be drawn")
+
+    def work(self, **options: Any) -> StudySummary | Preview:
+        project = self.project(options["project"])
+        people = _members(project, options["annotator"])
+        if options["more"] is not None:
+            return _grown(project, options, people)
+        if options["tables"] is None:
+            raise CommandError("Say how many tables are drawn with --tables, or with --more of a study that there is.")
+        runs = _runs(project, options["run"])
+        units = units_of(runs, split=options["split"])
+        if options["preview"]:
+            drawn = drawn_of(units, options["tables"], options["seed"])
+            return Preview({" · ".join(name): OfStratum(n, k) for name, n, k in strata_of(units, drawn)})
+        plan = Plan(
+            options["name"], options["tables"], options["seed"], options["overlap"], options["most_links"],
+            options["audience"], options["blind_share"],
+        )  # fmt: skip
+        study = make_study(
+            by=None, project=project, plan=plan, units=units, load=partial(load_tables, project=project),
+            annotators=people, origin=origin_of(runs, split=options["split"]), now=timezone.now(),
+        )  # fmt: skip
+        return _summary(study)
+
+
+def _grown(project: Project, options: Mapping[str, Any], people: list[User]) -> StudySummary:
+    study = AlignmentStudy.objects.filter(project=project, name=options["name"]).first()
+    if study is None:
+        raise CommandError(f"There is no study {options['name']!r} in this project.")
+    load = partial(load_tables, project=project)
+    grow_study(by=None, study=study, more=options["more"], load=load, annotators=people, now=timezone.now())
+    return _summary(study)
+
+
+def _summary(study: AlignmentStudy) -> StudySummary:
+    progress = progress_of(study)
+    return StudySummary(study.uid, study.name, progress.tables, progress.wanted)
+
+
+def _runs(project: Project, uids: list[str]) -> list[Run]:
+    runs = {run.uid: run for run in alignable_runs(project)}
+    if not uids:
+        raise CommandError("Say which runs the tables are of with --run.")
+    for uid in uids:
+        if uid not in runs:
+            raise CommandError(f"There is no run {uid!r} with tables to align in this project.")
+    return [runs[uid] for uid in dict.fromkeys(uids)]
+
+
+def _members(project: Project, names: list[str]) -> list[User]:
+    people = {user.username: user for user in User.objects.filter(memberships__project=project)}
+    for name in names:
+        if name not in people:
+            raise CommandError(f"{name!r} is not a member of {project.name}.")
+    return [people[name] for name in dict.fromkeys(names)]

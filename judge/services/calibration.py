@@ -1,0 +1,394 @@
+"""Judges of a study: what each version said of the tables that people align, and what that makes of its scores."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from django.core.cache import cache
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotation.models import User
+from benchmark.domain.matched_rows import F1
+from benchmark.models import Run, RunItem
+from benchmark.services.judge_tests import summaries_of
+from benchmark.services.judge_versions import judge_name
+from benchmark.services.leaderboards import KEPT_SECONDS
+from benchmark.services.reports import places_of
+from benchmark.services.run_items import needed_by_judge
+from benchmark.services.sweeps import judging_level
+from benchmark.suites.contract import MetricGroup
+from benchmark.suites.judges import Grouping
+from benchmark.suites.registry import nouns_of_group, suite_named, units_of_group
+from benchmark.suites.showing.corrected import heads_of_counts
+from benchmark.suites.showing.judges import NOT_TESTED
+from core.digests import text_digest
+from core.made_by import made_by
+from core.messages import Sentence, gettext_noop
+from judge.domain.alignment import STORIES, ClusterName
+from judge.domain.calibration.agreement import Calibration, SpannedEstimate, calibration
+from judge.domain.calibration.corrected import Corrected, as_displayed, corrected, foreseen, needed
+from judge.domain.calibration.means import Differing, differing, mean_judged
+from judge.domain.calibration.selection import Selection, selections
+from judge.domain.calibration.tables import Averaging, JudgedStory, Metric, known_rows
+from judge.domain.judgements import StoryJudgement
+from judge.models import AlignmentStudy, SettledAlignment
+from judge.services.alignment_tables import groupings_of, groups_of
+from judge.services.judgements import judged_in, judged_runs, judgements_of, versions_of
+from judge.services.settled_tables import Joined, SettledTable, joined, settled_tables
+from judge.services.settling import Refused
+from judge.services.studies import choose_judge, cluster_of, names_from
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationWords:
+    """Words of a metric group: its `score` as a column has it and its `title`, what a `table` is of, what intervals
+    are over (`units`), what counts what people `aligned` and what the judge `judged`. `sides` says whether it has
+    precision and recall beside that score, `groupings` are what its suite groups rows by. Without a group they are
+    those of tables of a story."""
+
+    score: str = "F1"
+    title: str = gettext_noop("F1 of tables")
+    table: str = gettext_noop("story")
+    units: str = gettext_noop("stories")
+    aligned: str = gettext_noop("Aligned stories")
+    judged: str = gettext_noop("Judged stories")
+    sides: bool = True
+    groupings: tuple[Grouping, ...] = ()
+
+    @property
+    def agreement(self) -> str:
+        """Return what the mean of the agreement over tables is called."""
+        return Sentence("Agreement by {table}", table=self.table)
+
+
+OF_STORIES = CalibrationWords()
+
+
+def cluster_named(suite: str) -> ClusterName:
+    """Return what the suite of that name resamples whole; stories where there is no such suite any more."""
+    try:
+        return ClusterName(*suite_named(suite).cluster)
+    except KeyError:
+        return STORIES
+
+
+def register_names() -> None:
+    """Have the figures of alignment name what they are over as the suite does."""
+    names_from(cluster_named)
+
+
+def words_of(study: AlignmentStudy) -> CalibrationWords:
+    """Return the words of the metric group whose figures rest on the study's judges; a study of tables that came of no
+    run is of stories."""
+    if not (name := study.came_of.suite):
+        return OF_STORIES
+    return _words(next(group for group in suite_named(name).groups if group.judged), groupings_of(name))
+
+
+def _words(group: MetricGroup, groupings: tuple[Grouping, ...]) -> CalibrationWords:
+    heads = heads_of_counts(group.key)
+    return CalibrationWords(
+        group.headers[group.corrected[F1]],
+        group.score_title,
+        nouns_of_group(group.key)[0],
+        units_of_group(group.key),
+        heads["aligned"],
+        heads["judged"],
+        len(group.corrected) > 1,
+        groupings,
+    )
+
+
+Kept = TypeVar("Kept")
+
+MORE = 40
+"""Further aligned stories, where there are as many, of which a report says how narrow they make an interval."""
+ASIDE = ("waiting", "unjudged", "unfit", "left_out", "empty")
+"""The reasons why a table is in no agreement (`Joined`)."""
+NARROW = 0.02
+"""Half the width of an interval that decides most comparisons."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeBrief:
+    """A version of a judge beside a study, without what it said: its `runs` by uid, how many `tables` people and it
+    have, how many `compared_rows` of these have a verdict of both, how many stand `aside` by why (`Joined`), and the
+    price of a table in US dollars, None where unknown. `judge` is its name without what tells its versions apart,
+    `level` the level of its prompt, None where it reads none."""
+
+    version: str
+    name: str
+    judge: str
+    level: int | None
+    runs: tuple[str, ...]
+    tables: int
+    compared_rows: int
+    aside: dict[str, int]
+    price: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class StudyJudge:
+    """One version of a judge: what it said of the tables that could be drawn, by the key of their units."""
+
+    version: str
+    name: str
+    runs: tuple[Run, ...]
+    judged: dict[str, StoryJudgement]
+    joined: Joined
+
+    @property
+    def price(self) -> Decimal | None:
+        """Return what a table cost on average in US dollars, None where any price is unknown."""
+        prices = [judgement.price for judgement in self.judged.values()]
+        priced = [price for price in prices if price is not None]
+        return sum(priced, Decimal(0)) / len(priced) if priced and len(priced) == len(prices) else None
+
+    @property
+    def brief(self) -> JudgeBrief:
+        aside = {name: getattr(self.joined, name) for name in ASIDE}
+        runs = tuple(run.uid for run in self.runs)
+        judge, level, tables = judge_name(self.runs[0]), judging_level(self.runs[0]), self.joined.tables
+        compared_rows = known_rows(tables)
+        return JudgeBrief(self.version, self.name, judge, level, runs, len(tables), compared_rows, aside, self.price)
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedModel:
+    """One model's corrected scores, by metric over stories, and F1 over categories; its F1 as the judge `alone` gives
+    it; `further`, half the width that its F1 will have with `more` further aligned stories, and `narrow`, how many
+    stories in all make it ±`NARROW`. It is one of so many `models`. Where too few of its stories were aligned for a
+    score of its own, `pooled` is its F1 by the judge's error on all models, which holds only where that does not differ
+    by model."""
+
+    model: str
+    scores: dict[Metric, Corrected]
+    by_category: Corrected
+    alone: SpannedEstimate
+    further: float | None
+    narrow: int | None
+    models: int = 1
+    pooled: Corrected | None = None
+
+    @property
+    def tables_of_all(self) -> int:
+        """Return how many tables are `more` of this model and as many of each other one."""
+        return self.more * self.models
+
+    @property
+    def f1(self) -> Corrected:
+        return self.scores[Metric.F1]
+
+    @property
+    def tuning(self) -> float | None:
+        """λ of the corrected F1, None where there is none."""
+        return None if self.f1.value is None else self.f1.tuning
+
+    @property
+    def people(self) -> SpannedEstimate:
+        """F1 of the aligned stories alone."""
+        return SpannedEstimate(self.f1.human, self.f1.aligned, self.f1.human_interval, reason=self.f1.reason)
+
+    @property
+    def sides(self) -> tuple[Corrected, Corrected]:
+        """Precision and recall."""
+        return self.scores[Metric.PRECISION], self.scores[Metric.RECALL]
+
+    @property
+    def more(self) -> int:
+        """Return how many further stories people could align, `MORE` at most."""
+        return max(min(MORE, len(self.f1.moves) - self.f1.aligned), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationReport:
+    judge: JudgeBrief
+    calibration: Calibration
+    models: list[CorrectedModel]
+    differing: Differing
+
+
+@dataclass(frozen=True, slots=True)
+class StudyReports:
+    """The report of every version of a judge of a study, by name, each with the test against the others; `settled`
+    counts the study's settled tables."""
+
+    settled: int
+    reports: list[tuple[CalibrationReport, Selection]]
+
+    @property
+    def judges(self) -> list[JudgeBrief]:
+        return [report.judge for report, _ in self.reports]
+
+
+def kept_of(study: AlignmentStudy, what: Sequence[Any], compute: Callable[[], Kept]) -> Kept:
+    """Return what `compute` makes of a study, kept until people settle a row, a judge says more, the study grows or the
+    code changes; `what` tells apart, as plain data, what is kept of one study."""
+    described = json.dumps([*what, _state_of(study)])
+    cache_key = f"calibration:{text_digest(described)}"
+    kept: Kept | None = cache.get(cache_key)
+    if kept is None:
+        kept = compute()
+        cache.set(cache_key, kept, KEPT_SECONDS)
+    return kept
+
+
+def reports_of(study: AlignmentStudy) -> StudyReports:
+    """Return the reports of a study, as they are kept."""
+    return kept_of(study, ["reports"], lambda: _reports(study))
+
+
+def _reports(study: AlignmentStudy) -> StudyReports:
+    judges, settled = calibrated(study)
+    selected = selections_of(judges, study)
+    of_each = [(report_of(judge, study), selected[judge.name]) for judge in judges]
+    return StudyReports(len(settled), of_each)
+
+
+def briefs_of(study: AlignmentStudy) -> list[JudgeBrief]:
+    """Return every version of a judge of a study, by name, as they are kept."""
+    return kept_of(study, ["judges"], lambda: [judge.brief for judge in calibrated(study)[0]])
+
+
+def _state_of(study: AlignmentStudy) -> list[Any]:
+    """Return what the reports of a study are made from, as plain data."""
+    settled = SettledAlignment.objects.filter(task__study=study).order_by("pk").values_list("pk", "revision")
+    drawn = study.tasks.order_by("pk").values_list("pk", "place")
+    runs = judged_runs(study.project)
+    judged = {run for _, run in judged_in([study], runs)}
+    places = places_of([run for run in runs if run.pk in judged])
+    made_from = [made_by(), study.pk, study.seed, study.frame, study.origin]
+    return [*made_from, list(settled), list(drawn), sorted(places.items())]
+
+
+def self_test_of(judge: JudgeBrief) -> str:
+    """Return the outcome of the judge's contrast self-test in words."""
+    runs = Run.objects.filter(uid=judge.runs[0]).select_related("project", "dataset", "judge", "job")
+    [summary] = summaries_of(list(runs)).values() or [None]
+    return summary.told if summary else NOT_TESTED
+
+
+def judges_of(study: AlignmentStudy, settled: list[SettledTable], *, only: str = "") -> list[StudyJudge]:
+    """Return every version of a judge that judged a table of the study's frame beside the same version of gold, by
+    name; the `only` one where that is given."""
+    judges: list[tuple[str, list[Run], dict[str, StoryJudgement]]] = []
+    for version, runs in versions_of(study.project).items():
+        if only in ("", version) and (judged := judged_tables(study, runs)):
+            judges.append((version, runs, judged))
+    names = Counter(judge_name(runs[0]) for _, runs, _ in judges)
+    groups = groups_of(settled, project=study.project) if judges else {}
+    return sorted(
+        (
+            StudyJudge(
+                version,
+                name if names[name] == 1 else f"{name} · {version[:6]}",
+                tuple(runs),
+                judged,
+                joined(study.units, settled, judged, groups),
+            )
+            for version, runs, judged in judges
+            for name in [judge_name(runs[0])]
+        ),
+        key=lambda judge: judge.name,
+    )
+
+
+def judged_tables(study: AlignmentStudy, runs: Sequence[Run]) -> dict[str, StoryJudgement]:
+    """Return what these runs' judge said of tables of the study's frame beside the same version of gold, by the key of
+    their units; the first of the runs counts."""
+    origin = list(Run.objects.filter(project=study.project, uid__in=study.came_of.runs))
+    keys, datasets = _keys_of_answers(origin), {run.dataset_id for run in origin}
+    frame = {unit.key for unit in study.units}
+    judged: dict[str, StoryJudgement] = {}
+    read = (
+        judgement
+        for run in runs
+        if run.dataset_id in datasets
+        for judgement in judgements_of(run)
+        if judgement.repetition == 0
+    )
+    for judgement in read:
+        for key in frame.intersection(keys.get((judgement.judged_call, judgement.number), ())):
+            judged.setdefault(key, judgement)
+    return judged
+
+
+def _keys_of_answers(runs: Sequence[Run]) -> dict[tuple[str, int], list[str]]:
+    """Return the keys of the units that each call answered of a sample, by its number: runs that ask the same share a
+    call."""
+    keys: dict[tuple[str, int], list[str]] = defaultdict(list)
+    for run in runs:
+        steps = needed_by_judge(suite_named(run.suite))[:1]
+        items = RunItem.objects.filter(entrant__run=run, step__in=steps, repetition=0, call__isnull=False)
+        for call, model, number in items.values_list("call__uid", "entrant__position", "sample__number"):
+            keys[call, number].append(f"{run.uid}:{model}:{number}")
+    return keys
+
+
+def report_of(judge: StudyJudge, study: AlignmentStudy) -> CalibrationReport:
+    """Return the calibration report of a version of a judge, with the corrected scores of every model."""
+    models, over = judge.joined.models, cluster_of(study)
+    groupings = [grouping.key for grouping in groupings_of(judge.runs[0].suite)]
+    return CalibrationReport(
+        judge.brief,
+        calibration(judge.joined.tables, seed=study.seed, over=over, groupings=groupings),
+        [_corrected(name, models, over) for name in sorted(models)],
+        differing(models, over=over),
+    )
+
+
+def _corrected(name: str, models: Mapping[str, Sequence[JudgedStory]], over: ClusterName) -> CorrectedModel:
+    stories = models[name]
+    others = [story for other, part in models.items() if other != name for story in part if story.human]
+    scores = {metric: as_displayed(corrected(stories, metric, over=over)) for metric in Metric}
+    f1 = scores[Metric.F1]
+    return CorrectedModel(
+        name,
+        scores,
+        as_displayed(corrected(stories, Metric.F1, Averaging.CATEGORIES, over=over)),
+        mean_judged(stories, Metric.F1, over=over).estimate,
+        foreseen(f1, min(f1.aligned + MORE, len(f1.moves))),
+        needed(f1, NARROW, len(f1.moves)),
+        len(models),
+        None if f1.interval or not others else as_displayed(corrected(stories, Metric.F1, others=others, over=over)),
+    )
+
+
+def selections_of(judges: list[StudyJudge], study: AlignmentStudy) -> dict[str, Selection]:
+    """Return by its name each judge beside every other of the study, on the same tables."""
+    tables = {judge.name: judge.joined.tables for judge in judges}
+    return selections(tables, seed=study.seed, over=cluster_of(study))
+
+
+def calibrated(study: AlignmentStudy, *, only: str = "") -> tuple[list[StudyJudge], list[SettledTable]]:
+    """Return the judges of a study, or the `only` version, and its settled tables."""
+    settled = settled_tables(study)
+    return judges_of(study, settled, only=only), settled
+
+
+@transaction.atomic
+def choose_calibrated(
+    *, by: User | None, study: AlignmentStudy, judge: JudgeBrief, reason: str, now: datetime, seen: str | None = None
+) -> None:
+    """Keep which judge of its calibration a study chose (`judge.services.studies.choose_judge`). Raises Refused also
+    where its runs were deleted meanwhile."""
+    runs = Run.objects.select_for_update().filter(project=study.project_id, uid__in=judge.runs)
+    if not list(runs.order_by("pk").only("pk")):
+        raise Refused(_("The runs of this judge were deleted meanwhile."))
+    choose_judge(
+        by=by,
+        study=study,
+        version=judge.version,
+        name=judge.name,
+        verdict_count=judge.compared_rows,
+        reason=reason,
+        now=now,
+        seen=seen,
+    )

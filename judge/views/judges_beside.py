@@ -1,0 +1,70 @@
+"""Judges of the same answers beside each other, with a panel of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from annotation.models import Role
+from benchmark.access import run_access
+from benchmark.models import Run
+from benchmark.services.in_context import judge_text
+from benchmark.services.judge_versions import judged_beside
+from benchmark.views.downloads import table_response
+from benchmark.views.files import files_of
+from benchmark.views.tables import item_links, page_table
+from judge.domain.calibration.panels import FEWEST
+from judge.services.judges_beside import JUDGES, judges_table
+
+ENOUGH = 3
+"""Judges from which on a panel of all of them stands in the table before anybody chose one: of two there is no
+majority where they differ."""
+
+
+@require_GET
+def judges(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    """Show the figures of a run's answers by each judge that read them, and by the panel that the address names."""
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    runs = judged_beside(access.run)
+    panel = _panel(request, runs)
+    query = urlencode({"panel": [run.uid for run in panel]}, doseq=True)
+
+    def address(kind: str, name: str, suffix: str) -> str:
+        return f"{reverse('judge:run_judges_table', args=[slug, uid, name, suffix])}?{query}"
+
+    context = {
+        "judges": [{"run": run, "description": judge_text(run), "in_panel": run in panel} for run in runs],
+        "fewest": FEWEST,
+        "table": page_table(
+            JUDGES, judges_table(runs, panel), href=item_links(slug), files=files_of("table", JUDGES, address)
+        )
+        if runs
+        else None,
+    }
+    return render(request, "judge/judges_beside.html", access.context | context)
+
+
+@require_GET
+def judges_file(request: HttpRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    runs = judged_beside(access.run)
+    if not runs:
+        return redirect("judge:run_judges", slug, uid)  # which says why there is no table
+    tables = {JUDGES: partial(judges_table, runs, _panel(request, runs))}
+    return table_response(tables, table, data, f"{slug}-{uid}-{table}")
+
+
+def _panel(request: HttpRequest, runs: Sequence[Run]) -> list[Run]:
+    """Return the runs whose judges the address names as a panel; all of them where it names none and there are
+    enough."""
+    if "panel" not in request.GET:
+        return list(runs) if len(runs) >= ENOUGH else []
+    chosen = set(request.GET.getlist("panel"))
+    panel = [run for run in runs if run.uid in chosen]
+    return panel if len(panel) >= FEWEST else []

@@ -1,0 +1,236 @@
+"""Pages of watches: judges and models that are asked the same again, and whether they still answer as they did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotation.access import project_access
+from annotation.models import Role
+from benchmark.access import run_access
+from benchmark.services.estimates import Sums
+from benchmark.services.plans import RunRefused
+from benchmark.suites.guards import SuiteFailed
+from benchmark.suites.prompt_sets import BadPromptSet
+from benchmark.suites.registry import suite_named
+from benchmark.views.launch import posted
+from core.idempotency.forms import made_before, made_once
+from core.messages import clauses
+from core.statistics import unseen_share
+from core.views.charts import PERCENT, Axis
+from core.views.control_charts import ControlChart, Repeat, control_chart
+from core.views.pages import Context
+from judge.domain.calibration.drift import Batch, Chart
+from judge.forms.watches import WatchForm
+from judge.models import AnchorRepeat, AnchorWatch
+from judge.services.watch_reports import Concern, Repeated, WatchReport, identity_name, read_watch
+from judge.services.watches import ask_again, estimate_of_repeat, note_concerns, resume_watch, start_watch, stop_watch
+
+MOST_DRAWN = 40
+"""Repeats in a picture: the newest."""
+MOST_TICKS = 4
+
+
+def charts_of(report: WatchReport) -> list[ControlChart]:
+    """Return the charts of a watch; none of them where no repeat can be drawn yet."""
+    drawn = [repeat for repeat in report.charted if repeat.row.number in report.batches][-MOST_DRAWN:]
+    if not drawn or report.chart is None:
+        return []
+    return [
+        _means(report.chart, drawn, [report.batches[repeat.row.number] for repeat in drawn]),
+        _sums(report.chart, drawn),
+    ]
+
+
+def _means(chart: Chart, repeats: Sequence[Repeated], batches: Sequence[Batch]) -> ControlChart:
+    pairs = list(zip(repeats, batches, strict=True))
+    axis = Axis.of([chart.mean, 1.0, *(min(batch.low, batch.mean) for batch in batches)])
+    in_words = clauses(*(_in_words(repeat, batch) for repeat, batch in pairs))
+    return control_chart(
+        "means",
+        [
+            Repeat(
+                label=str(repeat.row.number),
+                value=batch.mean,
+                limits=(batch.low, batch.high),
+                alarms=repeat.alarms,
+                out=repeat.alarms or batch.outside,
+            )
+            for repeat, batch in pairs
+        ],
+        axis,
+        title=f"{_('Agreement with the first answers, by repeat:')} {in_words}",
+        caption=_(
+            "Mean agreement of each repeat (dot). The bar holds an unchanged one in all but one of some hundred "
+            "repeats (three standard errors, of the same anchors); the dashed line is the mean at the start."
+        ),
+        ticks=[(tick, PERCENT.tick(tick)) for tick in axis.ticks(MOST_TICKS)],
+        line=(chart.mean, ""),
+    )
+
+
+def _sums(chart: Chart, repeats: Sequence[Repeated]) -> ControlChart:
+    values = [repeat.highest or 0.0 for repeat in repeats]
+    return control_chart(
+        "sums",
+        [
+            Repeat(label=str(repeat.row.number), value=value, alarms=repeat.alarms, out=repeat.alarms)
+            for repeat, value in zip(repeats, values, strict=True)
+        ],
+        Axis(0.0, 1.15 * max([chart.limit, *values])),
+        title=_("Cumulative sum of what agreement falls short of, by repeat, with the limit beyond which it alarms"),
+        caption=_(
+            "What each anchor falls short of its own level at the start, less an allowance, added up from one to the "
+            "next; the point is "
+            "the highest sum of a repeat. Beyond the limit the chart alarms, and the sum begins anew."
+        ),
+        line=(chart.limit, _("limit")),
+    )
+
+
+def _in_words(repeat: Repeated, batch: Batch) -> str:
+    mean, low, high = (f"{100 * value:.1f}" for value in (batch.mean, batch.low, batch.high))
+    text = _("repeat {number}: {mean} %, limits {low} to {high} %").format(
+        number=repeat.row.number, mean=mean, low=low, high=high
+    )
+    return text + (_("; the chart alarms") if repeat.alarms else "")
+
+
+@require_GET
+def watches(request: HttpRequest, slug: str) -> HttpResponse:
+    """Every watch of a project, with what somebody has to look at."""
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    rows = list(AnchorWatch.objects.filter(project=access.project).select_related("run", "asked"))
+    now = timezone.now()
+    late = set(AnchorWatch.objects.filter(project=access.project).overdue(now).values_list("pk", flat=True))
+    context = {
+        "rows": [(row, _step(row), row.pk in late) for row in rows],
+        "navigation": "benchmark:runs",
+    }
+    return render(request, "judge/watches/watches.html", access.context | context)
+
+
+@require_http_methods(["GET", "POST"])
+def new_watch(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    """Choose what of a run is watched; its anchors are asked for the first time at once."""
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    form = WatchForm(posted(request), run=access.run)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = made_once(request, lambda: start_watch(by=request.user, plan=form.plan, now=timezone.now()).uid)
+        except RunRefused as error:
+            form.refuse(error)
+        except (SuiteFailed, BadPromptSet) as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect("judge:watch", slug, made)
+    elif made := made_before(request):
+        return redirect("judge:watch", slug, made)
+    context = {"form": form, "suite": suite_named(access.run.suite), "navigation": "benchmark:runs"}
+    return render(request, "judge/watches/new.html", access.context | context)
+
+
+@require_GET
+def estimate_watch(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    """Return what the chosen watch asks and costs: at its start, and every time."""
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    form = WatchForm(request.GET, run=access.run)
+    context: Context = {"problems": [error for errors in form.errors.values() for error in errors]}
+    if form.is_valid():
+        try:
+            estimate = estimate_of_repeat(form.plan)
+            context |= {"estimate": estimate, "total": estimate.total, "plan": form.plan}
+            context |= _at_start(form.plan.rounds + 1, estimate.total)
+        except (RunRefused, SuiteFailed, BadPromptSet) as error:
+            context["problems"] = [str(error)]
+    return render(request, "judge/watches/_estimate.html", access.context | context)
+
+
+def _at_start(times: int, total: Sums) -> Context:
+    start = total.cost, total.most
+    for _each in range(times - 1):
+        start = start[0] + total.cost, start[1] + total.most
+    return {"times": times, "start_calls": times * total.calls, "start_cost": start[0], "start_most": start[1]}
+
+
+@require_http_methods(["GET", "POST"])
+def watch(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    """One watch: its chart, every repeat, and what was noticed. A POST asks now, stops or resumes it, or notes."""
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    rows = AnchorWatch.objects.select_related("run__dataset", "run__judge", "asked", "project", "created_by")
+    row = get_object_or_404(rows, project=access.project, uid=uid)
+    if request.method == "POST":
+        return _done(request, row)
+    report = read_watch(row, now=timezone.now())
+    first = [each for each in report.repeats if each.row.number <= row.rounds]
+    context = {
+        "watch": row,
+        "step": _step(row),
+        "report": report,
+        "first_repeats": first,
+        "asking": [each for each in first if not each.over],
+        "rows": [_row(report, each) for each in reversed(report.charted)],
+        "answered_by": _answered_by(report),
+        "charts": charts_of(report),
+        "unseen": unseen_share(report.answers) if report.chart and not report.chart.spread else None,
+        "noted": {(concern.kind, concern.number) for concern in map(Concern.from_json, row.concerns)},
+        "navigation": "benchmark:runs",
+    }
+    return render(request, "judge/watches/watch.html", access.context | context)
+
+
+def _step(row: AnchorWatch) -> str:
+    return str(suite_named(row.run.suite).step(row.step).label)
+
+
+def _done(request: HttpRequest, row: AnchorWatch) -> HttpResponse:
+    action, now = request.POST.get("action"), timezone.now()
+    if action == "ask":
+        number = made_once(request, lambda: str(ask_again(by=request.user, watch=row, now=now).number))
+        _tell_asked(request, row.repeats.get(number=number))
+    elif action == "stop":
+        stop_watch(by=request.user, watch=row)
+        messages.success(request, _("The anchors are asked no more."))
+    elif action == "resume":
+        resume_watch(by=request.user, watch=row, now=now)
+        messages.success(request, _("The anchors are asked on schedule again."))
+    elif action == "note":
+        note_concerns(by=request.user, watch=row, now=now)
+        messages.success(request, _("Noted; the overview says no more of it."))
+    else:
+        messages.error(request, _("There is no such action."))
+    return redirect("judge:watch", row.project.slug, row.uid)
+
+
+def _tell_asked(request: HttpRequest, repeat: AnchorRepeat) -> None:
+    if repeat.run_id:
+        messages.success(request, _("Repeat {number} is asked.").format(number=repeat.number))
+    else:
+        messages.error(request, _("Repeat {number} could not begin: see why below.").format(number=repeat.number))
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatRow:
+    """A repeat with the limits of its mean, where it is in the chart, and the names of the models that answered."""
+
+    repeat: Repeated
+    batch: Batch | None
+    models: list[str]
+
+
+def _row(report: WatchReport, each: Repeated) -> RepeatRow:
+    names = [identity_name(identity) for identity in each.identities]
+    return RepeatRow(each, report.batches.get(each.row.number), names)
+
+
+def _answered_by(report: WatchReport) -> list[str]:
+    """Return the names of who answered at the start."""
+    names = [identity_name(identity) for each in report.repeats for identity in each.identities if not each.watched]
+    return list(dict.fromkeys(names))
