@@ -2,16 +2,116 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from benchmark.controls.contract import Control, Controllable
-from benchmark.controls.distracting import DISTRACTED
+from benchmark.controls.contract import CHINESE, Control, Controllable, drawn_number, drawn_order
+from benchmark.controls.lists.sentences import SENTENCES
 from benchmark.controls.renaming import RENAMED
-from benchmark.controls.shuffling import SHUFFLED
-from benchmark.controls.storyless import STORYLESS
 from benchmark.suites.questions import BadQuestion, Sample
 from benchmark.suites.settings import Settings
+from core.messages import gettext_noop
+
+_END = {"en": re.compile(r"(?<=[a-z]{2}[.!?])[ \n]+(?=[A-Z])"), "zh": re.compile(r"(?<=[。！？])(?=[^”’」』\s])")}
+
+
+def distracted(sample: Sample, controllable: Controllable, seed: int) -> Sample:
+    """Return the sample with a sentence more in its story, between two others or, of a story of one sentence, at its
+    end; the same for all samples of a cluster."""
+    story = sample.content.get(controllable.story)
+    if not story:
+        return sample
+    language = controllable.language(sample)
+    drawn = (seed, sample.cluster, language)
+    sentence = SENTENCES[language][drawn_number(len(SENTENCES[language]), *drawn, "sentence")]
+    if controllable.relined and isinstance(story, list):
+        at = 1 + drawn_number(len(story) - 1, *drawn, "place") if story[1:] else 1
+        origins = [*range(at), None, *range(at, len(story))]
+        return controllable.relined(sample, [*story[:at], sentence, *story[at:]], origins)
+    content = {**sample.content, controllable.story: _with(story, sentence, language, drawn)}
+    return replace(sample, content=content)
+
+
+def _with(story: str, sentence: str, language: str, drawn: tuple[object, ...]) -> str:
+    space = "" if language == CHINESE else " "
+    ends = [match.start() for match in _END[language].finditer(story) if _outside_quotes(story[: match.start()])]
+    if not ends:
+        return f"{story.rstrip()}{space}{sentence}"
+    at = ends[drawn_number(len(ends), *drawn, "place")]
+    return f"{story[:at]}{space}{sentence}{story[at:]}"
+
+
+def _outside_quotes(before: str) -> bool:
+    return before.count('"') % 2 == 0 and before.count("“") == before.count("”")
+
+
+DISTRACTED = Control(
+    "distracted",
+    gettext_noop("an irrelevant sentence"),
+    gettext_noop("The story has a sentence more, which bears on nothing."),
+    gettext_noop("what was better without it hung on the wording of the story"),
+    gettext_noop("It has no story."),
+    gettext_noop("Its questions have no story."),
+    distracted,
+    lambda controllable: bool(controllable.story),
+)
+
+
+INSTEAD = {
+    "en": "(The text is left out. Answer as best you can without it.)",
+    "zh": "（原文已略去，请在没有原文的情况下尽量作答。）",
+}
+"""The text in the place of a story."""
+
+
+def storyless(sample: Sample, controllable: Controllable, seed: int) -> Sample:
+    """Return the sample with a sentence in the place of its story that says that it is left out."""
+    if not sample.content.get(controllable.story):
+        return sample
+    instead = INSTEAD[controllable.language(sample)]
+    if controllable.relined:
+        return controllable.relined(sample, [instead], [None])
+    return replace(sample, content={**sample.content, controllable.story: instead})
+
+
+STORYLESS = Control(
+    "storyless",
+    gettext_noop("question without its story"),
+    gettext_noop("A question is asked without its story."),
+    gettext_noop("what is left without the story is what cues in the question alone give, or what was remembered"),
+    gettext_noop("It has no story."),
+    gettext_noop("Its questions have no story."),
+    storyless,
+    lambda controllable: bool(controllable.story),
+)
+
+
+OPTIONS = "options"
+
+
+def shuffled(sample: Sample, controllable: Controllable, seed: int) -> Sample:
+    """Return the sample with its options in another order than they were in, where it has two or more."""
+    count = len(sample.content.get(OPTIONS, ()))
+    if count < 2 or controllable.reordered is None:
+        return sample
+    places = [*map(str, range(count))]
+    order = drawn_order(places, seed, sample.key, OPTIONS)
+    order = order if order != places else [*order[1:], order[0]]
+    return controllable.reordered(sample, [*map(int, order)])
+
+
+SHUFFLED = Control(
+    "shuffled",
+    gettext_noop("shuffled options"),
+    gettext_noop("The options stand in another order."),
+    gettext_noop("what was better in the order as published hung on the place of the right option"),
+    gettext_noop("It has no options to be shuffled."),
+    gettext_noop("Its questions have no options to be shuffled."),
+    shuffled,
+    lambda controllable: controllable.reordered is not None,
+)
+
 
 CONTROLS = {control.name: control for control in (RENAMED, SHUFFLED, STORYLESS, DISTRACTED)}
 CONTROL = "control"

@@ -3,13 +3,9 @@ file and its place here."""
 
 from __future__ import annotations
 
+from benchmark.methods.answering import COT, PLAIN, S2A, SELF_ASK, SIMTOM
 from benchmark.methods.contract import Method
-from benchmark.methods.cot import COT
 from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEPTOM
-from benchmark.methods.plain import PLAIN
-from benchmark.methods.s2a import S2A
-from benchmark.methods.self_ask import SELF_ASK
-from benchmark.methods.simtom import SIMTOM
 
 METHODS = (PLAIN, COT, SELF_ASK, S2A, SIMTOM, PERCEPTOM, ORACLE_PERCEPTION)
 

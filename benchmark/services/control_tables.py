@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from benchmark.controls.chosen import CONTROLS
-from benchmark.controls.storyless import STORYLESS
+from benchmark.controls.chosen import CONTROLS, STORYLESS
 from benchmark.domain.beside import ControlResults, ControlRow, Left
 from benchmark.domain.drawn import Plot
 from benchmark.domain.plots import control_differences, without_story

@@ -13,9 +13,8 @@ from django.db.models import Count, Max
 from annotation.models import Project, User
 from annotation.services import audit
 from benchmark.models import Dataset, DatasetSample
-from benchmark.services import gold_digests
-from benchmark.services.gold_digests import digest_of, present_digest
-from benchmark.services.gold_samples import samples_of
+from benchmark.services import gold_samples
+from benchmark.services.gold_samples import digest_of, present_digest, samples_of
 from core.messages import Sentence, gettext_noop
 from core.plain import Json
 
@@ -34,9 +33,9 @@ def publish_version(*, by: User | None, project: Project, note: str = "") -> tup
     Raises PublishRefused where no story is settled.
     """
     Project.objects.select_for_update().get(pk=project.pk)  # two at once would take one number
-    stories = gold_digests.states(project)
+    stories = gold_samples.states(project)
     rows = dict(samples_of(project, list(stories)))
-    gold_digests.keep(stories, rows)
+    gold_samples.keep(stories, rows)
     samples = [row for row in rows.values() if row is not None]
     if not samples:
         raise PublishRefused(

@@ -18,7 +18,7 @@ from benchmark.access import closed_to, dataset_of, sees_results
 from benchmark.forms.datasets import AudienceForm, CopyForm, PublishForm
 from benchmark.models import Audience, Dataset, Run
 from benchmark.services import datasets as service
-from benchmark.services import gold_digests
+from benchmark.services import gold_samples
 from benchmark.services.datasets import Cells, Difference, contents_of
 from benchmark.services.imports import copy_in_archive, import_archive
 from benchmark.services.visibility import set_audience, visibility_of
@@ -129,7 +129,7 @@ def reading_gold(request: HttpRequest, access: ProjectAccess) -> ReadGold:
     that the gold could be."""
     if not access.project.datasets.filter(suite="").exists():
         return ReadGold()
-    gold = gold_digests.present(access.project, AT_ONCE)
+    gold = gold_samples.present(access.project, AT_ONCE)
     if gold.progress.done == gold.progress.total:
         return ReadGold(version=service.version_of(access.project, gold.digest))
     context = {"label": gettext("Reading the gold of changed stories"), "counted": gold.progress}

@@ -20,7 +20,7 @@ from annotation.services.progress import Progress
 from annotation.services.splits import make_split, put_in_split
 from annotation.services.table_assignment import plan_tables
 from annotation.services.withdrawals import take_back, withdraw
-from benchmark.services.gold_digests import present_digest
+from benchmark.services.gold_samples import present_digest
 
 PAGE = "/p/minds/stories/"
 

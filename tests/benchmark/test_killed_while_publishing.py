@@ -13,7 +13,7 @@ from annotation.models import AuditEvent, Project
 from benchmark.models import Dataset, DatasetSample
 from benchmark.services import datasets
 from benchmark.services.datasets import publish_version
-from benchmark.services.gold_digests import present_digest
+from benchmark.services.gold_samples import present_digest
 from tests.benchmark.settled import settle
 
 pytestmark = pytest.mark.django_db(transaction=True)

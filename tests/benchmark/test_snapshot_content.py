@@ -14,9 +14,9 @@ from annotation.services.adjudication import adjudicate, undo_decision
 from annotation.services.projects import change_settings
 from annotation.services.splits import put_in_split
 from benchmark.models import Dataset
-from benchmark.services import gold_digests
+from benchmark.services import gold_samples
 from benchmark.services.datasets import difference, gold_is_published, publish_version, version_of
-from benchmark.services.gold_digests import present_digest
+from benchmark.services.gold_samples import present_digest
 from tests.benchmark.settled import published, settle
 
 pytestmark = pytest.mark.django_db
@@ -161,8 +161,8 @@ def read_anew(monkeypatch) -> list[int]:
         seen.extend(Story.objects.filter(pk__in=stories).order_by("number").values_list("number", flat=True))
         return samples(project, stories)
 
-    samples = gold_digests.samples_of
-    monkeypatch.setattr(gold_digests, "samples_of", samples_of)
+    samples = gold_samples.samples_of
+    monkeypatch.setattr(gold_samples, "samples_of", samples_of)
     return seen
 
 

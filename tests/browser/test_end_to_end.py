@@ -32,7 +32,7 @@ ROWS = [("world", "The key is in the drawer.")] + [
 PUBLISHED = """
 import json
 from annotation.models import Project
-from benchmark.services.gold_digests import present_digest
+from benchmark.services.gold_samples import present_digest
 project = Project.objects.get()
 digest = present_digest(project)
 print(json.dumps([[one.version, one.digest == digest, one.samples.count()] for one in project.datasets.all()]))

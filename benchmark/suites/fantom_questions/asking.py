@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from benchmark.controls.contract import Controllable, Spellings
-from benchmark.controls.places import texts_at
-from benchmark.controls.spellings import single_names, spelled
+from benchmark.controls.renaming import single_names, spelled, texts_at
 from benchmark.methods.contract import Method, Put
 from benchmark.methods.perceptom import NOTHING_PERCEIVED, PERCEPTOM
 from benchmark.suites.fantom_questions.data import ANSWERABILITY, CHOICE, DISTANCE, FACT, INFORMATION, LIST, YES, YES_NO

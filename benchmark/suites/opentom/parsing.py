@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from benchmark.methods.cot import COT
+from benchmark.methods.answering import COT
 from benchmark.suites.closed_sets import main_clause, outside, outside_place, place_in, without_denied, words
 from benchmark.suites.opentom.data import (
     ACCESSIBILITY,

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from benchmark.methods.answering import COT, FIRST, in_session
 from benchmark.methods.contract import PEOPLE, Put
-from benchmark.methods.cot import COT
-from benchmark.methods.in_session import FIRST, in_session
 from benchmark.methods.perceptom import PERCEIVE, all_perceived
 from benchmark.methods.program import method_named, parsed_by, program_of, request_by, steps_with, wording_digest
 from benchmark.methods.registry import methods_for

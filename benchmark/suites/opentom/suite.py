@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchmark.controls.contract import Controllable
-from benchmark.methods.cot import COT
+from benchmark.methods.answering import COT
 from benchmark.methods.perceptom import NOTHING_PERCEIVED, PERCEPTOM
 from benchmark.methods.program import method_setting
 from benchmark.suites.answers import AnswerIds

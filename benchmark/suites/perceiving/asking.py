@@ -10,9 +10,9 @@ from statistics import fmean
 from typing import Any
 
 from benchmark.domain.parameters import Options
+from benchmark.methods.answering import prompt
 from benchmark.methods.contract import PEOPLE, PERCEIVERS, Put
 from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEPTOM, asked_perceptions
-from benchmark.methods.plain import prompt
 from benchmark.methods.program import digest_of, program_of, steps_with
 from benchmark.methods.registry import methods_for
 from benchmark.suites.groups import LEFT_OUT, MetricGroup, Says

@@ -6,7 +6,7 @@ import string
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from benchmark.methods.perceptions import Perceived, perceptions_of, repaired_perceptions
+from benchmark.methods.perceptom import Perceived, perceptions_of, repaired_perceptions
 from benchmark.suites.fantom_questions.asking import score_of
 from benchmark.suites.fantom_questions.data import LIST, Row, row_of
 from benchmark.suites.fantom_questions.parsing import (

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmark.methods.perceptions import array_in
+from benchmark.methods.perceptom import array_in
 from benchmark.suites.answers import Answered, AnswerScores, BadAnswers, ParsedScores, read_answers
 from benchmark.suites.fantom_questions.data import (
     ACCESSIBLE,

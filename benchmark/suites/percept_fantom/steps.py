@@ -8,10 +8,17 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from benchmark.methods.answering import prompt
 from benchmark.methods.contract import Earlier, Method, Put, Scene
-from benchmark.methods.perceptions import Perceived, perceived_by
-from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEIVE, PERCEPTOM, asked_perceptions, perceptions_in
-from benchmark.methods.plain import prompt
+from benchmark.methods.perceptom import (
+    ORACLE_PERCEPTION,
+    PERCEIVE,
+    PERCEPTOM,
+    Perceived,
+    asked_perceptions,
+    perceived_by,
+    perceptions_in,
+)
 from benchmark.methods.program import method_named, parsed_by, request_by
 from benchmark.suites.fantom_questions.asking import TELL, answer_in, put_of, right_answer, task_of
 from benchmark.suites.fantom_questions.data import LIST

@@ -11,7 +11,7 @@ import string
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmark.methods.perceptions import Perceived, perceptions_of, repaired_perceptions
+from benchmark.methods.perceptom import Perceived, perceptions_of, repaired_perceptions
 from benchmark.suites.closed_sets import in_words, main_clause, outside_place, without_denied
 from benchmark.suites.perceiving.perceptions import ACCURACY, RECALL, WHOLE, Shares, makes_a_set, names_in, same_names
 from benchmark.suites.refusals import own_words

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from benchmark.methods.perceptions import array_in, perceptions_of
+from benchmark.methods.perceptom import array_in, perceptions_of
 from benchmark.suites.answers import Answered, BadAnswers, ParsedScores, read_answers
 from benchmark.suites.perceiving import asking
 from benchmark.suites.perceiving.perceptions import ACCURACY, SHARES, Shares

@@ -10,13 +10,9 @@ from dataclasses import replace
 
 from benchmark.controls.contract import CHINESE, ENGLISH
 from benchmark.controls.people import people_in
+from benchmark.methods.answering import COT, PLAIN, S2A, SELF_ASK, SIMTOM
 from benchmark.methods.contract import PEOPLE
-from benchmark.methods.cot import COT
-from benchmark.methods.plain import PLAIN
 from benchmark.methods.program import digest_of, method_named, program_of, request_by, steps_with, wording_digest
-from benchmark.methods.s2a import S2A
-from benchmark.methods.self_ask import SELF_ASK
-from benchmark.methods.simtom import SIMTOM
 from benchmark.suites.questions import Parsed, Question, Sample, Step
 from benchmark.suites.tombench import prompting
 from benchmark.suites.tombench.data import LANGUAGES, Item, OfferedOptions, item_of, shown_in

@@ -13,8 +13,7 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmark.controls.chosen import LISTS_VERSION
-from benchmark.controls.storyless import INSTEAD
+from benchmark.controls.chosen import INSTEAD, LISTS_VERSION
 from benchmark.models import DatasetSample, Run, RunItem
 from benchmark.services.archiving import delete_run
 from benchmark.services.asking import sample_asked

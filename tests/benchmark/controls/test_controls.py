@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.controls.chosen import CONTROLS, LISTS_VERSION, controlled, controls_of, senseless
+from benchmark.controls.chosen import CONTROLS, INSTEAD, LISTS_VERSION, controlled, controls_of, senseless
 from benchmark.controls.contract import Controllable
 from benchmark.controls.lists.people import FAMILY, GIVEN, PEOPLE
 from benchmark.controls.lists.sentences import SENTENCES
 from benchmark.controls.lists.things import CHINESE_OBJECTS, CHINESE_PLACES, OBJECTS, PLACES
-from benchmark.controls.storyless import INSTEAD
 from benchmark.suites.questions import BadQuestion, Sample
 from benchmark.suites.settings import Settings
 

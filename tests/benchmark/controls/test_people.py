@@ -8,8 +8,7 @@ import pytest
 
 from benchmark.controls.contract import CHINESE, ENGLISH, Controllable
 from benchmark.controls.people import people_in
-from benchmark.controls.renaming import renaming_of
-from benchmark.controls.spellings import others_in, single_names, spelled
+from benchmark.controls.renaming import others_in, renaming_of, single_names, spelled
 from benchmark.suites.fantom_questions.asking import CONTROLS as CONVERSATIONS
 from benchmark.suites.questions import Sample
 

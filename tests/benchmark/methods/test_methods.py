@@ -7,17 +7,30 @@ from dataclasses import replace
 
 import pytest
 
+from benchmark.methods.answering import (
+    COT,
+    EXTRACT,
+    FIRST,
+    PERSPECTIVE,
+    PLAIN,
+    S2A,
+    SELF_ASK,
+    SIMTOM,
+    final_answer,
+    in_session,
+)
 from benchmark.methods.contract import Put, Scene
-from benchmark.methods.cot import COT
-from benchmark.methods.in_session import FIRST, in_session
-from benchmark.methods.perceptions import array_in, perceived_by, perceptions_of, repaired_perceptions
-from benchmark.methods.perceptom import INVALID, ORACLE_PERCEPTION, PERCEIVE, PERCEPTOM
-from benchmark.methods.plain import PLAIN
+from benchmark.methods.perceptom import (
+    INVALID,
+    ORACLE_PERCEPTION,
+    PERCEIVE,
+    PERCEPTOM,
+    array_in,
+    perceived_by,
+    perceptions_of,
+    repaired_perceptions,
+)
 from benchmark.methods.program import method_named, method_setting, program_of, request_by, steps_with, wording_digest
-from benchmark.methods.reasoning import final_answer
-from benchmark.methods.s2a import EXTRACT, S2A
-from benchmark.methods.self_ask import SELF_ASK
-from benchmark.methods.simtom import PERSPECTIVE, SIMTOM
 from benchmark.suites.questions import Question, Sample, Step
 from benchmark.suites.settings import Settings
 

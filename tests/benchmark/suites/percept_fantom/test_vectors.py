@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmark.methods.perceptions import perceived_by, perceptions_of
+from benchmark.methods.perceptom import perceived_by, perceptions_of
 from benchmark.suites.fantom_questions.data import read_fantom
 from benchmark.suites.percept_fantom.data import annotated_sets, read_annotation, samples_of, utterances_of
 from benchmark.suites.percept_fantom.scoring import score_answers

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmark.methods.perceptions import perceived_by, perceptions_of
+from benchmark.methods.perceptom import perceived_by, perceptions_of
 from benchmark.suites.percept_tomi.data import load, read_percept_tomi
 from benchmark.suites.percept_tomi.disagreements import disagreements, main
 from benchmark.suites.percept_tomi.scoring import score_answers

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmark.methods.s2a import EXTRACT
-from benchmark.methods.simtom import PERSPECTIVE
+from benchmark.methods.answering import EXTRACT, PERSPECTIVE
 from benchmark.suites.questions import Question
 from benchmark.suites.settings import Settings
 from benchmark.suites.tombench.data import _sample, shown_in
