@@ -1,9 +1,8 @@
 """Dataset versions, prompts, runs, and what they came to. One aggregate a file."""
 
-from benchmark.models.dataset import Dataset, DatasetSample
+from benchmark.models.dataset import Dataset, DatasetSample, StoredPromptSet
 from benchmark.models.entered import EnteredKind, EnteredRow
 from benchmark.models.judge_test import JudgeTest, JudgeTestItem
-from benchmark.models.prompts import StoredPromptSet
 from benchmark.models.report import Snapshot, SnapshotItem, StoryScores
 from benchmark.models.run import (
     AnswerFormat,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
@@ -44,8 +43,37 @@ def publish_version(*, by: User | None, project: Project, note: str = "") -> tup
     digest = digest_of(project, [row.digest for row in samples])
     if published := Dataset.objects.filter(project=project, digest=digest).first():
         return published, False
-    newest = Dataset.objects.filter(project=project).aggregate(newest=Max("version"))["newest"] or 0
     methods = Counter(method for row in samples for cells in row.methods for method in cells)
+    dataset = keep_version(
+        samples,
+        by=by,
+        project=project,
+        digest=digest,
+        action="dataset.published",
+        details={"stories": len(samples)},
+        overlap=project.overlap,
+        unanimity_dimensions=project.unanimity_dimensions,
+        propositions_count=sum(len(row.beliefs) for row in samples),
+        left_out=len(rows) - len(samples),
+        methods=dict(sorted(methods.items())),
+        note=note,
+    )
+    return dataset, True
+
+
+def keep_version(
+    samples: Sequence[DatasetSample],
+    *,
+    by: User | None,
+    project: Project,
+    digest: str,
+    action: str,
+    details: Json,
+    **fields: Any,
+) -> Dataset:
+    """Keep samples, in their order, as the next version of a project, which the caller has locked: two at once would
+    take one number."""
+    newest = Dataset.objects.filter(project=project).aggregate(newest=Max("version"))["newest"] or 0
     dataset = Dataset.objects.create(
         project=project,
         version=newest + 1,
@@ -53,27 +81,16 @@ def publish_version(*, by: User | None, project: Project, note: str = "") -> tup
         schema_name=project.schema_name,
         schema_version=project.schema_version,
         rule_version=project.rule_version,
-        overlap=project.overlap,
-        unanimity_dimensions=project.unanimity_dimensions,
         stories_count=len(samples),
-        propositions_count=sum(len(row.beliefs) for row in samples),
-        left_out=len(rows) - len(samples),
-        methods=dict(sorted(methods.items())),
-        note=note,
         created_by=by,
+        **fields,
     )
     for position, row in enumerate(samples):
         row.dataset, row.position = dataset, position
     DatasetSample.objects.bulk_create(samples, batch_size=_AT_ONCE)
-    details = {"stories": len(samples), "digest": digest[:12]}
-    audit.record(
-        by=by,
-        project=project,
-        action="dataset.published",
-        target=Sentence("version {dataset}", dataset=dataset.version),
-        **details,
-    )
-    return dataset, True
+    target = Sentence("version {dataset}", dataset=dataset.version)
+    audit.record(by=by, project=project, action=action, target=target, **details, digest=digest[:12])
+    return dataset
 
 
 def version_of(project: Project, digest: str | None) -> Dataset | None:
@@ -119,106 +136,71 @@ Place = tuple[str, str, int]
 """(actor, belief, how many equal rows stand before it in its table)"""
 
 
-@dataclass(slots=True)
-class Cells:
-    """Labels that people gave, cell by cell and person by person: how many are new, gone or other ones, and in which
-    stories."""
+def difference(old: Dataset, new: Dataset, closed: Set[int] = frozenset()) -> Json:
+    """Return the changes between two versions of gold, without stories in `closed`; stories are numbers.
 
-    counts: Counter = field(default_factory=Counter)
-    stories: list[int] = field(default_factory=list)
+    {"added", "removed", "retold", "reordered": stories, "changed": [{"number", "rows_added", "rows_removed", "cells":
+    [(actor, belief, dimension, before, after)]}], "labels": changed labels by dimension, "moved": [(number, split
+    before, after)], "rules": [(rule, before, after)], "settled": cells by (method before, after), "votes" and
+    "adjudications": (labels by "new", "gone" and "changed", stories)}
+    """
+    before, after = (
+        {row.number: row for row in version.samples.all() if row.number not in closed} for version in (old, new)
+    )
+    rules = ((rule, getattr(old, name), getattr(new, name)) for name, rule in RULES.items())
+    found: Json = {
+        "added": sorted(after.keys() - before.keys()),
+        "removed": sorted(before.keys() - after.keys()),
+        **{name: [] for name in ("retold", "reordered", "changed", "moved")},
+        "labels": Counter(),
+        "rules": [rule for rule in rules if rule[1] != rule[2]],
+        "settled": Counter(),
+        "votes": (Counter(), []),
+        "adjudications": (Counter(), []),
+    }
+    for number in sorted(before.keys() & after.keys()):
+        if before[number].digest != after[number].digest:
+            _compare(found, before[number], after[number])
+    return found
 
-    def compare(self, number: int, before: Mapping[tuple, str], after: Mapping[tuple, str]) -> None:
-        """Labels by (user name, proposition, place of the dimension) of one story."""
+
+def _compare(found: Json, old: DatasetSample, new: DatasetSample) -> None:
+    number = old.number
+    if (old.text, old.category) != (new.text, new.category):
+        found["retold"].append(number)
+    if old.split != new.split:
+        found["moved"].append((number, old.split, new.split))
+    before, after = (_by_place(row, [belief["labels"] for belief in row.beliefs]) for row in (old, new))
+    cells = [
+        (*proposition[:2], key, label, after[proposition].get(key, ""))
+        for proposition in before.keys() & after.keys()
+        for key, label in before[proposition].items()
+        if label != after[proposition].get(key, "")
+    ]
+    found["labels"].update(key for _, _, key, _, _ in cells)
+    added, removed = len(after.keys() - before.keys()), len(before.keys() - after.keys())
+    if cells or added or removed:
+        change = {"number": number, "rows_added": added, "rows_removed": removed, "cells": sorted(cells)}
+        found["changed"].append(change)
+    elif old.beliefs != new.beliefs:
+        found["reordered"].append(number)
+    methods = [_by_place(row, row.methods) for row in (old, new)]
+    for proposition in methods[0].keys() & methods[1].keys():
+        pairs = zip(methods[0][proposition], methods[1][proposition], strict=True)
+        found["settled"].update(pair for pair in pairs if pair[0] != pair[1])
+    for name in ("votes", "adjudications"):
+        before, after = (_cells(row, getattr(row, name)) for row in (old, new))
         kinds = Counter(
             "new" if not before.get(cell) else "gone" if not after.get(cell) else "changed"
             for cell in before.keys() | after.keys()
             if before.get(cell, "") != after.get(cell, "")
         )
-        self.counts += kinds
-        self.stories += [number] if kinds else []
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """A story whose propositions or labels are others: how many rows came and went, and (actor, belief, dimension,
-    before, after) of each cell."""
-
-    number: int
-    rows_added: int
-    rows_removed: int
-    cells: Sequence[tuple[str, str, str, str, str]]
-
-
-@dataclass(slots=True)
-class Difference:
-    """The changes from `old` to `new`. Stories are numbers; `labels` counts changed labels by dimension.
-
-    `moved` has (number, split before, split after), `rules` (what, before, after) and `settled` cells by (method
-    before, method after).
-    """
-
-    added: list[int] = field(default_factory=list)
-    removed: list[int] = field(default_factory=list)
-    retold: list[int] = field(default_factory=list)
-    reordered: list[int] = field(default_factory=list)
-    changed: list[Changed] = field(default_factory=list)
-    labels: Counter = field(default_factory=Counter)
-    moved: list[tuple[int, str, str]] = field(default_factory=list)
-    rules: list[tuple[str, str, str]] = field(default_factory=list)
-    settled: Counter = field(default_factory=Counter)
-    votes: Cells = field(default_factory=Cells)
-    adjudications: Cells = field(default_factory=Cells)
-
-
-def difference(old: Dataset, new: Dataset, closed: Set[int] = frozenset()) -> Difference:
-    """Stories in `closed` are taken out of both before anything is compared or counted."""
-    before, after = (
-        {row.number: row for row in version.samples.all() if row.number not in closed} for version in (old, new)
-    )
-    difference = Difference(sorted(after.keys() - before.keys()), sorted(before.keys() - after.keys()))
-    pairs = ((rule, getattr(old, name), getattr(new, name)) for name, rule in RULES.items())
-    difference.rules = [rule for rule in pairs if rule[1] != rule[2]]
-    for number in sorted(before.keys() & after.keys()):
-        if before[number].digest != after[number].digest:
-            _compare(difference, before[number], after[number])
-    return difference
-
-
-def _compare(difference: Difference, old_story: DatasetSample, new_story: DatasetSample) -> None:
-    number = old_story.number
-    if (old_story.text, old_story.category) != (new_story.text, new_story.category):
-        difference.retold.append(number)
-    if old_story.split != new_story.split:
-        difference.moved.append((number, old_story.split, new_story.split))
-    changes = _changes(old_story, new_story, difference.labels)
-    if changes.cells or changes.rows_added or changes.rows_removed:
-        difference.changed.append(changes)
-    elif old_story.beliefs != new_story.beliefs:
-        difference.reordered.append(number)
-    methods = [_by_place(row, row.methods) for row in (old_story, new_story)]
-    for proposition in methods[0].keys() & methods[1].keys():
-        pairs = zip(methods[0][proposition], methods[1][proposition], strict=True)
-        difference.settled.update(pair for pair in pairs if pair[0] != pair[1])
-    if old_story.votes != new_story.votes:
-        difference.votes.compare(number, *(_cells(row, row.votes) for row in (old_story, new_story)))
-    if old_story.adjudications != new_story.adjudications:
-        difference.adjudications.compare(number, *(_cells(row, row.adjudications) for row in (old_story, new_story)))
-
-
-def _changes(old_story: DatasetSample, new_story: DatasetSample, labels: Counter) -> Changed:
-    old, new = (_by_place(row, [belief["labels"] for belief in row.beliefs]) for row in (old_story, new_story))
-    cells = []
-    for proposition in old.keys() & new.keys():
-        for key, before in old[proposition].items():
-            after = new[proposition].get(key, "")
-            if before != after:
-                labels[key] += 1
-                cells.append((proposition[0], proposition[1], key, before, after))
-    return Changed(old_story.number, len(new.keys() - old.keys()), len(old.keys() - new.keys()), sorted(cells))
+        found[name][0].update(kinds)
+        found[name][1].extend([number] if kinds else [])
 
 
 def _by_place(story: DatasetSample, values: list[Any]) -> dict[Place, Any]:
-    """`values`, one a proposition, by the proposition."""
+    """Return `values`, one per proposition, by the proposition."""
     seen: Counter = Counter()
     by_proposition = {}
     for belief, value in zip(story.beliefs, values, strict=True):
@@ -229,6 +211,7 @@ def _by_place(story: DatasetSample, values: list[Any]) -> dict[Place, Any]:
 
 
 def _cells(story: DatasetSample, people: Mapping[str, list[list[str]]]) -> dict[tuple, str]:
+    """Return the labels by (user name, proposition, place of the dimension)."""
     return {
         (name, proposition, at): label
         for name, rows in people.items()

@@ -15,13 +15,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from django.db import transaction
-from django.db.models import Max
 
 from annotation.models import Project, User
-from annotation.services import audit
 from benchmark.domain.parameters import Options
 from benchmark.models import Dataset, DatasetSample
 from benchmark.services.asking import DatasetResources, sample_of, settings_of
+from benchmark.services.datasets import keep_version
 from benchmark.services.plans import Plan, RunRefused, draft_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.copies import BadImport, Imported
@@ -203,22 +202,20 @@ def checked(settings: Sequence[Setting], options: Options) -> Options:
 def keep_copy(*, by: User | None, project: Project, copy: Copy, note: str = "") -> tuple[Dataset, bool]:
     """(the dataset of these samples, whether it is a new one)."""
     suite, imported, digest_of_all = copy.suite, copy.imported, copy.digest
-    Project.objects.select_for_update().get(pk=project.pk)  # two at once would take one number
+    Project.objects.select_for_update().get(pk=project.pk)
     if existing := copy.kept_in(project):
         return existing, False
-    newest = Dataset.objects.filter(project=project).aggregate(newest=Max("version"))["newest"] or 0
-    dataset = Dataset.objects.create(
+    samples = [_row(at, *row) for at, row in enumerate(zip(imported.samples, copy.digests, strict=True))]
+    dataset = keep_version(
+        samples,
+        by=by,
         project=project,
-        version=newest + 1,
         digest=digest_of_all,
+        action="dataset.imported",
+        details={"suite": suite.name, "samples": len(samples)},
         suite=suite.name,
-        stories_count=len(imported.samples),
         propositions_count=0,
-        schema_name=project.schema_name,
-        schema_version=project.schema_version,
-        rule_version=project.rule_version,
         note=storable(note)[:200],
-        created_by=by,
         origin={
             "title": storable(imported.title),
             "licence": storable(imported.licence),
@@ -227,17 +224,6 @@ def keep_copy(*, by: User | None, project: Project, copy: Copy, note: str = "") 
             "unchecked": imported.unchecked,
             "problems": [_plain(problem) for problem in imported.problems],
         },
-    )
-    rows = zip(imported.samples, copy.digests, strict=True)
-    samples = [_row(dataset, at, sample, digest) for at, (sample, digest) in enumerate(rows)]
-    DatasetSample.objects.bulk_create(samples, batch_size=_AT_ONCE)
-    details = {"suite": suite.name, "samples": len(samples), "digest": digest_of_all[:12]}
-    audit.record(
-        by=by,
-        project=project,
-        action="dataset.imported",
-        target=Sentence("version {dataset}", dataset=dataset.version),
-        **details,
     )
     transaction.on_commit(lambda: derive_ahead(dataset, samples), robust=True)
     return dataset, True
@@ -279,9 +265,9 @@ def _wrong_name(sample: Sample) -> str:
     return ""
 
 
-def _row(dataset: Dataset, at: int, sample: Sample, digest: str) -> DatasetSample:
+def _row(at: int, sample: Sample, digest: str) -> DatasetSample:
     return DatasetSample(
-        dataset=dataset, position=at, number=at + 1, key=storable(sample.key), cluster=storable(sample.cluster),
+        number=at + 1, key=storable(sample.key), cluster=storable(sample.cluster),
         group=storable(sample.group),
         category=storable(sample.category[:120]), split=storable(sample.split[:40]), content=_plain(sample.content),
         gold=_plain(sample.gold),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access
+from annotation.domain.schema import Schema
 from annotation.models import Role
 from annotation.services.kept import AT_ONCE
 from annotation.services.progress import has_settled_stories
@@ -19,7 +20,7 @@ from benchmark.forms.datasets import AudienceForm, CopyForm, PublishForm
 from benchmark.models import Audience, Dataset, Run
 from benchmark.services import datasets as service
 from benchmark.services import gold_samples
-from benchmark.services.datasets import Cells, Difference, contents_of
+from benchmark.services.datasets import contents_of
 from benchmark.services.imports import copy_in_archive, import_archive
 from benchmark.services.visibility import set_audience, visibility_of
 from benchmark.suites.contract import Suite
@@ -107,33 +108,24 @@ def _publish(request: HttpRequest, access: ProjectAccess, note: str) -> str:
 def present(request: HttpRequest, slug: str) -> HttpResponse:
     """Say whether the present gold is a version already: a fragment, as changed stories are read first."""
     access = project_access(request.user, slug, role=Role.EXPERT)
-    read = reading_gold(request, access)
-    if read.waiting:
-        return read.waiting
+    waiting, same = reading_gold(request, access)
+    if waiting:
+        return waiting
     newest = access.project.datasets.filter(suite="").only("version", "digest", "project").first()
-    gold_context = {"settled": has_settled_stories(access.project), "same": read.version, "newest": newest}
+    gold_context = {"settled": has_settled_stories(access.project), "same": same, "newest": newest}
     return render(request, "benchmark/datasets/_present.html", access.context | gold_context)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadGold:
-    """Result of a look at the present gold: a bar that asks for more, where stories are left to read, or the version
-    that it is."""
-
-    waiting: HttpResponse | None = None
-    version: Dataset | None = None
-
-
-def reading_gold(request: HttpRequest, access: ProjectAccess) -> ReadGold:
-    """Read some of the stories that changed since their gold was last read; nothing is read where nothing is published
-    that the gold could be."""
+def reading_gold(request: HttpRequest, access: ProjectAccess) -> tuple[HttpResponse | None, Dataset | None]:
+    """Read some of the stories that changed since their gold was last read. Returns (a bar that asks for more while
+    stories are left, the version that the gold is)."""
     if not access.project.datasets.filter(suite="").exists():
-        return ReadGold()
+        return None, None
     gold = gold_samples.present(access.project, AT_ONCE)
     if gold.progress.done == gold.progress.total:
-        return ReadGold(version=service.version_of(access.project, gold.digest))
+        return None, service.version_of(access.project, gold.digest)
     context = {"label": gettext("Reading the gold of changed stories"), "counted": gold.progress}
-    return ReadGold(render(request, "components/counting.html", context | {"address": request.get_full_path()}))
+    return render(request, "components/counting.html", context | {"address": request.get_full_path()}), None
 
 
 @require_POST
@@ -247,18 +239,18 @@ def difference(request: HttpRequest, slug: str, old: int, new: int) -> HttpRespo
         "old": before,
         "new": after,
         "difference": changes,
-        "changed": [_named(change, schema) for change in changes.changed[:MOST_CHANGES]],
-        "left": max(0, len(changes.changed) - MOST_CHANGES),
+        "changed": [_named(change, schema) for change in changes["changed"][:MOST_CHANGES]],
+        "left": max(0, len(changes["changed"]) - MOST_CHANGES),
         "hidden": len(closed & {*_numbers(before), *_numbers(after)}) if closed else 0,
         "labels": [
-            (dimension.name, changes.labels[dimension.key])
+            (dimension.name, changes["labels"][dimension.key])
             for dimension in schema.dimensions
-            if changes.labels[dimension.key]
+            if changes["labels"][dimension.key]
         ],
-        "most": max(changes.labels.values(), default=0),
-        "cells": changes.labels.total(),
+        "most": max(changes["labels"].values(), default=0),
+        "cells": changes["labels"].total(),
         "made": _sentences(changes),
-        "moved": changes.moved[:MOST_CHANGES],
+        "moved": changes["moved"][:MOST_CHANGES],
     }
     return render(request, "benchmark/datasets/difference.html", access.context | context)
 
@@ -267,17 +259,17 @@ def _numbers(dataset: Dataset) -> Iterable[int]:
     return dataset.samples.values_list("number", flat=True)
 
 
-def _named(change: service.Changed, schema) -> service.Changed:
-    """Return the change with its dimensions called as people call them."""
-    cells = [(actor, belief, schema[key].name, *labels) for actor, belief, key, *labels in change.cells]
-    return replace(change, cells=cells)
+def _named(change: Json, schema: Schema) -> Json:
+    """Return the change with the names of its dimensions."""
+    cells = [(actor, belief, schema[key].name, *labels) for actor, belief, key, *labels in change["cells"]]
+    return change | {"cells": cells}
 
 
-def _sentences(changes: Difference) -> list[str]:
+def _sentences(changes: Json) -> list[str]:
     """Say what changed in the way gold was made, in sentences without names."""
     sentences = [
         Sentence("{what}: {before} became {after}.", what=what, before=before, after=after)
-        for what, before, after in changes.rules
+        for what, before, after in changes["rules"]
     ]
     sentences += [
         Sentence(
@@ -286,40 +278,31 @@ def _sentences(changes: Difference) -> list[str]:
             before=SETTLED.get(before, before),
             now=SETTLED.get(after, after),
         )
-        for (before, after), cells in sorted(changes.settled.items())
+        for (before, after), cells in sorted(changes["settled"].items())
     ]
-    sentences += _change_sentences(changes.votes, gettext_noop("vote"), gettext_noop("votes"))
-    return sentences + _change_sentences(
-        changes.adjudications, gettext_noop("decision by an expert"), gettext_noop("decisions by experts")
-    )
+    sentences += _change_sentences(*changes["votes"], gettext_noop("vote"), gettext_noop("votes"))
+    one, many = gettext_noop("decision by an expert"), gettext_noop("decisions by experts")
+    return sentences + _change_sentences(*changes["adjudications"], one, many)
 
 
-def _change_sentences(cells: Cells, singular: str, many: str) -> list[str]:
+def _change_sentences(counts: Counter, stories: Sequence[int], singular: str, many: str) -> list[str]:
     kinds = {"new": "new", "gone": "withdrawn", "changed": "changed"}
     parts = [
-        quantity(cells.counts[kind], worded(kind_word, singular), worded(kind_word, many))
+        quantity(counts[kind], worded(kind_word, singular), worded(kind_word, many))
         for kind, kind_word in kinds.items()
-        if cells.counts[kind]
+        if counts[kind]
     ]
-    return (
-        [
-            Sentence(
-                "{parts}, in {stories}.", parts=listed(parts), stories=quantity(len(cells.stories), "story", "stories")
-            )
-        ]
-        if parts
-        else []
-    )
+    in_stories = quantity(len(stories), "story", "stories")
+    return [Sentence("{parts}, in {stories}.", parts=listed(parts), stories=in_stories)] if parts else []
 
 
 @require_GET
 def stale_runs(request: HttpRequest, slug: str) -> HttpResponse:
     """Runs whose version the present gold is not: a fragment, as changed stories are read first."""
     access = project_access(request.user, slug, role=Role.EXPERT)
-    read = reading_gold(request, access)
-    if read.waiting:
-        return read.waiting
-    present = read.version
+    waiting, present = reading_gold(request, access)
+    if waiting:
+        return waiting
     runs = Run.objects.listed().filter(project=access.project).exclude(dataset=present).select_related("dataset")
     rows = list(runs.only("uid", "title", "created_at", "dataset__version")[:51])
     # A run's title can name its models: those who may not see results see how many there are.

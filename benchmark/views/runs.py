@@ -113,10 +113,9 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
     of.
     """
     access = results_access(request.user, slug)
-    read = reading_gold(request, access)
-    if read.waiting:
-        return read.waiting
-    present = read.version
+    waiting, present = reading_gold(request, access)
+    if waiting:
+        return waiting
     used = Run.objects.listed().filter(project=access.project, dataset__suite="").order_by("-dataset__version")
     runs = Counter(used.values_list("dataset__version", flat=True))
     stale = {version: count for version, count in runs.items() if present is None or version != present.version}

@@ -117,7 +117,7 @@ class CallQuerySet(models.QuerySet):
 
 
 class Call(OpaqueModel):
-    """One logical call, a row of the ledger: a request body asked of a model once (workers/domain/ledger_key.py).
+    """One logical call, a row of the ledger: a request body asked of a model once (workers/services/planning.py).
     Answers are kept whole."""
 
     key = models.CharField(max_length=64, unique=True)

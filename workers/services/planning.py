@@ -9,10 +9,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from core.digests import json_digest
 from core.ids import new_uid
 from core.messages import Sentence, gettext_noop
 from core.texts import canonical
-from workers.domain.ledger_key import call_key
 from workers.domain.pricing import Extent, estimated_tokens
 from workers.models import Call, CallState, Endpoint, Item
 from workers.models.call import COMPLETED
@@ -20,6 +20,17 @@ from workers.providers.contract import Backend, Request, for_endpoint
 from workers.providers.errors import BackendError
 from workers.providers.options import LIMITS
 from workers.services.handlers import HandlerUnknown, handler_of
+
+
+def call_key(*, provider: str, base_url: str, model: str, revision: str, body: Mapping[str, Any], sample: int) -> str:
+    """Return the key of a call: SHA-256, 64 hexadecimal digits.
+
+    The model is part of the key beside the body, and so is the server: two servers may offer different weights under
+    one name.
+    """
+    parts = [provider, base_url.rstrip("/"), model, revision, sample, canonical(body)]
+    return json_digest(parts, ensure_ascii=False)
+
 
 log = logging.getLogger(__name__)
 AHEAD, CHUNK = 256, 64

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.texts import canonical, storable
-from workers.domain.ledger_key import call_key
+from workers.services.planning import call_key
 
 WHERE = {"provider": "openai", "base_url": "http://a.example/v1", "model": "tiny", "revision": "", "sample": 0}
 BODY = {"model": "tiny", "messages": [{"role": "user", "content": "Wo ist der Schlüssel? 🔑"}], "seed": None}
