@@ -158,8 +158,7 @@ class AnswersForm(SampleFields):
         return sum(upload.size for upload in self.cleaned_data["files"]) > importing.BYTES_AT_ONCE
 
     def keep(self, *, by: User, now: datetime) -> Run:
-        """Keep the answers of a valid form as a run, which a worker reads where they are many. Raises BadFile,
-        RunRefused."""
+        """Keep the answers of a valid form as a run; a worker reads large files. Raises BadFile, RunRefused."""
         if self.is_large:
             files = [(upload, upload.name) for upload in self.cleaned_data["files"]]
             return import_unread(by=by, files=files, plan=self.plan(), declared=self.declaration(), now=now)

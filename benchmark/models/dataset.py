@@ -18,8 +18,7 @@ IN_FULL_AT_ONCE = 500
 
 class DatasetQuerySet(models.QuerySet):
     def counting_runs(self) -> DatasetQuerySet:
-        """Annotate `runs_count`: the runs on each version, archived ones too, without deleted ones and those under a
-        control, which stand beside theirs."""
+        """Annotate `runs_count`: the runs on each version with archived ones, without deleted ones and controls."""
         return self.annotate(runs_count=models.Count("runs", filter=models.Q(runs__deleted_at=None, runs__control="")))
 
     def asked_about_by(self, suite: Suite) -> DatasetQuerySet:
@@ -93,8 +92,7 @@ class DatasetSampleQuerySet(models.QuerySet):
         return chosen.order_by("position")[:limit] if limit else chosen.order_by("position")
 
     def lean(self) -> DatasetSampleQuerySet:
-        """Return them without what they hold, most of what there is to read; `in_full` reads it, and one at a time
-        would take a query each."""
+        """Defer the contents of samples, which are most of the data; `in_full` reads them."""
         return self.defer("content", "gold", "methods", "votes", "adjudications")
 
 
@@ -141,8 +139,7 @@ class DatasetSample(models.Model):
 
     @classmethod
     def in_full(cls, samples: Iterable[DatasetSample]) -> Iterator[DatasetSample]:
-        """Yield the samples with what they hold, in their order: `lean` ones are read again, some hundreds at once and
-        no more in memory."""
+        """Yield the samples with their contents, in their order; `lean` ones are read again in chunks."""
         samples = list(samples)
         for at in range(0, len(samples), IN_FULL_AT_ONCE):
             chunk = samples[at : at + IN_FULL_AT_ONCE]

@@ -26,14 +26,11 @@ class AnswerFormat(models.TextChoices):
 
 class RunQuerySet(models.QuerySet):
     def listed(self) -> RunQuerySet:
-        """Leave out archived runs, those under a control, and repeats of a watch: what lists, leaderboards, comparisons
-        and estimates start from. An archived run is reached by its address alone, a run under a control from the one
-        beside which it stands, a repeat from its watch."""
+        """Leave out archived runs, those under a control, and repeats of a watch, as all lists and comparisons do."""
         return self.originals().filter(archived_at=None, anchor_repeat=None)
 
     def extended_with(self, run: Run) -> RunQuerySet:
-        """The runs under the controls of a run that take what it is extended by: neither cancelled, nor without all
-        their questions."""
+        """The runs under the controls of a run that are extended with it: neither cancelled nor preparing."""
         return self.filter(original=run, preparation=None).exclude(job__state=JobState.CANCELLED)
 
     def archived(self) -> RunQuerySet:
@@ -45,14 +42,12 @@ class RunQuerySet(models.QuerySet):
         return related.prefetch_related("entrants").order_by("-id")
 
     def made_here(self) -> RunQuerySet:
-        """Leave out runs of answers that were made elsewhere, and runs that judge such answers. What a page opens with
-        is chosen among the others where there are any."""
+        """Leave out runs of imported answers, and runs that judge such answers."""
         of_source = Q(source=None) | Q(source__spec__imported__isnull=True)
         return self.filter(of_source, spec__imported__isnull=True)
 
     def originals(self) -> RunQuerySet:
-        """Leave out runs under a control. Whatever shows, compares or counts figures of runs that nobody named asks for
-        these alone."""
+        """Leave out runs under a control, as everything does that counts runs nobody named."""
         return self.filter(control="")
 
 
@@ -159,8 +154,7 @@ class Entrant(models.Model):
 
 class RunItemQuerySet(models.QuerySet):
     def without(self, closed: Set[int]) -> RunItemQuerySet:
-        """Leave out the items of the stories of these numbers: those that the reader has open work on
-        (`benchmark.access.closed_to`)."""
+        """Leave out the items of these stories, which the reader has open work on (`benchmark.access.closed_to`)."""
         return self.exclude(sample__number__in=closed) if closed else self
 
 

@@ -67,14 +67,12 @@ def reads_prompts(endpoint: Endpoint | None) -> bool:
 
 
 def request_for(item: RunItem, answers: Mapping[str, str]) -> Request | str:
-    """Return the request of an item, or why there is none. `item.sample` and `item.entrant.run.dataset` are loaded;
-    `answers` are the raw answers to its story by step."""
+    """Return the request of an item, or the reason why there is none; `answers` are raw answers by step."""
     return step_request(item.sample, item.step, item.entrant.run, None, answers, item.repetition)
 
 
 def _repeated(request: Request | str, parameters: Parameters, repetition: int) -> Request | str:
-    """The request at the temperature that was chosen, if any; of a repetition with the seed after that of the one
-    before, as another draw. A run that asks anew has draws of its own, for the very same questions."""
+    """Return the request at the chosen temperature; a repetition has a seed and a draw of its own."""
     if isinstance(request, str):
         return request
     if parameters.temperature is not None:
@@ -94,8 +92,7 @@ def step_request(
     answers: Mapping[str, str] = NO_ANSWERS,
     repetition: int = 0,
 ) -> Request | str:
-    """Return the request of a step about a sample, or why there is none; `prompts` is the run's prompt set where it is
-    loaded already."""
+    """Return the request of a step about a sample, or the reason why there is none."""
     parameters = run.parameters  # which are read from JSON each time
     question = _question(run, _settings(run, parameters), story, step, answers, prompts, repetition)
     return _repeated(suite_named(run.suite).request(question), parameters, repetition)
@@ -172,16 +169,14 @@ def _value(run: Run, parameters: Parameters, setting: Setting) -> Any:
 
 
 def sample_asked(run: Run, story: DatasetSample, settings: Settings | None = None) -> Sample:
-    """Return the sample as the run asks about it: changed by its control, where it is under one. `settings` are those
-    of the run, where they were read already. Raises BadQuestion, SuiteFailed."""
+    """Return the sample as the run asks about it, changed by its control. Raises BadQuestion, SuiteFailed."""
     sample = sample_of(story)
     controls = suite_named(run.suite).controls
     return controlled(sample, controls, settings or settings_of(run)) if run.control else sample
 
 
 def sample_answered(run: Run, story: DatasetSample, call: Call | None, settings: Settings | None = None) -> Sample:
-    """Return the sample as it was asked about for this answer. Of an answer made elsewhere its options are in the order
-    that its record shows. Raises BadQuestion, SuiteFailed."""
+    """Return the sample as it was asked about for this answer, with options in the order that an import recorded."""
     sample = sample_asked(run, story, settings)
     order = call.request.get(OPTION_ORDER) if call and run.imported else None
     if order is None:
@@ -200,8 +195,7 @@ def sample_of(story: DatasetSample) -> Sample:
 
 
 def all_at_once(samples: QuerySet[DatasetSample]) -> Iterator[DatasetSample]:
-    """Yield samples to be held together, in the order of the dataset: the same text, such as the story of many
-    questions, is in memory once."""
+    """Yield samples in the order of the dataset; equal texts, such as the story of many questions, share memory."""
     ids = list(samples.order_by("position").values_list("pk", flat=True))  # a database sorts whole rows in memory
     rows = DatasetSample.objects.defer("votes", "methods", "adjudications")
     for at in range(0, len(ids), _READ_AT_ONCE):

@@ -49,8 +49,7 @@ def cached_answers(
 
 
 def _earlier(plan: Plan, model: Endpoint, step: str, answers_by_part: Mapping[tuple[int, str], Answers]) -> Answers:
-    """Return a model's answers at an earlier step: those of the source run, where the plan has one, else the cached
-    ones."""
+    """Return a model's answers at an earlier step: those of the source run, else cached ones."""
     if plan.source is None:
         return answers_by_part.get((model.pk, step), {})
     rows = answers_by(plan.source, model).filter(step=step).values_list("sample_id", "repetition", "call__answer")
@@ -92,7 +91,7 @@ class _Seeker:
         return _completed_answers(part.asked, requests, texts=False) if _has_answers(part.asked) else {}
 
     def _request(self, story: DatasetSample, step: str, turn: int, earlier_answers: Mapping[str, str]) -> Request | str:
-        """Return the request, or why there is none. One that rests on no earlier answer is built once for all
+        """Return the request, or the reason why there is none. One without earlier answers is built once for all
         models."""
         key = (step, story.pk, turn)
         if earlier_answers:
@@ -122,8 +121,7 @@ def _completed_answers(endpoint: Endpoint, requests: Mapping[tuple[int, int], Re
 
 
 def _backend(endpoint: Endpoint) -> Backend | None:
-    """Return the backend without its API key, which only the worker has and which is not part of a request; None for an
-    in-process engine, which would load its model."""
+    """Return the backend without its API key; None for an in-process engine, which would load its model."""
     if endpoint.about.in_process:
         return None
     try:

@@ -26,11 +26,7 @@ class PublishRefused(ValueError):
 
 @transaction.atomic
 def publish_version(*, by: User | None, project: Project, note: str = "") -> tuple[Dataset, bool]:
-    """Return (the version of the present gold, whether it is a new one). Stories with an unsettled cell are left out
-    and counted.
-
-    Raises PublishRefused where no story is settled.
-    """
+    """Return (version of the present gold, whether it is new). Raises PublishRefused if no story is settled."""
     Project.objects.select_for_update().get(pk=project.pk)  # two at once would take one number
     stories = gold_samples.states(project)
     rows = dict(samples_of(project, list(stories)))
@@ -71,8 +67,7 @@ def keep_version(
     details: Json,
     **fields: Any,
 ) -> Dataset:
-    """Keep samples, in their order, as the next version of a project, which the caller has locked: two at once would
-    take one number."""
+    """Keep samples, in their order, as the next version of a project, whose row the caller has locked."""
     newest = Dataset.objects.filter(project=project).aggregate(newest=Max("version"))["newest"] or 0
     dataset = Dataset.objects.create(
         project=project,
@@ -99,16 +94,14 @@ def version_of(project: Project, digest: str | None) -> Dataset | None:
 
 
 def gold_is_published(project: Project) -> bool:
-    """Return whether the present gold is a published version that has every story of the project: nothing is left to
-    label or decide."""
+    """Return whether the present gold is a published version that has every story of the project."""
     same_size = Dataset.objects.filter(project=project, stories_count=project.stories.in_use().count())
     digests = set(same_size.values_list("digest", flat=True))
     return bool(digests) and present_digest(project) in digests
 
 
 def contents_of(dataset: Dataset) -> Json:
-    """Return what `Copy.summary` of `services/imports.py` says of a copy before it is kept; "problems" is None where
-    the version is the project's own gold."""
+    """Return the contents of a version, as `Copy.summary` has those of a copy; gold has no "problems"."""
     origin, samples = dataset.origin, dataset.samples
     return {
         "title": dataset.title,

@@ -122,8 +122,7 @@ Texts = Mapping[str, str]
 
 
 def answers_of(run_items: Sequence[RunItem]) -> dict[int, Texts]:
-    """Return, by run item id, the same model's answers to its story that its question or answer is read with. All are
-    current, or all are of one snapshot."""
+    """Return, by run item id, the model's answers to the same story that its question or answer is read with."""
     related = {run_item.pk: _related(run_item) for run_item in run_items}
     related_items = [run_item for run_item in run_items if related[run_item.pk]]
     if not related_items:
@@ -148,8 +147,7 @@ def answers_of(run_items: Sequence[RunItem]) -> dict[int, Texts]:
 
 
 def _related(run_item: RunItem) -> Collection[str]:
-    """Return the steps whose answers an item is read with; none where its suite is not here, which fails that item
-    alone once it is asked or read."""
+    """Return the steps whose answers an item is read with; none if its suite is not installed, which fails the item."""
     try:
         return suite_named(run_item.entrant.run.suite).related(run_item.step)
     except SuiteUnknown:
@@ -169,8 +167,7 @@ def parse_answer(run_item: RunItem, call: Call, texts: Texts) -> Parsed:
 
 
 def _unreadable_reason(call: Call, parsed: Parsed) -> str:
-    """Return why an answer is unreadable, empty for a usable one. A table without rows, and an answer outside a closed
-    set, count as answers only where the model meant to end there."""
+    """Return the reason why an answer is unreadable, or "". An empty table counts if the model meant to end there."""
     # an empty answer is whole, and asked about once more
     if call.state == "unreadable" and call.problem not in NO_WORD:
         return NOT_WHOLE
@@ -191,8 +188,7 @@ def _parsed_values(parsed: Parsed, why: str) -> tuple:
 
 
 def _open_following(parsed: Sequence[RunItem]) -> None:
-    """Open an item for each question that needed these answers, in the caller's transaction. The judge is asked about
-    empty tables too, as in the published protocol."""
+    """Open an item for each question that needed these answers; the judge is asked about empty tables, as published."""
     items_by_step: dict[tuple[str, tuple[str, ...]], list[RunItem]] = {}
     for run_item in parsed:
         run = run_item.entrant.run
@@ -294,8 +290,7 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
 
 @transaction.atomic
 def _read_batch(run: Run, ids: list[int], failed: list[str]) -> int:
-    """Parse a batch of answers again. Returns how many parses changed; `failed` gets a sentence for each answer that
-    the suite cannot read."""
+    """Parse a batch of answers again; returns how many parses changed. `failed` gets a sentence per failure."""
     changed = _store_parsed(list(_readable(RunItem.objects.filter(pk__in=ids))), failed)
     if changed:
         forget_report(run)
@@ -303,8 +298,7 @@ def _read_batch(run: Run, ids: list[int], failed: list[str]) -> int:
 
 
 def _store_parsed(run_items: Sequence[RunItem], failed: list[str] | None = None) -> int:
-    """Parse these answers again and store what changed, in the caller's transaction. Returns how many parses changed.
-    An answer that the suite cannot read stays as it was, and `failed` gets its sentence."""
+    """Parse these answers again and store what changed; returns how many. `failed` gets a sentence per failure."""
     texts = answers_of(run_items)
     rows, items = [], []
     for run_item in run_items:

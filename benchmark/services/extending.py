@@ -43,8 +43,8 @@ def extend_run(
     stories: Sequence[DatasetSample] = (),
     now: datetime,
 ) -> int:
-    """Add models, or samples of its dataset, to a run and its controls; what is there stays. Returns the number of new
-    items. Raises RunRefused."""
+    """Add models, or samples of its dataset, to a run and its controls; returns the number of new items. Raises
+    RunRefused."""
     job = run.job = Job.objects.select_for_update().get(pk=run.job_id)
     locked_run(run, changed=True)
     run.refresh_from_db(fields=["params", "spec"])  # another may have extended it meanwhile

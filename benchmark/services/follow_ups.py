@@ -54,8 +54,7 @@ def with_gaps(run: Run) -> QuerySet[RunItem]:
 
 
 def gaps_of(run: Run) -> dict[str, int]:
-    """Return {"rows", "judgements", "all_rows"}: rows that can still be asked for, in how many judgements, and rows
-    without a judgement in all."""
+    """Return {"rows", "judgements", "all_rows"}: rows to ask for, in how many judgements, and all rows not judged."""
     if follow_up_of(run) is None:
         return {"rows": 0, "judgements": 0, "all_rows": 0}
     gaps = with_gaps(run).order_by().aggregate(rows=Sum("unjudged"), judgements=Count("pk"))
@@ -65,8 +64,7 @@ def gaps_of(run: Run) -> dict[str, int]:
 
 
 def estimate_of_follow_ups(run: Run) -> Estimate:
-    """Estimate the cost of all follow-ups from their questions, whatever the ledger has. Raises RunRefused where there
-    is none to ask."""
+    """Estimate the cost of all follow-ups, whatever the ledger has. Raises RunRefused if there is none."""
     plan, estimate, described = plan_of(run), Estimate([]), follow_up_of(run)
     judgements = list(with_gaps(run).select_related("sample", "call", "entrant__endpoint", "entrant__run__dataset"))
     if described is None or not judgements:

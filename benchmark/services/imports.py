@@ -39,8 +39,7 @@ MOST_ASKED = 20
 
 
 def derive_ahead(dataset: Dataset, rows: Sequence[DatasetSample]) -> None:
-    """Make a question of each category and step, which keeps what it derives of `rows`, all samples of an imported
-    dataset. A suite that cannot ask is told of where it is asked."""
+    """Ask about a sample of each category and step, so that what questions derive of all samples is computed ahead."""
     suite = suite_named(dataset.suite)
     if suite.asking.prompting:
         return
@@ -139,8 +138,7 @@ def _check_filled(suite: Suite, path: Path) -> None:
 
 
 def _loaded(suite: Suite, folder: Path, options: Options) -> Imported:
-    """Return what a suite reads of a copy. Raises BadImport also for what the suite did not foresee in a copy: its
-    author finds the place in the log."""
+    """Return the copy as a suite reads it. Raises BadImport, also for errors of the suite, which are logged."""
     chosen = checked(suite.copied.options, options)
     try:
         return suite.copied.load(folder, **chosen)
@@ -247,8 +245,7 @@ def _check(suite: Suite, samples: Sequence[Sample]) -> None:
 
 
 def _wrong_name(sample: Sample) -> str:
-    """Return what is wrong with the texts by which a sample is found, as the end of a sentence; empty where nothing
-    is."""
+    """Return the fault in the names of a sample as the end of a sentence, or ""."""
     for name in ("key", "cluster", "group", "category", "split"):
         value = getattr(sample, name)
         if not isinstance(value, str):
@@ -297,8 +294,7 @@ def _plain(value: Any) -> Any:
 
 
 def _taken_as_it_is(suite: Suite, file: BinaryIO, folder: Path) -> Path | None:
-    """The released archive in the folder; None where the file is, by its first bytes, a zip, or the suite takes
-    none."""
+    """Return the released archive in the folder; None if the file is a zip, or the suite takes no archive."""
     begins = file.read(4)
     file.seek(0)
     if not suite.copied.archive or begins.startswith(b"PK"):

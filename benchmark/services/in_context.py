@@ -18,8 +18,7 @@ from core.messages import Sentence, clauses, listed, noted, word
 
 
 def examples_used(run: Run, steps: Iterable[str], stories: Sequence[DatasetSample]) -> list[ExamplesUsed]:
-    """Return how many examples the prompts about each category's samples really show, at the steps that are to show
-    any."""
+    """Return the number of examples that prompts showed, by step, category and source."""
     sets = suite_named(run.suite).asking.prompting
     if sets is None:
         return []
@@ -56,8 +55,7 @@ def _number(suite: Suite, row: ExamplesUsed) -> str:
 
 
 def judge_text(run: Run) -> str:
-    """Return the judge in words: its name, what of its settings it saw, and what else sets it apart from its other
-    versions. A baseline sees no prompt, and has rules of a version."""
+    """Return the judge in words: its name, the settings that it saw, and what tells it from its other versions."""
     if run.judge is None:
         return "–"
     if reads_prompts(run.judge):
@@ -83,8 +81,7 @@ def _apart(run: Run) -> list[str]:
 
 
 def judge_sees(run: Run) -> tuple[str, str]:
-    """(what the run's judge is given, in brief; all of it), empty where its suite says nothing, its sentence where it
-    could not say it."""
+    """Return (what the run's judge is given in brief, all of it); both are the suite's sentence if it failed."""
     judge = suite_named(run.suite).judge
     sees = judge and judge.sees
     try:

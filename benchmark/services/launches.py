@@ -134,8 +134,7 @@ class ExtendIn(Given):
 
 
 def suite_of_version(project: Project, version: str | None, name: str | None = None) -> Suite:
-    """Return the suite that asks about a dataset version, else about the project's own gold. If several can, it is the
-    one of that `name`, else the first."""
+    """Return the suite of that `name`, else the first, that asks about a dataset version or the project's gold."""
     number = int(version) if version and version.isdecimal() and len(version) < 9 else None
     dataset = project.datasets.filter(version=number).first() if number is not None else None
     if dataset is None:
@@ -234,8 +233,7 @@ def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[D
 
 @transaction.atomic
 def start_runs(*, by: User | None, plans: Sequence[Plan], now: datetime) -> list[Run]:
-    """Start a run of each plan, with its controls; several know each other as one launch. Raises RunRefused; then
-    nothing was made."""
+    """Start a run of each plan, with its controls, as one launch. Raises RunRefused; then nothing was made."""
     started = [start_run(by=by, plan=plan, now=now) for plan in plans]
     for run in started if started[1:] else ():
         run.spec = replace(run.provenance, launch=started[0].uid).as_json()
@@ -258,8 +256,7 @@ def _start_controls(
 
 
 def add_controls(*, by: User | None, run: Run, controls: Sequence[str], now: datetime) -> list[Run]:
-    """Ask everything that a run has asked again under further controls, each with the budget of the run. Raises
-    RunRefused; then nothing was made."""
+    """Ask everything of a run again under further controls. Raises RunRefused; then nothing was made."""
     plan, stories = controls_of_run(run, controls)
     try:
         with transaction.atomic():
@@ -336,8 +333,7 @@ def examples_of(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> list[
 
 @transaction.atomic
 def run_again(*, by: User | None, run: Run, now: datetime) -> Run:
-    """Launch the run once more, on all samples that it has by now. Answers in the ledger are not asked for again.
-    Raises RunRefused."""
+    """Launch the run once more, on all samples that it has by now. Raises RunRefused."""
     locked_run(run)
     plan, stories = again_of(run)
     return start_run(by=by, plan=plan, now=now, stories=stories)

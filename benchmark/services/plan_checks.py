@@ -33,8 +33,7 @@ from workers.services.jobs import MOST_MONEY
 
 
 def check(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
-    """Return the samples that the plan takes, without their contents if they can be `lean`. Raises RunRefused, also
-    for what would fail only when a model is asked."""
+    """Return the samples that the plan takes, without their contents if they can be `lean`. Raises RunRefused."""
     check_all_but_samples(plan)
     return _samples(plan, lean=lean and can_be_lean(plan.definition))
 
@@ -178,8 +177,7 @@ def _check_numbers(plan: Plan) -> None:
 
 
 def check_endpoints(plan: Plan) -> None:
-    """Raise RunRefused for an endpoint that is asked and has no address, leaves a question no room in its context, or
-    cannot hold its answers to a schema that it has to keep to."""
+    """Raise RunRefused for an endpoint that is asked and has no address, no room for a question or no schemas."""
     asked = [*plan.endpoints, *([plan.judge] if plan.judge and plan.judges else [])]
     if plan.answer_format == AnswerFormat.STRUCTURED:
         _check_fitting(asked, "answer_format", gettext_noop("choose free text"))

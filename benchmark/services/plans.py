@@ -82,8 +82,7 @@ class Plan:
         object.__setattr__(self, "controls", tuple(dict.fromkeys(self.controls)))
 
     def _programmed(self) -> Sequence[str]:
-        """Return the steps that the suite's program names, and judging if there is a judge. A run that judges the
-        answers of another one has no steps of its own."""
+        """Return the steps that the suite's program names, and judging if there is a judge."""
         program, judging = self.definition.asking.program, self.definition.judging
         try:
             own = program(self.options) if program and self.source is None else ()
@@ -154,8 +153,7 @@ def part_of(budget: Decimal | None, parts: int) -> Decimal | None:
 
 
 def steps_of(endpoint: Endpoint, suite: str) -> tuple[str, ...]:
-    """Return the keys of the launched steps that an endpoint can answer: a baseline has its tasks, a model all of
-    them."""
+    """Return the keys of the launched steps that an endpoint can answer: all, or the tasks of a baseline."""
     steps = suite_named(suite).launched
     return tuple(step.key for step in steps if endpoint.tasks is None or step.kind in endpoint.tasks)
 
@@ -172,10 +170,7 @@ def own_steps(plan: Plan, endpoint: Endpoint) -> list[str]:
 
 
 def prompt_hashes(plan: Plan) -> dict[str, str]:
-    """Return the SHA-256 of the wording by step; none of judging where the judge reads no prompt.
-
-    Raises BadPromptSet where a request could not be made: no prompt of the level, no place for what it is to show.
-    """
+    """Return the SHA-256 of the wording by step. Raises BadPromptSet if a request could not be made."""
     sets = plan.definition.asking.prompting
     if sets is None:
         return {step: plan.definition.asking.prompts.get(step, "") for step in plan.steps}
@@ -205,8 +200,7 @@ def plans_of_launch(
     judges: Sequence[Endpoint] = (),
     judge_levels: Sequence[int] = (),
 ) -> list[Plan]:
-    """Return the plans of all runs of a launch: by each method, at each swept choice, then by each further judge.
-    Raises RunRefused."""
+    """Return the plans of all runs of a launch: by method, by swept choice, and by further judge. Raises RunRefused."""
     return plans_with_judges(plans_of_sweep(plans_by_method(plan, methods), swept), judges, judge_levels)
 
 
@@ -262,8 +256,7 @@ def _swept_setting(plan: Plan, field_name: str, values: Sequence[Any]) -> Settin
 
 
 def _parted(plan: Plan, choices: Sequence[tuple[str, Options]]) -> list[Plan]:
-    """Return the plan with the options of each choice, each with an equal part of the budget and a title that ends in
-    the name of the choice."""
+    """Return the plan once for each choice, with its options, its name in the title and an equal part of the budget."""
     budget = part_of(plan.budget, len(choices))
     return [
         replace(
@@ -490,8 +483,7 @@ def _same_sentence(suite: Suite, name: str, same: int, looked: int, total: int) 
 
 
 def calibration_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[int]:
-    """Numbers of the dataset's calibration samples that may serve where `stories` are asked; none where nothing needs
-    them."""
+    """Return the numbers of the calibration samples that may serve as examples for these stories."""
     sets = plan.definition.asking.prompting
     if sets is None:
         return []

@@ -47,16 +47,14 @@ def is_large(plan: Plan, samples: int) -> bool:
 
 
 def begin(run: Run, samples: Sequence[DatasetSample], *, looks: bool) -> None:
-    """Have the workers make the items of a run about these samples, in the caller's transaction; where it `looks`, only
-    about those that its control changes."""
+    """Have workers make the items of a run; if it `looks`, only about samples that its control changes."""
     stretches = stretches_of(sorted(sample.position for sample in samples))
     RunPreparation.objects.create(run=run, samples=stretches, of=len(samples), looks=looks)
     WORKERS.notify()
 
 
 def extend(run: Run, samples: Sequence[DatasetSample]) -> None:
-    """Have the workers make the items that the run lacks about these samples, all that it asks about by now, in the
-    caller's transaction. Nothing of it is asked meanwhile."""
+    """Have workers make the items that the run lacks about these samples. Nothing of it is asked meanwhile."""
     stretches = stretches_of(sorted(sample.position for sample in samples))
     RunPreparation.objects.create(run=run, samples=stretches, of=len(samples), extends=True)
     Job.objects.filter(pk=run.job_id).prepare_more()
@@ -151,8 +149,7 @@ def _end(run: Run, preparation: RunPreparation) -> bool:
 
 @transaction.atomic
 def _fail(run: Run, why: str) -> bool:
-    """End a run that cannot be prepared, without the items that were made; one that is extended keeps what it has, and
-    is prepared further by a retry. Returns False."""
+    """End a run that cannot be prepared, without its new items; a retry continues an extension. Returns False."""
     job = Job.objects.select_for_update().get(pk=run.job_id)
     failed = Job.objects.filter(pk=job.pk).fail_preparation(why, now=timezone.now())
     if failed and not RunPreparation.objects.filter(run=run, extends=True).exists():

@@ -88,8 +88,7 @@ class Room:
 
 
 def are_kept(draft: Run, questions: Iterable[tuple[str, DatasetSample]], room: Room) -> bool:
-    """Return whether the sizes of all questions are kept, once as many more of them were measured as there is room
-    for. Raises BadPromptSet."""
+    """Return whether the sizes of all questions are kept, after as many were measured as there is `room` for."""
     prompts = prompts_of(draft)
     for step, samples in _by_step(questions).items():
         for key, chunk in _kept_together(draft, step, samples, prompts):
@@ -167,8 +166,7 @@ def _made(draft: Run, step: str, samples: Iterable[DatasetSample], prompts: Prom
 
 
 def _instructions(draft: Run, step: str, prompts: PromptSet | None) -> str:
-    """Return what makes the questions of a step beside their samples, as text; empty where an earlier answer does,
-    which nobody has yet."""
+    """Return a key for everything except the sample that determines a step's questions, or "" after earlier answers."""
     suite = suite_named(draft.suite)
     if suite.step(step).judged:
         return ""

@@ -57,8 +57,7 @@ def nothing_to_judge(suite: Suite) -> str:
 
 
 def ended_answers(source: Run, model: Endpoint) -> QuerySet[RunItem]:
-    """Return a model's ended items of a run at the steps that a judge reads, about samples that it is asked about: with
-    an answer, or lost for good."""
+    """Return a model's ended items at the steps that a judge reads: with an answer, or lost for good."""
     suite = suite_named(source.suite)
     items = RunItem.objects.filter(entrant__run=source, entrant__endpoint=model, step__in=needed_by_judge(suite))
     items = items.filter(judged_samples(suite))
@@ -89,8 +88,7 @@ def enter_models(run: Run, endpoints: Iterable[Endpoint]) -> list[Entrant]:
 def add_run_items(
     run: Run, entrant: Entrant, steps: Sequence[str], stories: Sequence[DatasetSample], now: datetime
 ) -> None:
-    """Add the items of an entrant and their work. Judging waits for the answers that it reads
-    (services/evaluating.py) or takes the source's."""
+    """Add the items of an entrant and their work. Judging waits for its answers, or takes the source's."""
     before = RunItem.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     for step in steps:
         if not suite_named(run.suite).needed(step, steps):

@@ -42,8 +42,7 @@ DONE = {"pause": gettext_noop("paused"), "resume": gettext_noop("resumed"), "can
 
 
 def refused_action(run: Run, action: str = "") -> str:
-    """Return the reason why an action, or without one any action, cannot be done to a run in whatever state, or "".
-    Of imported answers only the import can be cancelled."""
+    """Return the reason why an action, or any action, cannot be done to a run in whatever state, or ""."""
     if run.deleted_at:
         return DELETED
     if (run.original or run).archived_at:
@@ -76,8 +75,7 @@ def offered_to_launch(runs: Sequence[Run]) -> list[str]:
 
 @transaction.atomic
 def act_on_launch(run: Run, action: str) -> Done:
-    """Pause, resume or cancel all runs of a launch whose states fit, each with its controls. Raises JobRefused if
-    nothing would change."""
+    """Pause, resume or cancel the runs of a launch whose states fit, with their controls. Raises JobRefused."""
     runs = launched_with(run)
     if action not in DONE:
         raise JobRefused(
@@ -146,8 +144,7 @@ def act_on(run: Run, action: str, *, budget: str = "", pressed: bool = False) ->
 
 
 def run_rows(runs: Sequence[Run]) -> list[Json]:
-    """Return runs with their entrants prefetched as lists have them, each as `RunOut` describes it. The number of
-    queries does not depend on that of the runs."""
+    """Return runs as lists have them, each as `RunOut` describes it, by a constant number of queries."""
     jobs = [run.job for run in runs]
     progress, coming, prepared = progress_of_all(jobs), to_come_of(runs), prepared_of(runs)
     lacks = shortfalls_of({job: progress[job.pk].total for job in jobs})
@@ -212,8 +209,7 @@ def _progress(run: Run, row: StepProgress) -> Json:
 
 
 def missing_rows(run: Run, closed: Set[int] = frozenset()) -> list[Json]:
-    """Return the reasons why items have no usable answer, the commonest of each model and step first, without items
-    of samples in `closed`."""
+    """Return the reasons why items have no usable answer, without items of samples in `closed`."""
     items = RunItem.objects.filter(entrant__run=run).without(closed).order_by("entrant__position", "step")
     rows = []
     for state in ("unreadable", "failed", "cancelled"):
@@ -229,8 +225,7 @@ def missing_rows(run: Run, closed: Set[int] = frozenset()) -> list[Json]:
 
 
 def method_of_run(run: Run) -> str:
-    """Return the name of the method that a run asks by; empty where its suite asks in one way, and of answers that were
-    made elsewhere."""
+    """Return the name of a run's method, or "" if its suite has one way to ask or its answers were imported."""
     setting = suite_named(run.suite).method
     return str(chosen_of(run)[setting.name]) if setting and not run.imported else ""
 
@@ -242,15 +237,13 @@ def asks_plainly(run: Run) -> bool:
 
 
 def asked_by(run: Run) -> str:
-    """Return how the models of a run were asked, in words: the title of its method, or that the answers were made
-    elsewhere; empty where its suite asks in one way."""
+    """Return the title of a run's method, the word for imported answers, or "" if its suite asks in one way."""
     methods = methods_of(suite_named(run.suite))
     return IMPORTED if methods and run.imported else methods.get(method_of_run(run), "")
 
 
 def method_text(run: Run) -> str:
-    """Return the title of the method that a run asks by, as a list of runs needs it: empty where the run's own title
-    ends in it."""
+    """Return the title of a run's method for a list, or "" if the title of the run ends in it."""
     title = methods_of(suite_named(run.suite)).get(method_of_run(run), "")
     return "" if run.title.lower().endswith(title.lower()) else title
 
@@ -276,8 +269,7 @@ def family_of(run: Run) -> list[Run]:
 
 
 def _asked_alike(run: Run) -> Any:
-    """Return what runs have in common that differ in their method alone; how long an answer may be, the seed and the
-    samples are not part of it."""
+    """Return the settings that runs share which differ in their method; seed, samples and length do not count."""
     setting = suite_named(run.suite).method
     if setting is None or run.imported:
         return run.pk
@@ -286,8 +278,7 @@ def _asked_alike(run: Run) -> Any:
 
 
 def beside_by_method(run: Run) -> list[tuple[str, str, Run]]:
-    """Return (name, title, run) of the newest run by each method, in the suite's order, the run itself by its own;
-    empty where there is no other method."""
+    """Return (name, title, run) of the newest run by each method, in the suite's order; [] for one method."""
     newest: dict[str, Run] = {}
     for other in family_of(run):
         newest.setdefault(method_of_run(other), other)

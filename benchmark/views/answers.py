@@ -27,8 +27,7 @@ MOST_LINES = 200
 
 @require_http_methods(["GET", "POST"])
 def import_page(request: HttpRequest, slug: str) -> HttpResponse:
-    """Without "keep" in the request nothing is kept: a preview. A press with htmx gets the part of the page that
-    changes, and keeps the chosen files."""
+    """Show a preview of an import; with "keep" in the request keep it. htmx gets the part of the page that changes."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     suite = suite_of_version(access.project, *(chosen(request, name) for name in ("dataset", "suite")))
     first = newest_version(access.project, suite)

@@ -66,8 +66,7 @@ def datasets(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _row(dataset: Dataset, before: Dataset | None) -> dict:
-    """Return a row of the table; its `parts` are (method, cells, where its bar begins, how wide) in percent of all
-    cells."""
+    """Return a row of the table; its `parts` are the methods with the place and width of their bars in percent."""
     cells, parts, start = sum(dataset.methods.values()), [], 0.0
     for method in METHODS:
         if count := dataset.methods.get(method, 0):
@@ -117,8 +116,7 @@ def present(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def reading_gold(request: HttpRequest, access: ProjectAccess) -> tuple[HttpResponse | None, Dataset | None]:
-    """Read some of the stories that changed since their gold was last read. Returns (a bar that asks for more while
-    stories are left, the version that the gold is)."""
+    """Read the gold of some changed stories. Returns (a bar that asks for more, the version that the gold is)."""
     if not access.project.datasets.filter(suite="").exists():
         return None, None
     gold = gold_samples.present(access.project, AT_ONCE)
@@ -150,8 +148,7 @@ def audience(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def import_copy(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
-    """A user's copy of a benchmark, uploaded as a zip of its folder. With "check" in the request nothing is kept: it is
-    said what would be; a press with htmx gets this part of the page alone, and keeps the chosen file."""
+    """Import a copy uploaded as a zip of its folder. With "check" in the request only its contents are shown."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     chosen = suites().get(suite)
     if chosen is None or chosen.copied.load is None:

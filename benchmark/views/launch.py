@@ -73,8 +73,7 @@ def launches_of(project: Project) -> list[dict[str, Any]]:
 
 
 def launch_once(request: HttpRequest, plans: Sequence[Plan]) -> str:
-    """Start a run of each plan and return the uid of the first; the same form sent again gives the same runs. Raises
-    RunRefused."""
+    """Start a run of each plan, once per sent form, and return the uid of the first. Raises RunRefused."""
     return made_once(request, lambda: start_runs(by=request.user, plans=plans, now=timezone.now())[0].uid)
 
 
@@ -89,8 +88,7 @@ def posted(request: HttpRequest) -> QueryDict | None:
 
 
 def endpoint_choices(form: forms.Form, suite: Suite) -> list[dict[str, Any]]:
-    """Return the endpoints that a form offers, with the labels of their `steps`, whether these are `partly` all, and
-    their `ability` in a word or two."""
+    """Return the endpoints that a form offers: their steps, whether these are `partly` all, and their `ability`."""
     ticked: Collection[str] = form["endpoints"].value() or ()
     choices = []
     for endpoint in form.fields["endpoints"].queryset:

@@ -22,8 +22,7 @@ Plots = Mapping[str, Picture]
 def content_of(
     output: str, name: str | None, tables: Tables | None, plots: Plots | None, *, width: str | None = None
 ) -> bytes:
-    """Return the table or plot `name` in the format of `output`; None for a kind that is not meant. `width` is that
-    of a plot, the text's where none is given. Raises ValueError, which says what there is."""
+    """Return the table or plot `name` in the format of `output`, in a `width` if it is a plot. Raises ValueError."""
     suffix = PurePath(output).suffix.removeprefix(".")
     if width and suffix not in PICTURES:
         raise ValueError(f"--width is for plots ({', '.join(PICTURES)}), not for a .{suffix} file.")

@@ -140,8 +140,7 @@ FLAGS = {"endpoints": "endpoint", "steps": "step", "methods": "method", "control
 
 
 def suite_plans(project: Project, suite: Suite, options: Mapping[str, Any]) -> list[Plan]:
-    """Return the plans that the flags describe, one by each method that they name. Raises ValueError with one
-    sentence."""
+    """Return the plans of all runs that the flags describe. Raises ValueError with one sentence."""
     method = suite.method
     if options["method"] and method and any(given.startswith(f"{method.name}=") for given in options["option"]):
         raise ValueError(f"--method and --option {method.name}= say the same: leave one of them out.")
@@ -157,8 +156,7 @@ def suite_plans(project: Project, suite: Suite, options: Mapping[str, Any]) -> l
 
 
 def launch_of(suite: Suite, options: Mapping[str, Any], typed: Options) -> Launch:
-    """Return the launch that the flags describe, `typed` the settings among them. Raises ValueError with one
-    sentence."""
+    """Return the launch that the flags describe; `typed` are its settings. Raises ValueError with one sentence."""
     budget = dollars(options["budget"])
     values = {field: options[FLAGS.get(field, field)] for field in Launch.model_fields if field != "options"} | {
         "endpoints": list(dict.fromkeys(options["endpoint"])),
@@ -191,8 +189,7 @@ def _suite_plan(project: Project, suite: Suite, options: Mapping[str, Any], laun
 
 
 def _steps(suite: Suite, options: Mapping[str, Any]) -> list[str]:
-    """List the steps that are named, in the order of the suite, all of one whose steps are not chosen but for judging;
-    a judge that is named judges what is asked for."""
+    """List the named steps in the order of the suite; a judge that is named judges what is asked for."""
     keys = [step.key for step in suite.launched]
     requested = options["step"] or ([] if suite.chooses_steps and suite.judging else _unjudged(suite))
     expected = f"expected some of {', '.join(keys)}, or {ALL}"
@@ -227,8 +224,7 @@ def _dataset(
     version: int | None,
     typed: Options,
 ) -> tuple[Dataset, Run | None]:
-    """Return (the version that is named, or the present gold, or the newest copy; the run whose answers the judge alone
-    reads)."""
+    """Return (the named version, the present gold or the newest copy; the run whose answers only the judge reads)."""
     judging = suite.judging
     dataset = version_of(project, version) if version is not None else None
     reads_others = judging is not None and judging.key in steps and not set(judging.needs) & set(steps)

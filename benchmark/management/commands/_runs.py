@@ -123,8 +123,7 @@ def finish_runs(run: Run, tell: Callable[[str], None]) -> None:
 
 
 def finish_run(run: Run, tell: Callable[[str], None]) -> None:
-    """Run a run to its end, with a progress bar, then compute its report; interrupted, wait for the answers that are on
-    their way."""
+    """Run a run to its end with a progress bar, then compute its report; an interrupt waits for calls in flight."""
     bar = JobBar(run.job, time.monotonic)
     try:
         with interruptible(tell) as stop:

@@ -181,8 +181,7 @@ def _shared(
 
 
 def _full_name(field: str, name: str, leaderboard: Leaderboard) -> str:
-    """Return the name of the rankings' `field` that is `name`, or alone begins with it: `lexical-judge` for
-    `lexical-judge, rules 3`."""
+    """Return the only name of the rankings' `field` that begins with `name`."""
     names = leaderboard.conditions[field]
     alike = [candidate for candidate in names if candidate.startswith(f"{name}, ")]
     if not name or name in names:

@@ -192,8 +192,7 @@ def _deleted(run: Run, options: Options) -> Json:
 
 
 def _done(run: Run, action: str, options: Options, tell: Callable[[str], None]) -> tuple[Run, Json]:
-    """Do what the action says, and `tell` what it asks and costs. Returns (the run, or the new one; what else is
-    printed)."""
+    """Do what the action says, and `tell` its cost. Returns (the run or the new one, what else is printed)."""
     now = timezone.now()
     if action == "again":
         say_before(askings_of(*again_of(run)), tell)

@@ -152,8 +152,7 @@ def _joined(read: Sequence[Made]) -> dict[str, str]:
 
 
 def read_made(path: Path, name: str, format: str = "") -> Made:
-    """Return the answers of a file, in the format that it looks like if none is given; messages call it `name`.
-    Raises BadFile."""
+    """Return the answers of a file, which messages call `name`; its format is guessed without one. Raises BadFile."""
     if path.is_dir():
         raise BadFile("{name} is a folder; expected a file.", name=name)
     if path.stat().st_size > MOST_BYTES:
@@ -457,8 +456,7 @@ def _inspect_package(name: str) -> Any:
 
 
 def _inspect_record(sample: Any, *, shuffles: bool) -> Record:
-    """Return the answer of a sample. A solver that `shuffles` choices leaves them unshuffled in the log, while the
-    prompt is the one of the answer."""
+    """Return the answer of a sample. If a solver `shuffles` choices, only the prompt has their order."""
     output, problem, usage = sample.output, _problem(sample), sample.output.usage if sample.output else None
     choices, metadata = sample.choices or (), sample.metadata or {}
     asked = [sample.input] if isinstance(sample.input, str) else [message.text for message in sample.input]

@@ -174,8 +174,7 @@ def as_import(plan: Plan) -> Plan:
 
 
 def _check_steps(suite: Suite, made: Made, declared_step: str, steps: Sequence[str]) -> None:
-    """Raise RunRefused for a step that has no answers to import, and BadFile where answers are those of a judge: what
-    it judged is not in the file, nor which judge it was."""
+    """Raise RunRefused for a step that has no answers to import, and BadFile for answers of a judge."""
     judged = {step.key: step.label for step in suite.steps if step.judged}
     for record in made.records:
         if (key := record.step or declared_step) in judged:
@@ -199,8 +198,8 @@ def _check_steps(suite: Suite, made: Made, declared_step: str, steps: Sequence[s
 
 
 def importable(suite: Suite) -> list[Step]:
-    """Return the steps whose answers can be imported: those that models answer, of a suite with methods those that are
-    scored."""
+    """Return the steps whose answers can be imported: those that models answer, of a suite with methods the scored
+    ones."""
     asked = [step for step in suite.launched if not step.judged]
     scored = {group.scored for group in suite.groups}
     return [step for step in asked if step.key in scored] if suite.asking.program else asked
@@ -407,8 +406,7 @@ def take_next(run: Run) -> bool:
 
 
 def take_back_answers(run: Run) -> None:
-    """Delete what was taken in of a run's answers, and what was to be, in the caller's transaction: of an import that
-    does not come to its end nothing is kept, and its file can be imported again."""
+    """Delete the answers of an import that does not come to its end, so that its file can be imported again."""
     RunItem.objects.filter(entrant__run=run).delete()
     RunParcel.objects.filter(run=run).delete()
     UnreadParcel.objects.filter(run=run).delete()
@@ -446,8 +444,7 @@ def _answer(run: Run, item: str, row: AnswerRow) -> ImportedAnswer:
 def import_unread(
     *, by: User | None, files: Sequence[tuple[IO[bytes], str]], plan: Plan, declared: Statements, now: datetime
 ) -> Run:
-    """Return a run whose files, each with the name that it is called by, a worker reads, matches and takes in; `plan`
-    and `declared` are as `preview_of` takes them. Raises RunRefused for what is known to be wrong without reading."""
+    """Return a run whose files, (content, name), a worker reads and takes in later. Raises RunRefused."""
     checked = as_import(replace(plan, repetitions=plan.repetitions or 1))
     run = draft_of(checked, samples_of_import(checked))
     names = listed((name for _, name in files))
@@ -477,8 +474,7 @@ def _keep(run: Run, position: int, file: IO[bytes], name: str) -> str:
 
 
 def read_files(run: Run) -> None:
-    """Read and match the files of a run where that is still to be done, and leave its answers to be taken in. Raises
-    BadFile, RunRefused."""
+    """Read and match the files of a run and leave its answers to be taken in. Raises BadFile, RunRefused."""
     if not UnreadParcel.objects.filter(run=run).exists():
         return
     unread = run.provenance.unread

@@ -89,8 +89,8 @@ class Texts:
         return self._told_apart(common, folded(prompt), folded(whole)) if len(common) > 1 else common
 
     def _told_apart(self, pks: set[int], prompt: str, whole: str) -> set[int]:
-        """Return those of several samples whose further texts the record has, else those without any where it has a
-        prompt, and of these those of which the prompt has a part."""
+        """Return the samples whose further texts the record has, else those without any, preferring parts in the
+        prompt."""
         for at in range(len(self._apart[next(iter(pks))])):
             further = {pk: self._apart[pk][at] for pk in pks}
             there = {pk for pk, texts in further.items() if texts and _has_all(whole, texts)}
@@ -99,8 +99,7 @@ class Texts:
         return {pk for pk in pks if any(_has(prompt, part) for part in self._parts[pk])} or pks
 
     def _holds(self, sample: int, other: int, whole: str) -> bool:
-        """Return whether a sample has all parts of another one among its own and its further texts in the record, and
-        the other one lacks some of its parts."""
+        """Return whether the texts of a sample include all parts of another one, and not the other way round."""
         own, others = (
             [*self._parts[pk], *(text for texts in self._apart[pk] for text in map(folded, texts) if _has(whole, text))]
             for pk in (sample, other)
@@ -108,8 +107,7 @@ class Texts:
         return _all_in(own, self._parts[other]) and not _all_in(others, self._parts[sample])
 
     def _in(self, text: str) -> set[int]:
-        """Return the samples all of whose parts a folded text has, without those whose parts are only parts of another
-        one's."""
+        """Return the samples all of whose parts a folded text has, without samples that lie within another one."""
         places = cache(partial(_spans, text))  # many questions share a story
         spans = {pk: spans for pk in self._candidates(text) if all(spans := [places(part) for part in self._parts[pk]])}
         return {
