@@ -131,8 +131,7 @@ def _notify_or_work() -> None:
 
 
 def announce() -> list[str]:
-    """Return the sentences that a worker prints at start: for each model that it holds, what its provider has to
-    say."""
+    """Return the sentences that a worker prints at start about the models that it holds."""
     names = [name.removeprefix(processes.ENGINE) for name in consumed_queues() if name.startswith(processes.ENGINE)]
     endpoints = {endpoint.name: endpoint for endpoint in Endpoint.objects.filter(name__in=names)}
     connections.close_all()

@@ -36,8 +36,7 @@ def do_action(
     do: Callable[[Body], None],
     shape: type[Body] = ActionIn,  # type: ignore[assignment]
 ) -> None:
-    """Have `do` do the action, with the body. Raises Http404 where there is no such action, CannotBeDone where it is
-    refused."""
+    """Have `do` do the action, with the body. Raises Http404 for an unknown action, CannotBeDone for a refusal."""
     if action not in ACTIONS:
         raise Http404(f"There is no action {action}; expected {', '.join(ACTIONS)}.")
     body = read_body(request, shape)

@@ -95,8 +95,7 @@ class Prices:
 
     @property
     def of_input(self) -> tuple[Decimal, Decimal, Decimal] | None:
-        """The prices of plain input, of input read from the cache, and of input written to it; None where the first is
-        unknown."""
+        """The prices of plain input, input read from the cache, and input written to it; None if unknown."""
         if self.input is None:
             return None
         return (
@@ -119,8 +118,7 @@ class Prices:
         return total * self.batch if batch else total
 
     def at_most(self, tokens: int, max_tokens: int, *, batch: bool = False) -> Decimal | None:
-        """Return what a call can cost at most, None where prices are unknown: `tokens` of input (`estimated_tokens`)
-        and the longest answer."""
+        """Return the most that a call can cost, for `tokens` of input and the longest answer, or None."""
         of_input = self.of_input
         if of_input is None or self.output is None:
             return None
@@ -166,8 +164,7 @@ class Money:
 
 
 def budget_of(text: str) -> Decimal | None:
-    """Return the budget that somebody typed, or copied from a sum, which may end in more zeros; None for what is not
-    one."""
+    """Return the budget that somebody typed, or copied from a sum with more zeros; None for what is not one."""
     written = _MORE_ZEROS.sub(r"\1", text.strip())
     return None if BUDGET.sentence_on(written) else Decimal(written)
 
@@ -184,8 +181,7 @@ def unknown_price_sentence(name: str) -> str:
 
 
 def dollars(amount: Decimal | Money | None) -> str:
-    """Return an amount as every page writes it: four decimals; below a cent four digits that count, so that nothing
-    becomes zero."""
+    """Return an amount with four decimals, or below a cent with four significant digits."""
     if amount is None:
         return UNKNOWN
     if isinstance(amount, Money):

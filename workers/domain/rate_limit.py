@@ -36,8 +36,7 @@ class TokenBucket:
     filled_at: float = 0.0
 
     def pause(self, *, now: float) -> float:
-        """Return the seconds until calls may start; 0 where `most` of them may now. `now` in seconds of any clock that
-        only rises."""
+        """Return the seconds until calls may start; `now` in seconds of a monotonic clock."""
         self.tokens = min(BURST, self.tokens + (now - self.filled_at) * RATE)
         self.filled_at = now
         return max(0.0, (FEWEST - self.tokens) / RATE)
@@ -196,8 +195,7 @@ class RateLimit:
         self.ceiling = max(self.ceiling, self.rate)
 
     def refused(self, *, position: int, started: float, now: float, pause: float) -> None:
-        """Take a 429 for the call at `position`, which started at `started`; `pause` is how long that call itself will
-        wait."""
+        """Take a 429 for the call at `position`, which started at `started` and itself waits for `pause` seconds."""
         self.refused_in_a_row += 1
         self.denied += 1
         if self.refused_in_a_row >= ALL_REFUSED and now - self.accepted_at > SILENCE:
@@ -255,8 +253,7 @@ class RateLimit:
             self.bound_at = now
 
     def _grow(self, now: float) -> None:
-        """Raise the rate by time, as the first answers may take long; once there are some, not beyond what they
-        confirm."""
+        """Raise the rate by time; once there are answers, not beyond what they confirm."""
         if not self.raised_at or self.bound_at < now:
             self.raised_at = now  # the first calls, or something else than the rate held them back
             return

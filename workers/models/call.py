@@ -76,8 +76,7 @@ class CallQuerySet(models.QuerySet):
         return self.filter(state__in=_IDLE).update(state=CallState.RESERVED, worker=worker)
 
     def reprice(self, reserved: Iterable[tuple[Decimal | None, int]]) -> None:
-        """planned, failed, unknown → the same, by (cost, id) with what they can cost at the prices of now; None where
-        the price is unknown."""
+        """planned, failed, unknown → the same, by (cost at present prices or None, id)."""
         update_rows(self.model, ("reserved_cost",), reserved, only=("state", _IDLE))
 
     def release(self) -> int:
@@ -94,8 +93,7 @@ class CallQuerySet(models.QuerySet):
         return self.update(attempts_made=F("attempts_made") + 1)
 
     def answer(self, calls: Iterable[Call]) -> None:
-        """in flight, idle → answered, truncated, refused, unreadable: write what `Call.take_answer` set. A second
-        answer changes nothing."""
+        """in flight, idle → with an answer, as `Call.take_answer` set it. A second answer changes nothing."""
         rows = [(*(getattr(call, name) for name in _ANSWER), call.pk) for call in calls]
         update_rows(self.model, _ANSWER, rows, only=("state", (*_IDLE, *IN_FLIGHT)))
 

@@ -183,8 +183,7 @@ class Endpoint(models.Model):
 
     @property
     def is_unbilled(self) -> bool:
-        """True where nobody can send a bill for it: then it is free where no price is set; the price of others is
-        unknown then."""
+        """True if nobody can send a bill for it: it is then free if no price is set, not of unknown price."""
         return not self.about.bills(self.spec)
 
     @property

@@ -90,8 +90,7 @@ class ItemQuerySet(models.QuerySet):
         return self.filter(state=ItemState.WAITING).update(not_before=until)
 
     def book(self, cost: Decimal | None) -> int:
-        """claimed → claimed: a call that was sent may have been paid, with `cost` at most; None where its price is
-        unknown."""
+        """claimed → claimed: a call that was sent may have been paid, with `cost` at most, None if unknown."""
         sums = {"unpriced": F("unpriced") + 1} if cost is None else {"cost": F("cost") + cost}
         return self.filter(state=ItemState.CLAIMED).update(made=True, **sums)
 
@@ -127,8 +126,7 @@ class ItemQuerySet(models.QuerySet):
         update_rows(self.model, ("call",), rows, only=("state", [ItemState.WAITING]))
 
     def detach(self) -> int:
-        """waiting, held, failed → the same, without a call that was not answered: it was made for what their endpoint
-        was."""
+        """waiting, held, failed → the same, without a call that was made for other settings and not answered."""
         unsent = self.filter(state__in=(*UNSENT, ItemState.FAILED), call__isnull=False)
         answered = Call.objects.filter(pk=OuterRef("call"), state__in=(*COMPLETED, *IN_FLIGHT))
         return unsent.exclude(Exists(answered)).update(call=None)
@@ -218,8 +216,7 @@ class Item(models.Model):
         return self.cost, self.unpriced, self.made
 
     def book(self, cost: Decimal | None) -> None:
-        """Set in memory that a call was sent for it and was paid, or may have been; None where its price is unknown.
-        The transition that ends the item writes it."""
+        """Set in memory that a call was sent and may have been paid; the transition that ends the item writes it."""
         self.made = True
         if cost is None:
             self.unpriced += 1

@@ -149,8 +149,7 @@ def _carried(address: Address) -> Iterator[Address]:
 
 
 def _embedded(address: ipaddress.IPv6Address) -> Iterator[Address]:
-    """Yield the IPv4 addresses behind a prefix of 48, 56 or 64 bits, which pass over the bits 64 to 71 (RFC 6052,
-    2.2)."""
+    """Yield the IPv4 addresses behind a prefix of 48, 56 or 64 bits, without bits 64 to 71 (RFC 6052, 2.2)."""
     bits = int(address)
     without = bits >> 64 << 56 | bits & (1 << 56) - 1
     for prefix in (48, 56, 64):

@@ -79,8 +79,7 @@ def reading(raised: type[Exception], translate: Callable[[Exception], BackendErr
 
 
 async def split_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield the lines that are not empty. The packages' own splitters also break at U+2028, which JSON texts may
-    contain."""
+    """Yield the lines that are not empty; unlike the packages', not split at U+2028, which JSON may contain."""
     rest = bytearray()
     try:
         async for chunk in chunks:

@@ -183,8 +183,7 @@ def completion_of(
     *,
     usage: Callable[[Mapping[str, Any], str], Usage] = reported_usage,
 ) -> Completion:
-    """Read one chat completion, its tokens by `usage`. Raises Unreadable where it has no choice with a message, or what
-    its error means."""
+    """Read one chat completion, its tokens by `usage`. Raises Unreadable, or the error that it holds."""
     if error_of(payload):  # whatever stands beside it: the provider says that the answer is not whole
         raise of_error_in_answer(payload)
     try:
@@ -220,8 +219,7 @@ def _reason(choice: _Choice, text: str) -> object:
 
 
 def usage_of(usage: Mapping[str, Any], *, text: str = "") -> Usage:
-    """Return the usage; OpenAI's prompt_tokens include the cached ones. For an answer with a text, a partial usage does
-    not count."""
+    """Return the usage; prompt_tokens include cached ones. A partial usage of an answer with a text does not count."""
     read = _Usage.of(usage)
     return Usage(
         input=read.prompt_tokens,

@@ -39,8 +39,7 @@ def address_of(spec: Spec, own: str) -> str:
 
 
 def api_key(spec: Spec) -> str:
-    """Return the key, or a word that stands for none. Raises Forbidden where the variable that is named holds no
-    key."""
+    """Return the key, or a word that stands for none. Raises Forbidden if the named variable holds no key."""
     if not spec.api_key_env:
         return "none"  # the package wants one; servers without keys ignore it
     if problem := variable_problem(spec.api_key_env):

@@ -175,8 +175,7 @@ class Spec:
 
 class Backend(Protocol):
     def body(self, request: Request) -> Body:
-        """Return the canonical request: JSON values only, the same for the same request. Raises Rejected where it
-        cannot be asked."""
+        """Return the canonical request, equal for equal requests. Raises Rejected if it cannot be asked."""
 
     async def complete(self, body: Body, *, timeout: float, call: str) -> Completion:
         """Send `body` once, without retries. `timeout` in seconds; `call` is the ledger's id, sent along where
@@ -212,12 +211,11 @@ class BatchBackend(Protocol):
     by it."""
 
     async def submit(self, uid: str, bodies: Sequence[tuple[str, Body]]) -> str:
-        """Submit (custom id, body) pairs; returns the provider's id. Custom ids are 1 to 64 of letters, digits, _ and
+        """Submit (custom id, body) pairs; returns the provider's id. Custom ids have 1 to 64 of letters, digits, _ and
         -."""
 
     async def find(self, uid: str) -> str | None:
-        """Return the provider's id of the batch that was submitted as `uid`, None where there is none: after a crash
-        while submitting."""
+        """Return the provider's id of the batch that was submitted as `uid`, None without one: after a crash."""
 
     async def status(self, batch_id: str) -> BatchStatus: ...
 

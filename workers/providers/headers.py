@@ -42,15 +42,13 @@ NO_LIMITS: RequestLimits = (None, None, None)
 
 
 def kept(headers: Mapping[str, str], rate: RateHeaders | None) -> dict[str, str]:
-    """Return the headers that matter, their names in lower case: those of every provider, and the `rate` ones of this
-    one."""
+    """Return the headers that matter, in lower case: those of every provider, and the `rate` ones of this one."""
     lower = {name.lower(): value for name, value in headers.items()}
     return {name: value for name, value in lower.items() if name in _KEPT or (rate and name.startswith(rate.prefix))}
 
 
 def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
-    """Seconds that the provider asks to wait: retry-after-ms, or retry-after in seconds or as a date; None where
-    absent."""
+    """Seconds to wait by retry-after-ms, or retry-after in seconds or as a date; None if absent."""
     relevant = kept(headers, None)
     try:
         if "retry-after-ms" in relevant:

@@ -146,8 +146,7 @@ def _price(limits: object, name: str) -> Decimal | None:
 
 
 def whole(body: Body) -> Body:
-    """Return a body as it is sent: `extra_body` is not a field of a request but holds some. Raises Rejected for fields
-    that cost more."""
+    """Return a body as it is sent, with the fields in `extra_body`. Raises Rejected for fields that cost more."""
     extra: Fields = body.get("extra_body", {})
     check_extra_body(extra)
     reserved = max((body[name] for name in LIMITS if name in body), default=0)

@@ -63,8 +63,7 @@ def stop_of(reason: object) -> tuple[Stop, str]:
 
 
 def unless_tools(reason: object, *, text: str, tools: bool) -> object:
-    """Return the reason, or `TOOLS` where tools were asked for: with a text only in place of a clean end, without a
-    text always."""
+    """Return the reason, or `TOOLS` if tools were asked for: after a clean end, or without a text."""
     return TOOLS if tools and (not text or stop_of(reason)[0] is Stop.END) else reason
 
 
@@ -123,8 +122,7 @@ def object_of(value: Any) -> Mapping[str, Any]:
 
 
 def content_of(content: Any) -> tuple[str, str]:
-    """Return (text, thoughts) of a message's content: a text, or parts of which some are texts or thoughts. Raises
-    Unreadable for anything else."""
+    """Return (text, thoughts) of a message's content, a text or parts. Raises Unreadable for anything else."""
     if content is None or isinstance(content, str):
         return content or "", ""
     if not isinstance(content, list):

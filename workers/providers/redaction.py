@@ -128,8 +128,7 @@ class _Form:
         return first, last, begin
 
     def _starred(self, plain: str) -> list[tuple[int, int]]:
-        """Return the spans of keys in which single characters are masked: as long as the key, with half of it in
-        place."""
+        """Return the spans of keys in which characters are masked: as long as the key, with half of it in place."""
         size, spans = len(self.text), []
         for word in self.words.finditer(plain):
             for at in range(word.start(), min(word.end() - size, word.start() + 4 * size) + 1):
@@ -161,8 +160,7 @@ def _is_word(text: str, at: int) -> bool:
 
 
 def _unescaped(text: str) -> tuple[str, list[int] | None]:
-    """Return the text with its escapes resolved, and where each of its characters begins in the original; None where
-    nothing changed."""
+    """Return the text with its escapes resolved and the origins of its characters; None if nothing changed."""
     if not any(mark in text for mark in ("\\u00", "\\x", "\\/", "%", "&")):
         return text, None
     parts: list[str] = []

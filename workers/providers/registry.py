@@ -26,8 +26,7 @@ _providers: dict[str, Provider] = {}
 
 
 def register(provider: Provider, *, instead: bool = False) -> None:
-    """Add a provider, or put it in the place of its namesake. Raises ValueError for a name that is taken or no row
-    could hold."""
+    """Add or replace a provider. Raises ValueError for a name that is taken or too long."""
     if not _NAME.fullmatch(provider.name) or len(provider.name) > LONGEST:
         raise ValueError(
             f"A provider's name has up to {LONGEST} small letters, digits and hyphens, unlike {provider.name!r}."
@@ -79,14 +78,12 @@ def without_prompts() -> list[str]:
 
 
 def make(spec: Spec) -> Backend | EngineBackend:
-    """Return the backend of an endpoint. Raises a BackendError where its settings cannot work, such as a missing
-    key."""
+    """Return the backend of an endpoint. Raises BackendError if its settings cannot work, such as a missing key."""
     return find(spec.provider).backend(spec)
 
 
 def wants_address(name: str) -> bool:
-    """Return whether a provider's models answer nowhere of their own, so that an endpoint must say where its server
-    is."""
+    """Return whether an endpoint of the provider must say where its server is."""
     provider = find(name)
     takes_one = "base_url" not in provider.left_out and not provider.in_process
     return takes_one and _refuses_without_address(provider.backend, name)

@@ -77,8 +77,7 @@ def of_response(answer: Answer) -> BackendError:
 
 
 def of_status(status: int, payload: Any, text: str, headers: Mapping[str, str]) -> BackendError:
-    """Return an HTTP status as an error. `payload` is the body as JSON, None where it is not JSON; `text` is the
-    body."""
+    """Return an HTTP status as an error. `payload` is the body as JSON or None, `text` the body."""
     message = Sentence(
         "HTTP {status}: {payload}", status=status, payload=message_of(payload, text)[:_MESSAGE_LENGTH]
     ).rstrip(": ")
@@ -117,8 +116,7 @@ def _of_server(status: int, payload: Any) -> type[BackendError]:
 
 
 def of_error_in_answer(payload: Mapping[str, Any]) -> BackendError:
-    """Return the error that came with status 200. It may have been paid: gateways send such errors when a model broke
-    off."""
+    """Return the error that came with status 200; gateways send it when a paid model broke off."""
     message = message_of(payload, "")[:_MESSAGE_LENGTH]
     code = error.code if (error := error_of(payload)) else None
     status = code if isinstance(code, int) else 200

@@ -47,8 +47,7 @@ class Judge:
         self._looking_up = asyncio.Lock()
 
     async def check(self, host: str) -> None:
-        """Raise Rejected where `host` is, or resolves here to, a forbidden address. A name that does not resolve here
-        passes."""
+        """Raise Rejected if `host` is, or resolves here to, a forbidden address."""
         async with self._looking_up:
             if self._until.get(host, 0.0) < time.monotonic():
                 await asyncio.to_thread(check_host, host)
@@ -184,8 +183,7 @@ class Wire(httpx2.AsyncBaseTransport):
         self._session: aiohttp.ClientSession | None = None
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request and return the response. Raises BackendError, which the packages wrap into a connection error
-        of their own."""
+        """Send a request. Raises BackendError, which the packages wrap into a connection error of their own."""
         check_allowed(str(request.url), self.hosts)
         if is_forbidden(request.url.host):  # a proxy would connect to it in our place
             raise Rejected(FORBIDDEN)

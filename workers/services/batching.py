@@ -172,8 +172,7 @@ class BatchRunner:
 
 @transaction.atomic
 def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
-    """Make a batch of what waits, with its custom ids; answers that the ledger has are delivered at once. None where
-    nothing is left."""
+    """Make a batch of waiting items; answers of the ledger are delivered at once. Returns None if nothing is left."""
     EndpointRateLimit.locked(endpoint.pk)  # the lock under which all work is claimed
     lock_budgets([job.pk])
     backend = registry.make(endpoint.spec)
@@ -233,8 +232,7 @@ def provider_ids(endpoint: Endpoint) -> list[str]:
 
 @transaction.atomic
 def submitted(batch: Batch, worker, provider_id: str) -> bool:
-    """Write the provider's id of a batch. False where another worker watches it by now: if that one submitted it as
-    well, both are paid and listed."""
+    """Write the provider's id of a batch. Returns False if another worker watches it: both are then paid and listed."""
     locked = Batch.objects.select_for_update().get(pk=batch.pk)
     if locked.worker_id == worker.pk:
         Batch.objects.filter(pk=batch.pk).run(provider_id)

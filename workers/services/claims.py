@@ -131,8 +131,7 @@ def running_jobs(only: int | None) -> Sequence[Job]:
 
 
 def _claimable(jobs: Sequence[Job], endpoint: Endpoint, now: datetime) -> Iterable[Job]:
-    """Return the jobs that have something to claim, or no budget. Their budgets are locked until the transaction
-    ends."""
+    """Return the jobs that have something to claim, or no budget; budgets are locked until the transaction ends."""
     budgets = [job.pk for job in jobs if job.budget is not None]
     has_work = Exists(_waiting(OuterRef("pk"), endpoint, now))
     locked = {job.pk: job for job in _with_budget(budgets).filter(has_work)} if budgets else {}
@@ -175,8 +174,7 @@ def _plan(job: Job, endpoint: Endpoint, backend: Backend, count: int, now: datet
 
 
 def plan_ahead(*, endpoint: Endpoint, backend: Backend, now: datetime, only: int | None = None) -> bool:
-    """Plan some of the calls that are claimed next, while nobody waits for this. False where enough of them are
-    planned."""
+    """Plan some of the next calls while nobody waits. Returns False if enough are planned."""
     with transaction.atomic():
         EndpointRateLimit.locked(endpoint.pk)
         missing = AHEAD
@@ -225,8 +223,7 @@ def look_at_once(calls: Iterable[int], *, now: datetime) -> None:
 
 
 def affordable(items: list[Item]) -> list[Item]:
-    """Return the items that their job's budget allows; the caller holds it (`lock_budgets`). A job with nothing in
-    flight and no money left is paused."""
+    """Return the items that the locked budget of their job allows; a job that can pay for none is paused."""
     if not items or items[0].job.budget is None:
         return items
     job = items[0].job
@@ -323,8 +320,7 @@ def _reserve(
 
 
 def with_work(endpoint_ids: Iterable[int], now: datetime, only: int | None = None) -> set[int]:
-    """Return those of the endpoints that have an item to be claimed now, of job `only` where given: an idle one takes
-    no lock and no query of its own."""
+    """Return those of the endpoints that have an item to be claimed now, of job `only` if given."""
     jobs = [job for job, batch in running_ids() if not batch and only in (None, job)]
     endpoints = list(endpoint_ids)
     if not (jobs and endpoints):
@@ -336,8 +332,7 @@ def with_work(endpoint_ids: Iterable[int], now: datetime, only: int | None = Non
 
 
 def next_time(endpoint_ids: Iterable[int], only: int | None = None) -> datetime | None:
-    """Return when a waiting item of a running job may be claimed, None where nothing waits: any time that has come,
-    else the earliest."""
+    """Return the time at which a waiting item may be claimed: any that has come, else the earliest, or None."""
     jobs, endpoints = [job for job, _ in running_ids() if only in (None, job)], list(endpoint_ids)
     if not (jobs and endpoints):
         return None

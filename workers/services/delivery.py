@@ -41,8 +41,7 @@ def deliver(answered: Sequence[tuple[Item, Call]], *, now: datetime, jobs: Itera
 
 
 def _received(name: str, group: Sequence[tuple[Item, Call]]) -> dict[int, Received]:
-    """Return by item id what the handler made of it. A handler that fails on an answer fails that item alone; the
-    answer stays in the ledger."""
+    """Return by item id what the handler made of it. A handler that fails on an answer fails only that item."""
     try:
         with transaction.atomic():
             return dict(handler_of(name).receive(group))
@@ -80,8 +79,7 @@ def _outcome(job: Job, failed_before: int) -> Outcome:
 
 
 def refresh_outcome(job: int) -> None:
-    """Compute the outcome of a finished job again, in the caller's transaction, after its handler parsed answers
-    again."""
+    """Compute the outcome of a finished job again, after its handler parsed answers again."""
     finished = Job.objects.select_for_update().filter(pk=job, state=JobState.FINISHED).first()
     if finished is not None:
         failed_before = handler_of(finished.handler).failed_before(finished)
@@ -89,6 +87,5 @@ def refresh_outcome(job: int) -> None:
 
 
 def reopen_job(job: int) -> bool:
-    """Let a finished job run again, in the caller's transaction: something of it is open again. Its outcome is computed
-    at its next end."""
+    """Let a finished job run again; its outcome is computed at its next end."""
     return bool(Job.objects.filter(pk=job).reopen())

@@ -112,8 +112,7 @@ def check_endpoint(endpoint: Endpoint) -> None:
 
 
 def check_provider(endpoint: Endpoint) -> None:
-    """Raise ValidationError for a provider that is not registered; a model that was registered before can still be
-    switched off."""
+    """Raise ValidationError for an unknown provider, unless the model is only switched off."""
     if endpoint.provider_problem and (endpoint.active or not endpoint.pk):
         raise ValidationError({"provider": endpoint.provider_problem})
 
@@ -225,8 +224,7 @@ def check_own_options(endpoint: Endpoint) -> None:
 
 
 def _check_highest_prices(endpoint: Endpoint) -> None:
-    """Raise Rejected where a router may choose a host that is dearer than the endpoint's prices, from which money is
-    reserved."""
+    """Raise Rejected if a router may choose a host that costs more than is reserved by the endpoint's prices."""
     prices, most = endpoint.prices, highest_prices(endpoint.options.get("extra_body", {}))
     if prices.are_known and most and (most[0] > prices.input or most[1] > prices.output):
         of_router, of_model = (

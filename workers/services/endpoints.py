@@ -85,8 +85,7 @@ def is_used(endpoint: Endpoint) -> bool:
 
 @transaction.atomic
 def delete_endpoint(*, endpoint: Endpoint) -> None:
-    """Delete an endpoint that was never used. Raises EndpointInUse for another: answers keep the model that gave
-    them."""
+    """Delete an endpoint that was never used. Raises EndpointInUse for another."""
     locked = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
     if is_used(locked):
         raise EndpointInUse(

@@ -45,8 +45,7 @@ class EngineRunner:
 
     @classmethod
     def of(cls, name: str, *, stop: threading.Event, only: int | None = None) -> EngineRunner:
-        """Load the engine of the endpoint `name`. Where that fails, the jobs that wait for it are paused and say
-        why."""
+        """Load the engine of the endpoint `name`; if that fails, the jobs that wait for it pause with a note."""
         endpoint = Endpoint.objects.get(name=name)
         try:
             backend = loaded_engine(endpoint)

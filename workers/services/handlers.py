@@ -32,8 +32,7 @@ class JobHandler(Protocol):
         """Return by item id the request, or one sentence that says why it cannot be asked."""
 
     def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
-        """Take answers, and return by item id the result; the calls are answered, truncated or refused. Each item is
-        committed exactly once."""
+        """Take completed answers, and return by item id the result. Each item is committed exactly once."""
 
     def failed_before(self, job: Job) -> int:
         """Return how many failures the job took over from earlier work, which its own items do not count."""
@@ -80,7 +79,6 @@ def closed(job: Job, action: str = "") -> str:
 
 
 def tell_cancelled(job: Job) -> None:
-    """Tell the handler of a job that it was cancelled, in the caller's transaction; nobody where no app knows the
-    job."""
+    """Tell the handler of a job, if an app knows it, that it was cancelled."""
     if handler := _HANDLERS.get(job.handler):
         handler.cancelled(job)

@@ -56,8 +56,7 @@ def start_job(
     budget: Decimal | None = None,
     batch: bool = False,
 ) -> Job:
-    """Start a job of (endpoint, step, key) items. `handler` names its handler. Raises JobRefused without items, or
-    where an endpoint cannot do it."""
+    """Start a job of (endpoint, step, key) items. Raises JobRefused without items, or for unfit endpoints."""
     items = list(items)
     if not items:
         raise JobRefused(gettext_noop("There is nothing to do: no item was chosen."))
@@ -106,8 +105,7 @@ def add_items(*, job: Job, items: Iterable[tuple[Endpoint, str, str]], now: date
 
 @transaction.atomic
 def pause_job(*, job: Job, note: str = "") -> bool:
-    """Pause a job: nothing more is claimed, and calls in flight end. A note about what is held back stays where there
-    is no other."""
+    """Pause a job: nothing more is claimed, and calls in flight end. Without a note the old one stays."""
     return bool(Job.objects.filter(pk=job.pk).pause(note=note))
 
 
@@ -129,8 +127,7 @@ MOST_MONEY = Decimal(100_000_000)
 
 
 def least_budget(job: Job) -> Decimal:
-    """Return the US dollars below which the job would pause again at once: what is spent, what is in flight, and the
-    next call at its most."""
+    """Return the US dollars below which the job would pause again: spent, in flight, and for the next call."""
     items = Item.objects.filter(job=job)
     in_flight = items.filter(state__in=IN_HAND)
     reserved = in_flight.aggregate(total=Sum("call__reserved_cost"))["total"] or Decimal(0)
@@ -140,8 +137,7 @@ def least_budget(job: Job) -> Decimal:
 
 
 def check_budget(job: Job, budget: Decimal | None) -> None:
-    """Raise JobRefused where the job would pause again at once, with `budget` or, without one, with its present
-    budget."""
+    """Raise JobRefused if the job would pause again at once with `budget`, or else with its present budget."""
     cap = job.budget if budget is None else budget
     if cap is None:
         return
@@ -216,8 +212,7 @@ def _resumes_held(job: Job, action: str) -> bool:
 
 
 def require_action(job: Job, action: str, *, budget: str = "", what: str = "job") -> None:
-    """Apply an action for callers that are not limited to the buttons that fit. Raises JobRefused, which calls the job
-    `what`, also where nothing would change."""
+    """Apply an action, for callers without buttons. Raises JobRefused, in which the job is `what`."""
     if budget and _resumes_held(job, action):
         raise JobRefused(
             Sentence("The {what} holds items back and goes on beside; a budget is for one that is paused.", what=what)
@@ -275,8 +270,7 @@ def _resume(job: Job, budget: str) -> str:
 
 
 def resume_with(job: Job, budget: Decimal | None) -> None:
-    """Resume a paused job, or what a running one holds back. Raises JobRefused where the budget is too small to go
-    on."""
+    """Resume a paused job, or what a running one holds back. Raises JobRefused for too small a budget."""
     if job.state == JobState.PAUSED:
         check_budget(job, budget)
         resume_job(job=job, budget=budget)
@@ -285,8 +279,7 @@ def resume_with(job: Job, budget: Decimal | None) -> None:
 
 
 def read_budget(text: str) -> Decimal | None:
-    """Return the budget that somebody typed: None for an empty text, NaN for what is not an amount of money, which
-    `check_budget` refuses."""
+    """Return the budget that somebody typed: None for "", NaN for no amount, which `check_budget` refuses."""
     if not text.strip():
         return None
     budget = budget_of(text)

@@ -41,8 +41,7 @@ class ImportedAnswer:
 def take_in(
     *, job: Job, endpoint: Endpoint, answers: Sequence[ImportedAnswer], missing: Mapping[str, str], now: datetime
 ) -> None:
-    """Give waiting items of a job their answers and deliver them, in the caller's transaction, which ends the job;
-    those `missing`, by the key of the item, fail with the sentence."""
+    """Give waiting items their answers and deliver them; those `missing`, by their keys, fail with the sentence."""
     keys = [*(answer.item for answer in answers), *missing]
     items = {item.key: item for item in Item.objects.filter(job=job, key__in=keys).select_related("job")}
     Item.objects.fail_unasked({items[key].pk: why for key, why in missing.items()}, now=now)
@@ -141,8 +140,7 @@ def _with_money(sums: dict[str, Any]) -> dict[str, Any]:
 
 
 def lost_answers() -> dict[str, Any]:
-    """Return the number of attempts whose answer was lost, their cost `at_most`, and the number of those after which
-    the same call was sent again."""
+    """Return the number of lost answers, their cost `at_most`, and how many calls were sent again afterwards."""
     sums = Attempt.objects.lost().aggregate(
         attempts=Count("pk"),
         total=Sum("call__reserved_cost", default=Decimal(0)),

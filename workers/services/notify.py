@@ -29,8 +29,7 @@ class Notifier:
         self._silent_until = 0.0
 
     def notify(self, *arguments: Any) -> None:
-        """Call `send` with these arguments after commit. Never raises: a broker that is down must not stop anybody's
-        work."""
+        """Call `send` after commit. Never raises: a broker that is down must not stop anybody's work."""
         transaction.on_commit(lambda: self._send_now(*arguments))
 
     def _send_now(self, *arguments: Any) -> None:

@@ -119,8 +119,7 @@ def _requests(items: Sequence[Item]):
 
 
 def _too_long(endpoint: Endpoint, body: str, request: Request) -> str:
-    """Return a sentence where question and answer cannot fit into the endpoint's context, even by a low estimate; else
-    an empty one."""
+    """Return a sentence if question and answer cannot fit into the endpoint's context by a low estimate, else ""."""
     needed = Extent.of(body).fewest_tokens + request.max_tokens
     if not endpoint.context_tokens or needed <= endpoint.context_tokens:
         return ""
@@ -145,8 +144,7 @@ def reserve(endpoint: Endpoint, body: str, max_tokens: int, *, batch: bool) -> D
 
 
 def reserve_anew(call: Call, *, batch: bool) -> Decimal | None:
-    """Return what a planned call can cost at most now that prices may have changed: every backend writes the limit of
-    the answer into its body."""
+    """Return the most that a planned call can cost at present prices, by the limit of the answer in its body."""
     body = call.request
     max_tokens = next((body[name] for name in LIMITS if name in body), 0)
     return reserve(call.endpoint, call.body, max_tokens, batch=batch)

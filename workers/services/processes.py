@@ -23,8 +23,7 @@ KEPT = timedelta(hours=1)
 
 
 def report(serves: Iterable[str]) -> None:
-    """Write that this process is there, in one statement after the first time, and forget those that have long been
-    silent."""
+    """Write that this process is there, and forget those that have long been silent."""
     names = Endpoint.objects.exclude(api_key_env="").order_by().values_list("api_key_env", flat=True).distinct()
     values = {"serves": sorted(serves), "keys": sorted(name for name in names if os.environ.get(name))}
     this_process = {"host": socket.gethostname(), "pid": os.getpid()}

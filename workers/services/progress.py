@@ -129,8 +129,7 @@ def _sum(problems: Iterable[tuple[str, int]]) -> int:
 
 
 def _problems_of(jobs: Sequence[Job]) -> dict[int, dict[str, list[tuple[str, int]]]]:
-    """Return by job id and state the (problem, count) pairs of ended items; done items are counted without their
-    remarks."""
+    """Return by job id and state the (problem, count) pairs of ended items, of done ones without remarks."""
     sentence = Case(When(state=ItemState.DONE, then=Value("")), default=F("problem"), output_field=TextField())
     ended = Item.objects.filter(job__in=jobs, state__in=CAME_BACK)
     rows = ended.order_by().annotate(sentence=sentence).values_list("job", "state", "sentence").annotate(Count("id"))

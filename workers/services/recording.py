@@ -75,8 +75,7 @@ def mark_sent(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> li
 def record(
     outcomes: Sequence[Outcome], *, worker: Worker, endpoint: Endpoint, now: datetime, batch: bool = False
 ) -> None:
-    """Write outcomes of one endpoint down, deliver answers to their job handlers, and let the rate limit learn. All or
-    nothing."""
+    """Write outcomes of one endpoint, deliver answers, and let the rate limit learn. All or nothing."""
     with transaction.atomic():
         if not batch:
             _learn(outcomes, endpoint, now)

@@ -46,8 +46,7 @@ def pause() -> float:
 
 
 def lease_is_over() -> Q:
-    """Return the condition of workers whose lease has expired, by the database's clock, which wrote the heartbeat: the
-    clocks of processes do not count."""
+    """Return the condition of workers whose lease has expired, by the clock of the database."""
     return Q(heartbeat_at__lt=Now() - timedelta(seconds=settings.WORKER_LEASE_SECONDS))
 
 
@@ -87,8 +86,7 @@ def cut_off(worker: Worker) -> None:
 
 
 def leave(worker: Worker) -> None:
-    """End a worker. Others recover what it still holds because it was cut off; its batches go on with the provider
-    until another worker watches them."""
+    """End a worker. Others recover what it still holds; its batches go on until another worker watches them."""
     Batch.objects.filter(worker=worker).unwatch()
     Worker.objects.filter(pk=worker.pk).leave()
 
@@ -151,8 +149,7 @@ _ENDED = Q(worker__isnull=False) & ~Q(worker__state=WorkerState.LIVE)
 
 
 def _ended_holders() -> set[int]:
-    """Return ids of workers that ended and still hold something: cut off at their end, or declared lost in the middle
-    of a claim."""
+    """Return ids of workers that ended and still hold something: cut off, or lost in the middle of a claim."""
     held = (
         Item.objects.filter(_ENDED, state=ItemState.CLAIMED),
         Call.objects.filter(_ENDED, state__in=IN_FLIGHT),
@@ -162,8 +159,7 @@ def _ended_holders() -> set[int]:
 
 
 def _free(worker: Worker, now: datetime) -> None:
-    """Free what a worker holds, in the caller's transaction: what was not sent waits again, what was sent has an
-    unknown outcome."""
+    """Free what a worker holds: what was not sent waits again, what was sent has an unknown outcome."""
     Call.objects.filter(worker=worker).release()
     sent = list(Call.objects.filter(worker=worker, state=CallState.SENT).values_list("pk", flat=True))
     # Its own, too, where the late answer of a worker before it has ended the call.

@@ -35,8 +35,7 @@ def endpoints(request: HttpRequest) -> HttpResponse:
 
 @site_admin
 def endpoint(request: HttpRequest, name: str = "") -> HttpResponse:
-    """Change or delete the endpoint `name`, or register one: then the provider is chosen first, because the other
-    fields depend on it."""
+    """Change or delete the endpoint `name`, or register one after its provider was chosen."""
     if name:
         existing = get_object_or_404(Endpoint, name=name)
         if request.method == "POST" and "delete" in request.POST:

@@ -45,20 +45,17 @@ def _every(job: Job, progress: Progress) -> int:
 
 
 def _step(progress: Progress) -> int:
-    """Return the tenth of the items that have ended: the list of items is shown again at each, and not at every
-    look."""
+    """Return the tenth of the items that have ended, at each of which the list of items is shown again."""
     return 0 if not progress.ended else 1 + 10 * progress.ended // progress.total
 
 
 def _waits(progress: Progress) -> int:
-    """Return a number that changes at most every half minute while items wait to be tried again: the reasons are then
-    shown again."""
+    """Return a number that changes every half minute while items wait to be tried again."""
     return int(progress.retry_at.timestamp()) // 30 if progress.retry_at else 0
 
 
 def budget_field(job: Job) -> Context:
-    """Return the context of the field beside Resume: the least budget that helps, and whether the present one is
-    less."""
+    """Return the context of the field next to Resume: the least budget, and whether the present one is less."""
     least = least_budget(job).quantize(Decimal("0.0001"), ROUND_CEILING)
     return {"least_budget": least, "needs_budget": job.budget is not None and job.budget < least}
 
@@ -102,8 +99,7 @@ def chosen_state(request: HttpRequest) -> str:
 
 
 def progress_response(request: HttpRequest, context: Context, items: Callable[[], Context]) -> HttpResponse:
-    """Return the fragment that the page asks for. Buttons and items (`items_context`) are part of it only when they
-    changed, so that nothing moves without reason."""
+    """Return the fragment of a page; buttons and items are part of it only if they changed."""
     changed = request.GET.get("seen", context["seen"]) != context["seen"]
     changes = {"oob": True, **items()} if changed else {}
     return render(request, "workers/_live.html", context | changes)

@@ -123,8 +123,7 @@ def _idle(working: list[Row]) -> list[Row]:
 
 
 def _queue(now: datetime) -> list[Row]:
-    """Return a row for each endpoint with open items or calls within the last hour, those with work first, and how many
-    workers can take it."""
+    """Return a row for each endpoint with open items or recent calls, those with work first."""
     counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     items = Item.objects.filter(job__state__in=UNENDED).still_open().order_by()
     for endpoint, state, job, count in items.values_list("endpoint", "state", "job__state").annotate(Count("id")):

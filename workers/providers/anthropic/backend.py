@@ -141,8 +141,7 @@ def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Com
 
 
 def usage_of(usage: Mapping[str, Any], *, text: str = "") -> Usage:
-    """Return the usage; Anthropic's input_tokens exclude those of the cache, `input` has all. For an answer with a
-    text, a partial usage does not count."""
+    """Return the usage, with the cached tokens in `input`. A partial usage of an answer with a text does not count."""
     counts = _Usage.of(usage)
     read, written = counts.cache_read_input_tokens, counts.cache_creation_input_tokens
     total = counts.input_tokens + read + written

@@ -69,8 +69,7 @@ class AnthropicBatches:
         self._first_ids: dict[str, str] = {}
 
     async def submit(self, uid: str, bodies: Sequence[tuple[str, Body]]) -> str:
-        """Submit a batch. Raises Rejected above 100,000 requests or 256 MB, Lost where the batch may or may not have
-        been made."""
+        """Submit a batch. Raises Rejected above 100,000 requests or 256 MB, Lost if it may have been made."""
         at_most(MAX_REQUESTS, len(bodies), "Anthropic")
         if strange := next((custom_id for custom_id, _ in bodies if not custom_id.startswith(uid)), None):
             raise Rejected(f"The custom id {strange} does not start with {uid}: the batch could not be found again.")
@@ -106,8 +105,7 @@ class AnthropicBatches:
         return None
 
     async def status(self, batch_id: str) -> BatchStatus:
-        """Return the status. A batch that was cancelled or expired has ended: what was answered by then was paid, and
-        can be read."""
+        """Return the status. A cancelled or expired batch has ended: its answers were paid, and can be read."""
         with reading(anthropic.AnthropicError, translate):
             batch = await self.client.messages.batches.retrieve(batch_id, timeout=self.timeout)
             counts = batch.request_counts
@@ -118,8 +116,7 @@ class AnthropicBatches:
             )
 
     async def results(self, batch_id: str) -> AsyncGenerator[Result, None]:
-        """Yield the results. A line that cannot be read is Unreadable; its custom id is "" where not even that is
-        legible."""
+        """Yield the results. An unreadable line is Unreadable, with its custom id or ""."""
         async with aclosing(self._lines(batch_id)) as lines:
             async for line in lines:
                 yield parse_line(line, _result)
@@ -149,8 +146,7 @@ class AnthropicBatches:
 
 
 def _requests(bodies: Sequence[tuple[str, Body]]) -> list[Request]:
-    """Return the requests of a batch. Raises Rejected above the limit of bytes, and for a text that is not Unicode, on
-    which the package would break."""
+    """Return the requests of a batch. Raises Rejected if they are too large, or a text is not Unicode."""
     requests: list[Request] = []
     size = 0
     for custom_id, body in bodies:

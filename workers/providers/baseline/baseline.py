@@ -22,8 +22,7 @@ def seeded(options: Options, seed: int | None) -> Body:
 
 
 def generator(body: Body, key: object) -> random.Random:
-    """Return the random numbers of one question: they depend on the body's seed, its repetition and the JSON value
-    `key` alone."""
+    """Return the random numbers of one question, by the seed, the repetition and the JSON value `key`."""
     return random.Random(hashlib.sha256(json.dumps([body["seed"], body["sample"], key]).encode()).digest())
 
 

@@ -51,8 +51,7 @@ class OpenAIBatches:
         self.client, self.timeout = client, timeout
 
     async def submit(self, uid: str, bodies: Sequence[tuple[str, Body]]) -> str:
-        """Submit a batch. Raises Rejected above 50,000 requests or 200 MB, Lost where the batch may or may not have
-        been made."""
+        """Submit a batch. Raises Rejected above 50,000 requests or 200 MB, Lost if it may have been made."""
         at_most(MAX_REQUESTS, len(bodies), "OpenAI")
         file_id = await self._upload(uid, bodies)
         try:
@@ -87,8 +86,7 @@ class OpenAIBatches:
         return None
 
     async def status(self, batch_id: str) -> BatchStatus:
-        """Return the status. A batch that was cancelled or expired has ended: what was answered by then was paid, and
-        can be read."""
+        """Return the status. A cancelled or expired batch has ended: its answers were paid, and can be read."""
         with reading(openai.OpenAIError, translate):
             batch = await self.client.batches.retrieve(batch_id, timeout=self.timeout)
             counts = batch.request_counts
@@ -100,8 +98,7 @@ class OpenAIBatches:
             )
 
     async def results(self, batch_id: str) -> AsyncIterator[Result]:
-        """Yield the results. A line that cannot be read is Unreadable; its custom id is "" where not even that is
-        legible."""
+        """Yield the results. An unreadable line is Unreadable, with its custom id or ""."""
         with reading(openai.OpenAIError, translate):
             batch = await self.client.batches.retrieve(batch_id, timeout=self.timeout)
             files = [file for file in (batch.output_file_id, batch.error_file_id) if file]

@@ -17,8 +17,7 @@ def _backend(spec: Spec) -> Backend:
 
 
 def _is_hosted(spec: Spec) -> bool:
-    """Return whether somebody else runs the server: it is asked with a key, at an address outside this machine and
-    private networks."""
+    """Return whether somebody else runs the server: it has a key, and an address outside private networks."""
     return bool(spec.api_key_env) and not is_private(host_of(spec.base_url))
 
 

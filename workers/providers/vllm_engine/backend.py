@@ -76,8 +76,7 @@ class VllmEngine:
         return body
 
     def complete_many(self, bodies: Sequence[Body]) -> list[Completion | BackendError]:
-        """Return Rejected for bodies that can never be answered, Overloaded for all where the engine failed; it is
-        loaded again next time."""
+        """Return Rejected for bodies that can never be answered, Overloaded for all if the engine failed."""
         if not bodies:
             return []
         try:
@@ -106,8 +105,7 @@ class VllmEngine:
                 log.exception("The engine of %s did not close.", self.spec.model)
 
     def _ask(self, engine: Engine, bodies: Sequence[Body]) -> list[Completion | BackendError]:
-        """Ask the engine a list; where it refuses one of them, such as a schema that it cannot enforce, ask the halves
-        apart."""
+        """Ask the engine a list; if it refuses one of them, ask the halves separately."""
         if not bodies:
             return []
         try:
