@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Set
 
 from django.conf import settings
 from django.db import models
@@ -215,7 +215,7 @@ class RunPreparation(models.Model):
     """A run whose items are still being made: about the first `done` of its `of` samples they are there.
 
     Of an imported run they are answers, and there are no `samples`. Else `samples` are the positions of its samples in
-    the dataset as [first, last] of each stretch. If it `looks`, the run is under a control that asks only about samples
+    the dataset. If it `looks`, the run is under a control that asks only about samples
     that it changes, `kept` of them so far; if it `extends`, the run had items before. The row goes when all items are
     there; of a run that was cancelled before, it stays.
     """
@@ -233,22 +233,6 @@ class RunPreparation(models.Model):
 
     def __str__(self) -> str:
         return Sentence("{done} of {of}", done=self.done, of=self.of)
-
-    @property
-    def positions(self) -> list[int]:
-        """The positions of all samples, in the order of the dataset."""
-        return [position for first, last in self.samples for position in range(first, last + 1)]
-
-
-def stretches_of(positions: Sequence[int]) -> list[list[int]]:
-    """Return sorted positions as [first, last] of each stretch without a gap."""
-    stretches: list[list[int]] = []
-    for position in positions:
-        if stretches and stretches[-1][1] + 1 == position:
-            stretches[-1][1] = position
-        else:
-            stretches.append([position, position])
-    return stretches
 
 
 class UnmatchedReport(models.Model):

@@ -19,44 +19,16 @@ from django.db import transaction
 from annotation.models import Project, User
 from benchmark.domain.parameters import Options
 from benchmark.models import Dataset, DatasetSample
-from benchmark.services.asking import DatasetResources, sample_of, settings_of
 from benchmark.services.datasets import keep_version
-from benchmark.services.plans import Plan, RunRefused, draft_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.copies import BadImport, Imported
-from benchmark.suites.guards import SuiteFailed
-from benchmark.suites.questions import BadQuestion, Question, Sample
-from benchmark.suites.registry import suite_named
+from benchmark.suites.questions import Sample
 from benchmark.suites.settings import Setting
 from core.digests import text_digest
 from core.incoming.damage import damage_as, fault_of, oversize
 from core.messages import Sentence, listed, word
 from core.plain import Json
 from core.texts import canonical, storable
-
-MOST_ASKED = 20
-"""Samples of which a question is made, one of each category: some derive what others do not."""
-
-
-def derive_ahead(dataset: Dataset, rows: Sequence[DatasetSample]) -> None:
-    """Ask about a sample of each category and step, so that what questions derive of all samples is computed ahead."""
-    suite = suite_named(dataset.suite)
-    if suite.asking.prompting:
-        return
-    samples = [sample_of(row) for row in rows]
-    resources = DatasetResources(dataset, preloaded=samples)
-    first = {sample.category: sample for sample in reversed(samples)}
-    try:
-        steps = [step.key for step in suite.launched if not step.judged]
-        plan = Plan(dataset=dataset, endpoints=[], steps=steps, suite=suite.name)
-        settings = settings_of(draft_of(plan, rows))
-        for sample in list(first.values())[:MOST_ASKED]:
-            for step in steps:
-                if not suite.needed(step, plan.steps):  # by the method that the plan goes by, not by all of them
-                    suite.request(Question(sample, step, settings, resources))
-    except (BadQuestion, RunRefused, SuiteFailed):
-        return
-
 
 log = logging.getLogger(__name__)
 
@@ -223,7 +195,6 @@ def keep_copy(*, by: User | None, project: Project, copy: Copy, note: str = "") 
             "problems": [_plain(problem) for problem in imported.problems],
         },
     )
-    transaction.on_commit(lambda: derive_ahead(dataset, samples), robust=True)
     return dataset, True
 
 

@@ -16,7 +16,6 @@ from django.utils import timezone
 
 from annotation.services.short_writes import ShortWrites
 from benchmark.models import DatasetSample, Entrant, Run, RunItem, RunPreparation
-from benchmark.models.run import stretches_of
 from benchmark.services.asking import sample_asked
 from benchmark.services.made_elsewhere import importing
 from benchmark.services.made_elsewhere.files import BadFile
@@ -48,17 +47,19 @@ def is_large(plan: Plan, samples: int) -> bool:
 
 def begin(run: Run, samples: Sequence[DatasetSample], *, looks: bool) -> None:
     """Have workers make the items of a run; if it `looks`, only about samples that its control changes."""
-    stretches = stretches_of(sorted(sample.position for sample in samples))
-    RunPreparation.objects.create(run=run, samples=stretches, of=len(samples), looks=looks)
-    WORKERS.notify()
+    _leave_to_workers(run, samples, looks=looks)
 
 
 def extend(run: Run, samples: Sequence[DatasetSample]) -> None:
     """Have workers make the items that the run lacks about these samples. Nothing of it is asked meanwhile."""
-    stretches = stretches_of(sorted(sample.position for sample in samples))
-    RunPreparation.objects.create(run=run, samples=stretches, of=len(samples), extends=True)
     Job.objects.filter(pk=run.job_id).prepare_more()
     run.job.refresh_from_db()
+    _leave_to_workers(run, samples, extends=True)
+
+
+def _leave_to_workers(run: Run, samples: Sequence[DatasetSample], **fields: bool) -> None:
+    positions = sorted(sample.position for sample in samples)
+    RunPreparation.objects.create(run=run, samples=positions, of=len(samples), **fields)
     WORKERS.notify()
 
 
@@ -113,7 +114,7 @@ def _lacking(entrants: Sequence[Entrant], samples: Sequence[DatasetSample]) -> d
 
 
 def _following(run: Run, preparation: RunPreparation, count: int) -> list[DatasetSample]:
-    positions = preparation.positions[preparation.done : preparation.done + count]
+    positions = preparation.samples[preparation.done : preparation.done + count]
     samples = run.dataset.samples.filter(position__in=positions).order_by("position")
     return list(samples.defer("methods", "votes", "adjudications") if preparation.looks else samples.lean())
 
@@ -168,4 +169,4 @@ def prepared_of(runs: Sequence[Run]) -> dict[int, dict[str, int]]:
 def to_prepare(run: Run) -> list[int] | None:
     """Return the positions of all samples of a run whose items are not all there; None where they are."""
     preparation = RunPreparation.objects.filter(run=run).first()
-    return None if preparation is None else preparation.positions
+    return None if preparation is None else preparation.samples

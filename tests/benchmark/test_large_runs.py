@@ -191,13 +191,3 @@ def test_what_is_derived_of_a_dataset_is_made_of_the_samples_at_hand(planned, dj
     assert keys == [sample.key for sample in samples.values()]
     _, entered = next(each_entered(part, samples_of(part)))
     assert entered.resources.derived("of a part", lambda held: [sample.key for sample in held]) == keys
-
-
-def test_an_import_leaves_nothing_for_which_an_estimate_reads_all_samples(planned, monkeypatch):
-    asking._kept.clear()  # as in another process
-
-    def read(dataset):
-        raise AssertionError("all samples are read")
-
-    monkeypatch.setattr(asking, "_samples_of", read)
-    assert estimates.estimate(planned).total.calls

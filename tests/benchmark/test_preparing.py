@@ -9,7 +9,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmark.models import Run, RunItem, RunPreparation
-from benchmark.models.run import stretches_of
 from benchmark.services import preparing
 from benchmark.services.archiving import delete_run
 from benchmark.services.extending import extend_run
@@ -164,11 +163,6 @@ def test_a_control_asks_only_about_what_it_changes(world, monkeypatch, small_ste
     prepare()
     unchanged.job.refresh_from_db()
     assert (unchanged.job.standing, unchanged.job.note) == ("failed", preparing.NOTHING_CHANGES)
-
-
-def test_stretches():
-    assert stretches_of([]) == [] and stretches_of([3]) == [[3, 3]]
-    assert stretches_of([1, 2, 3, 7, 9, 10]) == [[1, 3], [7, 7], [9, 10]]
 
 
 def half(world) -> Run:
