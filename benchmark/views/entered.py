@@ -32,7 +32,7 @@ def entered_rows(request: HttpRequest, slug: str) -> HttpResponse:
         for name, suite in service.enterable_suites(access.project).items()
     ]
     listed.sort(
-        key=lambda listing: not (listing["rows"] or (listing["suite"].name if listing["suite"].load else "") in own)
+        key=lambda listing: not (listing["rows"] or (listing["suite"].name if listing["suite"].copied.load else "") in own)
     )
     return render(request, "benchmark/entered/rows.html", access.context | {"suites": listed})
 

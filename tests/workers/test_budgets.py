@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from django.core.exceptions import ValidationError
+from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
-from workers.models import Item, ItemState, Job, Worker
+from workers.domain.pricing import Money, Prices, about, dollars, estimated_tokens
+from workers.models import Call, Endpoint, Item, ItemState, Job, JobState, Worker
 from workers.providers import registry
-from workers.providers.chat_completions import body_of
-from workers.providers.contract import Message, Request, Spec
+from workers.providers.anthropic.backend import usage_of as anthropic_usage
+from workers.providers.chat_completions import body_of, usage_of
+from workers.providers.contract import Completion, Message, Request, Spec, Stop, Usage
 from workers.providers.errors import Rejected
 from workers.providers.options import COSTLY, check_options, whole
-from workers.services import claims, jobs, recovery
+from workers.providers.scripted.backend import ScriptedBackend
+from workers.services import claims, jobs, ledger, recovery
 from workers.services.batching import make_batch
 from workers.services.endpoints import save_endpoint
+from workers.services.jobs import apply_action
+from workers.services.progress import progress_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DEAR = {"price_input": Decimal(1000), "price_output": Decimal(1000)}
@@ -246,3 +254,222 @@ def test_a_ledger_without_lost_answers_says_nothing_of_them(make_endpoint, start
     run_worker()
     text = page("workers:ledger")
     assert "An answer that came is never paid for again." in text and "lost and may" not in text
+
+
+@pytest.fixture
+def billed(monkeypatch) -> None:
+    """Without a price, scripted answers cost what nobody knows, as those of a hosted model."""
+    scripted = registry.find("scripted")
+    monkeypatch.setitem(registry._providers, "scripted", replace(scripted, hosted=True))
+
+
+@pytest.fixture
+def unpriced(make_endpoint, billed):
+    """A scripted model whose price nobody knows."""
+    return make_endpoint
+
+
+def test_prices_that_are_unknown_make_no_sum():
+    usage = Usage(input=1000, cached=400, cache_write=100, output=200)
+    for prices in (Prices(), Prices(input=Decimal(2)), Prices(output=Decimal(2))):
+        assert not prices.are_known and prices.cost(usage) is None and prices.at_most(10, 10) is None
+    free = Prices(input=Decimal(0), output=Decimal(0))
+    assert free.are_known and free.cost(usage) == 0 == free.at_most(10, 10)
+
+
+def test_the_cache_costs_what_input_costs_where_nothing_is_said():
+    # 1,000 in at 2 and 200 out at 10 dollars a million, wherever the input came from
+    prices = Prices(input=Decimal(2), output=Decimal(10))
+    assert prices.cost(Usage(input=1000, cached=400, cache_write=100, output=200)) == Decimal("0.004")
+    assert prices.at_most(1000, 200) == Decimal("0.004")
+
+
+def test_sums_say_what_they_do_not_hold():
+    assert str(Money(Decimal("1.2"), 34)) == "$1.2000 and 34 calls of unknown price"
+    assert str(Money(unpriced=1)) == "unknown (1 call)"
+    assert str(Money(Decimal("1.2")) + Money(unpriced=2)) == "$1.2000 and 2 calls of unknown price"
+    assert (str(Money()), dollars(None)) == ("$0.0000", "unknown")
+    assert about(None, None) == about(Money(unpriced=3), Money(unpriced=3)) == "at a price that is unknown"
+    assert about(Decimal(1), Decimal(2)) == "about $1.0000, at most $2.0000"
+    assert "about $1.0000 and 2 calls of unknown price" in about(Money(Decimal(1), 2), Money(Decimal(2), 2))
+    assert Money(Decimal("1.2"), 1).as_json == {"cost": None, "known_cost": 1.2, "unpriced_calls": 1}
+    assert Money(Decimal("1.5")).as_json == {"cost": 1.5, "known_cost": 1.5, "unpriced_calls": 0}
+
+
+def test_commands_print_the_known_part_and_how_many_calls_have_no_price(unpriced, trial, capsys):
+    priced = unpriced(price_input=Decimal(1000), price_output=Decimal(1000))
+    items = [(priced, "", "a"), (unpriced(), "", "b"), (unpriced(), "", "c")]
+    job = jobs.start_job(by="alice", handler="trial", title="Trial", items=items, now=timezone.now())
+    call_command("work", "--job", job.uid, "--json")
+    cost = Call.objects.get(endpoint=priced).cost
+    result = json.loads(capsys.readouterr().out)
+    money = {name: result[name] for name in ("cost", "known_cost", "unpriced_calls")}
+    assert cost > 0 and money == {"cost": None, "known_cost": float(cost), "unpriced_calls": 2}
+    call_command("work", "--job", job.uid)
+    lines = capsys.readouterr().out.splitlines()
+    assert f"cost: {dollars(cost)} and 2 calls of unknown price" in lines and not any("None" in line for line in lines)
+
+
+def test_what_nobody_bills_is_free_and_what_is_billed_is_unknown(make_endpoint):
+    for provider in ("vllm", "vllm-engine", "baseline", "scripted"):
+        assert make_endpoint(provider).prices.cost(Usage(input=9)) == 0
+    assert not make_endpoint("openai").prices.are_known
+    assert make_endpoint("openai", price_input=Decimal(0), price_output=Decimal(0)).prices.are_known
+
+
+NEAR = [
+    "http://127.0.0.1:8001/v1", "http://localhost:8001/v1", "http://[::1]:8001/v1", "http://10.1.2.3/v1",
+    "http://172.31.0.9/v1",
+    "http://192.168.1.5/v1", "http://[fd12::5]/v1", "http://[::ffff:10.1.2.3]/v1", "http://2130706433/v1",
+    "http://gpu-box:8000/v1",
+    "http://gpu.local/v1", "http://gpu.lab.internal/v1", "http://gpu.home.arpa/v1", "http://GPU.local./v1",
+]  # fmt: skip
+FAR = [
+    "", "https://models.example/v1", "http://8.8.8.8/v1", "http://134744072/v1", "http://0x08080808/v1",
+    "http://172.32.0.1/v1",
+    "http://[2001:4860::8888]/v1", "http://[::ffff:8.8.8.8]/v1", "https://local.example/v1", "https://gpu.notlocal/v1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("url", NEAR)
+def test_a_vllm_server_of_ones_own_is_free(make_endpoint, url):
+    assert make_endpoint("vllm", base_url=url, api_key_env="GPU_KEY").prices.cost(Usage(input=9)) == 0
+
+
+@pytest.mark.parametrize("url", FAR)
+def test_a_vllm_server_elsewhere_that_wants_a_key_may_send_bills(make_endpoint, url):
+    hosted = make_endpoint("vllm", base_url=url, api_key_env="GPU_KEY")
+    assert not hosted.prices.are_known and hosted.prices.at_most(9, 9) is None
+    assert make_endpoint("vllm", base_url=url).prices.are_known  # nobody to send a bill to
+    for price in (0, 2):
+        stated = {"price_input": Decimal(price), "price_output": Decimal(price)}
+        prices = make_endpoint("vllm", base_url=url, api_key_env="GPU_KEY", **stated).prices
+        assert prices.cost(Usage(input=1_000_000)) == price
+
+
+def test_a_server_that_moves_away_is_free_no_more(capsys):
+    asked = ("add_endpoint", "gpu", "--provider=vllm", "--model=small")
+    call_command(*asked, "--base-url=http://127.0.0.1:8001/v1", "--api-key-env=GPU_KEY")
+    assert Endpoint.objects.get().prices.are_known
+    call_command(*asked, "--update", "--base-url=https://models.example/v1")
+    assert not Endpoint.objects.get().prices.are_known
+
+
+def test_pages_and_the_api_say_what_a_hosted_vllm_server_costs(make_endpoint, page, admin):
+    hosted = {"base_url": "https://models.example/v1", "api_key_env": "GPU_KEY"}
+    make_endpoint("vllm", name="hosted", **hosted)
+    listed = page("workers:endpoints")
+    assert listed.count(">unknown</td>") == 2 and ">free</td>" not in listed
+    make_endpoint("vllm", name="own", base_url="http://gpu-box:8000/v1")
+    assert page("workers:endpoints").count(">free</td>") == 2
+    read = {name: admin.get(f"/api/v1/endpoints/{name}/").json()["price_output"] for name in ("hosted", "own")}
+    assert read == {"hosted": None, "own": "0.000000"}
+    rule = (
+        "Empty: free where the server stands on this machine or in a private network, or has no key variable; "
+        "else unknown. 0: free."
+    )
+    assert page("workers:endpoint", "own").count(rule) == 2
+
+
+def test_answers_of_unknown_price_are_counted_not_summed(unpriced, start, run_worker, page):
+    endpoint = unpriced(options={"script": [{"when": "gone", "fail": "lost"}]}, repeat_unknown=0)
+    job = start(endpoint, ["a", "b", "gone"])
+    run_worker()
+    progress = progress_of(job)
+    assert progress.money == Money(unpriced=3)
+    assert [call.cost for call in Call.objects.exclude(state="unknown")] == [None, None]
+    assert ledger.totals()["money"] == Money(unpriced=2) and ledger.lost_answers()["at_most"] == Money(unpriced=1)
+    money = "unknown (3 calls)"
+    assert money in page("workers:job", job.uid) and money in page("workers:work")
+    assert "unknown (2 calls)" in page("workers:spending")
+    assert "may have been paid, at a price that is unknown:" in " ".join(page("workers:ledger").split())
+    assert "<dd>unknown</dd>" in page("workers:call", Call.objects.filter(state="answered").first().uid)
+    assert page("workers:endpoints").count(">unknown</td>") == 2  # input and output
+
+
+def test_a_budget_is_refused_where_a_price_is_unknown(unpriced, start):
+    endpoint = unpriced(name="hosted")
+    with pytest.raises(jobs.JobRefused, match="The price of hosted is unknown, and a budget needs it"):
+        start(endpoint, ["a"], budget=Decimal(1))
+    job = start(endpoint, ["a"])
+    jobs.pause_job(job=job)
+    job.refresh_from_db()
+    assert "The price of hosted is unknown" in apply_action(job, "resume", budget="5")
+    assert apply_action(job, "resume") == ""
+    job.refresh_from_db()
+    assert (job.state, job.budget) == (JobState.RUNNING, None)
+
+
+def test_a_price_that_is_taken_back_pauses_the_job(make_endpoint, billed, start, run_worker):
+    endpoint = make_endpoint(name="hosted", price_input=Decimal(1), price_output=Decimal(1))
+    job = start(endpoint, ["a"], budget=Decimal(1))
+    Endpoint.objects.update(price_input=None)
+    run_worker()
+    job.refresh_from_db()
+    assert job.state == JobState.PAUSED and "The price of hosted is unknown" in job.note
+    assert not Call.objects.filter(state="answered").exists()
+
+
+def test_a_price_that_rises_is_reserved_as_it_is_now(make_endpoint, start, run_worker):
+    endpoint = make_endpoint(price_input=Decimal(1), price_output=Decimal(1))
+    job = start(endpoint, ["a"], budget=Decimal("0.01"))
+    claims.plan_ahead(endpoint=endpoint, backend=ScriptedBackend(endpoint.spec), now=timezone.now())
+    Endpoint.objects.update(price_output=Decimal(10_000))  # fifty tokens out are half a dollar
+    run_worker()
+    job.refresh_from_db()
+    assert job.state == JobState.PAUSED and "could exceed the budget" in job.note
+
+
+@pytest.mark.parametrize(
+    ("read", "expected"),
+    [
+        (usage_of({}), False),
+        (usage_of({"prompt_tokens": 3, "completion_tokens": 1}), True),
+        (usage_of({"prompt_tokens": 3, "completion_tokens": 1}, text="yes"), True),
+        (usage_of({"prompt_tokens": 3}, text="yes"), False),
+        (usage_of({"completion_tokens": 3}, text="yes"), False),
+        (anthropic_usage({"input_tokens": 3}, text="yes"), False),
+        (anthropic_usage({"input_tokens": 3}), True),
+        (anthropic_usage({}), False),
+        (anthropic_usage({"input_tokens": 3, "output_tokens": 0}), True),
+    ],
+)
+def test_whether_a_provider_told_the_usage(read, expected):
+    assert read.reported is expected
+
+
+def test_of_half_a_usage_the_other_half_is_estimated(make_endpoint, start, run_worker, monkeypatch):
+    async def complete(self, body, *, timeout, call):
+        return Completion("她知道钥匙在哪里。", Stop.END, Usage(input=7, reported=False), "tiny")
+
+    monkeypatch.setattr(ScriptedBackend, "complete", complete)
+    start(make_endpoint(price_input=Decimal(1000), price_output=Decimal(1000)), ["a"])
+    run_worker()
+    call = Call.objects.get()
+    assert (call.input_tokens, call.output_tokens, call.usage_told) == (7, 27, False)
+    assert call.cost == Decimal(7 + 27) / 1000
+
+
+def test_an_answer_without_usage_is_marked_and_estimated(make_endpoint, start, run_worker, page, monkeypatch):
+    async def complete(self, body, *, timeout, call):
+        return Completion("她知道钥匙在哪里。", Stop.END, Usage(reported=False), "tiny")
+
+    monkeypatch.setattr(ScriptedBackend, "complete", complete)
+    job = start(make_endpoint(price_input=Decimal(1000), price_output=Decimal(1000)), ["a"])
+    run_worker()
+    call = Call.objects.get()
+    assert not call.usage_told
+    assert (call.input_tokens, call.output_tokens) == (estimated_tokens(call.body), 27)
+    # a thousand dollars a million tokens
+    assert call.cost == Decimal(call.input_tokens + 27) / 1000 == progress_of(job).cost
+    assert "not reported by the provider; tokens and cost are estimated" in page("workers:call", call.uid)
+    assert "The cost of 1 answer is estimated" in page("workers:job", job.uid) and "estimated" in page("workers:ledger")
+    assert "The cost of 1 is estimated, as the provider did not report the usage" in page("workers:spending")
+
+
+def test_the_command_takes_prices_and_takes_them_back(capsys):
+    call_command("add_endpoint", "hosted", provider="openai", model="small", price_input="2", price_output="8")
+    assert Endpoint.objects.get().prices.are_known
+    call_command("add_endpoint", "hosted", "--provider=openai", "--model=small", "--update", "--price-output=unknown")
+    endpoint = Endpoint.objects.get()
+    assert (endpoint.price_input, endpoint.price_output, endpoint.price_cached) == (Decimal(2), None, None)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from workers.domain.rate_limit import FLOOR, OPENING, START, RateLimit
+from workers.domain.rate_limit import BURST, FEWEST, FLOOR, OPENING, RATE, START, RateLimit, TokenBucket
 
 
 @dataclass
@@ -182,3 +182,24 @@ def test_an_endpoint_that_refuses_everything_pauses_and_says_why():
         limit.refused(position=position, started=100.0, now=100.5, pause=30.0)
     assert limit.room(now=130.0, most=0) == 0 and limit.room(now=131.0, most=0) > 0
     assert limit.reason == "the last 8 calls were all refused"
+
+
+def test_a_burst_then_the_rate():
+    bucket = TokenBucket()
+    assert bucket.pause(now=10.0) == 0.0
+    assert bucket.most == BURST
+    bucket.take(BURST)
+    # nothing is left: the fewest that are worth a turn are there after 8 / 500 s
+    assert bucket.pause(now=10.0) == FEWEST / RATE == 0.016
+    # 10 ms later 5 of them are there, so 3 / 500 s remain
+    assert round(bucket.pause(now=10.01), 9) == 0.006
+    assert bucket.pause(now=10.016) == 0.0
+    assert bucket.most == FEWEST
+
+
+def test_rest_saves_no_more_than_a_burst():
+    bucket = TokenBucket()
+    bucket.pause(now=10.0)
+    bucket.take(4)
+    assert bucket.pause(now=4000.0) == 0.0
+    assert bucket.most == BURST
