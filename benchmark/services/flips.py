@@ -5,7 +5,6 @@ words for what answers say, their scores are compared."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
 
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run, RunItem, StoryScores
@@ -27,14 +26,13 @@ MOST_CHARACTERS = 400
 """Characters of an answer that a row shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Flip:
-    """Two answers to one question, by the ids of their items, that differ in the repaired parse; `apart` are their
-    scores."""
-
-    first: int
-    second: int
-    apart: float
+Answer = tuple[int, str, float | None]
+"""The id of an answer's item, what it says, and its score, None if it is unreadable."""
+Pair = tuple[Answer, Answer]
+Asked = tuple[str, int, int]
+"""(step, sample id, repetition)."""
+Counts = dict[tuple[int, str], tuple[int, int]]
+"""(flips, answers given both ways) by (endpoint id, way)."""
 
 
 def ways_of(run: Run) -> list[tuple[str, str]]:
@@ -45,28 +43,16 @@ def ways_of(run: Run) -> list[tuple[str, str]]:
     return ways + ([(REPETITIONS, "repetitions")] if run.parameters.repetitions > 1 else [])
 
 
-Counts = dict[tuple[int, str], tuple[int, int]]
-
-
 def counts_of(run: Run, ways: Sequence[str], closed: Set[int]) -> Counts:
     """Return (flips, answers given both ways) by (endpoint id, way), for who has such answers; nothing of samples in
     `closed`. Counted once for the same figures, which are computed before."""
     reports = reports_of([run, *run.controls.select_related("project", "dataset", "judge", "job", "source")])
-    key = _key(run, ways, closed)
-    if not key:
-        return _counts(run, ways, closed)
-    answers = sum(report.scored for report in reports.values())
-    return kept_once("flips", key, lambda: _counts(run, ways, closed), answers=answers, seconds=KEPT_SECONDS)
-
-
-def _key(run: Run, ways: Sequence[str], closed: Set[int]) -> str:
-    """Return the key of counts that stand until answers come in or are parsed again, empty where no figures were
-    computed since."""
     stamps = stamps_of([run, *run.controls.order_by("pk")])
     if not stamps:
-        return ""
-    facts = [made_by(), stamps, sorted(ways), sorted(closed)]
-    return json_digest(facts)
+        return _counts(run, ways, closed)
+    key = json_digest([made_by(), stamps, sorted(ways), sorted(closed)])
+    answers = sum(report.scored for report in reports.values())
+    return kept_once("flips", key, lambda: _counts(run, ways, closed), answers=answers, seconds=KEPT_SECONDS)
 
 
 def _counts(run: Run, ways: Sequence[str], closed: Set[int]) -> Counts:
@@ -76,41 +62,23 @@ def _counts(run: Run, ways: Sequence[str], closed: Set[int]) -> Counts:
         for way in ways:
             pairs = _pairs(published, entrant, way, closed)
             if pairs:
-                flips = sum(first.words != second.words for first, second in pairs)
-                counts[entrant.endpoint_id, way] = flips, len(pairs)
+                counts[entrant.endpoint_id, way] = sum(first[1] != second[1] for first, second in pairs), len(pairs)
     return counts
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """An answer by the id of its item: what it says, its score, None where it could not be read."""
-
-    item: int
-    words: str
-    score: float | None
-
-
-Asked = tuple[str, int, int]
-"""(step, sample id, repetition)."""
-
-
-def flips_of(run: Run, entrant: Entrant, way: str, closed: Set[int]) -> list[Flip]:
-    """Return the flips of one model, those whose scores are furthest apart first, one that could not be read among the
-    farthest, then by sample; nothing of samples in `closed`."""
+def flips_of(run: Run, entrant: Entrant, way: str, closed: Set[int]) -> list[Pair]:
+    """Return the pairs of answers of one model that say different things, those whose scores are furthest apart first,
+    an unreadable one among the farthest, then by sample; without samples in `closed`."""
     pairs = _pairs(_answers(entrant, closed), entrant, way, closed)
-    flips = [
-        Flip(first.item, second.item, _apart(first, second)) for first, second in pairs if first.words != second.words
-    ]
-    return sorted(flips, key=lambda flip: -flip.apart)  # which keeps the order of the samples
+    return sorted((pair for pair in pairs if pair[0][1] != pair[1][1]), key=lambda pair: -_apart(pair))
 
 
-def _apart(first: _Answer, second: _Answer) -> float:
-    return 1.0 if first.score is None or second.score is None else abs(first.score - second.score)
+def _apart(pair: Pair) -> float:
+    (_, _, first), (_, _, second) = pair
+    return 1.0 if first is None or second is None else abs(first - second)
 
 
-def _pairs(
-    published: Mapping[Asked, _Answer], entrant: Entrant, way: str, closed: Set[int]
-) -> list[tuple[_Answer, _Answer]]:
+def _pairs(published: Mapping[Asked, Answer], entrant: Entrant, way: str, closed: Set[int]) -> list[Pair]:
     """Return the answers that a model gave both ways, in the order of the samples."""
     if way == REPETITIONS:
         first = {(step, sample): answer for (step, sample, turn), answer in published.items() if turn == 0}
@@ -123,11 +91,13 @@ def _pairs(
     return [(published[asked], answer) for asked, answer in controlled.items() if asked in published]
 
 
-def _answers(entrant: Entrant, closed: Set[int]) -> dict[Asked, _Answer]:
+def _answers(entrant: Entrant, closed: Set[int]) -> dict[Asked, Answer]:
     """Return a model's answers by what was asked, in the order of the samples: what they say is what a metric group of
     their step takes them for, else their score."""
-    words_by_question, worded = _statements(entrant), _worded(entrant.run)
-    items = RunItem.objects.filter(entrant=entrant, step__in=_steps(entrant.run), call__isnull=False).without(closed)
+    words_by_question = _statements(entrant)
+    worded = {group.scored for group in suite_named(entrant.run.suite).groups if group.says}
+    steps = {group_named(key).scored for key in keys_of(entrant.run.suite)}
+    items = RunItem.objects.filter(entrant=entrant, step__in=steps, call__isnull=False).without(closed)
     rows = items.order_by("sample__position", "repetition").values_list(
         "step", "sample_id", "sample__number", "repetition", "pk", "repaired_score", "unreadable"
     )
@@ -138,13 +108,8 @@ def _answers(entrant: Entrant, closed: Set[int]) -> dict[Asked, _Answer]:
         else:
             words = UNREADABLE_ANSWER if unreadable else None if score is None else f"{score:.6g}"
         if words is not None:
-            answers[step, sample, turn] = _Answer(pk, words, None if unreadable else score)
+            answers[step, sample, turn] = pk, words, None if unreadable else score
     return answers
-
-
-def _worded(run: Run) -> set[str]:
-    """The steps for which a metric group has words for what answers say."""
-    return {group.scored for group in suite_named(run.suite).groups if group.says}
 
 
 def _keeps_single(group: MetricGroup) -> bool:
@@ -181,15 +146,11 @@ def _statements_in_sets(entrant: Entrant, says: Mapping[str, Says]) -> dict[Aske
     }
 
 
-def _steps(run: Run) -> set[str]:
-    return {group_named(key).scored for key in keys_of(run.suite)}
-
-
-def read(flips: Sequence[Flip]) -> list[tuple[RunItem, RunItem]]:
+def read(flips: Sequence[Pair]) -> list[tuple[RunItem, RunItem]]:
     """Return the items of these flips in their order, each with `answer`, the beginning of what was answered, and
     `meant`, what that was read as."""
-    ids = [pk for flip in flips for pk in (flip.first, flip.second)]
-    items = RunItem.objects.filter(pk__in=ids).select_related(
+    ids = [[first[0], second[0]] for first, second in flips]
+    items = RunItem.objects.filter(pk__in=[pk for pair in ids for pk in pair]).select_related(
         "sample", "call", "entrant__run__project", "entrant__run__dataset"
     )
     by_id = {item.pk: item for item in items.defer("sample__votes", "sample__methods", "sample__adjudications")}
@@ -197,7 +158,7 @@ def read(flips: Sequence[Flip]) -> list[tuple[RunItem, RunItem]]:
         text = item.call.answer if item.call else ""
         item.answer = {"text": text[:MOST_CHARACTERS], "left": max(0, len(text) - MOST_CHARACTERS)}
         item.meant = _meant(item, text)
-    return [(by_id[flip.first], by_id[flip.second]) for flip in flips]
+    return [(by_id[first], by_id[second]) for first, second in ids]
 
 
 def _meant(item: RunItem, answer: str) -> str:

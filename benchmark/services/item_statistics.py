@@ -6,9 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from benchmark.domain.item_response import Floats, ItemFit, fit_items, mean_by_model
+from benchmark.domain.item_response import Floats, fit_items, mean_by_model
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.models import Dataset, StoryScores
 from benchmark.services.at_once import kept_once
@@ -40,33 +39,19 @@ WHOLE = -1
 
 
 @dataclass(frozen=True, slots=True)
-class ItemRow:
-    """A story or question by its number, WHOLE, or the item at a `place` in it: shares from 0 to 1, with 95 %
-    intervals; `apart` says that discrimination is told from 0, `mean` is the mean score of the models, `scored` of how
-    many."""
-
-    number: int
-    place: int
-    category: str
-    difficulty: float
-    difficulty_interval: tuple[float, float]
-    discrimination: float
-    discrimination_interval: tuple[float, float]
-    apart: bool
-    mean: float
-    scored: int
-
-
-@dataclass(frozen=True, slots=True)
 class ItemReport:
-    """The items, those first that tell the `models` apart most; `why_not` says why there are none. `best` and `worst`
-    are the keys of the newest entrants of the models with the highest and the lowest mean."""
+    """The items of a leaderboard, those first that tell the `models` apart most."""
 
-    rows: tuple[ItemRow, ...]
+    rows: Sequence[Cells]
+    """{number, place, category, difficulty, difficulty_ci, discrimination, apart_ci, apart, mean, scored} of each: the
+    number of the sample and the place of an item within it or WHOLE, shares with 95 % intervals, whether discrimination
+    is told from 0, and the mean score of so many models."""
     models: int
     best: str = ""
     worst: str = ""
+    """The keys of the newest entrants of the models with the highest and the lowest mean."""
     why_not: str = ""
+    """The reason if there are no items."""
 
 
 def items_of(
@@ -118,9 +103,8 @@ def _report(
     by_entrant = [scores_by_story(story_columns, metric) for story_columns in columns]
     scored = {number for by_number in by_entrant for number, score in by_number.items() if score is not None}
     numbers = sorted(number for number in scored if stories is None or number in stories)
-    table = np.array([[_share(by_number.get(number)) for number in numbers] for by_number in by_entrant]).reshape(
-        len(models), len(numbers)
-    )
+    values = [[by_number.get(number) for number in numbers] for by_number in by_entrant]
+    table = np.array(values, dtype=float).reshape(len(models), len(numbers))
     categories = {
         number: name
         for story_columns in columns
@@ -140,42 +124,39 @@ def _fitted(
     scores, places = scores[:, scored], [place for place, has_score in zip(places, scored, strict=True) if has_score]
     fit = fit_items(scores[rows], seed=SEED)
     if fit is None:
-        return ItemReport((), int(rows.sum()), why_not=FEW_MODELS)
-    item_rows = _rows(fit, np.nanmean(scores, axis=0), np.isfinite(scores).sum(axis=0), places, categories)
-    newest = {model.name: model.key for model in sorted(models, key=lambda model: model.at)}
-    means = {newest[names[at]]: float(np.nanmean(scores[at])) for at in np.flatnonzero(rows)}
-    return ItemReport(
-        tuple(item_rows), int(rows.sum()), max(means, key=means.__getitem__), min(means, key=means.__getitem__)
-    )
-
-
-def _rows(
-    fit: ItemFit, means: Floats, scored: NDArray[np.integer], places: Sequence[ItemKey], categories: Mapping[int, str]
-) -> list[ItemRow]:
-    rows = [
-        ItemRow(
-            number, place, categories.get(number, ""), float(fit.difficulty[at]), _ends(fit.difficulty_interval[at]),
-            float(fit.discrimination[at]), _ends(fit.discrimination_interval[at]), bool(fit.apart[at]),
-            float(means[at]), int(scored[at]),
-        )
+        return ItemReport([], int(rows.sum()), why_not=FEW_MODELS)
+    means, counts = np.nanmean(scores, axis=0), np.isfinite(scores).sum(axis=0)
+    item_rows = [
+        {
+            "number": number,
+            "place": place,
+            "category": categories.get(number, ""),
+            "difficulty": float(fit.difficulty[at]),
+            "difficulty_ci": fit.difficulty_interval[at].tolist(),
+            "discrimination": float(fit.discrimination[at]),
+            "apart_ci": fit.discrimination_interval[at].tolist(),
+            "apart": bool(fit.apart[at]),
+            "mean": float(means[at]),
+            "scored": int(counts[at]),
+        }
         for at, (number, place) in enumerate(places)
-    ]  # fmt: skip
-    return sorted(rows, key=lambda row: (-row.discrimination, row.number, row.place))
-
-
-def _share(value: float | None) -> float:
-    return np.nan if value is None else value
-
-
-def _ends(ends: np.ndarray) -> tuple[float, float]:
-    return float(ends[0]), float(ends[1])
+    ]
+    item_rows.sort(key=lambda row: (-row["discrimination"], row["number"], row["place"]))
+    newest = {model.name: model.key for model in sorted(models, key=lambda model: model.at)}
+    mean_by_key = {newest[names[at]]: float(np.nanmean(scores[at])) for at in np.flatnonzero(rows)}
+    best, worst = max(mean_by_key, key=mean_by_key.__getitem__), min(mean_by_key, key=mean_by_key.__getitem__)
+    return ItemReport(item_rows, int(rows.sum()), best, worst)
 
 
 def item_table(report: ItemReport, noun: str, *, dataset: Dataset | None = None, group: str = "") -> Table:
     """Return a row for each item, those first that tell models apart most. With a `dataset` and its `group` they are
     the items within samples, named `noun`, with their texts."""
     finer = group_named(group).finer if dataset else None
-    texts = texts_of(dataset, group, [(row.number, row.place) for row in report.rows]) if dataset else {}
+    texts = texts_of(dataset, group, [(row["number"], row["place"]) for row in report.rows]) if dataset else {}
+    heads = [
+        dict(zip(("who", "what"), texts.get((row["number"], row["place"]), ("", "")), strict=True))
+        for row in report.rows
+    ]
     what = (
         [Column(key="who", header=gettext_noop("Actor")), Column(key="what", header=finer.noun[0].capitalize())]
         if finer
@@ -194,18 +175,9 @@ def item_table(report: ItemReport, noun: str, *, dataset: Dataset | None = None,
     return Table(
         title=gettext_noop("What tells models apart"),
         columns=columns,
-        rows=[_cells(row, *texts.get((row.number, row.place), ("", ""))) for row in report.rows],
+        rows=[row | {"who": who, "what": text} for row, (who, text) in zip(report.rows, heads, strict=True)],
         notes=[MEANING, OTHERS, SIMULATED],
     )
-
-
-def _cells(row: ItemRow, who: str, what: str) -> Cells:
-    return {
-        "number": row.number, "category": row.category, "who": who, "what": what,
-        "discrimination": row.discrimination, "apart_ci": list(row.discrimination_interval),
-        "difficulty": row.difficulty, "difficulty_ci": list(row.difficulty_interval), "mean": row.mean,
-        "scored": row.scored,
-    }  # fmt: skip
 
 
 def metrics_of(group: str) -> dict[str, str]:

@@ -15,6 +15,7 @@ from benchmark.suites.items import ReadLine
 from benchmark.suites.questions import BadQuestion, ItemView, Question
 from benchmark.suites.registry import suite_named
 from core.messages import gettext_noop
+from core.plain import Json
 
 MOST = 300
 """Questions of one story that a page shows."""
@@ -24,34 +25,21 @@ RIGHT, WRONG, UNREADABLE, NONE = "right", "wrong", "unreadable", gettext_noop("n
 
 
 @dataclass(frozen=True, slots=True)
-class StoryQuestion:
-    """A question with its `gold`, the raw `answer`, None without one, and what each parse says of it: a verdict, or
-    what it reads where the score knows more than right and wrong. `here` is the item of the page, `beside` says that it
-    is of the same set."""
-
-    item: int
-    here: bool
-    beside: bool
-    category: str
-    question: str
-    gold: str
-    answer: str | None
-    official: str
-    repaired: str
-
-
-@dataclass(frozen=True, slots=True)
 class StoryQuestions:
-    """The questions in the order of the dataset, what their story is called, and how many verdicts of the repaired
-    parse there are of each kind; `left` questions more are not shown."""
+    """The questions about one story."""
 
     noun: str
-    rows: Sequence[StoryQuestion]
+    """The name of a story."""
+    rows: Sequence[Json]
+    """{item, here, beside, category, question, gold, answer, official, repaired} of each, in the order of the dataset:
+    whether it is the page's own, or of the same set, and what each parse says of the raw answer: a verdict, or what it
+    reads if the score knows more than right and wrong."""
     left: int
+    """The number of questions that are not shown."""
 
     @property
     def counts(self) -> list[tuple[str, int]]:
-        verdicts = [row.repaired for row in self.rows]
+        verdicts = [row["repaired"] for row in self.rows]
         return [(word, count) for word in (RIGHT, WRONG, UNREADABLE, NONE) if (count := verdicts.count(word))]
 
 
@@ -84,9 +72,7 @@ def _text_of(suite: Suite, sample: DatasetSample) -> object:
     return sample.content.get(name) if name else None
 
 
-def _rows(
-    item: RunItem | SnapshotItem, items: Sequence[RunItem | SnapshotItem], suite: Suite
-) -> Iterator[StoryQuestion]:
+def _rows(item: RunItem | SnapshotItem, items: Sequence[RunItem | SnapshotItem], suite: Suite) -> Iterator[Json]:
     run, answers = item.entrant.run, answers_of(items)
     settings, resources = settings_of(run), DatasetResources(run.dataset)
     for other in items:
@@ -105,21 +91,19 @@ def _rows(
             yield _row(item, other, answer, lines[0])
 
 
-def _row(
-    item: RunItem | SnapshotItem, other: RunItem | SnapshotItem, answer: str | None, line: ReadLine
-) -> StoryQuestion:
+def _row(item: RunItem | SnapshotItem, other: RunItem | SnapshotItem, answer: str | None, line: ReadLine) -> Json:
     group = item.sample.group
-    return StoryQuestion(
-        item=other.pk,
-        here=other.pk == item.pk,
-        beside=bool(group) and other.sample.group == group,
-        category=other.sample.category,
-        question=line.about,
-        gold=_shortened(line.gold or ""),
-        answer=None if answer is None else _shortened(answer),
-        official=NONE if answer is None else _verdict(line.officially_right, line.official or "–"),
-        repaired=NONE if answer is None else _verdict(line.right, line.repaired or UNREADABLE),
-    )
+    return {
+        "item": other.pk,
+        "here": other.pk == item.pk,
+        "beside": bool(group) and other.sample.group == group,
+        "category": other.sample.category,
+        "question": line.about,
+        "gold": _shortened(line.gold or ""),
+        "answer": None if answer is None else _shortened(answer),
+        "official": NONE if answer is None else _verdict(line.officially_right, line.official or "–"),
+        "repaired": NONE if answer is None else _verdict(line.right, line.repaired or UNREADABLE),
+    }
 
 
 def _verdict(right: bool | None, otherwise: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -11,27 +10,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from benchmark.access import closed_in, run_access
-from benchmark.models import Entrant
 from benchmark.services import flips as service
 from benchmark.services.asking import reads_prompts
 from benchmark.suites.registry import suite_named
+from core.views.pages import Context
 
 FLIPS_A_PAGE = 25
-
-
-@dataclass(frozen=True, slots=True)
-class _Comparison:
-    """A model held against one way of asking it; `counts` are its flips, and of how many answers, None where it has no
-    score both ways."""
-
-    entrant: Entrant
-    way: str
-    title: str
-    counts: tuple[int, int] | None
-
-    @property
-    def query(self) -> str:
-        return f"model={self.entrant.pk}&against={self.way}"
 
 
 @require_GET
@@ -43,32 +27,37 @@ def flips(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     closed = closed_in(access.project, run)
     counts = service.counts_of(run, [value for value, _ in ways], closed)
     comparisons = [
-        _Comparison(entrant, value, title, counts.get((entrant.endpoint_id, value)))
+        {
+            "entrant": entrant,
+            "way": value,
+            "title": title,
+            "counts": counts.get((entrant.endpoint_id, value)),
+            "query": f"model={entrant.pk}&against={value}",
+        }
         for entrant in entrants
         for value, title in ways
     ]
     comparison = _chosen(comparisons, request.GET.get("model", ""), request.GET.get("against", ""))
-    flips = service.flips_of(run, comparison.entrant, comparison.way, closed) if comparison else []
+    flips = service.flips_of(run, comparison["entrant"], comparison["way"], closed) if comparison else []
     page = Paginator(flips, FLIPS_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "ways": ways,
         "comparison": comparison,
-        "counts": [(entrant, [each for each in comparisons if each.entrant == entrant]) for entrant in entrants],
+        "counts": [(entrant, [each for each in comparisons if each["entrant"] == entrant]) for entrant in entrants],
         "page": page,
         "rows": service.read(page.object_list),
-        "query": comparison.query if comparison else "",
+        "query": comparison["query"] if comparison else "",
         "suite": suite_named(run.suite),
     }
     return render(request, "benchmark/items/flips.html", access.context | context)
 
 
-def _chosen(comparisons: Sequence[_Comparison], model: str, against: str) -> _Comparison | None:
+def _chosen(comparisons: Sequence[Context], model: str, against: str) -> Context | None:
     """Return the first comparison of what was asked for with flips, else the first of it, else of all."""
     named = [
         comparison
         for comparison in comparisons
-        if model in ("", str(comparison.entrant.pk)) and against in ("", comparison.way)
+        if model in ("", str(comparison["entrant"].pk)) and against in ("", comparison["way"])
     ] or comparisons
-    return next(
-        (comparison for comparison in named if comparison.counts and comparison.counts[0]), next(iter(named), None)
-    )
+    with_flips = (comparison for comparison in named if comparison["counts"] and comparison["counts"][0])
+    return next(with_flips, next(iter(named), None))

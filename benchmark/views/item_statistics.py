@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
@@ -17,7 +17,6 @@ from annotation.access import ProjectAccess
 from benchmark.access import closed_to, results_access
 from benchmark.addresses import ChosenLeaderboard, chosen_leaderboard
 from benchmark.domain.tables import Table
-from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.finer_items import texts_of
 from benchmark.services.item_statistics import (
     ItemReport,
@@ -30,6 +29,7 @@ from benchmark.services.item_statistics import (
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.showing.ranking import ranked_within
+from benchmark.views.downloads import table_response
 from benchmark.views.files import files_of
 from benchmark.views.tables import page_table
 from core.messages import Sentence, gettext_noop, listed
@@ -64,48 +64,29 @@ def items_apart(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/results/items_apart.html", access.context | context)
 
 
-@dataclass(frozen=True, slots=True)
 class _Asked:
     """Part of a metric group that an address asks for: by which metric and parse, of samples or of the items within
     them."""
 
-    group: str
-    finer: bool
-    metric: str
-    parse: str
-
-    @classmethod
-    def of(cls, request: HttpRequest, group: str) -> _Asked:
-        metrics = finer_metrics_of(group) if request.GET.get("level") == FINER else {}
-        finer = bool(metrics)
-        names, metric = metrics or metrics_of(group), request.GET.get("metric", "")
-        parse = request.GET.get("parse", "")
-        return cls(
-            group, finer, metric if metric in names else next(iter(names)),
-            parse if parse in PARSES and not finer else "repaired",
-        )  # fmt: skip
-
-    @property
-    def metrics(self) -> dict[str, str]:
-        return finer_metrics_of(self.group) if self.finer else metrics_of(self.group)
+    def __init__(self, request: HttpRequest, group: str) -> None:
+        finer = finer_metrics_of(group) if request.GET.get("level") == FINER else {}
+        metric, parse = request.GET.get("metric", ""), request.GET.get("parse", "")
+        self.group, self.finer, self.metrics = group, bool(finer), finer or metrics_of(group)
+        self.metric = metric if metric in self.metrics else next(iter(self.metrics))
+        self.parse = parse if parse in PARSES and not finer else "repaired"
 
     @property
     def query(self) -> str:
         level = {"level": FINER} if self.finer else {}
         return urlencode({"group": self.group, "parse": self.parse, "metric": self.metric, **level})
 
-    def noun(self, suite: str) -> tuple[str, str]:
-        """Return what the items are called, one and many."""
-        finer = group_named(self.group).finer
-        return finer.noun if self.finer and finer else suite_named(suite).noun
-
 
 def _report_context(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboard, group: str) -> Context:
-    asked = _Asked.of(request, group)
+    asked = _Asked(request, group)
     report = _report(access, chosen, asked)
     query, noun = f"{chosen.query}&{asked.query}", suite_named(chosen.suite).noun[0]
     page = Paginator(report.rows, LISTED).get_page(request.GET.get("page"))
-    table = _table(ItemReport(tuple(page), report.models), chosen, asked)
+    table = _table(ItemReport(list(page), report.models), chosen, asked)
     pair = {"a": report.best, "b": report.worst, "group": group, "parse": asked.parse}
 
     def beside(number: int) -> str:
@@ -117,13 +98,13 @@ def _report_context(request: HttpRequest, access: ProjectAccess, chosen: ChosenL
     finer = group_named(group).finer
     return {
         "report": report,
-        "items": asked.noun(chosen.suite),
+        "items": finer.noun if asked.finer and finer else suite_named(chosen.suite).noun,
         "levels": [("", suite_named(chosen.suite).noun[1], not asked.finer), (FINER, finer.noun[1], asked.finer)]
         if finer
         else [],
         "finer": asked.finer,
         "within": ranked_within(chosen.leaderboard.entrants[group]),
-        "apart": sum(row.apart for row in report.rows),
+        "apart": sum(row["apart"] for row in report.rows),
         "chart": _chart(report, noun, chosen, asked, beside) if report.rows else None,
         "metric": asked.metric,
         "metrics": asked.metrics.items(),
@@ -161,17 +142,17 @@ def _chart(
     report: ItemReport, noun: str, chosen: ChosenLeaderboard, asked: _Asked, beside: Callable[[int], str]
 ) -> DotChart:
     drawn = report.rows[:DRAWN]
-    places = [(row.number, row.place) for row in drawn]
+    places = [(row["number"], row["place"]) for row in drawn]
     texts = texts_of(chosen.dataset, asked.group, places) if asked.finer else {}
     rows = [
         Row(
-            label=_label(noun, row.number, texts.get((row.number, row.place))),
-            first=Estimate(row.discrimination, row.scored, row.discrimination_interval),
-            second=Estimate(row.difficulty, row.scored, row.difficulty_interval),
-            href=beside(row.number),
-            n=row.category,
+            label=_label(noun, place[0], texts.get(place)),
+            first=Estimate(row["discrimination"], row["scored"], row["apart_ci"]),
+            second=Estimate(row["difficulty"], row["scored"], row["difficulty_ci"]),
+            href=beside(place[0]),
+            n=row["category"],
         )
-        for row in drawn
+        for place, row in zip(places, drawn, strict=True)
     ]
     heads = gettext_noop("Discrimination"), gettext_noop("Difficulty")
     unit = gettext_noop("Share (%), lines are 95 % intervals")
@@ -188,12 +169,10 @@ def items_file(request: HttpRequest, slug: str, table: str, data: str) -> HttpRe
     access = results_access(request.user, slug)
     chosen = chosen_leaderboard(request.GET.dict(), access)
     groups = [group for group, entrants in chosen.leaderboard.entrants.items() if entrants] if chosen else []
-    if chosen is None or table not in groups or data not in TABLE_TYPES:
+    if chosen is None or table not in groups:
         raise Http404(
             Sentence("There is no table {table}; there are {groups}.", table=repr(table), groups=listed(groups))
         )
-    asked = _Asked.of(request, table)
-    content = table_file(_table(_report(access, chosen, asked), chosen, asked), data, f"items-{table}")
-    response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-items-{table}-{asked.parse}.{data}"'
-    return response
+    asked = _Asked(request, table)
+    tables = {f"items-{table}": lambda: _table(_report(access, chosen, asked), chosen, asked)}
+    return table_response(tables, f"items-{table}", data, f"{slug}-items-{table}-{asked.parse}")

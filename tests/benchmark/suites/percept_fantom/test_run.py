@@ -259,7 +259,7 @@ def test_beliefs_from_perceptions_flip_where_they_say_another_thing(cast, copy, 
         item.repaired = {**item.repaired, "named": again}
         item.save()
     flips = flips_of(run, run.entrants.get(), REPETITIONS, set())
-    assert [flip.first for flip in flips] == [mute, other], "two wrong answers that say the same are none"
+    assert [pair[0][0] for pair in flips] == [mute, other], "two wrong answers that say the same are none"
 
 
 def rules(samples, answer) -> list[dict[str, str]]:
