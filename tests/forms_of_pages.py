@@ -9,8 +9,7 @@ from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotation.domain.examples import example, example_name
-from annotation.domain.formats import IMPORTED
+from annotation.domain.formats import IMPORTED, example, example_name
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 
 KEPT = {"hidden", "submit", "file"}

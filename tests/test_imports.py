@@ -145,7 +145,7 @@ def test_omnitom_is_one_suite_among_others():
 
 
 CORPORA = {
-    "annotation/domain/story_records.py": "reads stories from records of its format",
+    "annotation/domain/stories.py": "reads stories from records of its format",
     "annotation/domain/formats.py": "names the formats of story files",
     "annotation/forms/corpus.py": "says what of a file of its format is imported",
     "templates/annotation/corpus/_imported.html": "says to readers which files can be imported",

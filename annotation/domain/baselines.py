@@ -14,9 +14,18 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from annotation.domain.answer_writers import extraction_answer, label_answer
 from annotation.domain.schema import WORLD
-from annotation.domain.tasks import EXTRACT, LABEL, ExtractedRow, ExtractionTask, LabelledRow, LabelTask, Row
+from annotation.domain.tasks import (
+    EXTRACT,
+    LABEL,
+    ExtractedRow,
+    ExtractionTask,
+    LabelledRow,
+    LabelTask,
+    Row,
+    extraction_answer,
+    label_answer,
+)
 from workers.providers.baseline.baseline import Baseline, seeded
 from workers.providers.contract import Body
 

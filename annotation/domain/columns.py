@@ -11,6 +11,30 @@ from typing import Any, NamedTuple
 from core.incoming.json_lines import BadLine
 from core.messages import Sentence
 
+_DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def defused(text: str) -> str:
+    """Return `text` with an apostrophe before it where a spreadsheet might run it; `restored` takes it off again.
+
+    A text that already starts with an apostrophe and a dangerous character gets one too, so that the way back is exact.
+    """
+    probe = text.lstrip("'")
+    return "'" + text if probe.startswith(_DANGEROUS) else text
+
+
+def restored(text: str) -> str:
+    probe = text.lstrip("'")
+    return text[1:] if text.startswith("'") and probe.startswith(_DANGEROUS) else text
+
+
+class Echo:
+    """A file for csv.writer whose `write` returns the line, to stream it."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
 _WHOLE = re.compile(r"(\d+)\.0+")
 _WIDTHLESS = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]+")
 _SEPARATORS = re.compile(r"[\s_.\-\u2010-\u2015]+")

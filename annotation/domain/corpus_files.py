@@ -10,19 +10,18 @@ from typing import IO
 
 from annotation.domain.columns import WrongColumns
 from annotation.domain.formats import QUESTIONS, RECORDS, CorpusFormat, is_story
-from annotation.domain.left_out import LeftOut
-from annotation.domain.problems import Problem
-from annotation.domain.stories_csv import read_stories
-from annotation.domain.story_records import (
+from annotation.domain.problems import LeftOut, Problem
+from annotation.domain.stories import (
     ITEM_FIELDS,
+    StoryRow,
     category_of,
     foreign_fields,
+    read_stories,
     story_of_object,
     story_of_question,
     story_of_record,
     with_names,
 )
-from annotation.domain.story_rows import StoryRow
 from core.incoming.encodings import BadText, seekable, utf8_lines
 from core.incoming.json_lines import BadLine
 from core.incoming.json_records import JsonText, is_json

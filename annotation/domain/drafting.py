@@ -16,13 +16,12 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from annotation.domain.answer_writers import STRUCTURED
 from annotation.domain.drafts import LONGEST
 from annotation.domain.reconciliation import DraftRow
 from annotation.domain.schema import ORDERS
 from annotation.domain.table_checks import is_named
 from annotation.domain.tables import TableRow
-from annotation.domain.tasks import ExtractionTask
+from annotation.domain.tasks import STRUCTURED, ExtractionTask
 from core.incoming.embedded_json import values_in
 from core.messages import Sentence, gettext_noop
 from core.plain import Json

@@ -13,12 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
-from annotation.domain.answer_writers import extraction_answer
 from annotation.domain.baselines import chosen_labels, omniscient_rows
 from annotation.domain.records import Record
 from annotation.domain.sample_corpus import sample_records
 from annotation.domain.schema import WORLD
-from annotation.domain.tasks import EXTRACT, LABEL, ExtractedRow, ExtractionTask, LabelTask, Row
+from annotation.domain.tasks import EXTRACT, LABEL, ExtractedRow, ExtractionTask, LabelTask, Row, extraction_answer
 from workers.providers.contract import Body
 
 

@@ -8,11 +8,9 @@ from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from annotation.domain.columns import as_displayed, columns_of
-from annotation.domain.left_out import LeftOut
-from annotation.domain.problems import Problem
+from annotation.domain.columns import as_displayed, columns_of, restored
+from annotation.domain.problems import LeftOut, Problem
 from annotation.domain.schema import Schema
-from annotation.domain.spreadsheet import restored
 from core.incoming.sheets import SheetRow
 from core.messages import Sentence, capitalised, gettext_noop
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from annotation.domain.story_rows import MAX_CATEGORY_LENGTH, MAX_SPLIT_LENGTH
+from annotation.domain.stories import MAX_CATEGORY_LENGTH, MAX_SPLIT_LENGTH
 from annotation.models.project import Project
 from core.ids import OpaqueModel
 

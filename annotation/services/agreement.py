@@ -24,8 +24,8 @@ from annotation.domain.agreement.cell_kinds import weighted
 from annotation.domain.agreement.extraction import reconciliation_overlap
 from annotation.domain.agreement.report import AgreementReport, Waiting, measure_sums
 from annotation.domain.agreement.votes import Votes
+from annotation.domain.columns import Echo, defused
 from annotation.domain.leave_one_out import Rule
-from annotation.domain.spreadsheet import Echo, defused
 from annotation.models import (
     AnnotatorCounts,
     Project,

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, Max, OuterRef
 from django.utils.translation import gettext, ngettext
 
-from annotation.domain.story_records import MAX_PROPOSITIONS
+from annotation.domain.stories import MAX_PROPOSITIONS
 from annotation.domain.tables import MAX_ROWS, TableRow
 from annotation.models import (
     Assignment,

@@ -17,7 +17,7 @@ from annotation.domain.formats import CORPUS_FORMATS, WHAT_IT_SEEMS
 from annotation.domain.problems import Problem
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, schema_details
-from annotation.domain.story_rows import StoryRow
+from annotation.domain.stories import StoryRow
 from annotation.models import BeliefTable, Membership, Project, Proposition, Role, Story, User
 from annotation.services import audit
 from annotation.services.counts import refresh

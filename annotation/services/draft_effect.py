@@ -4,13 +4,11 @@ written with the draft in sight with those written blind."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 
 import numpy as np
 
 from annotation.domain.anchoring.tables import (
     Tables,
-    TablesReport,
     WrittenTable,
     left_out_by,
     likeness,
@@ -21,71 +19,25 @@ from annotation.domain.effort import Act, Activity, TimeSheet
 from annotation.domain.reconciliation import DraftRow as Words
 from annotation.domain.reconciliation import Status
 from annotation.models import BeliefTable, DraftEvent, DraftRow, LaneRow, Project, SuggestedRow, TableKind
-from annotation.services.draft_arms import mark_of_row
-from annotation.services.drafts import BY_MODEL
+from annotation.services.drafts import BY_MODEL, mark_of_row
+from core.plain import Json
 
 SEED = 1
 
 
-@dataclass(frozen=True, slots=True)
-class ArmTables:
-    """The tables of one arm that were drawn, those handed in, and those reconciled."""
-
-    drawn: int
-    handed_in: int
-    reconciled: int
-
-
-@dataclass(frozen=True, slots=True)
-class Arms:
-    """The tables of both arms."""
-
-    shown: ArmTables
-    blind: ArmTables
-
-
-@dataclass(frozen=True, slots=True)
-class RowFates:
-    """Fates of the rows of the drafts that experts saw, and the rows that they added."""
-
-    kept: int
-    edited: int
-    deleted: int
-    added: int
-
-
-@dataclass(frozen=True, slots=True)
-class Origins:
-    """The rows of reconciled tables that came from a model's row, and those that only people wrote."""
-
-    from_model: int
-    by_people: int
-
-
-@dataclass(frozen=True, slots=True)
-class DraftEffect:
-    """Effect of drafts on the tables of a project, over the stories in use: `drafted` is the stories with a model's
-    draft, `effect` None where no table with an arm is handed in."""
-
-    project: str
-    drafted: int
-    arms: Arms
-    rows: RowFates
-    consensus: Origins
-    effect: TablesReport | None
-
-
-def effect_of(project: Project, *, seed: int = SEED) -> DraftEffect:
-    """Return what drafts did to the tables of a project."""
+def effect_of(project: Project, *, seed: int = SEED) -> Json:
+    """Return the effect of drafts on the tables of a project, over the stories in use: {project, drafted: number of
+    stories with a model's draft, arms: {shown, blind}: {drawn, handed_in, reconciled}, rows: {kept, edited, deleted,
+    added}, consensus: {from_model, by_people}, effect: TablesReport or None if no table with an arm is handed in}."""
     loaded = _Loaded(project)
-    return DraftEffect(
-        project=project.slug,
-        drafted=len(loaded.suggested),
-        arms=Arms(shown=loaded.arm(is_blind=False), blind=loaded.arm(is_blind=True)),
-        rows=loaded.fates(),
-        consensus=loaded.origins(),
-        effect=tables_report(loaded.tables(), seed=seed) if loaded.handed_in else None,
-    )
+    return {
+        "project": project.slug,
+        "drafted": len(loaded.suggested),
+        "arms": {"shown": loaded.arm(is_blind=False), "blind": loaded.arm(is_blind=True)},
+        "rows": loaded.fates(),
+        "consensus": loaded.origins(),
+        "effect": tables_report(loaded.tables(), seed=seed) if loaded.handed_in else None,
+    }
 
 
 class _Loaded:
@@ -134,31 +86,30 @@ class _Loaded:
         for table, at in sorted(acts, key=lambda act: act[1]):
             self.sheet.add(Act(table, Activity.TABLES, 0, at))
 
-    def arm(self, *, is_blind: bool) -> ArmTables:
+    def arm(self, *, is_blind: bool) -> dict[str, int]:
         """Count the tables of an arm that were drawn, handed in and reconciled."""
         handed_in = [table for table in self.handed_in if table.is_blind is is_blind]
-        return ArmTables(
-            drawn=sum(table.is_blind is is_blind for table in self.drawn),
-            handed_in=len(handed_in),
-            reconciled=sum(bool(self.consensus.get(table.story_id)) for table in handed_in),
-        )
+        return {
+            "drawn": sum(table.is_blind is is_blind for table in self.drawn),
+            "handed_in": len(handed_in),
+            "reconciled": sum(bool(self.consensus.get(table.story_id)) for table in handed_in),
+        }
 
-    def fates(self) -> RowFates:
+    def fates(self) -> dict[str, int]:
         """Count the rows that experts with the draft in sight kept, edited, deleted and added."""
         marks: Counter[Mark] = Counter()
         deleted = 0
-        for table in self.handed_in:
-            if table.is_blind:
-                continue
+        for table in (table for table in self.handed_in if not table.is_blind):
             marks.update(mark_of_row(row) for row in self.rows[table.pk])
             left = {row.suggested_id for row in self.rows[table.pk]}
             deleted += sum(row.pk not in left for row in self.suggested.get(table.story_id, []))
-        return RowFates(kept=marks[Mark.KEPT], edited=marks[Mark.EDITED], deleted=deleted, added=marks[Mark.ADDED])
+        kept, edited, added = (marks[mark] for mark in (Mark.KEPT, Mark.EDITED, Mark.ADDED))
+        return {"kept": kept, "edited": edited, "deleted": deleted, "added": added}
 
-    def origins(self) -> Origins:
+    def origins(self) -> dict[str, int]:
         """Count the consensus rows that began with a model's row, and those that only people wrote."""
         rows = [by_model for lanes in self.consensus.values() for *_, by_model in lanes]
-        return Origins(from_model=sum(rows), by_people=len(rows) - sum(rows))
+        return {"from_model": sum(rows), "by_people": len(rows) - sum(rows)}
 
     def tables(self) -> Tables:
         return Tables.of([self._written(table) for table in self.handed_in])

@@ -3,29 +3,43 @@ before it is handed in and the lanes are opened."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
+from annotation.domain.anchoring.arms import is_drawn_blind
 from annotation.domain.drafts import (
     LONGEST,
     TEXTS,
     Action,
+    Mark,
     RowState,
     in_order,
     incomplete,
     last_steps,
+    mark_of,
     merge,
     places_of,
 )
 from annotation.domain.reconciliation import DraftRow as Words
 from annotation.domain.table_checks import Warned, checks
 from annotation.domain.tables import MAX_ROWS
-from annotation.models import BeliefTable, DraftEvent, DraftRow, Origin, Proposition, Story, TableKind, User
+from annotation.models import (
+    BeliefTable,
+    DraftEvent,
+    DraftRow,
+    Origin,
+    Proposition,
+    Story,
+    SuggestedRow,
+    TableKind,
+    User,
+)
 from annotation.services import audit
 from annotation.services.belief_tables import GoldRow, kept_by, make_gold, unmake_gold
 from core.ids import new_uid
@@ -58,8 +72,7 @@ class RowChange:
     parent: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SavedRow:
+class SavedRow(NamedTuple):
     """Result of a change: the row as it stands, and the copy that keeps words which would be lost."""
 
     idempotency_key: str
@@ -100,13 +113,11 @@ def closed_to(*, story: Story, expert: User, draft: BeliefTable | None) -> str:
         return gettext("This story has its gold table already; changes are made there.")
     if draft is not None and draft.slot is not None:
         return ""
-    if _free_slot(story) is None:
-        return gettext("This story needs no further table: ") + (
-            gettext("another expert writes it.")
-            if story.project.table_experts == 1
-            else gettext("two other experts write it.")
-        )
-    return ""
+    if _free_slot(story) is not None:
+        return ""
+    alone = story.project.table_experts == 1
+    others = gettext("another expert writes it.") if alone else gettext("two other experts write it.")
+    return gettext("This story needs no further table: ") + others
 
 
 def experts_of(story: Story) -> int:
@@ -119,22 +130,22 @@ def _free_slot(story: Story) -> int | None:
     return next((slot for slot in range(1, story.project.table_experts + 1) if slot not in taken), None)
 
 
+def _lock(story: Story) -> None:
+    Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
+
+
 @transaction.atomic
 def take_slot(*, by: User | None, story: Story, expert: User) -> BeliefTable:
-    """Return the expert's draft, which holds a slot of the story from now on. Raises Refused where none is free."""
-    Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
+    """Return the expert's draft, which holds a slot of the story from now on. Raises Refused if none is free."""
+    _lock(story)
     draft = own_draft(story=story, expert=expert)
     if draft is not None and draft.slot is not None:
         return draft
     if why := closed_to(story=story, expert=expert, draft=draft):
         raise Refused(why)
-    slot = _free_slot(story)
-    given_by = by if by is not None and by.pk != expert.pk else None
-    if draft is None:
-        fields = {"story": story, "kind": TableKind.DRAFT, "author": expert, "slot": slot, "given_by": given_by}
-        return BeliefTable.objects.create(**fields)
-    draft.slot, draft.given_by = slot, given_by
-    draft.save(update_fields=["slot", "given_by"])
+    draft = draft or BeliefTable(story=story, kind=TableKind.DRAFT, author=expert)
+    draft.slot, draft.given_by = _free_slot(story), by if by is not None and by.pk != expert.pk else None
+    draft.save()
     return draft
 
 
@@ -154,22 +165,14 @@ def save_rows(*, by: User, story: Story, changes: Sequence[RowChange], now: date
 
 def _check(changes: Sequence[RowChange]) -> None:
     if not 0 < len(changes) <= MAX_CHANGES:
-        raise Refused(
-            gettext("{changes} changes in one request; expected 1 to {max_changes}.").format(
-                changes=len(changes), max_changes=MAX_CHANGES
-            )
-        )
-    for change in changes:
-        for name in TEXTS:
-            text = getattr(change.state, name)
-            if len(text) > LONGEST[name]:
-                raise Refused(
-                    gettext("A row's {name} has {text} characters; expected at most {name_2}.").format(
-                        name=name, text=len(text), name_2=LONGEST[name]
-                    )
-                )
-            if "\x00" in text:
-                raise Refused(gettext("A row's {name} holds a NUL character; remove it.").format(name=name))
+        text = gettext("{changes} changes in one request; expected 1 to {max_changes}.")
+        raise Refused(text.format(changes=len(changes), max_changes=MAX_CHANGES))
+    for name, words in ((name, getattr(change.state, name)) for change in changes for name in TEXTS):
+        if len(words) > LONGEST[name]:
+            text = gettext("A row's {name} has {text} characters; expected at most {name_2}.")
+            raise Refused(text.format(name=name, text=len(words), name_2=LONGEST[name]))
+        if "\x00" in words:
+            raise Refused(gettext("A row's {name} holds a NUL character; remove it.").format(name=name))
 
 
 class _Saving:
@@ -183,33 +186,23 @@ class _Saving:
 
     def run(self, changes: Sequence[RowChange]) -> list[SavedRow]:
         keys = [change.idempotency_key for change in changes]
-        applied_keys = set(
-            self.table.draft_events.filter(idempotency_key__in=keys).values_list("idempotency_key", flat=True)
-        )
-        saved = [
-            self._saved(change) if change.idempotency_key in applied_keys else self._apply(change) for change in changes
-        ]
+        applied = self.table.draft_events.filter(idempotency_key__in=keys)
+        applied_keys = set(applied.values_list("idempotency_key", flat=True))
+        saved = [self._apply(change, is_known=change.idempotency_key in applied_keys) for change in changes]
         self._write()
         return saved
 
-    def _saved(self, change: RowChange) -> SavedRow:
-        row = self.rows.get(change.row)
-        if row is None:
-            raise Refused(
-                gettext("The key {idempotency_key} was used for another row; every change needs its own.").format(
-                    idempotency_key=change.idempotency_key
-                )
-            )
-        return SavedRow(change.idempotency_key, row.uid, state_of_row(row))
-
-    def _apply(self, change: RowChange) -> SavedRow:
-        row = self.rows.get(change.row)
+    def _apply(self, change: RowChange, *, is_known: bool) -> SavedRow:
+        key, row = change.idempotency_key, self.rows.get(change.row)
+        if is_known and row is None:
+            text = gettext("The key {idempotency_key} was used for another row; every change needs its own.")
+            raise Refused(text.format(idempotency_key=key))
         standing = state_of_row(row) if row is not None else None
+        if is_known:
+            return SavedRow(key, change.row, standing)
         state, copy = merge(change.base, standing, change.state)
-        self._put(change, change.idempotency_key, change.row, standing, state)
-        return SavedRow(
-            change.idempotency_key, change.row, state, self._copy(change, copy) if copy is not None else None
-        )
+        self._put(change, key, change.row, standing, state)
+        return SavedRow(key, change.row, state, self._copy(change, copy) if copy is not None else None)
 
     def _copy(self, change: RowChange, state: RowState) -> tuple[str, RowState]:
         uid, key = new_uid(), f"{change.idempotency_key[:58]}-copy"
@@ -245,11 +238,8 @@ class _Saving:
     def _write(self) -> None:
         live = sum(not row.removed for row in self.rows.values())
         if live > MAX_ROWS:
-            raise Refused(
-                gettext("The table would have {live} rows; expected at most {max_rows}.").format(
-                    live=live, max_rows=MAX_ROWS
-                )
-            )
+            text = gettext("The table would have {live} rows; expected at most {max_rows}.")
+            raise Refused(text.format(live=live, max_rows=MAX_ROWS))
         new = [row for row in self.touched.values() if row.pk is None]
         old = [row for row in self.touched.values() if row.pk is not None]
         try:
@@ -262,17 +252,9 @@ class _Saving:
         DraftEvent.objects.bulk_create(self.events)
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A step of undo or redo: rows as they were before `action`."""
-
-    action: str
-    rows: Mapping[str, RowState]
-
-
-def last_step(*, table: BeliefTable | None, redo: bool = False) -> Step | None:
-    """Return what undo (or redo) would restore in the draft; None where there is nothing. What a model drafted is not
-    an action of the expert's."""
+def last_step(*, table: BeliefTable | None, redo: bool = False) -> tuple[str, dict[str, RowState]] | None:
+    """Return the action that undo (or redo) takes back, and the rows as they were before it. Returns None if there is
+    none. Rows that a model drafted are no action of the expert's."""
     if table is None:
         return None
     events = list(table.draft_events.exclude(kind=BY_MODEL).select_related("row").order_by("id"))
@@ -283,30 +265,19 @@ def last_step(*, table: BeliefTable | None, redo: bool = False) -> Step | None:
         if event.action == action and event.row.uid not in rows:
             gone = replace(read_as(RowState, event.after), removed=True)
             rows[event.row.uid] = read_as(RowState, event.before) if event.before else gone
-    return Step(action, rows) if rows else None
+    return (action, rows) if rows else None
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
-    """A moment that a draft can go back to: the number of its last event, and how many rows it had."""
-
-    id: int
-    at: datetime
-    rows: int
-
-
-def versions_of(table: BeliefTable | None) -> list[Version]:
-    """Return the moments that the draft can go back to, newest first: where a pause of minutes follows, and the
-    newest."""
-    if table is None:
-        return []
-    events = list(table.draft_events.order_by("id").values_list("id", "received_at", "kind"))
+def versions_of(table: BeliefTable | None) -> list[tuple[int, datetime, int]]:
+    """Return the moments that the draft can go back to, newest first: before each pause of minutes, and the newest.
+    Each is (number of its last event, time, number of rows)."""
+    events = list(table.draft_events.order_by("id").values_list("id", "received_at")) if table is not None else []
     versions = [
-        (pk, at, kind)
-        for (pk, at, kind), following in zip(events, [*events[1:], None], strict=True)
+        (pk, at)
+        for (pk, at), following in zip(events, [*events[1:], None], strict=True)
         if following is None or following[1] - at > VERSIONS_APART
     ]
-    return [Version(pk, at, len(in_order(rows_at(table, pk)))) for pk, at, _ in reversed(versions)]
+    return [(pk, at, len(in_order(rows_at(table, pk)))) for pk, at in reversed(versions)]
 
 
 def rows_at(table: BeliefTable, event: int) -> dict[str, RowState]:
@@ -319,7 +290,7 @@ def rows_at(table: BeliefTable, event: int) -> dict[str, RowState]:
 def hand_in(*, by: User, story: Story, now: datetime, rows: int | None = None) -> BeliefTable:
     """Hand the expert's draft in. `rows` is how many they saw: another number is refused, since another page changed
     the table. Raises Refused."""
-    Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
+    _lock(story)
     table = own_draft(story=story, expert=by)
     if table is None:
         raise Refused(gettext("Your table has no row yet."))
@@ -334,11 +305,8 @@ def hand_in(*, by: User, story: Story, now: datetime, rows: int | None = None) -
     if why := incomplete(states):
         raise Refused(why)
     if rows is not None and rows != filled:
-        raise Refused(
-            gettext("The table has {filled} rows by now, not {rows}: look at it again before you hand it in.").format(
-                filled=filled, rows=rows
-            )
-        )
+        text = gettext("The table has {filled} rows by now, not {rows}: look at it again before you hand it in.")
+        raise Refused(text.format(filled=filled, rows=rows))
     table.submitted_at = now
     table.save(update_fields=["submitted_at"])
     audit.record(by=by, project=story.project, action="draft.submitted", target=f"story {story.number}", rows=filled)
@@ -374,7 +342,7 @@ def why_not_back(*, story: Story, table: BeliefTable | None) -> str:
 def take_back(*, by: User, story: Story) -> BeliefTable:
     """Open the expert's own draft again; what one expert alone wrote is then not a gold table. Raises Refused where
     somebody has opened the lanes with it, or worked on the table."""
-    Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
+    _lock(story)
     table = own_draft(story=story, expert=by)
     if why := why_not_back(story=story, table=table):
         raise Refused(why)
@@ -390,9 +358,80 @@ def take_back(*, by: User, story: Story) -> BeliefTable:
 def release_slot(*, by: User | None, story: Story, expert: User) -> bool:
     """Free the slot of an expert whose table is not handed in; its rows are kept for them. False where they hold
     none."""
-    Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
+    _lock(story)
     freed = story.tables.drafts().filter(author=expert, submitted_at=None).update(slot=None, given_by=None)
     if freed:
         target = f"story {story.number}"
         audit.record(by=by, project=story.project, action="draft.released", target=target, expert=expert.username)
     return bool(freed)
+
+
+def draw_for(*, story: Story, expert: User, now: datetime) -> None:
+    """Draw the arm of an expert's table, once: when its editor is first opened with a model's draft in the story. A
+    table that was begun before has no arm. Where the draft is shown, its rows are written into the expert's."""
+    draft = own_draft(story=story, expert=expert)
+    if (draft is not None and draft.arm_drawn_at) or not story.suggested_rows.exists():
+        return
+    with transaction.atomic():
+        story = Story.objects.select_for_update(of=("self",)).select_related("project").get(pk=story.pk)
+        draft = own_draft(story=story, expert=expert)
+        begun = draft is not None and (draft.arm_drawn_at or draft.draft_rows.exists())
+        rows = list(story.suggested_rows.order_by("number"))
+        if begun or not rows or closed_to(story=story, expert=expert, draft=draft):
+            return
+        draft = draft or BeliefTable(story=story, kind=TableKind.DRAFT, author=expert)
+        seed, share = story.project.arms_seed, story.project.table_blind_share
+        draft.arm_drawn_at, draft.arm_seed, draft.blind_share = now, seed, share
+        draft.is_blind = is_drawn_blind(seed=seed, blind=share, story=story.uid, expert=expert.pk)
+        draft.save()
+        if not draft.is_blind:
+            _begin_with(draft, rows, now)
+
+
+def _begin_with(draft: BeliefTable, suggested: list[SuggestedRow], now: datetime) -> None:
+    action = f"model-{new_uid()}"
+    places = places_of(None, None, len(suggested))
+    rows = DraftRow.objects.bulk_create(
+        DraftRow(
+            table=draft, actor=row.actor, belief=row.belief, order_text=row.order_text, place=place,
+            origin=Origin.MODEL, source=row.source, suggested=row,
+        )
+        for row, place in zip(suggested, places, strict=True)
+    )  # fmt: skip
+    DraftEvent.objects.bulk_create(
+        DraftEvent(
+            table=draft, row=row, idempotency_key=f"{action}-{row.uid}", action=action, kind=BY_MODEL, before=None,
+            after=plain(state_of_row(row)), changed_at=now, received_at=now,
+        )
+        for row in rows
+    )  # fmt: skip
+
+
+class Begun(NamedTuple):
+    """Beginning of an expert's draft: the model's `source`, and its row by the uid of each row of the draft that began
+    as one, removed rows too."""
+
+    source: str
+    rows: dict[str, SuggestedRow]
+
+
+def begun_with(draft: BeliefTable | None) -> Begun | None:
+    """Return what the draft began with; None, as where nothing was drafted, where the expert writes blind."""
+    if draft is None or draft.is_blind is not False:
+        return None
+    rows = {row.uid: row.suggested for row in draft.draft_rows.select_related("suggested") if row.suggested}
+    return Begun(next((row.source for row in rows.values()), ""), rows)
+
+
+def mark_of_row(row: DraftRow) -> Mark:
+    """Return what the expert made of a row; its `suggested` is loaded."""
+    began = row.suggested
+    suggested = (began.actor, began.belief, began.order_text) if began is not None else None
+    return mark_of((row.actor, row.belief, row.order_text), suggested)
+
+
+def deleted_rows(rows: Iterable[DraftRow], begun: Begun) -> list[SuggestedRow]:
+    """Return the model's rows of which nothing is left among these live rows of the draft, in its order."""
+    left = {row.suggested_id for row in rows}
+    gone = {row.pk: row for row in begun.rows.values() if row.pk not in left}
+    return sorted(gone.values(), key=lambda row: row.number)

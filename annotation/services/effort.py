@@ -18,8 +18,8 @@ from django.core.cache import cache
 from django.db.models import Count, Subquery
 from django.db.models.functions import Coalesce
 
+from annotation.domain.columns import Echo, defused
 from annotation.domain.effort import IDLE_LIMITS, Act, Activity, Outlook, TimeSheet, by_story
-from annotation.domain.spreadsheet import Echo, defused
 from annotation.models import (
     AnnotatorCounts,
     BeliefTable,

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from annotation.domain.columns import Echo, defused
 from annotation.domain.formats import VOTES, ExportFormat
 from annotation.domain.records import Belief, Record
-from annotation.domain.spreadsheet import Echo, defused
 from annotation.models import (
     AnnotatorCounts,
     GoldLabel,

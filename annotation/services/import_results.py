@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext
 
-from annotation.domain.left_out import MOST_NAMES, LeftOut
-from annotation.domain.problems import Problems
+from annotation.domain.problems import MOST_NAMES, LeftOut, Problems
 from core import joints
 from core.plain import plain
 from core.wording import counted

@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import Exists, Max, OuterRef
 from django.utils.translation import gettext
 
-from annotation.domain.story_rows import PropositionRow, StoryRow
+from annotation.domain.stories import PropositionRow, StoryRow
 from annotation.models import BeliefTable, Category, Project, Proposition, Story, TableKind
 from core.bulk import insert_rows
 from core.ids import new_uid

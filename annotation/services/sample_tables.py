@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 from annotation.domain.drafts import RowState
 from annotation.domain.reconciliation import LaneState, Status
 from annotation.domain.sample_corpus import FOLDER, bare_records, sample_records
-from annotation.domain.story_rows import StoryRow
+from annotation.domain.stories import StoryRow
 from annotation.models import LaneRow, Project, Story, User
 from annotation.services.drafts import RowChange, hand_in, save_rows
 from annotation.services.new_stories import insert_stories
@@ -24,8 +25,7 @@ Row = tuple[str, str]
 """Actor and belief."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Note:
+class _Note(NamedTuple):
     """Deviation of an expert from the settled table, and the remark on it.
 
     Without a belief it is a row of theirs that was dropped; without `wrote` and `order` they left the row out.
@@ -37,9 +37,6 @@ class _Note:
     wrote: str
     order: str
     remark: str
-
-    def is_of(self, expert: str) -> bool:
-        return self.expert in (expert, BOTH)
 
 
 def add_stories(project: Project) -> None:
@@ -57,7 +54,7 @@ def write_tables(*, project: Project, experts: Mapping[str, User], now: datetime
     to reconcile."""
     stories = {story.number: story for story in project.stories.select_related("project")}
     notes: dict[int, list[_Note]] = defaultdict(list)
-    for row in _rows("reconciliations.csv"):
+    for row in rows_of("reconciliations.csv"):
         notes[int(row.pop("story_id"))].append(_Note(**row))
     for record in sample_records():
         number = record.story_id
@@ -66,27 +63,29 @@ def write_tables(*, project: Project, experts: Mapping[str, User], now: datetime
             _write(stories[number], expert, _draft(settled, notes[number], name), now)
         _reconcile(stories[number], next(iter(experts.values())), settled, notes[number], now)
     drafts: dict[tuple[int, str], list[RowState]] = defaultdict(list)
-    for row in _rows("drafts.csv"):
+    for row in rows_of("drafts.csv"):
         state = RowState(row["actor"], row["belief"], row["order"], row["remark"])
         drafts[int(row["story_id"]), row["expert"]].append(state)
     for (number, name), rows in drafts.items():
         _write(stories[number], experts[name], rows, now)
 
 
-def _rows(name: str) -> Iterator[dict[str, str]]:
+def rows_of(name: str) -> Iterator[dict[str, str]]:
     with (FOLDER / name).open(encoding="utf-8", newline="") as handle:
         yield from csv.DictReader(handle)
 
 
 def _draft(settled: list[RowState], notes: list[_Note], expert: str) -> Iterator[RowState]:
-    by_row = {(note.actor, note.belief): note for note in notes if note.is_of(expert)}
+    by_row = {(note.actor, note.belief): note for note in notes if note.expert in (expert, BOTH)}
     for row in settled:
         note = by_row.get((row.actor, row.belief))
         if note is None:
             yield row
         elif note.wrote or note.order:
             yield replace(row, belief=note.wrote or row.belief, order=note.order or row.order)
-    yield from (RowState(note.actor, note.wrote, "1") for note in notes if note.is_of(expert) and not note.belief)
+    yield from (
+        RowState(note.actor, note.wrote, "1") for note in notes if note.expert in (expert, BOTH) and not note.belief
+    )
 
 
 def _write(story: Story, expert: User, rows: Iterable[RowState], now: datetime) -> None:

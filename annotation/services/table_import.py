@@ -11,7 +11,7 @@ from typing import BinaryIO, ClassVar
 from django.utils.translation import gettext, ngettext
 
 from annotation.domain.problems import Problem, Problems
-from annotation.domain.tables_csv import TableLine, read_tables
+from annotation.domain.tables import TableLine, read_tables
 from annotation.models import Project, Story, User
 from annotation.services.belief_tables import NotTaken, Taken, take_table
 from annotation.services.import_results import ImportResult

@@ -2,53 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, Q
 
 from annotation.domain.agreement.extraction import f1_estimate, overlap_estimate
 from annotation.models import LaneRow, Project, Proposition, Story, TableKind
 from annotation.models.story import StoryQuerySet
-from core.statistics import Estimate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableReport:
-    """The reconciliation overlap and the F1 between the experts, each with its interval over stories, and how many rows
-    reconciliation added, removed and revised."""
-
-    stories: int
-    reviewed: int
-    unremarked: int
-    added: int
-    removed: int
-    revised: int
-    overlap: Estimate
-    f1: Estimate
-
-
-def table_report(*, project: Project, split: str | None = None, category: str | None = None) -> TableReport:
-    """Return how far experts agreed on the tables of these stories."""
+def table_report(*, project: Project, split: str | None = None, category: str | None = None) -> dict[str, Any]:
+    """Return {stories, reviewed, unremarked, added, removed, revised, overlap, f1} for these stories: numbers of rows
+    by the remark of reconciliation, and the overlap and the F1 between the experts as estimates over stories."""
     stories = _compared(Story.objects.filter(project=project).in_use().in_split(split).in_category(category))
     reviewed = Proposition.objects.filter(table__story__in=stories, table__kind=TableKind.GOLD, reviewed=True)
+    remarks = {"unremarked": "", "added": "added", "removed": "removed", "revised": "revised"}
+    counts = {name: Count("id", filter=Q(remark=remark)) for name, remark in remarks.items()}
     by_story = list(
-        reviewed.order_by()
-        .values("table__story")
-        .annotate(
-            rows=Count("id"),
-            unremarked=Count("id", filter=Q(remark="")),
-            **{name: Count("id", filter=Q(remark=name)) for name in ("added", "removed", "revised")},
-        )
-        .order_by("table__story")
+        reviewed.order_by().values("table__story").annotate(rows=Count("id"), **counts).order_by("table__story")
     )
-    changes = {name: sum(row[name] for row in by_story) for name in ("unremarked", "added", "removed", "revised")}
-    return TableReport(
-        stories=len(by_story),
-        reviewed=sum(row["rows"] for row in by_story),
-        **changes,
-        overlap=overlap_estimate([(row["rows"], row["unremarked"]) for row in by_story]),
-        f1=f1_estimate(_matched(stories)),
-    )
+    return {
+        "stories": len(by_story),
+        "reviewed": sum(row["rows"] for row in by_story),
+        **{name: sum(row[name] for row in by_story) for name in remarks},
+        "overlap": overlap_estimate([(row["rows"], row["unremarked"]) for row in by_story]),
+        "f1": f1_estimate(_matched(stories)),
+    }
 
 
 def _compared(stories: StoryQuerySet) -> StoryQuerySet:

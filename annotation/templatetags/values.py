@@ -9,7 +9,7 @@ from typing import Any
 from django import template
 from django.utils.translation import gettext
 
-from annotation.domain.story_rows import MAX_SPLIT_LENGTH
+from annotation.domain.stories import MAX_SPLIT_LENGTH
 from annotation.forms.values import MAX_MESSAGE, MAX_REASON
 from annotation.models.user import name_on_pages
 from core.messages import gettext_noop

@@ -12,8 +12,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from annotation.access import closed_gold, project_access
+from annotation.domain.columns import Echo, defused
 from annotation.domain.schema import Schema
-from annotation.domain.spreadsheet import Echo, defused
 from annotation.forms.audit import GoldLogFilter
 from annotation.models import AuditEvent, GoldEvent, Method, Role, gold_log
 from annotation.services.audit_words import action_text, details_text, target_text

@@ -11,14 +11,14 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access, story_of
-from annotation.domain.drafts import RowState
+from annotation.domain.drafts import LONGEST, RowState
+from annotation.domain.schema import orders_text
+from annotation.domain.tables import likely_actors
 from annotation.forms.drafts import RowChangesIn
 from annotation.models import BeliefTable, Role, Story
-from annotation.services import draft_arms as arms
 from annotation.services import drafts as service
 from annotation.services.reconciliation import state_of
 from annotation.views.saving import saved
-from annotation.views.table_scripts import next_address, script_settings
 from core.plain import Json, plain
 
 
@@ -29,20 +29,20 @@ def draft(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     row = story_of(access, story)
     if request.method == "POST":
         return _handed(request, access, row)
-    arms.draw_for(story=row, expert=request.user, now=timezone.now())
+    service.draw_for(story=row, expert=request.user, now=timezone.now())
     state = state_of(story=row, expert=request.user)
     own = service.own_draft(story=row, expert=request.user)
     closed = service.closed_to(story=row, expert=request.user, draft=own)
-    begun, rows = arms.begun_with(own), list(service.live_rows(own).select_related("suggested"))
+    begun, rows = service.begun_with(own), list(service.live_rows(own).select_related("suggested"))
     context = {
         "story": row,
         "navigation": "annotation:tables",
         "state": state,
         "own_orders": access.project.schema.own_orders,
         "closed": closed,
-        "rows": [{"row": draft_row, "mark": arms.mark_of_row(draft_row).value} for draft_row in rows],
+        "rows": [{"row": draft_row, "mark": service.mark_of_row(draft_row).value} for draft_row in rows],
         "begun": begun,
-        "deleted": arms.deleted_rows(rows, begun) if begun else [],
+        "deleted": service.deleted_rows(rows, begun) if begun else [],
         "can_reconcile": state.handed_in and state.ready and not state.has_gold,
         "can_take_back": state.handed_in and not service.why_not_back(story=row, table=own),
         "settings": None if closed else _settings(access, row, own, rows, begun),
@@ -68,7 +68,7 @@ def _handed(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpRe
 
 
 def _settings(
-    access: ProjectAccess, story: Story, own: BeliefTable | None, rows: list, begun: arms.Begun | None
+    access: ProjectAccess, story: Story, own: BeliefTable | None, rows: list, begun: service.Begun | None
 ) -> dict:
     """Return what the editor's script needs: rows with their warnings, names to complete, addresses, the clock, and the
     model's draft where the expert began with one."""
@@ -92,7 +92,7 @@ def _row(uid: str, state: RowState) -> Json:
     return {"row": uid, "state": plain(state)}
 
 
-def _model(begun: arms.Begun | None) -> dict | None:
+def _model(begun: service.Begun | None) -> dict | None:
     """Return the model's rows by the rows of the draft that began as them."""
     if begun is None:
         return None
@@ -141,8 +141,8 @@ def undo_draft(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     step = service.last_step(table=table, redo="redo" in request.GET)
     if step is None:
         return JsonResponse({"undo": None})
-    rows = [_row(uid, state) for uid, state in step.rows.items()]
-    return JsonResponse({"undo": {"action": step.action, "rows": rows}})
+    action, rows = step
+    return JsonResponse({"undo": {"action": action, "rows": [_row(uid, state) for uid, state in rows.items()]}})
 
 
 @require_GET
@@ -152,12 +152,28 @@ def draft_versions(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     table = service.own_draft(story=story_of(access, story), expert=request.user)
     version_id = request.GET.get("version", "")
     if not version_id:
-        versions = [
-            {"id": version.id, "at": version.at.isoformat(), "rows": version.rows}
-            for version in service.versions_of(table)
-        ]
-        return JsonResponse({"versions": versions})
+        versions = service.versions_of(table)
+        return JsonResponse({"versions": [{"id": pk, "at": at.isoformat(), "rows": rows} for pk, at, rows in versions]})
     if table is None or not version_id.isdecimal() or len(version_id) > 18:
         raise Http404(gettext("There is no such version."))
     rows = service.rows_at(table, int(version_id))
     return JsonResponse({"rows": [_row(uid, state) for uid, state in rows.items()]})
+
+
+def script_settings(access: ProjectAccess, story: Story) -> Json:
+    """Return whose rows they are, of which story, the clock, names to complete, and what a row may hold."""
+    orders = access.project.schema.orders
+    return {
+        "annotator": access.user.pk,
+        "story": story.uid,
+        "now": timezone.now().isoformat(),
+        "names": likely_actors(story.text),
+        "orders": orders,
+        "orders_told": orders_text(orders),
+        "longest": LONGEST,
+    }
+
+
+def next_address(access: ProjectAccess, story: Story) -> str:
+    """Return the address of the table that comes after this story's."""
+    return f"{reverse('annotation:next_table', args=[access.project.slug])}?after={story.uid}"

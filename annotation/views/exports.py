@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 from annotation.access import ProjectAccess, check_whole_gold, open_work, project_access
 from annotation.domain.archive_format import BadArchive
 from annotation.domain.formats import DATA_SET, GOLD, STREAMED, VOTES
-from annotation.forms.exports import ArchiveForm
+from annotation.forms.corpus import ArchiveForm
 from annotation.models import Project, Role
 from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive

@@ -13,9 +13,8 @@ from django.utils import timezone
 from django.utils.translation import override
 
 from annotation.access import ProjectAccess, project_access
-from annotation.domain.examples import example, example_name
-from annotation.domain.formats import IMPORTED, STORIES
-from annotation.domain.stories_csv import typed_story
+from annotation.domain.formats import IMPORTED, STORIES, example, example_name
+from annotation.domain.stories import typed_story
 from annotation.forms.corpus import ImportForm, TypedStoryForm
 from annotation.models import Role
 from annotation.services.file_imports import Answer, import_files

@@ -19,10 +19,10 @@ from annotation.forms.lanes import DecisionsIn, LinkIn
 from annotation.models import DraftRow, LaneRow, Role, Story
 from annotation.services import reconciliation as service
 from annotation.services.belief_tables import kept_by
-from annotation.services.draft_arms import mark_of_row
+from annotation.services.drafts import mark_of_row
 from annotation.services.open_work import Work
+from annotation.views.drafts import next_address, script_settings
 from annotation.views.saving import SavedChanges, saved
-from annotation.views.table_scripts import next_address, script_settings
 from core.plain import Json, plain
 
 _LANES = (

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from annotation.domain.spreadsheet import Echo, defused
+from annotation.domain.columns import Echo, defused
 from benchmark.domain.tables import Cells, Table, to_csv, to_json, to_latex
 from benchmark.models import AnswerFormat, Dataset, Entrant, Run, RunItem
 from benchmark.services.asking import sample_asked, settings_of

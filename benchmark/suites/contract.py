@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.domain.answer_writers import AnswerWriter
 from annotation.domain.schema import Schema
+from annotation.domain.tasks import AnswerWriter
 from benchmark.controls.contract import Controllable
 from benchmark.domain.parameters import Options
 from benchmark.domain.tables.categories import ShortNames

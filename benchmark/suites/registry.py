@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 
-from annotation.domain.answer_writers import register_writer
 from annotation.domain.schema import Schema
+from annotation.domain.tasks import register_writer
 from benchmark.suites.answers import Parser
 from benchmark.suites.contract import Suite
 from benchmark.suites.groups import MetricGroup

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import ProjectAccess, open_work, project_access
 from annotation.domain.agreement.report import Measure
-from annotation.domain.spreadsheet import Echo, defused
+from annotation.domain.columns import Echo, defused
 from annotation.models import Role, User
 from annotation.services.open_work import Work
 from core.idempotency.forms import made_before, made_once

@@ -16,9 +16,8 @@ from django.core.management.base import CommandError
 from django.urls import reverse
 
 from annotation.domain.formats import STORIES
-from annotation.domain.left_out import LeftOut
-from annotation.domain.problems import Problem
-from annotation.domain.stories_csv import read_stories
+from annotation.domain.problems import LeftOut, Problem
+from annotation.domain.stories import read_stories
 from annotation.models import Proposition, Story, Vote
 from core.incoming.sheets import BadSheet, rows_of
 

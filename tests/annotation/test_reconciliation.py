@@ -190,7 +190,7 @@ def test_an_order_of_one_expert_alone_waits_for_a_decision_and_is_no_overlap(one
         ("0", "revised"), ("", ""), ("", ""),
     ]  # fmt: skip
     figures = table_report(project=one_order.project)
-    assert (figures.reviewed, figures.unremarked, figures.f1.value) == (3, 2, 1)
+    assert (figures["reviewed"], figures["unremarked"], figures["f1"].value) == (3, 2, 1)
 
 
 def test_the_command_keeps_the_words_of_who_gave_no_order(one_order, capsys):
@@ -437,9 +437,9 @@ def test_figures_of_the_tables_that_were_reconciled(lanes, experts, client, caps
     settle_all(lanes, experts[0])
     finish(by=experts[0], story=lanes, now=NOW)
     figures = table_report(project=lanes.project)
-    assert (figures.reviewed, figures.unremarked, figures.added, figures.revised) == (4, 1, 2, 1)
+    assert (figures["reviewed"], figures["unremarked"], figures["added"], figures["revised"]) == (4, 1, 2, 1)
     # two pairs among three and three rows: 2·2 / 6
-    assert figures.f1.value == pytest.approx(2 / 3)
+    assert figures["f1"].value == pytest.approx(2 / 3)
     client.force_login(experts[0])
     page = client.get(reverse("annotation:table_figures", args=["minds"])).content.decode()
     assert "25.00%" in page and "66.67%" in page and "at least 5 stories" in page
@@ -519,8 +519,8 @@ def test_a_table_of_one_expert_alone_is_no_agreement_of_two(lanes, experts, bare
     open_lanes(story=alone, by=experts[0], now=NOW)
     settle_all(alone, experts[0])
     finish(by=experts[0], story=alone, now=NOW)
-    assert table_report(project=lanes.project) == figures and figures.f1.value
+    assert table_report(project=lanes.project) == figures and figures["f1"].value
     LaneRow.objects.filter(story=lanes).delete()
     Proposition.objects.gold_of(lanes).delete()
     figures = table_report(project=lanes.project)
-    assert (figures.f1.value, figures.overlap.value, figures.stories) == (None, None, 0)
+    assert (figures["f1"].value, figures["overlap"].value, figures["stories"]) == (None, None, 0)

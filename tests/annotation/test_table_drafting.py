@@ -24,9 +24,16 @@ from annotation.models import (
     SuggestedRow,
 )
 from annotation.services import drafts
-from annotation.services.draft_arms import begun_with, deleted_rows, draw_for, mark_of_row
-from annotation.services.draft_effect import Arms, ArmTables, Origins, RowFates, effect_of
-from annotation.services.drafts import RowChange, save_rows, state_of_row
+from annotation.services.draft_effect import effect_of
+from annotation.services.drafts import (
+    RowChange,
+    begun_with,
+    deleted_rows,
+    draw_for,
+    mark_of_row,
+    save_rows,
+    state_of_row,
+)
 from annotation.services.effort import effort_of
 from annotation.services.prefill import PrefillRefused, discard_unseen, estimate
 from annotation.services.reconciliation import Decision, decide, finish, lanes_of, open_lanes
@@ -194,7 +201,7 @@ def test_an_expert_begins_with_the_draft_and_takes_no_slot_by_looking(cast, bare
     assert (table.is_blind, table.slot) == (False, None)
     client.get(reverse("annotation:draft", args=["minds", story.uid]))
     assert table.draft_rows.count() == 3 and drafts.last_step(table=table) is None
-    assert [version.rows for version in drafts.versions_of(table)] == [3]
+    assert [rows for *_, rows in drafts.versions_of(table)] == [3]
     assert not effort_of(cast.project, now=timezone.now()).people  # the model's rows are no act of the expert's
     drafts.hand_in(by=cast.esi, story=story, now=NOW, rows=3)
     assert drafts.own_draft(story=story, expert=cast.esi).slot == 1
@@ -300,10 +307,11 @@ def test_the_consensus_keeps_where_its_rows_come_from(cast, experts, bare, clien
     shown = client.get(page).content.decode()
     assert re.findall(r'class="badge">(model[^<]*)<', shown) == ["model", "model, edited", "model, edited"]
     report = effect_of(cast.project)
-    assert report.arms == Arms(shown=ArmTables(1, 1, 1), blind=ArmTables(1, 1, 1))
-    assert report.rows == RowFates(kept=1, edited=2, deleted=1, added=1)
-    assert report.consensus == Origins(from_model=2, by_people=2)
-    measures = {row.measure: row for row in report.effect.measures}
+    once = {"drawn": 1, "handed_in": 1, "reconciled": 1}
+    assert report["arms"] == {"shown": once, "blind": once}
+    assert report["rows"] == {"kept": 1, "edited": 2, "deleted": 1, "added": 1}
+    assert report["consensus"] == {"from_model": 2, "by_people": 2}
+    measures = {row.measure: row for row in report["effect"].measures}
     # of four consensus rows A wrote three and B two; two of them are in the draft, of the others each wrote one
     recall, missed, rows = (measures[name] for name in ("recall", "missed_recall", "rows"))
     assert (recall.shown.value, recall.blind.value) == (0.75, 0.5)
@@ -346,7 +354,7 @@ def test_the_effect_is_told_before_and_after_there_is_any(cast, bare, capsys, cl
     out = capsys.readouterr().out
     story.withdrawn_at = NOW
     story.save()
-    assert effect_of(cast.project).effect is None
+    assert effect_of(cast.project)["effect"] is None
     (listed,) = client.get("/api/v1/projects/minds/stories/").json()["results"]
     assert listed["withdrawn_at"]
     story.withdrawn_at = None

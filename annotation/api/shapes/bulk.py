@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from annotation.api.dimensions import DimensionKey
 from annotation.api.shapes.corpus import StoryFilter
-from annotation.domain.story_rows import MAX_CATEGORY_LENGTH, MAX_SPLIT_LENGTH
+from annotation.domain.stories import MAX_CATEGORY_LENGTH, MAX_SPLIT_LENGTH
 from annotation.forms.values import REMARK, Label, Tag, whole
 from annotation.forms.votes import DIMENSION_KEY, Dimension, Uid
 from annotation.services.adjudication_bulk import MOST_ALIKE

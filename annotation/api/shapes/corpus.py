@@ -8,7 +8,7 @@ from pydantic import Field
 from rest_framework import serializers
 
 from annotation.domain.drafts import LONGEST
-from annotation.domain.story_rows import MAX_CATEGORY_LENGTH, MAX_SPLIT_LENGTH
+from annotation.domain.stories import MAX_CATEGORY_LENGTH, MAX_SPLIT_LENGTH
 from annotation.domain.tables import MAX_ROWS
 from annotation.forms.values import text_of, whole, words
 from annotation.models import Project, Proposition, Role, Story

@@ -7,7 +7,7 @@ from annotation.management.json_command import JsonCommand
 if TYPE_CHECKING:  # the statistics libraries take a second to load
     from annotation.domain.anchoring.estimates import Estimate
     from annotation.domain.anchoring.tables import Measured
-    from annotation.services.draft_effect import DraftEffect
+    from core.plain import Json
 
 PLAIN = ("rows", "minutes")
 """Measures that are numbers; the others are shares."""
@@ -23,28 +23,25 @@ class Command(JsonCommand):
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--seed", type=int, default=1)
 
-    def work(self, **options) -> DraftEffect:
+    def work(self, **options) -> Json:
         from annotation.services.draft_effect import effect_of  # the statistics libraries take a second to load
 
         return effect_of(self.project(options["project"]), seed=options["seed"])
 
-    def say(self, report: DraftEffect) -> None:
-        self.stdout.write(f"Stories with a model's draft: {report.drafted}.")
-        for name, tables in (("shown", report.arms.shown), ("blind", report.arms.blind)):
+    def say(self, report: Json) -> None:
+        self.stdout.write(f"Stories with a model's draft: {report['drafted']}.")
+        for name, tables in report["arms"].items():
             self.stdout.write(
-                f"{name:8}{tables.drawn} drawn, {tables.handed_in} handed in, {tables.reconciled} reconciled"
+                "{:8}{drawn} drawn, {handed_in} handed in, {reconciled} reconciled".format(name, **tables)
             )
-        rows = report.rows
-        self.stdout.write(
-            f"Rows of tables that began with a draft: {rows.kept} kept, {rows.edited} edited, {rows.deleted} deleted, "
-            f"{rows.added} added."
-        )
-        if report.effect is None:
+        fates = "{kept} kept, {edited} edited, {deleted} deleted, {added} added".format(**report["rows"])
+        self.stdout.write(f"Rows of tables that began with a draft: {fates}.")
+        if report["effect"] is None:
             self.stdout.write("No table of either kind is handed in yet.")
             return
-        for row in report.effect.measures:
+        for row in report["effect"].measures:
             self._measure(row)
-        self.stdout.write(report.effect.method)
+        self.stdout.write(report["effect"].method)
 
     def _measure(self, row: Measured) -> None:
         is_plain = row.measure in PLAIN

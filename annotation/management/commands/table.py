@@ -1,29 +1,32 @@
+"""Changes of a belief table by command. Rows of a draft, of the lanes and of the gold table are named by their number,
+from 1, as `table rows` lists them; a new row needs none."""
+
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from typing import Any
 
 from django.utils import timezone
 
-from annotation.management.commands._table_rows import ROWS, WORDS, Press, rows_of
+from annotation.domain.reconciliation import adopted
+from annotation.domain.tables import TableRow
 from annotation.management.json_command import JsonCommand
-from annotation.models import Membership, Role, Story, User
-from annotation.services import drafts, reconciliation
+from annotation.models import Membership, Proposition, Role, Story, User
+from annotation.services import belief_tables, drafts, reconciliation
+from core.ids import new_uid
 
-
-def _finish(by: User, story: Story) -> None:
-    reconciliation.finish(by=by, story=story, now=timezone.now())
-
-
+WORDS = ("actor", "belief", "order", "remark")
 ACTIONS: dict[str, tuple[str, Callable[[User, Story], object]]] = {
     "hand-in": ("handed in", lambda by, story: drafts.hand_in(by=by, story=story, now=timezone.now())),
     "take-back": ("taken back", lambda by, story: drafts.take_back(by=by, story=story)),
     "release": ("released", lambda by, story: drafts.release_slot(by=None, story=story, expert=by)),
     "open": ("open in lanes", lambda by, story: reconciliation.open_lanes(story=story, by=by, now=timezone.now())),
     "agree": ("agreed to", lambda by, story: reconciliation.agree(by=by, story=story, now=timezone.now())),
-    "finish": ("made of its lanes", _finish),
+    "finish": ("made of its lanes", lambda by, story: reconciliation.finish(by=by, story=story, now=timezone.now())),
     "reopen": ("open in lanes again", lambda by, story: reconciliation.reopen(by=by, story=story)),
 }
-"""What is said of the table afterwards, and what the pages do."""
+"""The outcome in words, and the function of the pages."""
 
 
 class Command(JsonCommand):
@@ -43,25 +46,27 @@ class Command(JsonCommand):
         rows.add_argument("--drop", action="store_true", help="leave the row out, or take it away")
 
     def work(self, **options) -> dict:
-        project = self.project(options["project"])
+        project, action = self.project(options["project"]), options["action"]
         story = project.stories.select_related("project").filter(number=options["story"]).first()
         if story is None:
             raise ValueError(f"There is no story {options['story']} in {project.slug}.")
-        roles = (Role.EXPERT, Role.ADMIN)
-        members = Membership.objects.filter(project=project, role__in=roles).select_related("user")
-        member = members.filter(user__username=options["expert"]).first()
+        members = Membership.objects.filter(project=project, role__in=(Role.EXPERT, Role.ADMIN))
+        member = members.select_related("user").filter(user__username=options["expert"]).first()
         if member is None:
             raise ValueError(f"{options['expert']}: no expert of {project.slug} has this name.")
         report = {"project": project.slug, "story": story.number, "expert": member.user.username}
-        if options["action"] == "rows":
-            return report | {"rows": rows_of(member.user, story)}
-        if options["action"] in ROWS:
-            outcome, change = ROWS[options["action"]]
-            change(_press(member.user, story, options))
-            return report | {"row": options["row"], "done": outcome}
-        outcome, act = ACTIONS[options["action"]]
-        act(member.user, story)
-        return report | {"done": outcome}
+        if action == "rows":
+            return report | {"rows": _rows_of(member.user, story)}
+        if action in ACTIONS:
+            outcome, act = ACTIONS[action]
+            act(member.user, story)
+            return report | {"done": outcome}
+        words = {name: options[name] for name in WORDS if options[name] is not None}
+        if options["row"] is None and not words.get("belief", "").strip():
+            raise ValueError("A new row needs --belief; name one that is there by --row.")
+        outcome, change = ROWS[action]
+        change(member.user, story, words, options)
+        return report | {"row": options["row"], "done": outcome}
 
     def say(self, result: dict) -> None:
         if "rows" in result:
@@ -74,8 +79,110 @@ class Command(JsonCommand):
             self.stdout.write(f"The table of story {result['story']} is {result['done']}.")
 
 
-def _press(by: User, story: Story, options: dict) -> Press:
-    words = {name: options[name] for name in WORDS if options[name] is not None}
-    if options["row"] is None and not words.get("belief", "").strip():
-        raise ValueError("A new row needs --belief; name one that is there by --row.")
-    return Press(by, story, options["row"], words, options["keep"], options["other"], options["drop"])
+def _rows_of(by: User, story: Story) -> dict[str, list[str]]:
+    """Return the rows that this expert may see, one line each: of the own draft, of open lanes, of the gold table."""
+    return {
+        "draft": list(map(_line, drafts.live_rows(drafts.own_draft(story=story, expert=by)))),
+        "lanes": [
+            f"{_line(row)} [{reconciliation.lane_of_row(row)}, {reconciliation.state_of_row(row).status or 'open'}]"
+            for row in reconciliation.lanes_of(story)
+        ],
+        # an expert who still labels the story sees no label of it
+        "gold": [f"{row.actor}: {row.belief}" for row in Proposition.objects.gold_of(story)],
+    }
+
+
+def _line(row: Any) -> str:
+    return f"{row.actor}: {row.belief}" + (f" (order {row.order_text})" if row.order_text else "")
+
+
+def _numbered(rows: Sequence[Any], number: int | None) -> Any:
+    """Return the row of a number. Raises ValueError if there is none."""
+    if number is None or not 1 <= number <= len(rows):
+        raise ValueError(f"There is no row {number}; expected 1 to {len(rows)}.")
+    return rows[number - 1]
+
+
+def _draft_row(by: User, story: Story, words: dict[str, str], options: dict) -> None:
+    """Change a row of the expert's own draft, add one below all, or take one away."""
+    rows = list(drafts.live_rows(drafts.own_draft(story=story, expert=by)))
+    if options["row"] is None:
+        uid, base = new_uid(), None
+        state = drafts.RowState(**words, place=rows[-1].place + 1 if rows else 1.0)
+    else:
+        row = _numbered(rows, options["row"])
+        uid, base = row.uid, drafts.state_of_row(row)
+        state = replace(base, **words, removed=options["drop"])
+    key, now = new_uid() + new_uid(), timezone.now()
+    change = drafts.RowChange(uid, base, state, key, key, "delete" if options["drop"] else "type", now)
+    drafts.save_rows(by=by, story=story, changes=[change], now=now)
+
+
+def _decide(by: User, story: Story, words: dict[str, str], options: dict) -> None:
+    """Keep A's or B's words in a row of the lanes, or others, or leave it out; without a row, add one."""
+    rows = list(reconciliation.lanes_of(story))
+    if options["row"] is None:
+        uid, base, place = new_uid(), None, max((row.place for row in rows), default=0.0) + 1
+        state = reconciliation.LaneState(status="kept", place=place)
+    else:
+        row = _numbered(rows, options["row"])
+        uid, base = row.uid, reconciliation.state_of_row(row)
+        state = replace(base, **_adopted(row, options["keep"]), status="dropped" if options["drop"] else "kept")
+    key, now = new_uid() + new_uid(), timezone.now()
+    decision = reconciliation.Decision(uid, base, replace(state, **words), key, key, now)
+    (decided,) = reconciliation.decide(by=by, story=story, decisions=[decision], now=now)
+    if decided.quicker:
+        raise ValueError(f"{decided.quicker} decided this row meanwhile; look at it again.")
+
+
+def _adopted(row: Any, side: str) -> dict[str, str]:
+    """Return the words of a side. Raises ValueError if it wrote none."""
+    if not side:
+        return {}
+    words = reconciliation.words_of(getattr(row, side))
+    if words is None:
+        raise ValueError(f"{side.upper()} did not write this row.")
+    return asdict(adopted(words, reconciliation.words_of(row.b if side == "a" else row.a)))
+
+
+def _link(by: User, story: Story, words: dict[str, str], options: dict) -> None:
+    """Link two rows of the lanes that say the same."""
+    rows = list(reconciliation.lanes_of(story))
+    first, second = _numbered(rows, options["row"]), _numbered(rows, options["other"])
+    key, now = new_uid() + new_uid(), timezone.now()
+    reconciliation.link(by=by, story=story, first=first.uid, second=second.uid, key=key, now=now)
+
+
+def _separate(by: User, story: Story, words: dict[str, str], options: dict) -> None:
+    """Separate a linked row of the lanes into two."""
+    row = _numbered(list(reconciliation.lanes_of(story)), options["row"])
+    reconciliation.separate(by=by, story=story, row=row.uid, key=new_uid() + new_uid(), now=timezone.now())
+
+
+def _gold_row(by: User, story: Story, words: dict[str, str], options: dict) -> None:
+    """Reword a row of the gold table, take one out, or add one below all."""
+    now = timezone.now()
+    if "remark" in words:
+        raise ValueError("A row of the gold table has no --remark here; its page shows where it comes from.")
+    if options["row"] is None:
+        row = TableRow(*(words.get(name, "") for name in ("actor", "belief", "order")))
+        belief_tables.add_rows(by=by, story=story, rows=[row], now=now)
+        return
+    proposition = _numbered(list(Proposition.objects.gold_of(story)), options["row"])
+    if options["drop"]:
+        belief_tables.remove(by=by, proposition=proposition, now=now)
+    elif "order" in words:
+        raise ValueError("The order of a row of the gold table cannot be changed; add a row in its place.")
+    else:
+        texts = {name: words.get(name, getattr(proposition, name)) for name in ("actor", "belief")}
+        belief_tables.reword(by=by, proposition=proposition, **texts, now=now)
+
+
+ROWS: dict[str, tuple[str, Callable[[User, Story, dict[str, str], dict], None]]] = {
+    "draft-row": ("written in the draft", _draft_row),
+    "decide": ("decided in the lanes", _decide),
+    "link": ("linked in the lanes", _link),
+    "separate": ("separated in the lanes", _separate),
+    "gold-row": ("changed in the gold table", _gold_row),
+}
+"""The outcome in words, and the function of the pages."""

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
-from annotation.domain.spreadsheet import defused
+from annotation.domain.columns import defused
 from benchmark.domain.tables.table import Column, Row, Table
 from core.plain import Json, plain
 

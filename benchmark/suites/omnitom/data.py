@@ -9,9 +9,8 @@ from typing import Annotated, Any, BinaryIO
 from pydantic import BeforeValidator, Field
 
 from annotation.domain import tasks
-from annotation.domain.answer_writers import AnswerWriter
 from annotation.domain.schema import Schema
-from annotation.domain.tasks import ExtractedRow, ExtractionTask, LabelledRow, LabelTask
+from annotation.domain.tasks import AnswerWriter, ExtractedRow, ExtractionTask, LabelledRow, LabelTask
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, ORDER, SCHEMA, Labels, Scheme, canonical_labels, scheme_of
 from benchmark.suites.omnitom.parsing.official import PROPOSITION_COLUMNS
 from benchmark.suites.questions import Sample

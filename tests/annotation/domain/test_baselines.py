@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.domain.answer_writers import STRUCTURED, register_writer
 from annotation.domain.baselines import actors_in, majority, omniscient_rows
+from annotation.domain.tasks import STRUCTURED, register_writer
 from judge.domain.lexical import align, contradict
 from workers.providers import registry
 from workers.providers.contract import Request, Spec, Stop

@@ -5,10 +5,10 @@ import io
 import openpyxl
 import pytest
 
-from annotation.domain.left_out import LeftOut
+from annotation.domain.problems import LeftOut
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.domain.stories_csv import read_stories
-from annotation.domain.tables_csv import read_tables
+from annotation.domain.stories import read_stories
+from annotation.domain.tables import read_tables
 from annotation.domain.votes_csv import read_votes
 from core.incoming.sheets import rows_of
 

@@ -7,10 +7,9 @@ import pytest
 
 from annotation.domain.corpus_files import read_file
 from annotation.domain.formats import CORPUS_FORMATS, RECORDS
-from annotation.domain.left_out import LeftOut
-from annotation.domain.problems import Problem
+from annotation.domain.problems import LeftOut, Problem
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.domain.story_rows import StoryRow
+from annotation.domain.stories import StoryRow
 from core.incoming.json_lines import LONGEST_LINE
 
 GOOD = {

@@ -9,7 +9,7 @@ import pytest
 from annotation.domain.columns import WrongColumns
 from annotation.domain.corpus_files import read_file
 from annotation.domain.formats import RECORDS
-from annotation.domain.left_out import LeftOut
+from annotation.domain.problems import LeftOut
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.domain.votes_csv import read_votes
 from benchmark.suites.answers import BadAnswers, read_answers

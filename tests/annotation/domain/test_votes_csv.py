@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from annotation.domain.columns import WrongColumns
-from annotation.domain.left_out import LeftOut
-from annotation.domain.problems import Problem
+from annotation.domain.problems import LeftOut, Problem
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.domain.votes_csv import read_votes
 from core.incoming.encodings import BadText
