@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from core.incoming.json_lines import BadLine
-from core.messages import Sentence
+from core.messages import Sentence, gettext_noop
 
 _DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -80,27 +80,12 @@ def columns_of(
     try:
         at, unused = _read(header, required, spellings)
     except _SameName as error:
-        keys = str(error)
-        raise WrongColumns(
-            Sentence(
-                "{file}, line {line}: the column {keys} occurs twice; expected each name once.",
-                file=file,
-                line=line,
-                keys=keys,
-            ),
-            line,
-        ) from error
+        sentence = gettext_noop("{file}, line {line}: the column {keys} occurs twice; expected each name once.")
+        raise WrongColumns(sentence.format(file=file, line=line, keys=error), line) from error
     if missing := [name for name in required if name not in at]:
-        raise WrongColumns(
-            Sentence(
-                "{file}, line {line}: the column {missing} is missing; expected {required}.",
-                file=file,
-                line=line,
-                missing=missing[0],
-                required=", ".join(required),
-            ),
-            line,
-        )
+        sentence = gettext_noop("{file}, line {line}: the column {missing} is missing; expected {required}.")
+        expected = ", ".join(required)
+        raise WrongColumns(sentence.format(file=file, line=line, missing=missing[0], required=expected), line)
     return Columns(at, unused)
 
 
@@ -127,8 +112,7 @@ def fields_of(
     try:
         at, unused = _read(names, required, spellings)
     except _SameName as error:
-        keys = str(error)
-        raise BadLine(Sentence("The field {keys} occurs twice; expected each name once.", keys=keys)) from error
+        raise BadLine(Sentence("The field {keys} occurs twice; expected each name once.", keys=error)) from error
     return {name: record[names[place]] for name, place in at.items()}, list(unused)
 
 

@@ -28,7 +28,6 @@ from core.incoming.json_records import JsonText, is_json
 from core.incoming.misfit import Misfit
 from core.incoming.sheets import BadSheet, Sheets, rows_of
 from core.messages import gettext_noop
-from core.plain import Json
 
 _START = 4096
 
@@ -58,7 +57,7 @@ def read_file(
             items: Iterable[StoryRow | Problem] = read_stories(rows, file, language=language, left_out=left_out)
         else:
             text = JsonText(utf8_lines(source, file, encoding=encoding), file, is_story)
-            items = _Records(file, format, language, keys, left_out).read(text)
+            items = _stories(text, file, format, language, keys, left_out)
         for item in items:
             if isinstance(item, StoryRow) and item.number is None:
                 others = () if format == QUESTIONS else (item.category, *item.translations.values())
@@ -79,37 +78,28 @@ def begins_json(source: IO[bytes]) -> bool:
     return is_json(start)
 
 
-class _Records:
-    """Makes stories of the records of a JSON text, in one of the formats."""
-
-    def __init__(self, file: str, format: CorpusFormat, language: str, keys: Sequence[str], left_out: LeftOut) -> None:
-        self._file, self._format, self._language = file, format, language
-        self._keys, self._left_out = keys, left_out
-
-    def read(self, text: JsonText) -> Iterator[StoryRow | Problem]:
-        line = 0
-        for line, item in text.objects():
-            try:
-                if isinstance(item, BadLine):
-                    raise item
-                yield self._story(item, line)
-            except (BadLine, Misfit) as error:
-                yield Problem(self._file, line, str(error))
-        self._left_out.add(text.around)
-        if not line:
-            yield Problem(self._file, 1, gettext_noop("The file is empty; expected one JSON object a line."))
-
-    def _story(self, record: Json, line: int) -> StoryRow:
-        """Return the story of a record. Raises BadLine and Misfit."""
-        if self._format == RECORDS:
-            named = with_names(record)
-            self._left_out.add(foreign_fields(named))
-            return story_of_record(named, self._file, line, self._keys)
-        if self._format == QUESTIONS:
-            self._left_out.add(name for name in record if name not in ITEM_FIELDS)
-            return story_of_question(
-                record, self._file, line, language=self._language, category=category_of(self._file)
-            )
-        story, unused = story_of_object(record, self._file, line, language=self._language)
-        self._left_out.add(unused)
-        return story
+def _stories(
+    text: JsonText, file: str, format: CorpusFormat, language: str, keys: Sequence[str], left_out: LeftOut
+) -> Iterator[StoryRow | Problem]:
+    """Yield the stories of the records of a JSON text, in one of the formats."""
+    line = 0
+    for line, item in text.objects():
+        try:
+            if isinstance(item, BadLine):
+                raise item
+            if format == RECORDS:
+                record = with_names(item)
+                left_out.add(foreign_fields(record))
+                yield story_of_record(record, file, line, keys)
+            elif format == QUESTIONS:
+                left_out.add(name for name in item if name not in ITEM_FIELDS)
+                yield story_of_question(item, file, line, language=language, category=category_of(file))
+            else:
+                story, unused = story_of_object(item, file, line, language=language)
+                left_out.add(unused)
+                yield story
+        except (BadLine, Misfit) as error:
+            yield Problem(file, line, str(error))
+    left_out.add(text.around)
+    if not line:
+        yield Problem(file, 1, gettext_noop("The file is empty; expected one JSON object a line."))

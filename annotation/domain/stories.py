@@ -1,4 +1,4 @@
-"""One story as a file of any format holds it."""
+"""Stories of spreadsheets and of JSON records: of OmniToM's, of ToMBench's items, and of any object with a text."""
 
 from __future__ import annotations
 
@@ -127,37 +127,23 @@ def _problem(cells: list[str], at: Mapping[str, int]) -> str:
     if not text.strip():
         return gettext_noop("story is empty; expected the text of a story.")
     if len(text) > MAX_STORY_LENGTH:
-        return Sentence(
-            "The story has {count} characters; expected at most {max_story_length}.",
-            count=len(text),
-            max_story_length=MAX_STORY_LENGTH,
-        )
+        sentence = gettext_noop("The story has {count} characters; expected at most {max_story_length}.")
+        return sentence.format(count=len(text), max_story_length=MAX_STORY_LENGTH)
     number = as_displayed(number)
     if number and not is_number(number):
-        return Sentence(
-            "story_id is {number}; expected {whole_number}.", number=repr(number[:40]), whole_number=WHOLE_NUMBER
-        )
+        sentence = gettext_noop("story_id is {number}; expected {whole_number}.")
+        return sentence.format(number=repr(number[:40]), whole_number=WHOLE_NUMBER)
     if len(category.strip()) > MAX_CATEGORY_LENGTH:
-        return Sentence(
-            "category has {category} characters; expected at most {max_category_length}.",
-            category=len(category),
-            max_category_length=MAX_CATEGORY_LENGTH,
-        )
+        sentence = gettext_noop("category has {category} characters; expected at most {max_category_length}.")
+        return sentence.format(category=len(category), max_category_length=MAX_CATEGORY_LENGTH)
     return ""
 
 
 def _row(cells: list[str], at: Mapping[str, int], file: str, line: int, language: str) -> StoryRow:
     text, category, translation = (restored(cell_of(cells, at, name)) for name in ("story", "category", "translation"))
     number = as_displayed(cell_of(cells, at, "story_id"))
-    return described_story(
-        file,
-        line,
-        text,
-        number=int(number) if number else None,
-        category=category,
-        translation=translation,
-        language=language,
-    )
+    rest = {"category": category, "translation": translation, "language": language}
+    return described_story(file, line, text, number=int(number) if number else None, **rest)
 
 
 MAX_PROPOSITIONS = 2_000
@@ -285,16 +271,8 @@ def story_of_object(record: Json, file: str, line: int, *, language: str) -> tup
         keys, values = ", ".join(list(record)[:8])[:120] or gettext_noop("no field"), "story, text"
         raise BadLine(Sentence("The object has {keys}; expected one of {values}.", keys=keys, values=values))
     parsed = _Object.of(fields)
-    row = described_story(
-        file,
-        line,
-        parsed.story,
-        number=parsed.story_id,
-        category=parsed.category or "",
-        translation=parsed.translation or "",
-        language=language,
-    )
-    return row, unused
+    rest = {"category": parsed.category or "", "translation": parsed.translation or "", "language": language}
+    return described_story(file, line, parsed.story, number=parsed.story_id, **rest), unused
 
 
 def with_names(record: Json) -> Json:

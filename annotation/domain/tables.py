@@ -96,10 +96,8 @@ def _header(cells: Sequence[str], line: int) -> Mapping[str, int]:
     except WrongColumns as error:
         raise BadTable(str(error)) from error
     if unused:
-        keys = ", ".join(unused)
-        raise BadTable(
-            Sentence("Line {line} names columns that are not used here: {keys}; leave them out.", line=line, keys=keys)
-        )
+        sentence = gettext_noop("Line {line} names columns that are not used here: {keys}; leave them out.")
+        raise BadTable(sentence.format(line=line, keys=", ".join(unused)))
     return at
 
 
@@ -107,16 +105,9 @@ def _row(cells: Sequence[str], at: Mapping[str, int], sign: str, line: int) -> T
     """Return the row of a line. Raises BadTable where the line has cells too few, too many, or an order that may be the
     rest of a belief."""
     if any(cell.strip() for cell in cells[len(at) :]):
-        count, keys = counted(len(cells), "cell"), ", ".join(at)
-        raise BadTable(
-            Sentence(
-                "Line {line} has {count}; expected {keys}: {sign}.",
-                line=line,
-                count=count,
-                keys=keys,
-                sign=_quoted(sign),
-            )
-        )
+        sentence = gettext_noop("Line {line} has {count}; expected {keys}: {sign}.")
+        found = counted(len(cells), "cell")
+        raise BadTable(sentence.format(line=line, count=found, keys=", ".join(at), sign=_quoted(sign)))
     actor, belief, order = (cell_of(cells, at, name).strip() for name in _CELLS)
     if not actor or not belief:
         raise BadTable(
@@ -124,17 +115,12 @@ def _row(cells: Sequence[str], at: Mapping[str, int], sign: str, line: int) -> T
         )
     order = as_displayed(order)
     if order and at is _CELLS and not _ORDER.fullmatch(order):
-        keys = ", ".join(_CELLS)
-        raise BadTable(
-            Sentence(
-                "Line {line} has the order {order}; expected a number: {sign}, and an order in words needs a "
-                "first line with the names {keys}.",
-                line=line,
-                order=repr(order[:40]),
-                sign=_quoted(sign),
-                keys=keys,
-            )
+        sentence = gettext_noop(
+            "Line {line} has the order {order}; expected a number: {sign}, and an order in words needs a "
+            "first line with the names {keys}."
         )
+        words = {"order": repr(order[:40]), "sign": _quoted(sign), "keys": ", ".join(_CELLS)}
+        raise BadTable(sentence.format(line=line, **words))
     return TableRow(actor, belief, order)
 
 
@@ -199,14 +185,10 @@ def read_tables(sheet: Iterable[SheetRow], file: str, left_out: LeftOut) -> Iter
     at, unused = columns_of(header.cells, file, required=REQUIRED, spellings=_SPELLINGS, line=header.line)
     left_out.add(unused)
     if not {"story_id", "story"} & at.keys():
-        raise WrongColumns(
-            Sentence(
-                "{file}, line {line}: no column says which story; expected story_id (its number) or story "
-                "(its exact text).",
-                file=file,
-                line=header.line,
-            )
+        sentence = gettext_noop(
+            "{file}, line {line}: no column says which story; expected story_id (its number) or story (its exact text)."
         )
+        raise WrongColumns(sentence.format(file=file, line=header.line))
     for line, cells, problem in rows:
         yield _line(cells, at, line, problem)
 
@@ -218,13 +200,11 @@ def _line(cells: list[str], at: Mapping[str, int], line: int, problem: str) -> T
     if problem:
         return TableLine(line, _story(number, text), row, capitalised(problem))
     if number and not _is_number(number):
-        return TableLine(
-            line, None, row, Sentence("story_id is {number}; expected the number of a story.", number=repr(number[:40]))
-        )
+        sentence = gettext_noop("story_id is {number}; expected the number of a story.")
+        return TableLine(line, None, row, sentence.format(number=repr(number[:40])))
     if not number and not text.strip():
-        return TableLine(
-            line, None, row, gettext_noop("The row names no story; expected a story_id or the text of a story.")
-        )
+        sentence = gettext_noop("The row names no story; expected a story_id or the text of a story.")
+        return TableLine(line, None, row, sentence)
     return TableLine(line, _story(number, text), row, problem_of(row), text)
 
 
