@@ -27,7 +27,7 @@ from annotation.forms.votes import UID_TEXT
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Shape
 from tests.workers.test_pages import FORM
-from workers.api.requests import EndpointIn
+from workers.api.shapes import EndpointIn
 from workers.forms.endpoints import EndpointForm
 from workers.models import Endpoint
 from workers.providers import registry

@@ -23,7 +23,7 @@ from core.api.listing import Listing
 from core.incoming.shapes import NothingIn
 from core.plain import Json
 from workers.api.job_actions import EXAMPLE, do_action, why_refused
-from workers.api.requests import ActionIn
+from workers.api.shapes import ActionIn
 from workers.services.jobs import require_action
 
 

@@ -13,7 +13,7 @@ from benchmark.suites.questions import PARSES
 from core.api.fields import Strict
 from core.incoming.shapes import Given, may_lack
 from core.plain import Json
-from workers.api.requests import ActionIn
+from workers.api.shapes import ActionIn
 
 _ANY = r"^[^\u0000]+$"
 _SIGNED = [f"{sign}{sort}" for sort in SORTS for sign in ("", "-")]

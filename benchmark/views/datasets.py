@@ -40,6 +40,10 @@ SETTLED = {
     "adjudicated": gettext_noop("decided by an expert"),
     "imported": "imported",
 }  # fmt: skip
+LISTS = {
+    "added": gettext_noop("Added"), "removed": gettext_noop("Removed"),
+    "retold": gettext_noop("Text or category changed"), "reordered": gettext_noop("Propositions in another order"),
+}  # fmt: skip
 MOST_CHANGES = 100
 
 
@@ -236,6 +240,7 @@ def difference(request: HttpRequest, slug: str, old: int, new: int) -> HttpRespo
         "old": before,
         "new": after,
         "difference": changes,
+        "lists": [(title, changes[name]) for name, title in LISTS.items() if changes[name]],
         "changed": [_named(change, schema) for change in changes["changed"][:MOST_CHANGES]],
         "left": max(0, len(changes["changed"]) - MOST_CHANGES),
         "hidden": len(closed & {*_numbers(before), *_numbers(after)}) if closed else 0,

@@ -17,8 +17,7 @@ from core.api.fields import Strict, read_query
 from core.idempotency.requests import PARAMETER, made_once
 from core.incoming.shapes import NothingIn
 from workers.access import ONLY_SITE_ADMIN
-from workers.api.requests import EndpointIn
-from workers.api.shapes import EndpointOut
+from workers.api.shapes import EndpointIn, EndpointOut
 from workers.models import Endpoint
 from workers.providers import registry
 from workers.services.endpoint_rules import TEXTS

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from core.api.bodies import read_body
 from core.api.description import path_parameter
 from core.api.errors import CannotBeDone
-from workers.api.requests import ActionIn
+from workers.api.shapes import ActionIn
 from workers.services.jobs import ACTIONS, JobRefused
 
 Body = TypeVar("Body", bound=ActionIn)
