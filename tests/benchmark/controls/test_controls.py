@@ -11,12 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.controls.chosen import CONTROLS, INSTEAD, LISTS_VERSION, controlled, controls_of, senseless
+from benchmark.controls.chosen import CONTROLS, INSTEAD, LISTS_VERSION, controlled, controls_of, refused, senseless
 from benchmark.controls.contract import Controllable
 from benchmark.controls.lists.people import FAMILY, GIVEN, PEOPLE
 from benchmark.controls.lists.sentences import SENTENCES
 from benchmark.controls.lists.things import CHINESE_OBJECTS, CHINESE_PLACES, OBJECTS, PLACES
+from benchmark.controls.marking import changes_of, marked
 from benchmark.suites.questions import BadQuestion, Sample
+from benchmark.suites.registry import suites
 from benchmark.suites.settings import Settings
 
 
@@ -143,3 +145,64 @@ def test_what_a_seed_gives_stays_or_the_version_of_the_lists_is_raised():
         given.append([changed.content, changed.gold])
     digest = hashlib.sha256(json.dumps(given, ensure_ascii=False).encode()).hexdigest()
     assert (LISTS_VERSION, digest[:16]) == (2, "7c39cf8c7f2477bb")
+
+
+MARKED_WHOLE = Controllable("story", ("content.story", "content.question", "content.options"))
+MARKED_SAMPLE = Sample("k", "c", {"question": "Why?", "story": "Then Anna left.", "options": ["a", "b"]}, {})
+texts = st.text("ab .,\n", max_size=12)
+
+
+@given(texts, texts)
+def test_the_pieces_of_a_text_are_the_text_and_what_is_not_marked_is_in_both(before, after):
+    first, second = marked(before, after)
+    assert ["".join(text for text, _ in side) for side in (first, second)] == [before, after]
+    same = ["".join(text for text, changed in side if not changed) for side in (first, second)]
+    assert same[0] == same[1]
+
+
+def test_a_changed_name_alone_is_marked():
+    assert marked("Then Anna left.", "Then Ida left.") == (
+        [("Then ", False), ("Anna", True), (" left.", False)], [("Then ", False), ("Ida", True), (" left.", False)],
+    )  # fmt: skip
+
+
+def test_only_texts_that_changed_are_shown_the_story_first():
+    assert changes_of(MARKED_SAMPLE, MARKED_WHOLE) == []
+    changed = controlled(MARKED_SAMPLE, MARKED_WHOLE, Settings(control="storyless"))
+    assert [one.name for one in changes_of(changed, MARKED_WHOLE)] == ["story"]
+    both = replace(changed, content={**changed.content, "options": ["b", "a"]})
+    assert [one.name for one in changes_of(both, MARKED_WHOLE)] == ["story", "options"]
+
+
+SUITES = [suite for suite in suites().values() if suite.controls]
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+def test_every_suite_has_each_control_or_says_why_not(suite):
+    assert {control.name for control in controls_of(suite.controls)} >= {"renamed", "storyless", "distracted"}
+    for name in CONTROLS:
+        left_out = senseless(suite.controls, name)
+        assert set(left_out) <= {"", *(step.key for step in suite.launched)}
+        assert all(why[0].isupper() and why.endswith(".") for why in left_out.values())
+        kept = [step for step in suite.launched if step.key not in left_out]
+        assert "" in left_out or kept
+        for step in kept:
+            assert not set(step.needs) & set(left_out), f"{step.key} is asked without what it needs"
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+def test_names_are_replaced_in_gold_too(suite):
+    places = suite.controls.texts
+    assert len(places) == len(set(places)) and {place.partition(".")[0] for place in places} <= {"content", "gold"}
+    assert places[0] == f"content.{suite.controls.story}"  # names of the story are found first
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+def test_methods_that_ask_what_people_perceive_have_no_control_that_leaves_nothing_to_perceive(suite):
+    methods = {name for name, _ in suite.method.choices} if suite.method else set()
+    for name, whys in suite.controls.refused.items():
+        assert name in CONTROLS and set(whys) <= methods
+        assert all(why[0].isupper() and why.endswith(".") for why in whys.values())
+    for method in methods & {"perceptom", "oracle-perception"}:
+        assert refused(suite.controls, "storyless", method)
+    assert not refused(suite.controls, "storyless", "plain") and not refused(None, "storyless", "plain")
