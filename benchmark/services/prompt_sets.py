@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
 
@@ -12,8 +11,9 @@ from annotation.models import Project, User
 from annotation.services import audit
 from benchmark.models import Run, StoredPromptSet
 from benchmark.suites.contract import Suite
-from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
+from benchmark.suites.prompt_sets import BadPromptSet, PromptSets
 from core.messages import Sentence
+from core.plain import Json
 
 LARGEST = 1024 * 1024
 """Bytes of all files of a set together."""
@@ -27,17 +27,6 @@ class PromptSetRefused(ValueError):
         self.field = field
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A set that runs can use. `levels` by the label of a step; `runs` is how many of the project used it, `stored`
-    None for a built-in one."""
-
-    prompts: PromptSet
-    levels: dict[str, str]
-    runs: int
-    stored: StoredPromptSet | None = None
-
-
 def prompting_of(suite: Suite) -> PromptSets:
     """Return how a suite asks. Raises PromptSetRefused for a suite whose runs choose no prompt set."""
     if suite.asking.prompting is None:
@@ -45,19 +34,23 @@ def prompting_of(suite: Suite) -> PromptSets:
     return suite.asking.prompting
 
 
-def prompt_sets_of(project: Project, suite: Suite) -> list[Listed]:
-    """The built-in sets of a suite and those of the project, with how often each was used."""
+def prompt_sets_of(project: Project, suite: Suite) -> list[Json]:
+    """Return {prompts, levels, runs, stored} of the built-in sets of a suite and of those of the project: levels by the
+    label of a step, the number of the project's runs that used it, and the row of a set of its own."""
     sets = prompting_of(suite)
     used = Counter(Run.objects.originals().filter(project=project).order_by().values_list("prompt_set", flat=True))
-    listed = [_listed(suite, sets.built_in(name), used[name]) for name in sets.names]
-    for stored in StoredPromptSet.objects.filter(project=project).select_related("created_by"):
-        listed.append(_listed(suite, sets.load(stored.files, stored.name), used[stored.name], stored))
-    return listed
-
-
-def _listed(suite: Suite, prompts: PromptSet, runs: int, stored: StoredPromptSet | None = None) -> Listed:
-    levels = {step.label: ", ".join(map(str, prompts.levels(step.key))) for step in suite.launched}
-    return Listed(prompts, levels, runs, stored)
+    own = StoredPromptSet.objects.filter(project=project).select_related("created_by")
+    loaded = [(sets.built_in(name), name, None) for name in sets.names]
+    loaded += [(sets.load(stored.files, stored.name), stored.name, stored) for stored in own]
+    return [
+        {
+            "prompts": prompts,
+            "levels": {step.label: ", ".join(map(str, prompts.levels(step.key))) for step in suite.launched},
+            "runs": used[name],
+            "stored": stored,
+        }
+        for prompts, name, stored in loaded
+    ]
 
 
 def names_of(project: Project, suite: Suite) -> list[str]:
@@ -120,10 +113,3 @@ def discard_prompt_set(*, by: User | None, project: Project, name: str) -> bool:
     if gone:
         audit.record(by=by, project=project, action="prompts.discarded", target=name)
     return bool(gone)
-
-
-def first_prompt(suite: Suite, prompts: PromptSet) -> tuple[str, int]:
-    """Return the (step, level) that a page shows first: level 3 where there is one."""
-    step = next(step.key for step in suite.launched if prompts.levels(step.key))
-    levels = prompts.levels(step)
-    return step, 3 if 3 in levels else levels[-1]

@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import ProjectAccess, project_access
+from annotation.access import project_access
 from annotation.models import Role
 from benchmark.forms.prompts import PromptChoice, PromptSetForm
 from benchmark.models import Run
@@ -30,9 +30,10 @@ def prompt_sets(request: HttpRequest, slug: str) -> HttpResponse:
     suite = suite_of_gold(access.project.schema)
     prompting = service.prompting_of(suite)
     form = PromptSetForm(request.POST or None, request.FILES or None, prompting=prompting)
+    added = {"by": request.user, "project": access.project, "suite": suite}
     if request.method == "POST" and form.is_valid():
         try:
-            name = made_once(request, lambda: _add(request, access, form))
+            name = made_once(request, lambda: service.add_prompt_set(**added, **form.cleaned_data).name)
         except service.PromptSetRefused as error:
             form.add_error(error.field, str(error))
         else:
@@ -41,13 +42,6 @@ def prompt_sets(request: HttpRequest, slug: str) -> HttpResponse:
     rows = service.prompt_sets_of(access.project, suite)
     context = {"form": form, "rows": rows, "steps": suite.launched, "prompting": prompting}
     return render(request, "benchmark/prompts/prompt_sets.html", access.context | context)
-
-
-def _add(request: HttpRequest, access: ProjectAccess, form: PromptSetForm) -> str:
-    chosen = form.cleaned_data
-    return service.add_prompt_set(
-        by=request.user, project=access.project, suite=suite_of_gold(access.project.schema), **chosen
-    ).name
 
 
 @require_GET
@@ -59,11 +53,11 @@ def prompt_set(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         prompts = prompt_set_named(service.prompting_of(suite), name, access.project)
     except BadPromptSet as error:
         raise Http404(str(error)) from error
-    step, level = service.first_prompt(suite, prompts)
-    form = PromptChoice({"step": step, "level": level, "answer_format": "text"} | request.GET.dict(), suite=suite)
-    chosen = (
-        form.cleaned_data if form.is_valid() else {"step": step, "level": level, "answer_format": "text", "filled": ""}
-    )
+    step = next(step.key for step in suite.launched if prompts.levels(step.key))
+    level = 3 if 3 in prompts.levels(step) else prompts.levels(step)[-1]
+    first = {"step": step, "level": level, "answer_format": "text"}
+    form = PromptChoice(first | request.GET.dict(), suite=suite)
+    chosen = form.cleaned_data if form.is_valid() else first | {"filled": ""}
     context = {
         "prompts": prompts,
         "form": form,

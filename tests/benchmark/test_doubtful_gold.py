@@ -5,10 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from pathlib import Path
 
 import pytest
-from django.conf import settings
 from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
@@ -19,7 +17,7 @@ from annotation.services import claims
 from annotation.services.adjudication import AdjudicationRefused, adjudicate
 from annotation.services.archive_import import import_archive
 from benchmark.models import Audience, RunItem, SecondLook
-from benchmark.services.doubtful_gold import SIMULATED, doubtful_gold
+from benchmark.services.doubtful_gold import doubtful_gold
 from benchmark.services.gold_kinds import labelling_of
 from benchmark.services.second_looks import REASON, look_again, take_back
 from tests.annotation.test_archive import packed
@@ -47,22 +45,6 @@ def said(cell, label, **more):
 
 def look(world, by, cell, label, **more):
     return look_again(by=by, labelling=labelling_of(world.dataset), **said(cell, label, **more))
-
-
-def test_the_note_says_what_the_table_of_the_docs_says():
-    text = Path(settings.BASE_DIR, "docs", "statistics.md").read_text(encoding="utf-8")
-    section = text.split("## Doubtful gold")[1].split("\n## ")[0]
-    cells = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("| ") and "–" not in line]
-    rows = [[float(cell) for cell in row] for row in cells[1:] if "---" not in row[0]]
-
-    def ends(at: int, *shared: int, right: bool = False) -> str:
-        found = [100 - row[at] if right else row[at] for row in rows if row[2] in shared]
-        return f"{min(found):.0f} to {max(found):.0f} %"
-
-    assert f"{ends(6, 0)} of the first cells listed are wrong" in SIMULATED
-    assert f"{ends(6, 5)} where all give the same wrong label in 5 %" in SIMULATED
-    assert f"{ends(5, 10, 20, right=True)} of all cells listed are right gold" in SIMULATED
-    assert f"{ends(6, 10, 20, right=True)} of the first" in SIMULATED
 
 
 def test_planted_cells_come_first_and_nothing_tells_what_models_said(world, client):

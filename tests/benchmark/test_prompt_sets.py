@@ -260,12 +260,6 @@ def sequences(text: str) -> set[tuple[str, ...]]:
     return {tuple(words[at : at + LONGEST_SNAPSHOT + 1]) for at in range(len(words) - LONGEST_SNAPSHOT)}
 
 
-def test_every_file_of_the_built_in_set_is_in_it():
-    files = built_in().files
-    assert len(files) == 1 + 3 * (4 + 5)  # data-note; by step four levels, user, example, two formats, categories
-    assert all(set(built_in().categories[step]) == CATEGORIES for step in STEPS)
-
-
 CATEGORIES = {
     "Ambiguous Story Task",
     "False Belief Task",

@@ -14,7 +14,6 @@ from rest_framework.test import APIClient
 
 from annotation.models import Assignment, Scope
 from annotation.services.api_tokens import make_token
-from benchmark.domain.association import beyond_category
 from benchmark.domain.inference.cases import Case
 from benchmark.models import Audience, Run, StoryScores
 from benchmark.services import structure
@@ -356,14 +355,3 @@ def test_the_command_says_and_writes_the_same(world, tmp_path, capsys):
     ):
         with pytest.raises(CommandError, match=sentence):
             call_command(*ask, *wrong)
-
-
-def test_moving_the_cut_fits_nothing_anew(world, monkeypatch):
-    fitted = []
-    monkeypatch.setattr(
-        structure, "beyond_category", lambda *of, **how: fitted.append(of) or beyond_category(*of, **how)
-    )
-    for cut in (0.31, 0.47):
-        sides, choice = choice_of(world, cut=cut, models=("random", "majority"))
-        association_of(sides, choice)
-    assert len(fitted) == 1

@@ -12,7 +12,6 @@ from django.urls import reverse
 
 from benchmark.domain.beside import ControlRow
 from benchmark.models import Run, RunItem
-from benchmark.services.control_results import ranges
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.flips import REPETITIONS, counts_of, flips_of, ways_of
 from benchmark.services.plot_data import plots_of
@@ -133,15 +132,6 @@ def test_a_control_of_other_rules_has_no_figures_and_the_others_keep_theirs(run,
     for one in (run, run.controls.get(control="renamed")):
         page = written(admin.get(reverse("benchmark:run_report", args=[run.project.slug, one.uid])))
         assert (told if one == run else told.partition("figures. ")[2]) in page
-
-
-def test_a_run_without_controls_says_nothing_of_them(tmp_path, client):
-    _cast, run = controlled_world(tmp_path)
-    assert document_of(run).controls is None
-
-
-def test_numbers_are_told_in_ranges():
-    assert ranges([]) == "" and ranges([4]) == "4" and ranges([1, 2, 3, 5, 7, 8]) == "1–3, 5, 7–8"
 
 
 def test_answers_that_flip_are_read_side_by_side(run, admin):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmark.controls.chosen import CONTROLS, controlled, controls_of, senseless
+from benchmark.controls.chosen import controlled, controls_of, senseless
 from benchmark.suites.opentom import data as opentom_data
 from benchmark.suites.questions import Question, Sample
 from benchmark.suites.registry import suite_named
@@ -110,11 +110,3 @@ def test_a_perfect_model_is_as_right_under_a_control(name, tmp_path, monkeypatch
             if step not in senseless(suite.controls, control.name):
                 for sample, other in zip(samples, changed, strict=True):
                     assert score(other, step) == score(sample, step), (control.name, step, sample.key)
-
-
-def test_each_suite_with_questions_and_controls_is_among_them():
-    from benchmark.suites.registry import suites
-
-    assert {name for name, suite in suites().items() if suite.copied.load and suite.controls} == set(
-        LOADED
-    ) and CONTROLS

@@ -7,14 +7,12 @@ import io
 import json
 import re
 from decimal import Decimal
-from types import SimpleNamespace
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmark.management.commands._runs import say_before
 from benchmark.models import Run, RunItem
 from benchmark.services.asking import chosen_of
 from benchmark.services.estimates import askings_of_plans, budget_of, estimate_all
@@ -28,8 +26,6 @@ from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.suites.percept_tomi import own
 from tests.cast import new_cast
 from workers.domain.outcomes import Outcome
-from workers.domain.pricing import Money
-from workers.management.console import printed_of
 from workers.models import Call, Endpoint, Job
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -220,15 +216,3 @@ def test_the_command_takes_methods(world):
     read = io.StringIO()
     call_command("run_benchmark", *flags[:-1], "--method", "cot", "--method", "plain", "--wait", stdout=read)
     assert "\nplain\nrun: " in read.getvalue() and "\ncot\nrun: " in read.getvalue()
-
-
-def test_what_all_methods_leave_as_it_is_is_said_once():
-    askings, told = [SimpleNamespace(notes=["3 questions stay as they are."], parts=[])] * 3, []
-    say_before(askings, told.append)
-    assert told == ["3 questions stay as they are."]
-
-
-def test_controls_of_a_run_have_their_money_in_words():
-    own = Money(priced=Decimal("0.5")).as_json
-    printed = printed_of({"run": "r", **own, "controls": {"renamed": {"run": "c", "failures": None, **own}}})
-    assert printed == {"run": "r", "cost": "$0.5000", "controls": {"renamed": {"run": "c", "cost": "$0.5000"}}}

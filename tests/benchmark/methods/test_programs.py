@@ -8,6 +8,8 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from benchmark.methods.contract import PEOPLE, PERCEIVERS
+from benchmark.methods.registry import METHODS, methods_for
 from benchmark.models import Run, RunItem
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.estimates import estimate, parts_of
@@ -89,3 +91,10 @@ def test_a_launch_form_does_not_ask_for_the_steps(plan, cast, client):
     dataset = plan("please").dataset
     page = written(client.get(reverse("benchmark:launch", args=[cast.project.slug]), {"dataset": dataset.version}))
     assert "<fieldset hidden" in page and "Models and steps" not in page
+
+
+def test_the_registry_gives_the_methods_whose_needs_a_suite_meets():
+    names = [method.name for method in METHODS]
+    assert [method.name for method in methods_for(PEOPLE, PERCEIVERS)] == names
+    assert [method.name for method in methods_for(PEOPLE)] == names[:-1]
+    assert [method.name for method in methods_for()] == ["plain", "cot", "self-ask", "s2a"]
