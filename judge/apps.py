@@ -8,7 +8,7 @@ class JudgeConfig(AppConfig):
     def ready(self) -> None:
         from annotation.services.checklist import register as register_steps
         from core.made_by import made_by, register
-        from judge.services import calibration, checklist, runs, sample, studies
+        from judge.services import checklist, runs, sample, studies
         from judge.services.alignment_archive import register_archive
         from judge.services.open_work import register_work
         from judge.services.settling import register_effort
@@ -19,7 +19,6 @@ class JudgeConfig(AppConfig):
         register_work()
         register_steps(checklist.steps_of)
         studies.register_words()
-        calibration.register_names()
         runs.register_calibration()
         sample.register_judges()
         made_by()  # now: code that is replaced under a running process is not what it runs

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from judge.views import aligning, calibration, judges_beside, panels, studies, watches
+from judge.views import aligning, calibration, judges_beside, studies, watches
 
 app_name = "judge"
 PAGES = [
@@ -20,8 +20,10 @@ PAGES = [
     path("calibration/<str:uid>/", calibration.calibration, name="calibration"),
     path("calibration/<str:uid>/rows/", calibration.rows, name="calibration_rows"),
     path("calibration/<str:uid>/<slug:table>.<slug:data>", calibration.table_file, name="calibration_table"),
-    path("calibration/<str:uid>/panel/", panels.panel, name="calibration_panel"),
-    path("calibration/<str:uid>/panel/<slug:table>.<slug:data>", panels.panel_file, name="calibration_panel_table"),
+    path("calibration/<str:uid>/panel/", calibration.panel, name="calibration_panel"),
+    path(
+        "calibration/<str:uid>/panel/<slug:table>.<slug:data>", calibration.panel_file, name="calibration_panel_table"
+    ),
     path("watches/", watches.watches, name="watches"),
     path("watches/<str:uid>/", watches.watch, name="watch"),
     path("runs/align/", studies.align_runs, name="align_runs"),

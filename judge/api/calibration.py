@@ -11,7 +11,6 @@ from rest_framework.response import Response
 from annotation.api.description import SLUG, answers
 from core.api.errors import CannotBeDone
 from core.api.fields import Pattern, Strict, read_query
-from core.plain import plain
 from judge.access import calibrated_study
 from judge.api.studies import CLUSTERS, STUDY
 from judge.domain.calibration.panels import FEWEST
@@ -141,7 +140,7 @@ class Calibration(GenericAPIView):
         read_query(request, Strict)
         kept = reports_of(alignment_study)
         document = calibration_document(alignment_study, alignment_study.uid, kept.settled, kept.reports)
-        return Response(CalibrationOut(plain(document)).data)
+        return Response(CalibrationOut(document).data)
 
 
 class PanelOfJudges(GenericAPIView):
@@ -160,7 +159,7 @@ class PanelOfJudges(GenericAPIView):
         if len(judges) < FEWEST:
             raise CannotBeDone(_FEW[422][1])
         document = panel_document(panel_report(alignment_study, judges, apart=not own), alignment_study)
-        return Response(PanelOut(plain(document)).data)
+        return Response(PanelOut(document).data)
 
 
 class ChangeOfJudge(GenericAPIView):
@@ -177,7 +176,7 @@ class ChangeOfJudge(GenericAPIView):
         asked = read_query(request, BridgeFilter)
         judges, _settled = calibrated(alignment_study)
         old, new = (_of_version(judges, asked[name]) for name in ("old", "new"))
-        return Response(BridgeOut(bridge_document(bridge_report(alignment_study, old, new)).as_json()).data)
+        return Response(BridgeOut(bridge_document(bridge_report(alignment_study, old, new))).data)
 
 
 def _of_version(judges: list[StudyJudge], beginning: str) -> StudyJudge:

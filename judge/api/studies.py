@@ -172,5 +172,5 @@ class Tables(Listing):
         page = self.paginate_queryset(tables_of(access.study))
         sampled = settled_probabilities(access.study) if named else {}
         options = {"named": named, "closed": closed_tables(access)}
-        tables = [document_of_table(access.study, table, sampled, **options).as_json() for table in page]
+        tables = [document_of_table(access.study, table, sampled, **options) for table in page]
         return self.answer(tables, AlignedTableOut)

@@ -17,7 +17,6 @@ from annotation.models import Role
 from core.api.description import path_parameter
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
-from core.plain import plain
 from judge.models import AnchorWatch
 from judge.services.watch_reports import document_of_watch, line_of_watch, report_of_watch
 
@@ -112,7 +111,7 @@ class Watches(Listing):
         access = project_access(request.user, slug, role=Role.ADMIN)
         read_query(request, Strict)
         rows = AnchorWatch.objects.filter(project=access.project).select_related("run", "asked")
-        return self.answer([plain(line_of_watch(watch)) for watch in self.paginate_queryset(rows)], WatchOut)
+        return self.answer([line_of_watch(watch) for watch in self.paginate_queryset(rows)], WatchOut)
 
 
 class OneWatch(GenericAPIView):
@@ -129,4 +128,4 @@ class OneWatch(GenericAPIView):
         rows = AnchorWatch.objects.select_related("run__dataset", "run__judge", "asked")
         anchor_watch = get_object_or_404(rows, project=access.project, uid=watch)
         document = document_of_watch(report_of_watch(anchor_watch, now=timezone.now()))
-        return Response(WatchDetailOut(document.as_json()).data)
+        return Response(WatchDetailOut(document).data)

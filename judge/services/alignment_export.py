@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 
 from core.messages import gettext_noop
 from core.plain import Json, plain
-from judge.domain.alignment import both_sides
-from judge.domain.alignment_agreement import AlignmentAgreement, ProposalEffect
+from judge.domain.alignment import RowAnswer, SettledRow, both_sides
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from judge.services.alignment_report import (
-    StudyProgress,
     agreement_report,
     deciders_of_each,
     effect_of_proposals,
@@ -29,89 +26,6 @@ COLUMNS = (
 SETTLED = "settled"
 WITHHELD = gettext_noop("withheld: you still have work to do on this story")
 """The answer of a table whose reader has open work on its story."""
-
-
-@dataclass(frozen=True, slots=True)
-class RowEntry:
-    """An answer about a row: the rows that it is linked with, or a verdict, its MatchCount, and how it was settled,
-    empty for the answer of one person."""
-
-    links: Sequence[str]
-    verdict: str
-    match_count: int | None
-    method: str
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """The answers of the person `by` whom they were handed in, or the settled ones, by row of both tables."""
-
-    by: str
-    at: str
-    answers: Mapping[str, RowEntry]
-
-
-@dataclass(frozen=True, slots=True)
-class Provenance:
-    """Owner and origin of a table."""
-
-    model: str
-    settled_probability: float | None
-    key: str
-    origin: object
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableDocument:
-    """A table of a study with what was said of its rows; it has no `provenance` for who may not know whose it is.
-    `withheld` says why it has no rows either, empty where it has them."""
-
-    table: str
-    story: int
-    category: str
-    place: int
-    probability: float
-    provenance: Provenance | None
-    predictions: Sequence[Sequence[str]]
-    gold: Sequence[Sequence[str]]
-    alignments: Sequence[Entry]
-    withheld: str = ""
-
-    def as_json(self) -> Json:
-        """Return it with the parts of its provenance as its own, where it has one."""
-        document: Json = {}
-        for part in fields(self):
-            value = plain(getattr(self, part.name))
-            document |= (value or {}) if part.name == "provenance" else {part.name: value}
-        return document
-
-
-@dataclass(frozen=True, slots=True)
-class OpenTable:
-    """A table with rows that wait for an expert, and the user names of those who may decide them."""
-
-    table: str
-    story: int
-    open_rows: int
-    may_decide: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudyDocument:
-    """A study as it leaves the program; `proposals` is None where everybody sees them."""
-
-    study: str
-    name: str
-    seed: int
-    overlap: int
-    most_links: int
-    blind_share: int
-    closed: bool
-    progress: StudyProgress
-    agreement: AlignmentAgreement
-    proposals: ProposalEffect | None
-    open: Sequence[OpenTable]
-    tables: Sequence[TableDocument]
 
 
 Closed = Callable[[AlignmentTask], bool]
@@ -145,37 +59,40 @@ def link_rows(study: AlignmentStudy, *, named: bool, closed: Closed = nothing_cl
             yield [task.uid, task.number, *[""] * (COLUMNS.index("answer") - 2), WITHHELD, "", "", ""]
             continue
         for entry in _entries(task):
-            for row, answer in entry.answers.items():
+            for row, answer in entry["answers"].items():
                 actor, belief = task.words_of(row)
+                count = answer["match_count"]
                 yield [
                     task.uid, task.number, task.category, task.source if named else "", task.probability,
-                    sampled.get(task.key, ""), row, actor, belief, entry.by,
-                    " ".join(answer.links) or answer.verdict,
-                    "" if answer.match_count is None else answer.match_count, answer.method, entry.at,
+                    sampled.get(task.key, ""), row, actor, belief, entry["by"],
+                    " ".join(answer["links"]) or answer["verdict"],
+                    "" if count is None else count, answer["method"], entry["at"],
                 ]  # fmt: skip
 
 
-def document_of(study: AlignmentStudy, *, named: bool, closed: Closed = nothing_closed) -> StudyDocument:
-    """Return a study with its tables, answers and figures, and who may decide the tables with open rows; whose tables
-    they are only where `named`, and no rows of those that are `closed`."""
+def document_of(study: AlignmentStudy, *, named: bool, closed: Closed = nothing_closed) -> Json:
+    """Return a study with its tables, answers and figures, and the user names of those who may decide the tables with
+    open rows. Tables have their model only if `named`, and no rows if they are `closed`."""
     sampled = settled_probabilities(study) if named else {}
-    return StudyDocument(
-        study=study.uid,
-        name=study.name,
-        seed=study.seed,
-        overlap=study.overlap,
-        most_links=study.most_links,
-        blind_share=study.blind_share,
-        closed=study.closed_at is not None,
-        progress=progress_of(study),
-        agreement=agreement_report(study),
-        proposals=effect_of_proposals(study),
-        open=[
-            OpenTable(table.task.uid, table.task.number, table.open_rows, [user.username for user in people])
+    fields = ("name", "seed", "overlap", "most_links", "blind_share")
+    return {
+        "study": study.uid,
+        **{name: getattr(study, name) for name in fields},
+        "closed": study.closed_at is not None,
+        "progress": plain(progress_of(study)),
+        "agreement": plain(agreement_report(study)),
+        "proposals": plain(effect_of_proposals(study)),
+        "open": [
+            {
+                "table": table.task.uid,
+                "story": table.task.number,
+                "open_rows": table.open_rows,
+                "may_decide": [user.username for user in people],
+            }
             for table, people in deciders_of_each(study)
         ],
-        tables=[document_of_table(study, task, sampled, named=named, closed=closed) for task in tables_of(study)],
-    )
+        "tables": [document_of_table(study, task, sampled, named=named, closed=closed) for task in tables_of(study)],
+    }
 
 
 def document_of_table(
@@ -185,45 +102,52 @@ def document_of_table(
     *,
     named: bool,
     closed: Closed = nothing_closed,
-) -> TableDocument:
-    """Return one of `tables_of` the study with its answers; whose table it is only where `named`, and without its rows
-    where it is `closed`. `sampled` are the `settled_probabilities` of the study."""
+) -> Json:
+    """Return one of `tables_of` the study with its answers: its model and origin only if `named`, its rows only if it
+    is not `closed`. `sampled` are the `settled_probabilities` of the study."""
     task.study = study
     withheld = closed(task)
-    return TableDocument(
-        table=task.uid,
-        story=task.number,
-        category=task.category,
-        place=task.place,
-        probability=task.probability,
-        provenance=_provenance(task, sampled) if named and not withheld else None,
-        predictions=[] if withheld else task.predictions,
-        gold=[] if withheld else task.gold,
-        alignments=[] if withheld else _entries(task),
-        withheld=WITHHELD if withheld else "",
-    )
-
-
-def _provenance(task: AlignmentTask, sampled: Mapping[str, float]) -> Provenance:
-    return Provenance(task.source, sampled.get(task.key), task.key, task.origin)
-
-
-def _entries(task: AlignmentTask) -> list[Entry]:
-    """Return the answers of each person who has handed in, then the settled ones."""
-    entries = [
-        Entry(alignment.annotator.username, alignment.handed_in_at.isoformat(), _answers(alignment, task))
-        for alignment in task.were_handed_in
-    ]
-    settled = getattr(task, "settled", None)
-    if settled is None:
-        return entries
-    rows = {
-        row: RowEntry(settled_row.answer.links, settled_row.answer.verdict, settled_row.count, settled_row.method)
-        for row, settled_row in settled.answers.items()
+    origin = {
+        "model": task.source,
+        "settled_probability": sampled.get(task.key),
+        "key": task.key,
+        "origin": task.origin,
     }
-    return [*entries, Entry(SETTLED, settled.changed_at.isoformat(), rows)]
+    return {
+        "table": task.uid,
+        "story": task.number,
+        "category": task.category,
+        "place": task.place,
+        "probability": task.probability,
+        **(origin if named and not withheld else {}),
+        "predictions": [] if withheld else task.predictions,
+        "gold": [] if withheld else task.gold,
+        "alignments": [] if withheld else _entries(task),
+        "withheld": WITHHELD if withheld else "",
+    }
 
 
-def _answers(alignment: Alignment, task: AlignmentTask) -> dict[str, RowEntry]:
-    sides = both_sides(alignment.answers_by_row, task.rows)
-    return {row: RowEntry(answer.links, answer.verdict, answer.count, "") for row, answer in sides.items()}
+def _entries(task: AlignmentTask) -> list[Json]:
+    """Return the answers by row of each person who has handed in, then the settled ones."""
+    entries = []
+    for alignment in task.were_handed_in:
+        sides = both_sides(alignment.answers_by_row, task.rows)
+        answers = {row: _answer(answer) for row, answer in sides.items()}
+        entries.append(
+            {"by": alignment.annotator.username, "at": alignment.handed_in_at.isoformat(), "answers": answers}
+        )
+    if settled := getattr(task, "settled", None):
+        rows = settled.answers.items()
+        answers = {row: _answer(settled_row.answer, settled_row) for row, settled_row in rows}
+        entries.append({"by": SETTLED, "at": settled.changed_at.isoformat(), "answers": answers})
+    return entries
+
+
+def _answer(answer: RowAnswer, settled: SettledRow | None = None) -> Json:
+    """Return an answer about a row. `method` is "" for the answer of one person."""
+    return {
+        "links": list(answer.links),
+        "verdict": answer.verdict,
+        "match_count": settled.count if settled else answer.count,
+        "method": settled.method if settled else "",
+    }

@@ -23,7 +23,6 @@ from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import places_of
 from benchmark.services.run_items import needed_by_judge
 from benchmark.services.sweeps import judging_level
-from benchmark.suites.contract import MetricGroup
 from benchmark.suites.judges import Grouping
 from benchmark.suites.registry import nouns_of_group, suite_named, units_of_group
 from benchmark.suites.showing.corrected import heads_of_counts
@@ -31,7 +30,7 @@ from benchmark.suites.showing.judges import NOT_TESTED
 from core.digests import text_digest
 from core.made_by import made_by
 from core.messages import Sentence, gettext_noop
-from judge.domain.alignment import STORIES, ClusterName
+from judge.domain.alignment import ClusterName
 from judge.domain.calibration.agreement import Calibration, SpannedEstimate, calibration
 from judge.domain.calibration.corrected import Corrected, as_displayed, corrected, foreseen, needed
 from judge.domain.calibration.means import Differing, differing, mean_judged
@@ -43,7 +42,7 @@ from judge.services.alignment_tables import groupings_of, groups_of
 from judge.services.judgements import judged_in, judged_runs, judgements_of, versions_of
 from judge.services.settled_tables import Joined, SettledTable, joined, settled_tables
 from judge.services.settling import Refused
-from judge.services.studies import choose_judge, cluster_of, names_from
+from judge.services.studies import choose_judge, cluster_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,38 +70,22 @@ class CalibrationWords:
 OF_STORIES = CalibrationWords()
 
 
-def cluster_named(suite: str) -> ClusterName:
-    """Return what the suite of that name resamples whole; stories where there is no such suite any more."""
-    try:
-        return ClusterName(*suite_named(suite).cluster)
-    except KeyError:
-        return STORIES
-
-
-def register_names() -> None:
-    """Have the figures of alignment name what they are over as the suite does."""
-    names_from(cluster_named)
-
-
 def words_of(study: AlignmentStudy) -> CalibrationWords:
     """Return the words of the metric group whose figures rest on the study's judges; a study of tables that came of no
     run is of stories."""
     if not (name := study.came_of.suite):
         return OF_STORIES
-    return _words(next(group for group in suite_named(name).groups if group.judged), groupings_of(name))
-
-
-def _words(group: MetricGroup, groupings: tuple[Grouping, ...]) -> CalibrationWords:
+    group = next(group for group in suite_named(name).groups if group.judged)
     heads = heads_of_counts(group.key)
     return CalibrationWords(
-        group.headers[group.corrected[F1]],
-        group.score_title,
-        nouns_of_group(group.key)[0],
-        units_of_group(group.key),
-        heads["aligned"],
-        heads["judged"],
-        len(group.corrected) > 1,
-        groupings,
+        score=group.headers[group.corrected[F1]],
+        title=group.score_title,
+        table=nouns_of_group(group.key)[0],
+        units=units_of_group(group.key),
+        aligned=heads["aligned"],
+        judged=heads["judged"],
+        sides=len(group.corrected) > 1,
+        groupings=groupings_of(name),
     )
 
 
@@ -250,11 +233,6 @@ def _reports(study: AlignmentStudy) -> StudyReports:
     selected = selections_of(judges, study)
     of_each = [(report_of(judge, study), selected[judge.name]) for judge in judges]
     return StudyReports(len(settled), of_each)
-
-
-def briefs_of(study: AlignmentStudy) -> list[JudgeBrief]:
-    """Return every version of a judge of a study, by name, as they are kept."""
-    return kept_of(study, ["judges"], lambda: [judge.brief for judge in calibrated(study)[0]])
 
 
 def _state_of(study: AlignmentStudy) -> list[Any]:

@@ -3,7 +3,8 @@ study beside each other, and by the level of their prompt; corrected scores, Mat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from benchmark.domain.tables import Cells, Column, Table
@@ -58,12 +59,15 @@ def agreement_table(report: CalibrationReport, words: CalibrationWords = OF_STOR
         ),
         kappa_column(),
     ]
+    rows = [
+        _cells(by, name, agreement) | {"key": key, "why": _why(agreement.by_story)}
+        for key, by, groups in _groups(report, words)
+        for name, agreement in groups.items()
+    ]
     return Table(
         title=gettext_noop("Agreement of the judge with people"),
-        columns=columns,
-        rows=[
-            _cells(by, name, agreement) for by, groups in _groups(report, words) for name, agreement in groups.items()
-        ],
+        columns=[*columns, *_whys(rows)],
+        rows=rows,
         notes=[
             Sentence(
                 "Brackets: 95 % intervals over {units}. Rows without a verdict are in the bounds alone.",
@@ -231,6 +235,19 @@ def rows_by_level(kept: StudyReports) -> dict[str, dict[int, tuple[Agreement, bo
     return by_judge
 
 
+def report_tables(
+    kept: StudyReports, report: CalibrationReport, selection: Selection, words: CalibrationWords
+) -> dict[str, Callable[[], Table]]:
+    """Return the tables of a report by name, each as a function that makes it."""
+    return {
+        AGREEMENT: partial(agreement_table, report, words),
+        JUDGES: partial(judges_table, kept, words),
+        SCORES: partial(scores_table, report, words),
+        RIVALS: partial(rivals_table, selection, words),
+        COUNTS: partial(counts_table, report),
+    }
+
+
 def _why(estimate: SpannedEstimate | Corrected) -> str | None:
     """Return why there is no estimate, None where there is one."""
     return estimate.reason if estimate.value is None else None
@@ -247,13 +264,14 @@ def grouped(calibration: Calibration, words: CalibrationWords) -> list[tuple[Gro
     return [(grouping, groups) for grouping, groups in by_grouping if any(groups)]
 
 
-def _groups(report: CalibrationReport, words: CalibrationWords) -> Iterator[tuple[str, Mapping[str, Agreement]]]:
+def _groups(report: CalibrationReport, words: CalibrationWords) -> Iterator[tuple[str, str, Mapping[str, Agreement]]]:
+    """Yield the key, name and agreements of each grouping of rows; the key of all rows together is ""."""
     calibration = report.calibration
-    yield gettext_noop("All rows"), {"": calibration.overall}
-    yield gettext_noop("Category"), calibration.by_category
-    yield gettext_noop("Model"), calibration.by_model
-    yield from ((grouping.header, groups) for grouping, groups in grouped(calibration, words))
-    yield gettext_noop("Table"), calibration.by_side
+    yield "", gettext_noop("All rows"), {"": calibration.overall}
+    yield "category", gettext_noop("Category"), calibration.by_category
+    yield "model", gettext_noop("Model"), calibration.by_model
+    yield from ((grouping.key, grouping.header, groups) for grouping, groups in grouped(calibration, words))
+    yield "side", gettext_noop("Table"), calibration.by_side
 
 
 def _cells(by: str, name: str, agreement: Agreement) -> Cells:

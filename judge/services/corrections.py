@@ -22,7 +22,6 @@ from core.digests import text_digest
 from core.made_by import made_by
 from core.messages import clauses, labelled
 from core.plain import Json
-from core.reads import Read
 from judge.domain.alignment import ClusterName
 from judge.domain.calibration.corrected import Corrected, as_displayed, corrected, difference
 from judge.domain.calibration.means import differing
@@ -40,10 +39,10 @@ from judge.domain.corrections import (
 )
 from judge.domain.judgements import StoryJudgement
 from judge.models import AlignmentStudy
-from judge.services.calibration import cluster_named, judged_tables
+from judge.services.calibration import judged_tables
 from judge.services.judgements import judged_tables_of
 from judge.services.settled_tables import joined, settled_tables
-from judge.services.studies import cluster_of
+from judge.services.studies import cluster_named, cluster_of
 
 Scores = Mapping[Metric, Corrected]
 Stories = AbstractSet[int] | None
@@ -181,26 +180,16 @@ class _States:
     runs: Mapping[int, Sequence[int]]
 
 
-_STUDIES = Read[tuple[Any, ...]](
-    lambda given: (
-        AlignmentStudy.objects.filter(project__in=given.projects)
-        .order_by("-id")
-        .values_list("pk", "uid", "name")
-        .annotate(
-            Count("tasks"),
-            Count("tasks__settled"),
-            Sum("tasks__settled__revision"),
-            Max("tasks__settled__changed_at"),
-            whole=Count("tasks__settled", filter=Q(tasks__settled__open_rows=0)),
-        )
-    )
-)
-"""How far each study is: every page of figures asks."""
-
-
 def _states_of(runs: Sequence[Run]) -> _States:
     projects = sorted({run.project_id for run in runs})
-    rows = _STUDIES(projects=projects) if projects else []
+    studies = AlignmentStudy.objects.filter(project__in=projects).order_by("-id").values_list("pk", "uid", "name")
+    rows = studies.annotate(
+        Count("tasks"),
+        Count("tasks__settled"),
+        Sum("tasks__settled__revision"),
+        Max("tasks__settled__changed_at"),
+        whole=Count("tasks__settled", filter=Q(tasks__settled__open_rows=0)),
+    )
     settled_studies = {pk: [pk, *map(str, state)] for pk, *state, whole in rows if whole}
     scores: dict[int, list[int]] = {}
     if not settled_studies:
@@ -280,6 +269,18 @@ def _stories_of(run: Run, study: AlignmentStudy, judged: Mapping[str, StoryJudge
     return {of_source[source]: judged_stories for source, judged_stories in in_order}
 
 
+def _basis(run_scores: RunScores, entrant: RunEntrant) -> Json:
+    """Return the numbers that the scores of an entrant rest on."""
+    f1 = run_scores.scores[entrant.entrant or 0][Metric.F1]
+    return {
+        "aligned": f1.aligned,
+        "judged": f1.stories,
+        "unjudged": run_scores.unjudged.get(entrant.entrant or 0),
+        "unseen": f1.unseen,
+        "effective": f1.effective,
+    }
+
+
 def _correction(entrant: RunEntrant, run: Run | None, run_scores: RunScores | None) -> Correction:
     if entrant.kind == "person":
         return Correction(reason=NOT_JUDGED)
@@ -295,11 +296,7 @@ def _correction(entrant: RunEntrant, run: Run | None, run_scores: RunScores | No
         version=version_of(run),
         judge=judge_name(run),
         scores={metric.value: _estimate(score) for metric, score in scores.items()},
-        aligned=f1.aligned,
-        judged=f1.stories,
-        unjudged=run_scores.unjudged.get(entrant.entrant or 0),
-        unseen=f1.unseen,
-        effective=f1.effective,
+        **_basis(run_scores, entrant),
         differing=run_scores.differing,
         warns=run_scores.warns,
     )
@@ -312,7 +309,6 @@ def _overall(entrant: EntrantResults, group: str, parse: str) -> dict[str, float
 
 def _row(entrant: EntrantResults, run_scores: RunScores, group: str) -> CorrectedRow:
     scores = run_scores.scores[entrant.entrant or 0]
-    f1 = scores[Metric.F1]
     return CorrectedRow(
         key=entrant.key,
         model=entrant.model,
@@ -322,11 +318,7 @@ def _row(entrant: EntrantResults, run_scores: RunScores, group: str) -> Correcte
         official=_overall(entrant, group, "official"),
         lenient=_overall(entrant, group, "repaired"),
         corrected={metric.value: _estimate(score) for metric, score in scores.items()},
-        aligned=f1.aligned,
-        judged=f1.stories,
-        unjudged=run_scores.unjudged.get(entrant.entrant or 0),
-        unseen=f1.unseen,
-        effective=f1.effective,
+        **_basis(run_scores, entrant),
     )
 
 

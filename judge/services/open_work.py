@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from annotation.models import Project, Role, User
 from annotation.services.open_work import Work, register
-from core.reads import Read
 from judge.models import Alignment, AlignmentStudy, SettledAlignment
 
 Task = tuple[int | None, int, int | None]
@@ -39,9 +38,13 @@ def _stories(tasks: set[Task]) -> set[int]:
     return {story for story, _, _ in tasks if story is not None}
 
 
+_TASK = ("task__story_id", "task__number", "task__study__origin__dataset")
+
+
 def _to_align(project: int, user: User) -> set[Task]:
     """Return the tables that the person has not handed in, also of closed studies, which can be opened again."""
-    return set(_ALIGNED(project=project, person=user.pk))
+    aligned = Alignment.objects.unfinished().filter(annotator=user, task__study__project_id=project)
+    return set(aligned.order_by().values_list(*_TASK))
 
 
 def _to_decide(project: Project, user: User, role: Role) -> set[Task]:
@@ -49,28 +52,10 @@ def _to_decide(project: Project, user: User, role: Role) -> set[Task]:
     did not align."""
     if role != Role.EXPERT:
         return set()
-    return set(_OPEN_ROWS(project=project.pk, person=user.pk))
-
-
-_ALIGNED = Read[Task](
-    lambda given: (
-        Alignment.objects.unfinished()
-        .filter(annotator_id=given.person, task__study__project_id=given.project)
-        .order_by()
-        .values_list("task__story_id", "task__number", "task__study__origin__dataset")
-    )
-)
-_OPEN_ROWS = Read[Task](
-    lambda given: (
-        SettledAlignment.objects.waiting()
-        .filter(task__study__project_id=given.project, task__study__audience=Role.EXPERT)
-        .exclude(
-            task__in=Alignment.objects.kept_from_deciding().filter(annotator_id=given.person).order_by().values("task")
-        )
-        .order_by()
-        .values_list("task__story_id", "task__number", "task__study__origin__dataset")
-    )
-)
+    own = Alignment.objects.kept_from_deciding().filter(annotator=user).order_by().values("task")
+    waiting = SettledAlignment.objects.waiting().filter(task__study__project=project)
+    waiting = waiting.filter(task__study__audience=Role.EXPERT).exclude(task__in=own)
+    return set(waiting.order_by().values_list(*_TASK))
 
 
 def unfinished_in(user: User, studies: Iterable[str]) -> set[str]:

@@ -159,7 +159,7 @@ def bridge_report(study: AlignmentStudy, old: StudyJudge, new: StudyJudge, metri
     return BridgeReport(old.brief, new.brief, change, len(both), only)
 
 
-AGREEMENT, WEIGHTS, PREFERENCE = "panel", "weights", "self-preference"
+AGREEMENT, WEIGHTS = "panel", "weights"
 _JUDGE = Column(key="judge", header=gettext_noop("Judge"))
 _FAMILY = Column(key="family", header=gettext_noop("Family"))
 
@@ -168,8 +168,7 @@ def panel_tables(report: PanelReport, words: CalibrationWords) -> dict[str, Call
     """Return the tables of a panel by name, each a function that makes it."""
     return {
         AGREEMENT: partial(_agreement, report, words),
-        WEIGHTS: partial(_weights, report),
-        PREFERENCE: partial(_preference, report, words),
+        WEIGHTS: partial(_weights, report, words),
     }
 
 
@@ -211,7 +210,7 @@ def _agreement(report: PanelReport, words: CalibrationWords) -> Table:
     )
 
 
-def _weights(report: PanelReport) -> Table:
+def _weights(report: PanelReport, words: CalibrationWords) -> Table:
     shares = {"sensitivity": gettext_noop("Sensitivity"), "specificity": gettext_noop("Specificity")}
     counts = {"matched": gettext_noop("“matched” counts"), "unmatched": gettext_noop("“not matched” counts")}
     return Table(
@@ -223,50 +222,35 @@ def _weights(report: PanelReport) -> Table:
             *(Column(key=key, header=header, kind="number") for key, header in counts.items()),
             Column(key="known", header=gettext_noop("Rows"), kind="count"),
             Column(key="left_out", header=gettext_noop("Left out of tables"), kind="count"),
+            Column(
+                key="preference",
+                header=gettext_noop("Self-preference"),
+                kind="share",
+                unit="%",
+                interval="preference-interval",
+            ),
+            Column(key="p", header="p", kind="number", digits=4),
         ],
         rows=[_weight_cells(member) for member in report.judges],
-        notes=[gettext_noop("What a verdict counts: the natural logarithm of its likelihood ratio.")],
+        notes=[
+            gettext_noop("What a verdict counts: the natural logarithm of its likelihood ratio."),
+            Sentence(
+                "Self-preference: the judge's score ({score}) less people's for models of its own family, less the "
+                "same for others. Brackets: 95 % intervals over {units}.",
+                score=word(words.score),
+                units=word(words.units),
+            ),
+        ],
     )
 
 
 def _weight_cells(member: PanelJudge) -> Cells:
+    preference = member.preference
     cells: Cells = {
         "judge": member.judge.name, "family": member.family or None, "known": member.compared_rows,
-        "left_out": member.left_out,
-    }  # fmt: skip
+        "left_out": member.left_out, "p": preference.p,
+    } | dict(estimate_cells("preference", preference.preference))  # fmt: skip
     if not member.compared_rows:
         return cells
     skill: Cells = {"sensitivity": member.skill.sensitivity, "specificity": member.skill.specificity}
     return cells | skill | {"matched": member.matched, "unmatched": member.unmatched}
-
-
-def _preference(report: PanelReport, words: CalibrationWords) -> Table:
-    shares = {
-        "own": gettext_noop("Above people, own family"), "others": gettext_noop("Above people, others"),
-        "preference": gettext_noop("Self-preference"),
-    }  # fmt: skip
-    return Table(
-        title=gettext_noop("Self-preference of judges"),
-        columns=[
-            _JUDGE,
-            _FAMILY,
-            *(
-                Column(key=key, header=header, kind="share", unit="%", interval=f"{key}-interval")
-                for key, header in shares.items()
-            ),
-            Column(key="n", header=words.units.capitalize(), kind="count"),
-            Column(key="p", header="p", kind="number", digits=4),
-            Column(key="why", header=gettext_noop("No figure because")),
-        ],
-        rows=[_preference_cells(member, list(shares)) for member in report.judges],
-        notes=[Sentence("Brackets: 95 % intervals over {units}.", units=word(words.units))],
-    )
-
-
-def _preference_cells(member: PanelJudge, shares: list[str]) -> Cells:
-    bias = member.preference
-    cells: Cells = {
-        "judge": member.judge.name, "family": member.family or None, "n": bias.preference.n, "p": bias.p,
-        "why": bias.preference.reason if bias.preference.value is None else None,
-    }  # fmt: skip
-    return cells | {name: cell for key in shares for name, cell in estimate_cells(key, getattr(bias, key))}

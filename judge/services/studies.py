@@ -15,6 +15,7 @@ from django.utils.translation import pgettext_lazy
 from annotation.models import Project, Role, User
 from annotation.services import audit
 from annotation.services.audit_words import register
+from benchmark.suites.registry import suite_named
 from core.plain import plain
 from judge.domain.alignment import MOST_LINKS, STORIES, ClusterName, StudyOrigin, Table, TableOrigin
 from judge.domain.sampling import Drawn, Unit, sample
@@ -38,19 +39,17 @@ def register_words() -> None:
     register(ACTIONS, DETAILS)
 
 
-_find: Callable[[str], ClusterName] | None = None
-
-
-def names_from(find: Callable[[str], ClusterName]) -> None:
-    """Say where the names are found: `find` returns what the suite of that name resamples whole."""
-    global _find
-    _find = find
+def cluster_named(suite: str) -> ClusterName:
+    """Return what the suite of that name resamples whole; stories if there is no such suite."""
+    try:
+        return ClusterName(*suite_named(suite).cluster)
+    except KeyError:
+        return STORIES
 
 
 def cluster_of(study: AlignmentStudy) -> ClusterName:
-    """Return what figures of a study are over: stories where its tables came of no suite."""
-    suite = study.came_of.suite
-    return _find(suite) if suite and _find else STORIES
+    """Return what figures of a study are over: stories if its tables came of no suite."""
+    return cluster_named(study.came_of.suite)
 
 
 MOST_TABLES = 5000

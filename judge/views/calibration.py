@@ -4,7 +4,6 @@ every figure."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -20,16 +19,18 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
-from annotation.templatetags.values import brackets, coefficient_interval
+from benchmark.domain.tables import Column
+from benchmark.models import Run
 from benchmark.views.downloads import table_response
 from benchmark.views.files import files_of
-from benchmark.views.tables import no_link, page_table
+from benchmark.views.tables import Href, no_link, page_table
 from core.catalogues.sentences import translated as in_language
 from core.views.charts import PERCENT, Row, dot_chart
 from core.views.pages import Context
 from core.wording import counted
 from judge.access import calibrated_study, closed_in_study
-from judge.domain.calibration.agreement import Agreement, Calibration, count_name
+from judge.domain.calibration.agreement import Calibration, count_name
+from judge.domain.calibration.panels import FEWEST
 from judge.domain.calibration.selection import Selection
 from judge.domain.calibration.tables import Row as JudgedRow
 from judge.domain.calibration.tables import Table, matched
@@ -49,22 +50,16 @@ from judge.services.calibration import (
     words_of,
 )
 from judge.services.calibration_tables import (
-    AGREEMENT,
     COUNTS,
     JUDGES,
     RIVALS,
-    SCORES,
-    agreement_table,
-    counts_table,
     grouped,
-    judges_table,
-    rivals_table,
-    scores_table,
+    report_tables,
 )
+from judge.services.panels import kept_panel, panel_tables
 from judge.services.settled_tables import rows_of
 from judge.services.settling import Refused, Superseded
-from judge.services.studies import LONGEST_REASON
-from judge.views.estimates import NamedEstimate
+from judge.services.studies import LONGEST_REASON, cluster_of
 
 PAGE = 50
 GROUPS: Mapping[str, Callable[[Table, JudgedRow], str]] = {
@@ -95,34 +90,51 @@ def calibration(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 def _page(slug: str, study: AlignmentStudy, kept: StudyReports, chosen: Chosen) -> Context:
-    """Return what the page shows of the chosen version."""
+    """Return the context of the chosen version: what was found, its plots and its tables."""
     report, selection = chosen
-    judge, words = report.judge, words_of(study)
+    judge, words, measured = report.judge, words_of(study), report.calibration
     here = reverse("judge:calibration_rows", args=[slug, study.uid]) + f"?judge={judge.version}"
     address = partial(_file, slug, study.uid, judge.version)
-    ranking = judges_table(kept, words)
-    return _report(report, here, words) | {
-        "self_test": self_test_of(judge),
-        "files": {
-            name.replace("-", "_"): files_of("table", name, address) for name in (AGREEMENT, SCORES, COUNTS, RIVALS)
-        },
-        "ranking": page_table(JUDGES, ranking, href=no_link, files=files_of("table", JUDGES, address)),
+    tables = report_tables(kept, report, selection, words)
+    left_out = {COUNTS, *([] if selection.rivals else [RIVALS]), *([] if len(kept.reports) > 1 else [JUDGES])}
+    return {
+        "report": report,
         "judge": judge,
+        "overall": measured.overall,
+        "words": words,
+        "differs": differing_text(report.differing.p or 0.0) if report.differing.warns else "",
+        "charts": [_scores(report, words), *_agreements(measured, words)],
+        "tables": [
+            page_table(name, make(), href=_row_links(here), files=files_of("table", name, address))
+            for name, make in tables.items()
+            if name not in left_out
+        ],
+        "confusion": _confusion(measured.confusion),
+        "count_files": files_of("table", COUNTS, address),
+        "narrow": NARROW,
+        "self_test": self_test_of(judge),
         "gone": bool(study.judge_version) and all(brief.version != study.judge_version for brief in kept.judges),
         "selection": selection,
-        "paired_notes": rivals_table(selection, words).notes,
         "accepted": accepted_of(study),
         "human_counts": [
-            (
-                count_share,
-                count_share.rows > 0 or not count_share.count.isdecimal() or int(count_share.count) <= study.most_links,
-            )
-            for count_share in report.calibration.human_counts
+            (share, share.rows > 0 or not share.count.isdecimal() or int(share.count) <= study.most_links)
+            for share in measured.human_counts
         ],
         "reason": study.judge_reason if judge.version == study.judge_version else "",
         "longest": LONGEST_REASON,
         "here": here,
     }
+
+
+def _row_links(here: str) -> Href:
+    """Return the link of a cell that names a group or a model: its rows."""
+
+    def href(row: Any, column: Column) -> str:
+        if column.key == "group" and row["key"]:
+            return f"{here}&{urlencode({row['key']: row['group'] or ''})}"
+        return f"{here}&{urlencode({'model': row['model']})}" if column.key == "model" else ""
+
+    return href
 
 
 @require_GET
@@ -153,14 +165,8 @@ def table_file(request: HttpRequest, slug: str, uid: str, table: str, data: str)
     kept = reports_of(study)
     if not kept.judges:
         return redirect("judge:calibration", slug, uid)  # which says why there is no table
-    (report, selection), words = _chosen(request.GET.get("judge", ""), study, kept), words_of(study)
-    tables = {
-        AGREEMENT: partial(agreement_table, report, words),
-        SCORES: partial(scores_table, report, words),
-        COUNTS: partial(counts_table, report),
-        RIVALS: partial(rivals_table, selection, words),
-        JUDGES: partial(judges_table, kept, words),
-    }
+    report, selection = _chosen(request.GET.get("judge", ""), study, kept)
+    tables = report_tables(kept, report, selection, words_of(study))
     return table_response(tables, table, data, f"{slug}-calibration-{uid}-{table}")
 
 
@@ -237,97 +243,33 @@ def _kept(request: HttpRequest, words: CalibrationWords) -> Callable[[Table, Jud
     return keep
 
 
-def _report(report: CalibrationReport, here: str, words: CalibrationWords) -> Context:
-    measured, overall = report.calibration, report.calibration.overall
-    groups = [group for group in _groups(measured, words) if group.agreements]
-    return {
-        "report": report,
-        "differs": differing_text(report.differing.p or 0.0) if report.differing.warns else "",
-        "overall": overall,
-        "estimates": estimates_of(overall, words),
-        "words": words,
-        "units": words.units,
-        "charts": [_scores(report, words), *(_agreements(group.title, group.agreements) for group in groups)],
-        "groups": [(group.title, _grouped(group, here, words)) for group in groups],
-        "confusion": _confusion(measured.confusion),
-        "narrow": NARROW,
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class AgreementRow:
-    """A row of a table of agreement: whose it is, its `estimates` as `estimates_of` has them, and where its rows are
-    read, empty where nowhere."""
-
-    name: str
-    agreement: Agreement
-    estimates: list[NamedEstimate]
-    href: str = ""
-
-    @classmethod
-    def make(cls, name: str, agreement: Agreement, words: CalibrationWords, href: str = "") -> AgreementRow:
-        return cls(name, agreement, estimates_of(agreement, words), href)
-
-
-@dataclass(frozen=True, slots=True)
-class Grouped:
-    """Agreement in groups of rows, under a `title`; `key` finds the rows of a group. Names of groups that are `worded`
-    are words of the product or of a suite, others are data."""
-
-    key: str
-    title: str
-    agreements: Mapping[str, Agreement]
-    worded: bool = False
-
-
-def _groups(measured: Calibration, words: CalibrationWords) -> list[Grouped]:
+def _agreements(measured: Calibration, words: CalibrationWords) -> list[Any]:
+    """Return a plot of agreement per grouping that has rows."""
+    titled = [
+        (_("Agreement by category"), measured.by_category),
+        (_("Agreement by evaluated model"), measured.by_model),
+        *((in_language(grouping.title), agreements) for grouping, agreements in grouped(measured, words)),
+        (_("Agreement by table"), measured.by_side),
+    ]
     return [
-        Grouped("category", _("Agreement by category"), measured.by_category),
-        Grouped("model", _("Agreement by evaluated model"), measured.by_model),
-        *(
-            Grouped(grouping.key, in_language(grouping.title), agreements, grouping.worded)
-            for grouping, agreements in grouped(measured, words)
-        ),
-        Grouped("side", _("Agreement by table"), measured.by_side, worded=True),
-    ]
-
-
-def _grouped(group: Grouped, here: str, words: CalibrationWords) -> list[AgreementRow]:
-    return [
-        AgreementRow.make(
-            _(name) if group.worded and name else name, agreement, words, f"{here}&{urlencode({group.key: name})}"
+        dot_chart(
+            title,
+            [
+                Row(
+                    label=name,
+                    first=agreement.by_story,
+                    bounds=agreement.by_story.bounds,
+                    n=counted(agreement.tables, "table"),
+                )
+                for name, agreement in agreements.items()
+            ],
+            notation=PERCENT,
+            holds=(1.0,),
+            heads=(_("Agreement"),),
         )
-        for name, agreement in group.agreements.items()
+        for title, agreements in titled
+        if agreements
     ]
-
-
-def estimates_of(agreement: Agreement, words: CalibrationWords) -> list[NamedEstimate]:
-    """Return the shares of agreement, and kappa after them."""
-    shares = (
-        (in_language(words.agreement), agreement.by_story),
-        (_("Agreement by row"), agreement.by_row),
-        (_("Sensitivity"), agreement.sensitivity),
-        (_("Specificity"), agreement.specificity),
-    )
-    rows = [
-        NamedEstimate(name, estimate, ends=brackets(estimate.interval) if estimate.interval else "")
-        for name, estimate in shares
-    ]
-    ends = coefficient_interval(agreement.kappa.interval)
-    return [*rows, NamedEstimate(_("Cohen’s κ"), agreement.kappa, share=False, ends=ends)]
-
-
-def _agreements(title: str, agreements: Mapping[str, Agreement]) -> Any:
-    rows = [
-        Row(
-            label=name,
-            first=agreement.by_story,
-            bounds=agreement.by_story.bounds,
-            n=counted(agreement.tables, "table"),
-        )
-        for name, agreement in agreements.items()
-    ]
-    return dot_chart(title, rows, notation=PERCENT, holds=(1.0,), heads=(_("Agreement"),))
 
 
 def _scores(report: CalibrationReport, words: CalibrationWords) -> Any:
@@ -347,15 +289,67 @@ def _scores(report: CalibrationReport, words: CalibrationWords) -> Any:
     return dot_chart(in_language(words.title), rows, notation=PERCENT, heads=heads, noun=in_language(words.score))
 
 
-@dataclass(frozen=True, slots=True)
-class Confusion:
-    """The MatchCounts as a table: those of the judge `across`, and a row of counts for each of people."""
-
-    across: list[str]
-    rows: list[tuple[str, list[tuple[str, int]]]]
-
-
-def _confusion(cells: Mapping[tuple[str, str], int]) -> Confusion:
+def _confusion(cells: Mapping[tuple[str, str], int]) -> Context:
+    """Return the MatchCounts as a table: those of the judge `across`, and a row of counts for each of people."""
     down, across = (sorted({cell[at] for cell in cells}) for at in range(2))
     rows = [(by_people, [(by_judge, cells.get((by_people, by_judge), 0)) for by_judge in across]) for by_people in down]
-    return Confusion(across, rows)
+    return {"across": across, "rows": rows}
+
+
+@require_GET
+def panel(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    """A panel of the ticked judges, of all where none is; `own` lets each vote on its own family, too."""
+    access, study = study_for_admins(request, slug, uid)
+    judges = reports_of(study).judges
+    chosen = _ticked(request, judges)
+    context: Context = {
+        "study": study,
+        "judges": [(brief, brief in chosen) for brief in judges],
+        "fewest": FEWEST,
+    }
+    context["origin"] = _origin(study)
+    if len(chosen) >= FEWEST:
+        report, words = kept_panel(study, chosen, apart="own" not in request.GET), words_of(study)
+        address = partial(_panel_file, slug, uid, _query(request, chosen))
+        context |= {
+            "report": report,
+            "families": sorted(report.families.items()),
+            "over": cluster_of(study),
+            "tables": [
+                page_table(name, make(), href=no_link, files=files_of("table", name, address))
+                for name, make in panel_tables(report, words).items()
+            ],
+        }
+    return render(request, "judge/calibration/panel.html", access.context | context)
+
+
+@require_GET
+def panel_file(request: HttpRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
+    """A table of the panel of the judges that are ticked, as a file."""
+    _access, study = study_for_admins(request, slug, uid)
+    chosen = _ticked(request, reports_of(study).judges)
+    if len(chosen) < FEWEST:
+        return redirect("judge:calibration_panel", slug, uid)  # which says why there is no table
+    report = kept_panel(study, chosen, apart="own" not in request.GET)
+    return table_response(panel_tables(report, words_of(study)), table, data, f"{slug}-calibration-{uid}-{table}")
+
+
+def _ticked(request: HttpRequest, judges: list[JudgeBrief]) -> list[JudgeBrief]:
+    """The judges that are ticked, all where none is."""
+    ticked = request.GET.getlist("judge")
+    return [brief for brief in judges if brief.version in ticked] if ticked else judges
+
+
+def _query(request: HttpRequest, chosen: list[JudgeBrief]) -> str:
+    own = [("own", "1")] if "own" in request.GET else []
+    return urlencode([*(("judge", brief.version) for brief in chosen), *own])
+
+
+def _panel_file(slug: str, uid: str, query: str, _kind: str, name: str, suffix: str) -> str:
+    return f"{reverse('judge:calibration_panel_table', args=[slug, uid, name, suffix])}?{query}"
+
+
+def _origin(study: AlignmentStudy) -> str:
+    """Return the uid of a run of whose answers people aligned tables; "" if none is left."""
+    runs = Run.objects.listed().filter(project=study.project_id, uid__in=study.came_of.runs)
+    return next(iter(runs.order_by("-id").values_list("uid", flat=True)), "")

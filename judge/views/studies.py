@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -20,8 +21,8 @@ from annotation.domain.agreement.report import Measure
 from annotation.domain.columns import Echo, defused
 from annotation.models import Role, User
 from annotation.services.open_work import Work
+from core.estimated import Estimated
 from core.idempotency.forms import made_before, made_once
-from core.plain import plain
 from core.statistics import Estimate
 from core.views.pages import in_english
 from core.wording import counted
@@ -44,7 +45,18 @@ from judge.services.alignment_report import (
 from judge.services.alignment_tables import load_tables, origin_of, units_of
 from judge.services.settling import Refused, alignments_of, give_more, next_alignment, release
 from judge.services.studies import close_study, cluster_of, drawn_of, grow_study, make_study, strata_of
-from judge.views.estimates import NamedEstimate
+
+
+@dataclass(frozen=True, slots=True)
+class NamedEstimate:
+    """An estimate with its name; `share` says whether it is written in per cent, and `ends` is its interval where the
+    page writes that below it."""
+
+    name: str
+    estimate: Estimated
+    share: bool = True
+    ends: str = ""
+
 
 PAGE = 50
 
@@ -175,7 +187,7 @@ def download_json(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """Send every answer about every row with the tables, the figures of agreement and where the tables come from."""
     access = study_of(request.user, slug, uid, role=Role.ADMIN)
     document = document_of(access.study, named=not aligns_still(access), closed=closed_tables(access))
-    return JsonResponse(plain(document), headers=_attached(access.study, "json"))
+    return JsonResponse(document, headers=_attached(access.study, "json"))
 
 
 def _attached(study: AlignmentStudy, extension: str) -> dict[str, str]:

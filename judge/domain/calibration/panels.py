@@ -4,8 +4,9 @@ and whether a judge favours its own."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from core.messages import Sentence, gettext_noop, word
 from core.statistics import SHARE, holm
@@ -112,7 +113,11 @@ def panel(
     """
     families = family_of or {}
     common = _common(judges)
-    skills = _Skills(judges)
+
+    @cache
+    def skill_without(name: str, story: str) -> Skill:
+        return skill(judges[name], leave_out=story)
+
     tables: dict[str, list[Table]] = {"majority": [], "weighted": []}
     left_out = dict.fromkeys(judges, 0)
     for by_judge in common:
@@ -121,26 +126,13 @@ def panel(
             left_out[name] += 1
         # where all are of the model's family nobody is heard: its rows have no verdict, and are in the bounds
         tables["majority"].append(_joint(by_judge, voters, None))
-        tables["weighted"].append(_joint(by_judge, voters, skills))
+        tables["weighted"].append(_joint(by_judge, voters, skill_without))
     return Panel(
         {name: agreement([by_judge[name] for by_judge in common], seed=seed, over=over) for name in judges},
         agreement(tables["majority"], seed=seed, over=over),
         agreement(tables["weighted"], seed=seed, over=over),
         left_out,
     )
-
-
-class _Skills:
-    """The skill of each judge on the other stories, found once a story."""
-
-    def __init__(self, judges: Mapping[str, Sequence[Table]]) -> None:
-        self._judges, self._kept = judges, dict[tuple[str, str], Skill]()
-
-    def without(self, story: str, names: Sequence[str]) -> dict[str, Skill]:
-        for name in names:
-            if (name, story) not in self._kept:
-                self._kept[name, story] = skill(self._judges[name], leave_out=story)
-        return {name: self._kept[name, story] for name in names}
 
 
 def _common(judges: Mapping[str, Sequence[Table]]) -> list[dict[str, Table]]:
@@ -153,13 +145,15 @@ def _kin(families: Mapping[str, str], judge: str, model: str) -> bool:
     return judge in families and families[judge] == families.get(model)
 
 
-def _joint(by_judge: Mapping[str, Table], voters: Sequence[str], skills: _Skills | None) -> Table:
+def _joint(
+    by_judge: Mapping[str, Table], voters: Sequence[str], skill_without: Callable[[str, str], Skill] | None
+) -> Table:
     table = next(iter(by_judge.values()))
-    voter_skills = skills.without(table.story, voters) if skills else {}
+    skills = {name: skill_without(name, table.story) for name in voters} if skill_without else None
     rows = []
     for at, row in enumerate(table.rows):
         counts = {name: by_judge[name].rows[at].judge for name in voters}
-        count = weighted(counts, voter_skills) if skills else majority(list(counts.values()))
+        count = weighted(counts, skills) if skills is not None else majority(list(counts.values()))
         rows.append(replace(row, judge=count, passes=()))
     return replace(table, rows=tuple(rows))
 

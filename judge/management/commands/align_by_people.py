@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,35 +10,11 @@ from django.utils import timezone
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project, Role, User
 from benchmark.models import Run
+from core.plain import Json
 from judge.models import AlignmentStudy
 from judge.services.alignment_report import progress_of
 from judge.services.alignment_tables import alignable_runs, load_tables, origin_of, units_of
 from judge.services.studies import Plan, drawn_of, grow_study, make_study, strata_of
-
-
-@dataclass(frozen=True, slots=True)
-class StudySummary:
-    """A study that was made or grown, with how many tables it has and how many alignments it wants."""
-
-    study: str
-    name: str
-    tables: int
-    alignments: int
-
-
-@dataclass(frozen=True, slots=True)
-class OfStratum:
-    """The numbers of tables that are there of a model and category, and that would be drawn."""
-
-    there: int
-    drawn: int
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """The sample that would be drawn, by stratum."""
-
-    strata: Mapping[str, OfStratum]
 
 
 class Command(JsonCommand):
@@ -65,7 +40,7 @@ class Command(JsonCommand):
         parser.add_argument("--audience", choices=[Role.EXPERT.value, Role.ADMIN.value], default=Role.EXPERT.value)
         parser.add_argument("--preview", action="store_true", help="say what would be drawn")
 
-    def work(self, **options: Any) -> StudySummary | Preview:
+    def work(self, **options: Any) -> Json:
         project = self.project(options["project"])
         people = _members(project, options["annotator"])
         if options["more"] is not None:
@@ -76,7 +51,8 @@ class Command(JsonCommand):
         units = units_of(runs, split=options["split"])
         if options["preview"]:
             drawn = drawn_of(units, options["tables"], options["seed"])
-            return Preview({" · ".join(name): OfStratum(n, k) for name, n, k in strata_of(units, drawn)})
+            strata = strata_of(units, drawn)
+            return {"strata": {" · ".join(name): {"there": there, "drawn": k} for name, there, k in strata}}
         plan = Plan(
             options["name"], options["tables"], options["seed"], options["overlap"], options["most_links"],
             options["audience"], options["blind_share"],
@@ -88,7 +64,7 @@ class Command(JsonCommand):
         return _summary(study)
 
 
-def _grown(project: Project, options: Mapping[str, Any], people: list[User]) -> StudySummary:
+def _grown(project: Project, options: Mapping[str, Any], people: list[User]) -> Json:
     study = AlignmentStudy.objects.filter(project=project, name=options["name"]).first()
     if study is None:
         raise CommandError(f"There is no study {options['name']!r} in this project.")
@@ -97,9 +73,9 @@ def _grown(project: Project, options: Mapping[str, Any], people: list[User]) -> 
     return _summary(study)
 
 
-def _summary(study: AlignmentStudy) -> StudySummary:
+def _summary(study: AlignmentStudy) -> Json:
     progress = progress_of(study)
-    return StudySummary(study.uid, study.name, progress.tables, progress.wanted)
+    return {"study": study.uid, "name": study.name, "tables": progress.tables, "alignments": progress.wanted}
 
 
 def _runs(project: Project, uids: list[str]) -> list[Run]:

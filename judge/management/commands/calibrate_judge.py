@@ -1,9 +1,6 @@
-"""Lines of calibration reports, panels and bridges for a terminal."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -11,144 +8,13 @@ from django.utils import timezone
 
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
-from judge.domain.calibration.agreement import Agreement, SpannedEstimate
-from judge.domain.calibration.corrected import Corrected
+from core.plain import Json
 from judge.domain.calibration.panels import FEWEST
 from judge.models import AlignmentStudy
-from judge.services.calibration import (
-    StudyJudge,
-    calibrated,
-    choose_calibrated,
-    report_of,
-    selections_of,
-)
-from judge.services.calibration_documents import (
-    BridgeDocument,
-    CalibrationDocument,
-    ChosenJudge,
-    JudgedDocument,
-    PanelDocument,
-    bridge_document,
-    calibration_document,
-    choice_document,
-    panel_document,
-)
+from judge.services.calibration import StudyJudge, calibrated, choose_calibrated, report_of, selections_of
+from judge.services.calibration_documents import bridge_document, calibration_document, choice_document, panel_document
 from judge.services.panels import bridge_report, panel_report
 from judge.services.settling import Refused
-
-
-@dataclass(frozen=True, slots=True)
-class ChoiceDocument:
-    """The choice of a judge that a command kept with a study, and the one that it replaced."""
-
-    study: str
-    chosen: ChosenJudge | None
-    replaced: ChosenJudge | None
-
-
-Document = CalibrationDocument | ChoiceDocument | PanelDocument | BridgeDocument
-
-
-def lines_of(document: Document) -> Iterator[str]:
-    """Yield the lines of what `calibrate_judge` has of a choice, of reports, a panel or a bridge."""
-    match document:
-        case PanelDocument():
-            yield from _panel(document)
-        case BridgeDocument():
-            yield from _bridge(document)
-        case ChoiceDocument():
-            yield from _kept(document)
-        case CalibrationDocument():
-            yield f"study: {document.study}"
-            yield f"settled tables: {document.settled:,}"
-            yield f"chosen: {_choice(document.chosen)}"
-            for judge in document.judges:
-                yield from _judge(judge, document.score, document.table)
-
-
-def _kept(document: ChoiceDocument) -> Iterator[str]:
-    yield f"study: {document.study}"
-    yield f"chosen: {_choice(document.chosen)}"
-    if replaced := document.replaced:
-        yield f"in place of: {_choice(replaced)} (chosen by {replaced.by or 'a command'}, {replaced.at})"
-
-
-def _choice(chosen: ChosenJudge | None) -> str:
-    return f"{chosen.judge} ({chosen.version[:12]}), {chosen.reason}" if chosen else "none"
-
-
-def _judge(report: JudgedDocument, score: str, table: str) -> Iterator[str]:
-    yield f"{report.judge} ({report.version[:12]}): {report.reason}"
-    if report.caution:
-        yield f"  {report.caution}"
-    if report.highest:
-        yield f"  {report.highest}"
-    overall = report.calibration.overall
-    with_verdicts = f"{report.compared_rows:,} of {overall.rows:,}"
-    yield f"  rows with both verdicts: {with_verdicts} in {report.aligned_tables:,} tables"
-    yield from _agreement(overall, table)
-    for model, corrected in report.corrected.items():
-        f1 = corrected.scores["f1"]
-        alone = f"judge alone {_share(f1.judged)}, people alone {_share(f1.human)}"
-        yield f"  {model}: {score} corrected {_estimate(f1)}, {alone}"
-
-
-def _agreement(agreement: Agreement, table: str) -> Iterator[str]:
-    shares = {
-        f"agreement by {table}": agreement.by_story,
-        "agreement by row": agreement.by_row,
-        "sensitivity": agreement.sensitivity,
-        "specificity": agreement.specificity,
-    }
-    for name, estimate in shares.items():
-        yield f"  {name}: {_estimate(estimate)}"
-    kappa = agreement.kappa
-    yield "  kappa: " + (_none(kappa) if kappa.value is None else f"{kappa.value:.3f} {_ends(kappa, 1, 3)}")
-
-
-def _panel(document: PanelDocument) -> Iterator[str]:
-    yield f"tables that people aligned and all judged: {document.tables:,}"
-    for judge in document.judges.values():
-        yield f"{judge.judge}, family {judge.family or 'unknown'}, left out of {judge.left_out:,} tables"
-        yield from _agreement(judge.agreement, document.table)
-    for name, votes in (("majority", document.majority), ("weighted", document.weighted)):
-        yield name
-        yield from _agreement(votes, document.table)
-
-
-def _bridge(document: BridgeDocument) -> Iterator[str]:
-    order = {True: "the order changes", False: "the order stays", None: "whether the order changes cannot be told"}
-    bridge = document.bridge
-    yield f"{document.old.judge} to {document.new.judge}, over {document.tables:,} tables"
-    yield order[bridge.reordered]
-    for model in bridge.models:
-        before, after = model.silent
-        p = "" if model.p is None else f", p {model.p:.4f}"
-        scores = f"{_share(model.old.value)} to {_share(model.new.value)}"
-        yield f"  {model.model}: {scores}, {_estimate(model.change)}{p}"
-        yield f"    rows without a verdict: {before:,} before, {after:,} after, of {model.rows:,}"
-    yield f"rows on which both have a verdict: {bridge.rows:,}, the same {_estimate(bridge.same)}"
-
-
-def _share(value: float | None) -> str:
-    return "not known" if value is None else f"{100 * value:.2f} %"
-
-
-def _estimate(estimate: SpannedEstimate | Corrected) -> str:
-    if estimate.value is None:
-        return _none(estimate)
-    return f"{_share(estimate.value)} {_ends(estimate, 100, 1)}"
-
-
-def _ends(estimate: SpannedEstimate | Corrected, scale: int, places: int) -> str:
-    """The interval, or why there is none."""
-    if not (ends := estimate.interval):
-        return f"({estimate.reason})"
-    return f"[{scale * ends[0]:.{places}f}, {scale * ends[1]:.{places}f}]"
-
-
-def _none(estimate: SpannedEstimate | Corrected) -> str:
-    return f"not known ({estimate.reason})" if estimate.reason else "not known"
 
 
 class Command(JsonCommand):
@@ -170,11 +36,12 @@ class Command(JsonCommand):
         )
         parser.add_argument("--reason", metavar="TEXT", help="why it is chosen; the log keeps earlier choices")
 
-    def say(self, result: Document) -> None:
-        for line in lines_of(result):
+    def say(self, result: Json) -> None:
+        lines = {"majority": _panel, "reordered": _bridge, "replaced": _kept, "settled": _reports}
+        for line in next(lines[key] for key in lines if key in result)(result):
             self.stdout.write(line)
 
-    def work(self, **options: Any) -> Document:
+    def work(self, **options: Any) -> Json:
         study = _study(self.project(options["project"]), options["study"])
         if (options["choose"] is None) != (options["reason"] is None):
             raise CommandError("--choose and --reason go together: which judge is used, and why.")
@@ -196,14 +63,14 @@ class Command(JsonCommand):
         return calibration_document(study, study.name, len(settled), reports)
 
 
-def _chosen(study: AlignmentStudy, judge: StudyJudge, reason: str) -> ChoiceDocument:
+def _chosen(study: AlignmentStudy, judge: StudyJudge, reason: str) -> Json:
     before = choice_document(study)
     try:
         choose_calibrated(by=None, study=study, judge=judge.brief, reason=reason, now=timezone.now())
     except Refused as error:
         raise CommandError(str(error)) from error
     chosen = choice_document(study)
-    return ChoiceDocument(study.name, chosen, before if before != chosen else None)
+    return {"study": study.name, "chosen": chosen, "replaced": before if before != chosen else None}
 
 
 def _version(judges: list[StudyJudge], beginning: str) -> StudyJudge:
@@ -217,3 +84,81 @@ def _study(project: Project, name: str) -> AlignmentStudy:
     if study := AlignmentStudy.objects.filter(project=project, name=name).first():
         return study
     raise CommandError(f"There is no study {name!r} in {project.slug}.")
+
+
+def _kept(document: Json) -> Iterator[str]:
+    yield f"study: {document['study']}"
+    yield f"chosen: {_choice(document['chosen'])}"
+    if replaced := document["replaced"]:
+        yield f"in place of: {_choice(replaced)} (chosen by {replaced['by'] or 'a command'}, {replaced['at']})"
+
+
+def _choice(chosen: Json | None) -> str:
+    return f"{chosen['judge']} ({chosen['version'][:12]}), {chosen['reason']}" if chosen else "none"
+
+
+def _reports(document: Json) -> Iterator[str]:
+    yield f"study: {document['study']}"
+    yield f"settled tables: {document['settled']:,}"
+    yield f"chosen: {_choice(document['chosen'])}"
+    for judge in document["judges"]:
+        overall = judge["calibration"]["overall"]
+        yield f"{judge['judge']} ({judge['version'][:12]}): {judge['reason']}"
+        yield from (f"  {judge[key]}" for key in ("caution", "highest") if judge[key])
+        known, tables = f"{judge['known']:,} of {overall['rows']:,}", f"{judge['aligned_tables']:,}"
+        yield f"  rows with both verdicts: {known} in {tables} tables"
+        yield from _agreement(overall, document["table"])
+        for model, corrected in judge["corrected"].items():
+            f1 = corrected["scores"]["f1"]
+            alone = f"judge alone {_share(f1['judged'])}, people alone {_share(f1['human'])}"
+            yield f"  {model}: {document['score']} corrected {_estimate(f1)}, {alone}"
+
+
+def _agreement(agreement: Json, table: str) -> Iterator[str]:
+    names = {"by_story": f"agreement by {table}", "by_row": "agreement by row"}
+    for key in ("by_story", "by_row", "sensitivity", "specificity"):
+        yield f"  {names.get(key, key)}: {_estimate(agreement[key])}"
+    kappa = agreement["kappa"]
+    yield "  kappa: " + (_none(kappa) if kappa["value"] is None else f"{kappa['value']:.3f} {_ends(kappa, 1, 3)}")
+
+
+def _panel(document: Json) -> Iterator[str]:
+    yield f"tables that people aligned and all judged: {document['tables']:,}"
+    for judge in document["judges"].values():
+        yield f"{judge['judge']}, family {judge['family'] or 'unknown'}, left out of {judge['left_out']:,} tables"
+        yield from _agreement(judge["agreement"], document["table"])
+    for name in ("majority", "weighted"):
+        yield name
+        yield from _agreement(document[name], document["table"])
+
+
+def _bridge(document: Json) -> Iterator[str]:
+    order = {True: "the order changes", False: "the order stays", None: "whether the order changes cannot be told"}
+    yield f"{document['old']['judge']} to {document['new']['judge']}, over {document['tables']:,} tables"
+    yield order[document["reordered"]]
+    for model in document["models"]:
+        before, after = model["silent"]
+        p = "" if model["p"] is None else f", p {model['p']:.4f}"
+        scores = f"{_share(model['old']['value'])} to {_share(model['new']['value'])}"
+        yield f"  {model['model']}: {scores}, {_estimate(model['change'])}{p}"
+        yield f"    rows without a verdict: {before:,} before, {after:,} after, of {model['rows']:,}"
+    yield f"rows on which both have a verdict: {document['rows']:,}, the same {_estimate(document['same'])}"
+
+
+def _share(value: float | None) -> str:
+    return "not known" if value is None else f"{100 * value:.2f} %"
+
+
+def _estimate(estimate: Json) -> str:
+    return _none(estimate) if estimate["value"] is None else f"{_share(estimate['value'])} {_ends(estimate, 100, 1)}"
+
+
+def _ends(estimate: Json, scale: int, places: int) -> str:
+    """Return the interval, or the reason why there is none."""
+    if not (ends := estimate["interval"]):
+        return f"({estimate['reason']})"
+    return f"[{scale * ends[0]:.{places}f}, {scale * ends[1]:.{places}f}]"
+
+
+def _none(estimate: Json) -> str:
+    return f"not known ({estimate['reason']})" if estimate["reason"] else "not known"

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +10,7 @@ from django.utils import timezone
 from annotation.management.commands._money import dollars
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._runs import percent, run_of
+from core.plain import Json
 from core.wording import counted
 from judge.models import AnchorWatch
 from judge.services.watch_reports import (
@@ -21,11 +21,6 @@ from judge.services.watch_reports import (
     OTHERWISE,
     UNANSWERED,
     UNREADABLE,
-    Concern,
-    RepeatDocument,
-    WatchChart,
-    WatchDocument,
-    WatchLine,
     document_of_watch,
     line_of_watch,
     read_ended,
@@ -47,34 +42,6 @@ from workers.domain.pricing import about
 ON_ONE = {"stop": stop_watch, "note": note_concerns, "resume": resume_watch, "ask": ask_again}
 
 
-@dataclass(frozen=True, slots=True)
-class WatchList:
-    """The watches of a project."""
-
-    project: str
-    watches: Sequence[WatchLine]
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """The numbers of repeats that were due and have begun, and of watches that were read as one has ended."""
-
-    begun: int
-    read: int
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """The calls and cost of a repeat, and how often everything is asked at the start."""
-
-    calls: int
-    cost: str
-    at_the_start: int
-
-
-Result = WatchList | Begun | Preview | WatchDocument | WatchLine
-
-
 class Command(JsonCommand):
     help = (
         "Asks anchor stories again on a schedule, and says whether a judge or a model still answers as it did. `list` "
@@ -94,17 +61,17 @@ class Command(JsonCommand):
         parser.add_argument("--budget", metavar="DOLLARS", help="of each repeat")
         parser.add_argument("--preview", action="store_true", help="with new: say what it asks and costs")
 
-    def work(self, **options: Any) -> Result:
+    def work(self, **options: Any) -> Json:
         match options["action"]:
             case "list":
                 project = self.project(options["project"])
                 rows = AnchorWatch.objects.filter(project=project).select_related("run", "asked")
-                return WatchList(project.slug, [line_of_watch(anchor_watch) for anchor_watch in rows])
+                return {"project": project.slug, "watches": [line_of_watch(anchor_watch) for anchor_watch in rows]}
             case "new":
                 return _new(options)
             case "due":
                 begun = ask_due(now=timezone.now())
-                return Begun(len(begun), read_ended(now=timezone.now()))
+                return {"begun": len(begun), "read": read_ended(now=timezone.now())}
             case "show":
                 return document_of_watch(read_watch(_watch(options["uid"]), now=timezone.now()))
         watch, action = _watch(options["uid"]), options["action"]
@@ -113,59 +80,47 @@ class Command(JsonCommand):
         watch.refresh_from_db()
         return line_of_watch(watch)
 
-    def say(self, result: Result) -> None:
-        match result:
-            case WatchList():
-                for line in result.watches:
-                    self.stdout.write(_listed(line))
-            case WatchDocument():
-                for text in _lines(result):
-                    self.stdout.write(text)
-            case WatchLine():
-                self.stdout.write(_listed(result))
-            case _:
-                super().say(result)
+    def say(self, result: Json) -> None:
+        if "repeats" in result:
+            lines = _lines(result)
+        elif "watches" in result or "watch" in result:
+            lines = map(_listed, result.get("watches", [result]))
+        else:
+            return super().say(result)
+        for line in lines:
+            self.stdout.write(line)
 
 
-def _listed(line: WatchLine) -> str:
-    due = f"next {line.due_at[:16]}" if line.due_at else "stopped"
-    look = counted(len(line.concerns), "thing") + " to look at" if line.concerns else "nothing to look at"
+def _listed(line: Json) -> str:
+    due = f"next {line['due_at'][:16]}" if line["due_at"] else "stopped"
+    look = counted(len(line["concerns"]), "thing") + " to look at" if line["concerns"] else "nothing to look at"
     return (
-        f"{line.watch}  {line.asked}, {line.step}: {counted(line.stories, *line.cluster)} every "
-        f"{counted(line.every, 'day')}, {due}, {look} (run {line.run})"
+        f"{line['watch']}  {line['asked']}, {line['step']}: {counted(line['stories'], *line['cluster'])} every "
+        f"{counted(line['every'], 'day')}, {due}, {look} (run {line['run']})"
     )
 
 
-def _lines(document: WatchDocument) -> Iterator[str]:
-    """Yield the lines that say what a watch found: its chart, a line a repeat, and what was noticed."""
-    yield _listed(document.line)
-    chart = document.chart
-    if chart is None:
-        yield f"No chart: {document.no_chart}."
-    else:
+def _lines(document: Json) -> Iterator[str]:
+    """Yield the lines on the findings of a watch: its chart, a line per repeat, and everything that was noticed."""
+    yield _listed(document)
+    if chart := document["chart"]:
+        half, most = (_anchors(chart[name], chart) for name in ("noticed_half", "noticed_most"))
         yield (
-            f"Usual agreement {percent(chart.mean)}; a drop of {100 * document.line.drop:g} points is noticed within "
-            f"{_anchors(chart.noticed_half, chart)} in half of all cases, {_anchors(chart.noticed_most, chart)} "
-            f"in nine of ten; false alarms in {chart.horizon} anchors: {percent(chart.false_alarms)}."
+            f"Usual agreement {percent(chart['mean'])}; a drop of {100 * document['drop']:g} points is noticed within "
+            f"{half} in half of all cases, {most} in nine of ten; false alarms in {chart['horizon']} anchors: "
+            f"{percent(chart['false_alarms'])}."
         )
-    if document.without_level:
-        yield f"Not in the chart, as they have no answer at the start: {counted(document.without_level, 'anchor')}."
+    else:
+        yield f"No chart: {document['no_chart']}."
+    if document["without_level"]:
+        yield f"Not in the chart, as they have no answer at the start: {counted(document['without_level'], 'anchor')}."
     heads = (
-        "repeat",
-        "due",
-        "state",
-        "anchors",
-        "agreement",
-        "limits",
-        "sum",
-        "unanswered",
-        "unreadable",
-        "answered by",
-    )
-    yield from _aligned(heads, [_cells(repeat) for repeat in document.repeats])
-    for concern in document.noticed:
-        yield f"Repeat {concern.number}: {_noticed(concern)}"
-    if document.overdue:
+        "repeat", "due", "state", "anchors", "agreement", "limits", "sum", "unanswered", "unreadable", "answered by",
+    )  # fmt: skip
+    yield from _aligned(heads, [_cells(repeat) for repeat in document["repeats"]])
+    for concern in document["noticed"]:
+        yield f"Repeat {concern['number']}: {_noticed(**concern)}"
+    if document["overdue"]:
         yield "A repeat should have begun, and no worker has begun it."
 
 
@@ -176,31 +131,29 @@ def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[st
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, wide, strict=True)).rstrip()
 
 
-def _cells(repeat: RepeatDocument) -> tuple[str, ...]:
-    limits = "–" if repeat.low is None else f"{percent(repeat.low)} to {percent(repeat.high)}"
-    number = f"{repeat.number} (start)" if repeat.baseline or repeat.number == 0 else str(repeat.number)
-    total = "–" if repeat.sum is None else f"{repeat.sum:.2f}{' alarm' if repeat.alarm else ''}"
-    counts = (str(repeat.stories), percent(repeat.agreement), limits, total, str(repeat.unanswered))
-    return (
-        number, repeat.due_at[:10], repeat.state, *counts, str(repeat.unreadable),
-        ", ".join(repeat.answered_by) or "–",
-    )  # fmt: skip
+def _cells(repeat: Json) -> tuple[str, ...]:
+    limits = "–" if repeat["low"] is None else f"{percent(repeat['low'])} to {percent(repeat['high'])}"
+    number = f"{repeat['number']} (start)" if repeat["baseline"] or repeat["number"] == 0 else str(repeat["number"])
+    total = "–" if repeat["sum"] is None else f"{repeat['sum']:.2f}{' alarm' if repeat['alarm'] else ''}"
+    counts = (str(repeat["stories"]), percent(repeat["agreement"]), limits, total, str(repeat["unanswered"]))
+    answered = ", ".join(repeat["answered_by"]) or "–"
+    return number, repeat["due_at"][:10], repeat["state"], *counts, str(repeat["unreadable"]), answered
 
 
-def _noticed(concern: Concern) -> str:
+def _noticed(kind: str, count: int, before: str, after: str, **_at: Any) -> str:
     return {
         DRIFT: "agreement with the first answers has fallen; the chart alarms.",
-        IDENTITY: f"{concern.after} answers, before it was {concern.before}.",
+        IDENTITY: f"{after} answers, before it was {before}.",
         OTHERWISE: "the endpoint's settings are not those of the start, so it is not in the chart.",
-        UNANSWERED: f"{counted(concern.count, 'question')} without an answer.",
-        UNREADABLE: f"{counted(concern.count, 'answer')} that cannot be used.",
-        NOT_BEGUN: f"it could not begin. {concern.after}",
-        MISSED: f"{counted(concern.count, 'repeat')} before it missed: no worker was there.",
-    }[concern.kind]
+        UNANSWERED: f"{counted(count, 'question')} without an answer.",
+        UNREADABLE: f"{counted(count, 'answer')} that cannot be used.",
+        NOT_BEGUN: f"it could not begin. {after}",
+        MISSED: f"{counted(count, 'repeat')} before it missed: no worker was there.",
+    }[kind]
 
 
-def _anchors(count: int | None, chart: WatchChart) -> str:
-    return f"more than {chart.horizon} anchors" if count is None else counted(count, "anchor")
+def _anchors(count: int | None, chart: Json) -> str:
+    return f"more than {chart['horizon']} anchors" if count is None else counted(count, "anchor")
 
 
 def _watch(uid: str) -> AnchorWatch:
@@ -210,7 +163,7 @@ def _watch(uid: str) -> AnchorWatch:
     raise CommandError(f"There is no watch {uid!r}.")
 
 
-def _new(options: Mapping[str, Any]) -> Preview | WatchLine:
+def _new(options: Mapping[str, Any]) -> Json:
     run = run_of(options["uid"])
     watchable = {candidate.key: candidate for candidate in watchable_of(run)}
     if options["what"] not in watchable:
@@ -223,5 +176,5 @@ def _new(options: Mapping[str, Any]) -> Preview | WatchLine:
     )  # fmt: skip
     if options["preview"]:
         total = estimate_of_repeat(plan).total
-        return Preview(total.calls, about(total.cost, total.most), 1 + plan.rounds)
+        return {"calls": total.calls, "cost": about(total.cost, total.most), "at_the_start": 1 + plan.rounds}
     return line_of_watch(start_watch(by=None, plan=plan, now=timezone.now()))
