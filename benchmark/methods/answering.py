@@ -97,7 +97,7 @@ COT = Method(
 )
 
 
-_ASKED = {
+_SELF_ASK_HOW = {
     ENGLISH: "Break the question into smaller ones. Write each as “Follow-up:” and answer it as “Intermediate answer:” "
     f"before you go on. Then write a last line that begins with “{MARK}”. ",
     CHINESE: "把这个问题拆成几个小问题。每个小问题写成“追问：”，先用“中间答案：”作答，再继续下一个。"
@@ -106,7 +106,7 @@ _ASKED = {
 
 
 def _answer_self_ask(put: Put, earlier: Earlier) -> Sequence[Message]:
-    return put.messages(f"{put.laid_out()}\n{_ASKED[put.language]}{put.how_after or put.how}".rstrip())
+    return put.messages(f"{put.laid_out()}\n{_SELF_ASK_HOW[put.language]}{put.how_after or put.how}".rstrip())
 
 
 SELF_ASK = Method(
@@ -165,7 +165,7 @@ SIMTOM = Method(
 
 
 EXTRACT = "s2a-extract"
-_EXTRACTED = {
+_EXTRACT_HOW = {
     ENGLISH: "Copy out of the text above what matters for this question, and nothing else, so that somebody who reads "
     "only that can answer it. Do not answer the question, and do not explain.",
     CHINESE: "从上面的文字中摘抄与这个问题有关的内容，其他的都不要写，让只读摘抄的人也能回答。"
@@ -174,7 +174,7 @@ _EXTRACTED = {
 
 
 def _ask_s2a(step: str, put: Put, earlier: Earlier) -> Sequence[Message]:
-    return put.messages(f"{put.laid_out()}\n\n{_ASKED[put.language]}")
+    return put.messages(f"{put.laid_out()}\n\n{_EXTRACT_HOW[put.language]}")
 
 
 def _answer_s2a(put: Put, earlier: Earlier) -> Sequence[Message]:

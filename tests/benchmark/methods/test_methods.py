@@ -114,6 +114,7 @@ def test_what_comes_after_reasoning_is_the_answer(answer, final):
 
 
 def test_system_2_attention_shows_the_extract_alone():
+    assert "Copy out of the text above what matters" in text_of(asked(S2A, EXTRACT))
     text = text_of(asked(S2A, **{EXTRACT: " Ines put the key in the box. \n"}))
     assert text.startswith("Ines put the key in the box.\n\nQuestion:") and "drawer" not in text
 
