@@ -319,7 +319,7 @@ SPECTACULAR_SETTINGS = {
     ],
     "ENUM_NAME_OVERRIDES": {
         "ErrorTagInEnum": "annotation.forms.values.TAGS",
-        "InvitationStateEnum": "annotation.api.shapes.invitations.INVITATION_STATES",
+        "InvitationStateEnum": "annotation.api.people.INVITATION_STATES",
         "RoleInEnum": "annotation.forms.values.ROLES",
         "RoleEnum": "annotation.models.Role",
     },

@@ -52,7 +52,10 @@ TWO_ROWS = (("world", "The key is in the drawer"), ("Ines", "The key is in the b
 
 def new_story(cast: Cast, number: int = 1, rows=TWO_ROWS, **fields):
     """A story of the cast's project with a gold table of `rows`, (actor, belief) each."""
+    from django.db import transaction
+
     from annotation.models import BeliefTable, Category, Proposition, Story
+    from annotation.services.counts import recount
 
     category, _ = Category.objects.get_or_create(project=cast.project, name=fields.pop("category", "False Belief Task"))
     text = fields.pop("text", f"Story {number}. Ines puts the key in the bag. Tomas moves it to the drawer.")
@@ -69,4 +72,6 @@ def new_story(cast: Cast, number: int = 1, rows=TWO_ROWS, **fields):
         Proposition(table=table, position=position, actor=actor, belief=belief)
         for position, (actor, belief) in enumerate(rows, 1)
     )
+    with transaction.atomic():
+        recount([story.pk])
     return story

@@ -21,12 +21,8 @@ from django.core.management.color import no_style
 from django.db import connection, connections, transaction
 from django.test import TransactionTestCase
 
-from annotation.models import ChangedProposition, ChangedTable
-
 Made = TypeVar("Made")
 KEPT_BY_MIGRATIONS = {ContentType._meta.db_table, Permission._meta.db_table}
-MARKS = [ChangedProposition._meta.db_table, ChangedTable._meta.db_table]
-"""Tables that the database's triggers write, on SQLite also where rows are deleted."""
 SMALL = 1024 * 1024
 """Bytes of a table on PostgreSQL up to which its rows are deleted, not truncated."""
 
@@ -113,9 +109,8 @@ def empty_what_is_filled(test: TransactionTestCase) -> None:
     if connection.vendor == "postgresql":
         _empty_postgresql()
         return
-    for tables in (_tables(), MARKS):
-        emptied = connection.ops.sql_flush(no_style(), _filled_of(tables))
-        connection.ops.execute_sql_flush(emptied)
+    emptied = connection.ops.sql_flush(no_style(), _filled_of(_tables()))
+    connection.ops.execute_sql_flush(emptied)
 
 
 def _empty_postgresql() -> None:
@@ -196,12 +191,8 @@ def _write(rows: dict[str, _Rows]) -> None:
         if connection.vendor == "postgresql":
             _copy_in(cursor, rows)
             return
-        for table in sorted(rows.keys() - MARKS):
+        for table in sorted(rows):
             _insert(cursor, table, rows[table])
-        for table in MARKS:
-            cursor.execute(f"DELETE FROM {_quoted(table)}")
-            if table in rows:
-                _insert(cursor, table, rows[table])
 
 
 def _copy_in(cursor: Any, rows: dict[str, _Rows]) -> None:

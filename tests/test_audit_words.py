@@ -11,7 +11,7 @@ from django.conf import settings
 
 from annotation.models import Role
 from annotation.services import audit
-from annotation.services.audit_words import _ACTIONS, details_text
+from annotation.services.audit import _ACTIONS, details_text
 from annotation.services.people import change_role
 
 CODE = re.compile(r"[a-z_]+\.[a-z_]+")

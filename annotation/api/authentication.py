@@ -7,7 +7,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
 from annotation.models import ApiToken, Scope, User
-from annotation.services.api_tokens import find_token
+from annotation.services.accounts import find_token
 
 
 class AccountToken(TokenAuthentication):

@@ -79,7 +79,7 @@ class _DescribedChanges(ShapeBody):
 
     def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict:
         described = self.target.described()
-        change = described.pop("$defs")["ChangeIn"]
+        change = described["properties"]["changes"]["items"]
         dimensions = dimensions_of(described_schemas(auto_schema))
         described["properties"]["changes"]["items"] = {
             "oneOf": [_change_of(change, key, *name_and_labels) for key, name_and_labels in dimensions.items()]
@@ -96,7 +96,7 @@ def _change_of(change: dict, dimension: str, name: str, labels: Sequence[str]) -
 
 
 class _DescribedDecision(ShapeBody):
-    target_class = "annotation.api.shapes.gold.DecisionIn"
+    target_class = "annotation.api.gold.DecisionIn"
     priority = 2
 
     def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict:

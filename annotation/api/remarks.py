@@ -2,34 +2,91 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from pydantic import Field
+from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import ProjectAccess, assignment_of, project_access, unfinished
-from annotation.api.description import FLAG, SLUG, STORY, answers
-from annotation.api.shapes.remarks import CommentIn, CommentOut, FlagFilter, FlagIn, FlagOut, OutcomeIn
+from annotation.api.description import FLAG, STORY, operation
+from annotation.forms.values import MESSAGE, OUTCOMES, REMARK, Reason
+from annotation.forms.votes import Dimension, Uid
 from annotation.models import Assignment, CellComment, FlagKind, Proposition, PropositionFlag, Role
 from annotation.services import remarks
 from core.api.bodies import read_body
-from core.api.description import BODY
-from core.api.errors import CannotBeDone, Conflict
+from core.api.errors import CannotBeDone, Conflict, refusing
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
 from core.idempotency.requests import PARAMETER, made_once
+from core.incoming.shapes import Among, Shape
 
-_COMMENT = {"proposition": "k7m2p9x4c3ta", "dimension": "order", "text": "Does “is angry” name a mind?"}
-_FLAG = {"proposition": "k7m2p9x4c3ta", "kind": "split", "remark": "It says two things."}
-_OUTCOME = {"outcome": "accepted", "text": "Split into two rows."}
+
+class CommentIn(Shape):
+    """A message of the thread between you and the experts about one cell."""
+
+    proposition: Uid
+    dimension: Dimension
+    text: Annotated[str, MESSAGE]
+
+
+class FlagIn(Shape):
+    """A report that a proposition itself is wrong."""
+
+    proposition: Uid
+    kind: Annotated[str, Among(FlagKind.values)] = Field(description="What should be done with it.")
+    remark: Annotated[str, REMARK]
+
+
+class FlagFilter(Strict):
+    outcome = serializers.ChoiceField(["open", *OUTCOMES], required=False, help_text="Only flags that stand so.")
+
+
+class OutcomeIn(Shape):
+    """An answer to a flag; the table itself is changed on its own address."""
+
+    outcome: Annotated[str, Among(OUTCOMES)]
+    text: Reason = ""
+
+
+class CommentOut(serializers.ModelSerializer):
+    comment = serializers.CharField(source="uid")
+    proposition = serializers.CharField(source="proposition.uid")
+    by = serializers.CharField(source="author.username")
+
+    class Meta:
+        model = CellComment
+        fields = ("comment", "proposition", "dimension", "by", "text", "created_at")
+        read_only_fields = fields
+
+
+class FlagOut(serializers.ModelSerializer):
+    flag = serializers.CharField(source="uid")
+    proposition = serializers.CharField(source="proposition.uid")
+    story = serializers.CharField(source="proposition.table.story.uid")
+    number = serializers.IntegerField(source="proposition.table.story.number", help_text="The story's number.")
+    by = serializers.CharField(source="author.username")
+    outcome = serializers.ChoiceField(OUTCOMES, allow_blank=True, help_text="Empty while it waits.")
+    outcome_by = serializers.CharField(source="outcome_by.username", default=None, allow_null=True)
+    outcome_text = serializers.CharField(allow_blank=True)
+
+    class Meta:
+        model = PropositionFlag
+        fields = (
+            "flag", "story", "number", "proposition", "kind", "remark", "by", "created_at", "outcome", "outcome_by",
+            "outcome_at", "outcome_text",
+        )  # fmt: skip
+        read_only_fields = fields
 
 
 def _row(assignment: Assignment, uid: str) -> Proposition:
-    """Return a proposition of the story that is labelled. Raises CannotBeDone where it has no such one."""
+    """Return a proposition of the assignment's story. Raises CannotBeDone."""
     row = Proposition.objects.gold_of(assignment.story).filter(uid=uid).first()
     if row is None:
         raise CannotBeDone({"proposition": ["There is no such proposition in this story."]})
@@ -37,12 +94,7 @@ def _row(assignment: Assignment, uid: str) -> Proposition:
 
 
 class Comments(Listing):
-    @extend_schema(
-        operation_id="comments_list",
-        tags=["labelling"],
-        parameters=[SLUG, STORY],
-        responses=answers(CommentOut(many=True), 400),
-    )
+    @operation("comments_list", "labelling", STORY, answer=CommentOut(many=True), errors=(400,))
     def get(self, request: Request, slug: str, story: str) -> Response:
         """Your threads with the experts in a story that you label; nobody else's."""
         assignment = assignment_of(request.user, slug, story)
@@ -52,14 +104,12 @@ class Comments(Listing):
         ).select_related("proposition", "author")
         return self.page(rows.order_by("created_at", "id"), CommentOut)
 
-    @extend_schema(
-        operation_id="comments_add",
-        tags=["labelling"],
-        parameters=[SLUG, STORY, PARAMETER],
-        request={"application/json": CommentIn},
-        examples=[OpenApiExample("A question", value=_COMMENT, request_only=True)],
-        responses=answers(CommentOut, 403, *BODY, status=201),
-    )
+    @operation(
+        "comments_add", "labelling", STORY, PARAMETER, answer=CommentOut, errors=(403,), body=CommentIn, status=201,
+        examples={"A question": {
+            "proposition": "k7m2p9x4c3ta", "dimension": "order", "text": "Does “is angry” name a mind?",
+        }},
+    )  # fmt: skip
     def post(self, request: Request, slug: str, story: str) -> Response:
         """Says something about a cell to the experts. 422 where the proposition is not in the story."""
         assignment = assignment_of(request.user, slug, story)
@@ -73,12 +123,7 @@ class Comments(Listing):
 
 
 class OwnFlags(Listing):
-    @extend_schema(
-        operation_id="flags_own",
-        tags=["labelling"],
-        parameters=[SLUG, STORY],
-        responses=answers(FlagOut(many=True), 400),
-    )
+    @operation("flags_own", "labelling", STORY, answer=FlagOut(many=True), errors=(400,))
     def get(self, request: Request, slug: str, story: str) -> Response:
         """Your flags in a story that you label, with what became of them."""
         assignment = assignment_of(request.user, slug, story)
@@ -88,35 +133,24 @@ class OwnFlags(Listing):
         ).select_related("proposition__table__story", "author", "outcome_by")
         return self.page(rows.order_by("-created_at", "-id"), FlagOut)
 
-    @extend_schema(
-        operation_id="flags_add",
-        tags=["labelling"],
-        parameters=[SLUG, STORY, PARAMETER],
-        request={"application/json": FlagIn},
-        examples=[OpenApiExample("Two things in one row", value=_FLAG, request_only=True)],
-        responses=answers(FlagOut, 403, *BODY, status=201),
-    )
+    @operation(
+        "flags_add", "labelling", STORY, PARAMETER, answer=FlagOut, errors=(403,), body=FlagIn, status=201,
+        examples={"Two things in one row": {
+            "proposition": "k7m2p9x4c3ta", "kind": "split", "remark": "It says two things.",
+        }},
+    )  # fmt: skip
     def post(self, request: Request, slug: str, story: str) -> Response:
         """Says that a proposition itself is wrong. 422 where you said so of it already, or it is not in the story."""
         assignment = assignment_of(request.user, slug, story)
         posted = read_body(request, FlagIn)
-        row, kind = _row(assignment, posted.proposition), FlagKind(posted.kind)
-        try:
-            uid = made_once(
-                request, lambda: remarks.flag(by=request.user, proposition=row, kind=kind, remark=posted.remark).uid
-            )
-        except remarks.RemarkRefused as refusal:
-            raise CannotBeDone(str(refusal)) from refusal
+        flag = {"proposition": _row(assignment, posted.proposition), "kind": FlagKind(posted.kind)}
+        with refusing(remarks.RemarkRefused):
+            uid = made_once(request, lambda: remarks.flag(by=request.user, **flag, remark=posted.remark).uid)
         return Response(FlagOut(get_object_or_404(PropositionFlag, uid=uid)).data, status=201)
 
 
 class Flags(Listing):
-    @extend_schema(
-        operation_id="flags_list",
-        tags=["gold"],
-        parameters=[SLUG, FlagFilter],
-        responses=answers(FlagOut(many=True), 400, 403),
-    )
+    @operation("flags_list", "gold", FlagFilter, answer=FlagOut(many=True), errors=(400, 403))
     def get(self, request: Request, slug: str) -> Response:
         """Everybody's flags on propositions, those that wait first. Experts and admins; without stories that you still
         label."""
@@ -129,14 +163,10 @@ class Flags(Listing):
 
 
 class OneFlag(GenericAPIView):
-    @extend_schema(
-        operation_id="flags_decide",
-        tags=["gold"],
-        parameters=[SLUG, FLAG],
-        request={"application/json": OutcomeIn},
-        examples=[OpenApiExample("An answer", value=_OUTCOME, request_only=True)],
-        responses=answers(FlagOut, 403, 409, *BODY),
-    )
+    @operation(
+        "flags_decide", "gold", FLAG, answer=FlagOut, errors=(403, 409), body=OutcomeIn,
+        examples={"An answer": {"outcome": "accepted", "text": "Split into two rows."}},
+    )  # fmt: skip
     def post(self, request: Request, slug: str, flag: str) -> Response:
         """Accepts or declines a flag, with a word to whoever raised it; the table stays as it is. 409 where somebody
         did so before."""
@@ -144,8 +174,7 @@ class OneFlag(GenericAPIView):
         row = _flags(access).filter(uid=flag).first()
         if row is None:
             raise Http404("There is no such flag.")
-        answer = read_body(request, OutcomeIn)
-        outcome = {"outcome": answer.outcome, "text": answer.text}
+        outcome = read_body(request, OutcomeIn).model_dump()
         if not remarks.decide_flag(by=request.user, flag=row, now=timezone.now(), **outcome):
             raise Conflict("Somebody decided this flag before you; nothing was changed.")
         return Response(FlagOut(_flags(access).get(pk=row.pk)).data)

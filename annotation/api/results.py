@@ -5,30 +5,101 @@ from __future__ import annotations
 from django.http import Http404, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import ProjectAccess, check_aggregate, check_whole_gold, project_access
-from annotation.api.description import EXPORT_FORMAT, SLUG, answers
+from annotation.api.description import EXPORT_FORMAT, SLUG, answers, operation
 from annotation.api.shapes.corpus import StoryFilter
-from annotation.api.shapes.results import AgreementOut, AnnotatorsOut, ExportOptions
 from annotation.domain.formats import GOLD, STREAMED, VOTES
 from annotation.models import Role
 from annotation.services.gold_export import export_lines
-from core.api.fields import read_query
+from core.api.fields import Ends, Strict, read_query
 from core.plain import plain
 from core.views.pages import streamed
 
 
-class Agreement(GenericAPIView):
-    @extend_schema(
-        operation_id="agreement_read",
-        tags=["results"],
-        parameters=[SLUG, StoryFilter],
-        responses=answers(AgreementOut, 400, 403),
+class ExportOptions(Strict):
+    complete = serializers.ChoiceField(
+        ["true"], required=False, help_text=f"{GOLD.key}: only stories without an unlabelled cell."
     )
+    pseudonyms = serializers.ChoiceField(
+        ["true"], required=False, help_text=f"{VOTES.key}: annotators as A1, A2, … instead of user names."
+    )
+
+
+class _Share(serializers.FloatField):
+    def __init__(self, **kwargs) -> None:
+        super().__init__(allow_null=True, **kwargs)
+
+
+class IntervalsOut(serializers.Serializer):
+    strict = Ends()
+    pairwise = Ends()
+    fleiss_kappa = Ends()
+    krippendorff_alpha = Ends()
+    gwet_ac1 = Ends()
+
+
+class MeasureOut(serializers.Serializer):
+    """Shares are fractions; what is undefined is null, with a reason."""
+
+    cells = serializers.IntegerField()
+    agree = serializers.IntegerField()
+    strict = _Share()
+    pairwise = _Share()
+    fleiss_kappa = _Share()
+    krippendorff_alpha = _Share()
+    gwet_ac1 = _Share()
+    interval = IntervalsOut()
+    method = serializers.CharField()
+    reasons = serializers.DictField(child=serializers.CharField(), help_text="Why a figure or its interval is null.")
+    reason = serializers.CharField(required=False, help_text="The first of them.")
+
+
+class AgreementOut(serializers.Serializer):
+    stories = serializers.IntegerField()
+    propositions = serializers.IntegerField()
+    annotators = serializers.IntegerField()
+    incomplete = serializers.IntegerField(help_text="Cells that still wait for votes; they are not measured.")
+    overall = MeasureOut()
+    dimensions = serializers.DictField(child=MeasureOut())
+
+
+class PairOut(serializers.Serializer):
+    annotators = serializers.ListField(child=serializers.CharField(), min_length=2, max_length=2)
+    cells = serializers.IntegerField(help_text="Cells that both labelled.")
+    agree = serializers.IntegerField()
+    cohens_kappa = _Share(help_text="The mean over dimensions.")
+    reason = serializers.CharField(allow_null=True)
+
+
+class AgainstResolvedOut(serializers.Serializer):
+    annotator = serializers.CharField()
+    cells = serializers.IntegerField(help_text="Settled cells that the annotator labelled.")
+    agree = serializers.IntegerField()
+
+
+class AgainstOthersOut(AgainstResolvedOut):
+    cells = serializers.IntegerField(help_text="Cells that the annotator labelled and that are settled without them.")
+    votes = serializers.IntegerField(help_text="Settled by the other votes.")
+    expert = serializers.IntegerField(help_text="Settled by an expert.")
+    open = serializers.IntegerField(help_text="Not settled without the annotator; they do not count.")
+
+
+class AnnotatorsOut(serializers.Serializer):
+    """Agreement of annotators: by annotator, then by dimension."""
+
+    pairs = PairOut(many=True)
+    against_others = serializers.DictField(child=serializers.DictField(child=AgainstOthersOut()))
+    against_resolved = serializers.DictField(child=serializers.DictField(child=AgainstResolvedOut()))
+
+
+class Agreement(GenericAPIView):
+    @operation("agreement_read", "results", StoryFilter, answer=AgreementOut, errors=(400, 403))
     def get(self, request: Request, slug: str) -> Response:
         """Agreement between annotators over the cells that have all their votes. Experts and admins.
 
@@ -41,12 +112,7 @@ class Agreement(GenericAPIView):
 
 
 class Annotators(GenericAPIView):
-    @extend_schema(
-        operation_id="agreement_annotators",
-        tags=["results"],
-        parameters=[SLUG, StoryFilter],
-        responses=answers(AnnotatorsOut, 400, 403),
-    )
+    @operation("agreement_annotators", "results", StoryFilter, answer=AnnotatorsOut, errors=(400, 403))
     def get(self, request: Request, slug: str) -> Response:
         """Pairs of annotators, and each annotator against the settled labels by dimension. Experts and admins.
 
@@ -63,15 +129,11 @@ def _chosen(request: Request, slug: str) -> tuple[ProjectAccess, dict]:
     """The project, and the stories that the query asks for, if their figures may be shown to this person."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     chosen = read_query(request, StoryFilter)
-    _check_known(access, chosen)
-    check_aggregate(access, split=chosen.get("split"), category=chosen.get("category"))
-    return access, chosen
-
-
-def _check_known(access: ProjectAccess, chosen: dict) -> None:
     for name, rows in (("split", access.project.splits), ("category", access.project.categories)):
         if name in chosen and not rows.filter(name=chosen[name]).exists():
             raise Http404(f"{access.project.name} has no {name} {chosen[name]!r}.")
+    check_aggregate(access, split=chosen.get("split"), category=chosen.get("category"))
+    return access, chosen
 
 
 class JSONLines(BaseRenderer):
@@ -115,7 +177,6 @@ class Export(GenericAPIView):
         if kind not in STREAMED:
             raise Http404(f"There is no format {kind}; expected {' or '.join(STREAMED)}.")
         chosen = STREAMED[kind]
-        lines = export_lines(
-            access.project, chosen, complete_only="complete" in options, pseudonyms="pseudonyms" in options
-        )
+        flags = {"complete_only": "complete" in options, "pseudonyms": "pseudonyms" in options}
+        lines = export_lines(access.project, chosen, **flags)
         return streamed(lines, chosen.file_name(slug), f"{chosen.media_type}; charset=utf-8")

@@ -149,10 +149,10 @@ class Lanes(_Of):
         """
         row = self.story(request, slug, story)
         decisions = [entry.decision for entry in read_body(request, LaneRowsIn).changes]
-        decided: list[reconciliation.Decided] = []
+        decided: list[tuple[LaneRow, str]] = []
         now = timezone.now()
         _done(lambda: decided.extend(reconciliation.decide(by=request.user, story=row, decisions=decisions, now=now)))
-        return _lanes(request.user, row, {decision.row.uid for decision in decided if decision.quicker})
+        return _lanes(request.user, row, {stands.uid for stands, quicker in decided if quicker})
 
 
 class LaneLink(_Of):

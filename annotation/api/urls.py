@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import bulk, corpus, gold, invitations, prefill, remarks, results, tables, team, threads, voting
+from annotation.api import corpus, gold, people, prefill, remarks, results, tables, votes
 from core.api import converters  # noqa: F401 - registers the one of uids
 
 PROJECT = "v1/projects/<slug:slug>/"
@@ -21,28 +21,24 @@ urlpatterns = [
     path(f"{STORY}lanes/", tables.Lanes.as_view(), name="lanes"),
     path(f"{STORY}lanes/link/", tables.LaneLink.as_view(), name="link_lanes"),
     path(f"{STORY}lanes/actions/<slug:action>/", tables.LaneAction.as_view(), name="lanes_action"),
-    path(f"{STORY}votes/", voting.Votes.as_view(), name="votes"),
+    path(f"{STORY}votes/", votes.Votes.as_view(), name="votes"),
     path(f"{STORY}comments/", remarks.Comments.as_view(), name="comments"),
     path(f"{STORY}flags/", remarks.OwnFlags.as_view(), name="own_flags"),
     path(f"{PROJECT}flags/", remarks.Flags.as_view(), name="flags"),
     path(f"{PROJECT}flags/<uid:flag>/", remarks.OneFlag.as_view(), name="flag"),
-    path(f"{PROJECT}members/", team.Members.as_view(), name="members"),
-    path(f"{PROJECT}members/remove/", team.Removal.as_view(), name="remove_member"),
-    path(f"{PROJECT}invitations/", invitations.Invitations.as_view(), name="invitations"),
-    path(
-        f"{PROJECT}invitations/<int:invitation>/withdraw/",
-        invitations.Withdrawal.as_view(),
-        name="withdraw_invitation",
-    ),
-    path(f"{PROJECT}guidelines/", team.Guidelines.as_view(), name="guidelines"),
-    path(f"{PROJECT}assignments/", voting.Assignments.as_view(), name="assignments"),
+    path(f"{PROJECT}members/", people.Members.as_view(), name="members"),
+    path(f"{PROJECT}members/remove/", people.Removal.as_view(), name="remove_member"),
+    path(f"{PROJECT}invitations/", people.Invitations.as_view(), name="invitations"),
+    path(f"{PROJECT}invitations/<int:invitation>/withdraw/", people.Withdrawal.as_view(), name="withdraw_invitation"),
+    path(f"{PROJECT}guidelines/", people.Guidelines.as_view(), name="guidelines"),
+    path(f"{PROJECT}assignments/", votes.Assignments.as_view(), name="assignments"),
     path(f"{PROJECT}gold/", gold.Gold.as_view(), name="gold"),
-    path(f"{PROJECT}gold/majorities/", bulk.Majorities.as_view(), name="majorities"),
-    path(f"{PROJECT}gold/alike/", bulk.Alike.as_view(), name="alike"),
+    path(f"{PROJECT}gold/majorities/", gold.Majorities.as_view(), name="majorities"),
+    path(f"{PROJECT}gold/alike/", gold.Alike.as_view(), name="alike"),
     path(f"{PROJECT}gold/undo/", gold.Undo.as_view(), name="undo_decisions"),
     path(CELL, gold.OneCell.as_view(), name="cell"),
     path(f"{CELL}guideline/", gold.GuidelineCase.as_view(), name="file_case"),
-    path(f"{CELL}comments/", threads.Threads.as_view(), name="threads"),
+    path(f"{CELL}comments/", gold.Threads.as_view(), name="threads"),
     path(f"{PROJECT}agreement/", results.Agreement.as_view(), name="agreement"),
     path(f"{PROJECT}agreement/annotators/", results.Annotators.as_view(), name="annotators"),
     path(f"{PROJECT}export/<slug:kind>/", results.Export.as_view(), name="export"),

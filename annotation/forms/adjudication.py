@@ -7,7 +7,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotation.forms.values import LABEL, MESSAGE, NO_LABEL, OUTCOMES, REASON, REMARK
 from annotation.models import ErrorTag, Project
-from annotation.models.similar_cells import Kind
+from annotation.models.adjudication_queue import Kind
 from core.messages import gettext_noop
 from core.page_fields import LikeField
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from django import forms
 from django.utils.translation import gettext_lazy
 
@@ -12,15 +10,6 @@ SCOPES = [
     ("chosen", gettext_lazy("the stories ticked below")),
     ("all", gettext_lazy("all stories that the filter shows")),
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A member who can be assigned stories, and whether they are chosen."""
-
-    user: User
-    role: Role
-    chosen: bool
 
 
 class FilterForm(forms.Form):
@@ -85,15 +74,16 @@ class AssignForm(forms.Form):
         people.initial = [pk for pk, role in self._roles.items() if role == Role.ANNOTATOR]
 
     @property
-    def people(self) -> list[Candidate]:
-        """Each member; annotators come first, and are chosen before anybody chooses."""
+    def people(self) -> list[dict]:
+        """Each member as `user`, their `role`, and whether they are `chosen`; annotators come first, and are chosen
+        before anybody chooses."""
         chosen = {str(pk) for pk in self["annotators"].value() or ()}
         rows = [
-            Candidate(user, Role(self._roles[user.pk]), str(user.pk) in chosen)
+            {"user": user, "role": Role(self._roles[user.pk]), "chosen": str(user.pk) in chosen}
             for user in self.fields["annotators"].queryset
             if user.pk in self._roles
         ]
-        return sorted(rows, key=lambda row: (row.role.rank, row.user.username))
+        return sorted(rows, key=lambda row: (row["role"].rank, row["user"].username))
 
     @property
     def members(self) -> set[int]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from annotation.forms.values import Label, NoLabel, Reason, Tag
 from annotation.forms.votes import Dimension, Key, Uid
-from annotation.services.adjudication_bulk import MOST_ALIKE
+from annotation.services.adjudication import MOST_ALIKE
 from core.incoming.shapes import Counted, Moment, Shape, Within
 from core.messages import gettext_noop
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
-from decimal import Decimal
 from types import MappingProxyType
 
 from django import forms
@@ -20,20 +18,6 @@ LEVELS = [
     (3, gettext_lazy("3: stepwise sub-tasks")),
     (4, gettext_lazy("4: criteria, definitions and a worked example")),
 ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoundChoice:
-    """Choices of somebody for a round; `split` and `category` are empty for all stories, `level` is None for tables."""
-
-    kind: RoundKind
-    endpoint: Endpoint
-    level: int | None
-    split: str
-    category: str
-    budget: Decimal | None
-    reasoning_tokens: int | None
-    batch: bool
 
 
 class PrefillForm(forms.Form):
@@ -73,34 +57,16 @@ class PrefillForm(forms.Form):
             names = list(rows.values_list("name", flat=True))
             self.fields[name].choices = [("", gettext_lazy("All")), *((value, value) for value in names)]
 
-    @property
-    def choice(self) -> RoundChoice:
-        """The choice that a valid form holds."""
-        chosen = self.cleaned_data
-        return RoundChoice(
-            kind=RoundKind(chosen["kind"]),
-            endpoint=chosen["endpoint"],
-            level=chosen["level"],
-            split=chosen["split"],
-            category=chosen["category"],
-            budget=chosen["budget"],
-            reasoning_tokens=chosen["reasoning_tokens"],
-            batch=chosen["batch"],
-        )
-
     def clean(self) -> dict:
         cleaned = super().clean()
         if cleaned.get("kind") == RoundKind.TABLES:
             cleaned["level"] = None
         endpoint = cleaned.get("endpoint")
         if endpoint and "kind" in cleaned:
-            self._check_able(endpoint, cleaned["kind"])
+            try:
+                check_able(endpoint, cleaned["kind"])
+            except PrefillRefused as error:
+                self.add_error("endpoint", str(error))
         if cleaned.get("batch") and endpoint and not endpoint.batches:
             self.add_error("batch", gettext_lazy("{name} has no batch form.").format(name=endpoint.name))
         return cleaned
-
-    def _check_able(self, endpoint: Endpoint, kind: str) -> None:
-        try:
-            check_able(endpoint, kind)
-        except PrefillRefused as error:
-            self.add_error("endpoint", str(error))

@@ -3,7 +3,7 @@ refuses."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from annotation.models import ErrorTag, Role
 from core.incoming.shapes import SPACE, Among, Like
@@ -54,20 +54,3 @@ EMAIL = Like(
 )
 """What Django's own check takes, in a form that the API can describe: without quoted names and addresses of machines in
 brackets, and without white space and invisible characters that turn text."""
-
-
-def whole(described: dict[str, Any]) -> dict[str, Any]:
-    """Return a JSON Schema with the shapes that it names inside it."""
-    inner = described.pop("$defs", {})
-
-    def put(part: Any) -> Any:
-        if isinstance(part, list):
-            return [put(entry) for entry in part]
-        if not isinstance(part, dict):
-            return part
-        if "$ref" in part:
-            return put(inner[part["$ref"].rpartition("/")[2]])
-        return {name: put(value) for name, value in part.items()}
-
-    inlined: dict[str, Any] = put(described)
-    return inlined

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field, ValidationInfo, field_validator
 
 from annotation.forms.values import MAX_LABEL
-from annotation.services.votes import MAX_CHANGES, Change
+from annotation.services.votes import MAX_CHANGES
 from core import ids
 from core.incoming.misfit import refusal
 from core.incoming.shapes import Counted, Like, Moment, Shape, Within
@@ -87,10 +87,6 @@ class ChangeIn(Shape):
                 Sentence("{label} is not a label of {dimension}", label=repr(label), dimension=dimension),
             )
         return label
-
-    @property
-    def change(self) -> Change:
-        return Change(**self.__dict__)
 
 
 Changes = Annotated[list[ChangeIn], Counted(1, MAX_CHANGES)]

@@ -12,52 +12,6 @@ from django.db import migrations, models
 
 from core.new_tables import NewTables
 
-MARKS = {
-    "annotation_vote": ("proposition_id", "annotation_changedproposition", "proposition"),
-    "annotation_goldlabel": ("proposition_id", "annotation_changedproposition", "proposition"),
-    "annotation_proposition": ("table_id", "annotation_changedtable", "table"),
-}
-"""Table → the column whose value is marked as changed, and where."""
-EVENTS = {"INSERT": "NEW", "UPDATE": "NEW", "DELETE": "OLD"}
-
-# One writer at a time: a mark that is there holds for this change too, and the table of marks is opened to write only
-# where it is missing. No other table is named, so that SQLite lets that one be remade; a table that is remade loses
-# its triggers, which a test finds.
-SQLITE = """
-CREATE TRIGGER {table}_{event}_marks AFTER {event} ON {table}
-    WHEN NOT EXISTS (SELECT 1 FROM {marks} WHERE "{mark}" = {row}.{column})
-BEGIN
-    INSERT INTO {marks} ("{mark}") VALUES ({row}.{column});
-END
-"""
-# Every change has its own mark: one that another transaction left may be taken away while this one is not yet seen.
-POSTGRESQL = """
-CREATE FUNCTION {table}_{event}_marks() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    INSERT INTO {marks} ("{mark}") SELECT DISTINCT {column} FROM changed;
-    RETURN NULL;
-END $$;
-CREATE TRIGGER {table}_{event}_marks AFTER {event} ON {table}
-    REFERENCING {row} TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION {table}_{event}_marks();
-"""
-
-
-def make_triggers(apps, schema_editor):
-    statement = POSTGRESQL if schema_editor.connection.vendor == "postgresql" else SQLITE
-    for table, (column, marks, mark) in MARKS.items():
-        for event, row in EVENTS.items():
-            names = {"table": table, "event": event.lower(), "row": row, "column": column, "marks": marks, "mark": mark}
-            schema_editor.execute(statement.format(**names))
-
-
-def drop_triggers(apps, schema_editor):
-    for table in MARKS:
-        for event in map(str.lower, EVENTS):
-            if schema_editor.connection.vendor == "postgresql":
-                schema_editor.execute(f"DROP FUNCTION {table}_{event}_marks() CASCADE")
-            else:
-                schema_editor.execute(f"DROP TRIGGER {table}_{event}_marks")
-
 
 class Migration(migrations.Migration):
 
@@ -69,20 +23,6 @@ class Migration(migrations.Migration):
     ]
 
     operations = [NewTables([
-        migrations.CreateModel(
-            name='ChangedProposition',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('proposition', models.BigIntegerField(db_index=True)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='ChangedTable',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('table', models.BigIntegerField(db_index=True)),
-            ],
-        ),
         migrations.CreateModel(
             name='LogInCount',
             fields=[
@@ -397,16 +337,15 @@ class Migration(migrations.Migration):
             name='StoryCounts',
             fields=[
                 ('story', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='counts', serialize=False, to='annotation.story')),
-                ('propositions', models.PositiveIntegerField()),
-                ('unanimous', models.PositiveIntegerField()),
-                ('majority', models.PositiveIntegerField()),
-                ('adjudicated', models.PositiveIntegerField()),
-                ('open', models.PositiveIntegerField()),
-                ('disturbed', models.PositiveIntegerField()),
-                ('imported', models.PositiveIntegerField()),
-                ('unvoted', models.PositiveIntegerField()),
-                ('patterns', models.BinaryField()),
-                ('revision', models.BigIntegerField()),
+                ('propositions', models.PositiveIntegerField(default=0)),
+                ('unanimous', models.PositiveIntegerField(default=0)),
+                ('majority', models.PositiveIntegerField(default=0)),
+                ('adjudicated', models.PositiveIntegerField(default=0)),
+                ('open', models.PositiveIntegerField(default=0)),
+                ('disturbed', models.PositiveIntegerField(default=0)),
+                ('imported', models.PositiveIntegerField(default=0)),
+                ('unvoted', models.PositiveIntegerField(default=0)),
+                ('version', models.PositiveBigIntegerField(default=0)),
             ],
         ),
         migrations.AddField(
@@ -494,16 +433,6 @@ class Migration(migrations.Migration):
                 ('last', models.DateTimeField()),
                 ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='vote_counts', to=settings.AUTH_USER_MODEL)),
                 ('story', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='annotator_counts', to='annotation.story')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='StoryEntry',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=20)),
-                ('state', models.TextField()),
-                ('value', models.TextField()),
-                ('story', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='entries', to='annotation.story')),
             ],
         ),
         migrations.CreateModel(
@@ -793,10 +722,6 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=('story', 'annotator'), name='one_count_an_annotator'),
         ),
         migrations.AddConstraint(
-            model_name='storyentry',
-            constraint=models.UniqueConstraint(fields=('story', 'name'), name='one_entry_a_name'),
-        ),
-        migrations.AddConstraint(
             model_name='suggestedrow',
             constraint=models.UniqueConstraint(fields=('story', 'number'), name='one_suggested_row_a_number'),
         ),
@@ -828,4 +753,4 @@ class Migration(migrations.Migration):
             model_name='voteevent',
             constraint=models.UniqueConstraint(fields=('annotator', 'idempotency_key'), name='one_event_a_key'),
         ),
-    ]), migrations.RunPython(make_triggers, drop_triggers)]
+    ])]

@@ -14,7 +14,7 @@ from annotation.models.belief_table import (
     TableKind,
 )
 from annotation.models.claim import Claim
-from annotation.models.counts import AnnotatorCounts, ChangedProposition, ChangedTable, StoryCounts, StoryEntry
+from annotation.models.counts import AnnotatorCounts, StoryCounts
 from annotation.models.draft import DraftEvent, DraftRow, Origin
 from annotation.models.gold import ErrorTag, GoldEvent, GoldLabel, Method
 from annotation.models.label_schema import LabelSchema, SchemaUnknown, schema_of
@@ -35,8 +35,6 @@ __all__ = [
     "BeliefTable",
     "Category",
     "CellComment",
-    "ChangedProposition",
-    "ChangedTable",
     "Claim",
     "DraftEvent",
     "DraftRow",
@@ -65,7 +63,6 @@ __all__ = [
     "Split",
     "Story",
     "StoryCounts",
-    "StoryEntry",
     "SuggestedRow",
     "Suggestion",
     "TableKind",

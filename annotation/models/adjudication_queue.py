@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple
 
 from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Subquery
 
+from annotation.domain.gold_votes import from_json
 from annotation.models.belief_table import CellComment
+from annotation.models.claim import Claim
 from annotation.models.gold import GoldLabel, Method
 from annotation.models.project import Project
 from annotation.models.story import Story
@@ -27,18 +29,9 @@ STATUSES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class StoryInQueue:
-    """A story with cells of a queue; `lowest` is the smallest agreement among them, 1 where they have no votes."""
-
-    story: int
-    number: int
-    lowest: float
-    cells: int
-
-    @property
-    def place(self) -> tuple[float, int]:
-        return self.lowest, self.number
+Group = tuple[int, int, float, int]
+"""A story with cells of a queue: its id, its number, the smallest agreement among the cells (1 without votes), and the
+number of cells."""
 
 
 def of_project(project: Project | int) -> QuerySet[GoldLabel]:
@@ -90,31 +83,21 @@ def _both_voted(rows: QuerySet, pair: str) -> QuerySet:
     return rows.filter(Exists(here.filter(label=first)), Exists(here.filter(label=second)))
 
 
-def by_story(rows: QuerySet, project: Project) -> list[StoryInQueue]:
+def by_story(rows: QuerySet, project: Project) -> list[Group]:
     """Return the stories of `cells`, lowest agreement first, then in story order."""
     numbers = dict(Story.objects.filter(project=project).order_by().values_list("id", "number"))
     counted = (
         rows.order_by().values_list("proposition__table__story_id").annotate(lowest=Min("agreement"), cells=Count("id"))
     )
-    stories = [
-        StoryInQueue(story, numbers[story], 1.0 if lowest is None else lowest, count)
-        for story, lowest, count in counted
-    ]
-    return sorted(stories, key=lambda story: story.place)
+    groups = [(story, numbers[story], 1.0 if low is None else low, count) for story, low, count in counted]
+    return sorted(groups, key=lambda group: (group[2], group[1]))
 
 
-class Left(NamedTuple):
-    """How many cells are to be decided, and how many an expert decided."""
-
-    todo: int = 0
-    decided: int = 0
-
-
-def left(project: Project) -> dict[str, Left]:
-    """Return what is left, by dimension."""
+def left(project: Project) -> dict[str, dict[str, int]]:
+    """Return by dimension the numbers of cells to decide (`todo`) and of those that an expert decided (`decided`)."""
     rows = of_project(project).filter(method__in=[Method.OPEN, Method.ADJUDICATED]).order_by()
     counted = rows.values("dimension").annotate(todo=Count("id", filter=TODO), every=Count("id"))
-    return {row["dimension"]: Left(row["todo"], row["every"] - row["todo"]) for row in counted}
+    return {row["dimension"]: {"todo": row["todo"], "decided": row["every"] - row["todo"]} for row in counted}
 
 
 def not_voted_on(rows: QuerySet, expert) -> QuerySet:
@@ -188,3 +171,46 @@ def overruled(project: Project, annotator, *, unfinished: Iterable[int]) -> Quer
         .select_related("proposition__table__story")
         .order_by("-decided_at", "-id")
     )
+
+
+BETWEEN = "|"
+
+
+class Kind(NamedTuple):
+    """Kind of cells that are alike: what they have in common; `votes` are the labels, sorted, with a bar between."""
+
+    dimension: str
+    votes: str
+
+    @property
+    def labels(self) -> list[str]:
+        return self.votes.split(BETWEEN)
+
+
+Place = tuple[int, int, int]
+"""Place of a cell in the order of stories and their rows: story number, position, and the id of its gold label."""
+
+
+def kind_of(dimension: str, votes: Iterable[dict]) -> Kind:
+    return Kind(dimension, BETWEEN.join(sorted(vote.label for vote in from_json(votes))))
+
+
+def open_to(project: Project, expert, *, unfinished: Iterable[int], now: datetime, dimension: str = "") -> QuerySet:
+    """Return the open cells that the expert may decide: without those that the expert voted on, of stories that the
+    expert still labels, and of stories that another expert has claimed."""
+    rows = cells(project, unfinished=unfinished, status="open", dimension=dimension)
+    taken = Claim.objects.of_others(expert, project, now).values("story_id")
+    return not_voted_on(rows, expert).exclude(proposition__table__story__in=taken).order_by()
+
+
+def kinds(rows: QuerySet) -> Counter[Kind]:
+    """Return how many of the cells are of each kind."""
+    return Counter(kind_of(*row) for row in rows.values_list("dimension", "votes"))
+
+
+def places(rows: QuerySet, kind: Kind) -> list[Place]:
+    """Return the cells of a kind, in the order of stories and their rows."""
+    listed = rows.filter(dimension=kind.dimension).values_list(
+        "votes", "proposition__table__story__number", "proposition__position", "id"
+    )
+    return sorted(tuple(place) for votes, *place in listed if kind_of(kind.dimension, votes) == kind)

@@ -44,22 +44,17 @@ class GoldQuerySet(models.QuerySet):
     # The transitions. Only services/gold.py calls those that write an event.
 
     def settle(self, fields: Sequence[str], rows: Sequence[Sequence[Any]]) -> int:
-        """Write the labels that a rule gives cells, settled or open. `fields` names the columns of `rows`, cell and
-        revision among them.
+        """Write the labels that a rule gives cells, settled or open. `fields` names the columns of `rows`.
 
-        Returns how many were written: a label that is there is replaced only where the row's revision follows the one
-        in the table.
+        Returns the number of written labels: an existing one is replaced only by the revision that follows it.
         """
-        return self._put(fields, rows)
-
-    def decide(self, fields: Sequence[str], rows: Sequence[Sequence[Any]]) -> int:
-        """Write experts' decisions, under the conditions of `settle`. Returns how many were written."""
-        return self._put(fields, rows)
-
-    def _put(self, fields: Sequence[str], rows: Sequence[Sequence[Any]]) -> int:
         cell = ("proposition_id", "dimension")
         rest = [name for name in fields if name not in cell]
         return write_few(self.model, fields, rows, unique=cell, update=rest, follows="revision")
+
+    def decide(self, fields: Sequence[str], rows: Sequence[Sequence[Any]]) -> int:
+        """Write experts' decisions, under the conditions of `settle`."""
+        return self.settle(fields, rows)
 
     def remove(self, labels: Sequence[GoldLabel]) -> int:
         """Remove labels whose votes are no longer all in, each at the revision that was read. Returns how many were

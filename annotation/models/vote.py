@@ -5,13 +5,17 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.append_only import AppendOnlyModel
-from annotation.models.belief_table import Proposition
+from annotation.models.belief_table import Proposition, TableKind
 
 
 class VoteQuerySet(models.QuerySet):
     def cast(self) -> VoteQuerySet:
         """Votes that stand: withdrawn ones keep their row with an empty label."""
         return self.exclude(label="")
+
+    def on_gold(self) -> VoteQuerySet:
+        """Votes on propositions that are in their story's gold table now."""
+        return self.filter(proposition__table__kind=TableKind.GOLD, proposition__removed_at__isnull=True)
 
 
 class Vote(models.Model):

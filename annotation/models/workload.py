@@ -46,7 +46,7 @@ class StoryWork:
         return not self.finished and self.cells > 0
 
 
-def of_annotator(project: Project, annotator, dimensions: int) -> list[StoryWork]:
+def of_annotator(project: Project, annotator) -> list[StoryWork]:
     """Return the work of each active assignment, unfinished ones first."""
     assignments = list(
         Assignment.objects.active()
@@ -59,6 +59,7 @@ def of_annotator(project: Project, annotator, dimensions: int) -> list[StoryWork
     if not assignments:
         return []
     cast, now = _cast_by_story(project, annotator), timezone.now()
+    dimensions = len(project.schema.dimensions)
     works = [_work_of(assignment, cast.get(assignment.story_id, 0), dimensions, now) for assignment in assignments]
     return sorted(works, key=lambda work: (work.finished, work.story.number))
 
@@ -82,12 +83,8 @@ def _cast_by_story(project: Project, annotator) -> dict[int, int]:
 _CAST_BY_STORY = Read[tuple[int, int]](
     lambda given: (
         Vote.objects.cast()
-        .filter(
-            annotator_id=given.annotator,
-            proposition__table__story__project_id=given.project,
-            proposition__table__kind="gold",
-            proposition__removed_at__isnull=True,
-        )
+        .on_gold()
+        .filter(annotator_id=given.annotator, proposition__table__story__project_id=given.project)
         .values_list("proposition__table__story_id")
         .annotate(Count("id"))
         .order_by()

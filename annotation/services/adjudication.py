@@ -1,16 +1,20 @@
-"""Experts' decisions on single cells: deciding, deciding again, taking back, filing for the guideline."""
+"""Experts' decisions on cells, one or many: deciding, deciding again, taking back, filing for the guideline."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
 
 from annotation.domain.gold_votes import GoldVote, from_json
+from annotation.domain.ordering import plurality
 from annotation.models import (
+    Claim,
     ErrorTag,
     GoldEvent,
     GoldLabel,
@@ -19,13 +23,19 @@ from annotation.models import (
     Proposition,
     Story,
     User,
+    Vote,
     adjudication_queue,
     workload,
 )
 from annotation.services import audit, claims
-from annotation.services.gold import Change, ChangedMeanwhile, State, decided, write_gold
-from annotation.services.resolution import Cell, differ, settled, votes_of
+from annotation.services.decisions import histories, standing_decisions
+from annotation.services.gold import Cell, Change, ChangedMeanwhile, decided, differ, settled, votes_of, write_gold
 from core.joints import listed
+
+BULK_REASON = "bulk: plurality accepted"
+BATCH = 500
+MOST_ALIKE = 500
+"""Cells that are decided alike in one transaction: annotators who save meanwhile wait for it."""
 
 
 class AdjudicationRefused(ValueError):
@@ -96,13 +106,16 @@ def adjudicate(
     check_values(project, dimension, label, error_tag)
     gold = _lock(proposition, dimension)
     check_independence(by=by, proposition=proposition, dimension=dimension)
-    seen = _is_at(gold, revision, row) or _own_with(gold, by, replaces)
+    at, pk = (gold.revision, gold.pk) if gold else (0, 0)
+    # A browser whose answer was lost knows only the label of the expert's own decision.
+    seen = (at == revision and row in (None, pk)) or (_own(gold, by) and bool(replaces) and gold.label == replaces)
     acknowledged = seen or (replaces is not None and _own(gold, by))
     if acknowledged and gold is not None and _stands(gold, by, label, reason, error_tag, guideline_flag):
         return gold
     if not seen:
         raise DecidedMeanwhile(gold)
-    if gold is not None and _decided(gold) and replaces is not None and gold.label not in (label, replaces):
+    is_decided = gold is not None and gold.method == Method.ADJUDICATED
+    if is_decided and replaces is not None and gold.label not in (label, replaces):
         raise AsksFirst(gold)
     check_claim(by=by, story=proposition.table.story, now=now)
     cell = proposition.pk, dimension
@@ -112,31 +125,27 @@ def adjudicate(
         # Confirming a decision keeps the first expert's reason.
         reason, error_tag = reason or gold.reason, error_tag or gold.error_tag
     remarks = {"reason": reason, "error_tag": error_tag, "guideline_flag": guideline_flag}
-    after = decided(label, by=by, at=now, votes=votes, project=project, **remarks)
-    return _write(proposition, Change(*cell, gold, after, votes), by=by, now=now)
-
-
-def _decided(gold: GoldLabel) -> bool:
-    return gold.method == Method.ADJUDICATED
+    after = decided(cell, label, by=by, at=now, votes=votes, project=project, before=gold, **remarks)
+    try:
+        write_gold([Change(cell, gold, after, votes)], project=project, by=by, now=now)
+    except ChangedMeanwhile as error:
+        raise DecidedMeanwhile(_gold_label(proposition, dimension)) from error
+    return _gold_label(proposition, dimension)
 
 
 def _own(gold: GoldLabel | None, by: User) -> bool:
-    return gold is not None and _decided(gold) and gold.decided_by_id == by.pk
-
-
-def _own_with(gold: GoldLabel | None, by: User, label: str | None) -> bool:
-    """Return whether the expert's own decision for this label stands: what a browser without an answer knows of it."""
-    return gold is not None and bool(label) and _own(gold, by) and gold.label == label
-
-
-def _is_at(gold: GoldLabel | None, revision: int, row: int | None) -> bool:
-    return (gold.revision if gold else 0) == revision and (row is None or (gold.pk if gold else 0) == row)
+    return gold is not None and gold.method == Method.ADJUDICATED and gold.decided_by_id == by.pk
 
 
 def _stands(gold: GoldLabel, by: User, label: str, reason: str, error_tag: str, filed: bool | None) -> bool:
     """Return whether a decision would add nothing to what stands. Confirming another expert's decision may leave its
     reason and tag out."""
-    if not _decided(gold) or gold.disturbed or gold.label != label or filed not in (None, gold.guideline_flag):
+    if (
+        gold.method != Method.ADJUDICATED
+        or gold.disturbed
+        or gold.label != label
+        or filed not in (None, gold.guideline_flag)
+    ):
         return False
     pairs = (reason, gold.reason), (error_tag, gold.error_tag)
     return all(new == old or (not new and gold.decided_by_id != by.pk) for new, old in pairs)
@@ -200,10 +209,12 @@ def undo_decisions(*, by: User, project: Project, cells: Mapping[Cell, int], now
         if not _own(gold, by):
             _check_notified(by, project, cell)
             raise AdjudicationRefused(gettext("Only your own decision can be taken back."))
-        earlier = standing_decisions(events)[-2:-1]
-        standing = votes[cell]
-        after = _restored(earlier[0], standing, project) if earlier else settled(project, cell[1], standing, now)
-        changes.append(Change(*cell, gold, after, standing, undoes=revision))
+        earlier, standing = standing_decisions(events)[-2:-1], votes[cell]
+        if earlier:
+            after = _restored(earlier[0], gold, standing, project)
+        else:
+            after = settled(cell, votes=standing, project=project, before=gold, now=now)
+        changes.append(Change(cell, gold, after, standing, undoes=revision))
     write_gold(changes, project=project, by=by, now=now)
 
 
@@ -213,14 +224,6 @@ def _check_notified(by: User, project: Project, cell: Cell) -> None:
     story = Proposition.objects.select_related("table__story").get(pk=cell[0]).table.story
     story.project = project
     check_finished(by=by, story=story)
-
-
-def histories(propositions: Iterable[int]) -> dict[Cell, list[GoldEvent]]:
-    """Return the events of the cells of these propositions, oldest first."""
-    past: dict[Cell, list[GoldEvent]] = defaultdict(list)
-    for event in GoldEvent.objects.filter(proposition__in=set(propositions)).select_related("by").order_by("id"):
-        past[event.proposition_id, event.dimension].append(event)
-    return past
 
 
 @transaction.atomic
@@ -290,50 +293,132 @@ def _lock(proposition: Proposition, dimension: str) -> GoldLabel | None:
     return _gold_label(proposition, dimension)
 
 
-def _write(proposition: Proposition, change: Change, *, by: User, now: datetime) -> GoldLabel | None:
-    """Return what stands now, None where nothing does. Raises DecidedMeanwhile where the label is not the one that was
-    seen."""
-    try:
-        write_gold([change], project=proposition.table.story.project, by=by, now=now)
-    except ChangedMeanwhile as error:
-        raise DecidedMeanwhile(_gold_label(proposition, change.dimension)) from error
-    return _gold_label(proposition, change.dimension)
-
-
-def standing_decisions(history: Iterable[GoldEvent]) -> list[GoldEvent]:
-    """The decisions that stand on one another in a cell, oldest first; the last one is in force. `history` are its
-    events in order.
-
-    A decision by the same expert for the same label on the same votes only amends reason and tag: it takes the place of
-    the one before.
-    """
-    standing: list[GoldEvent] = []
-    for event in history:
-        if event.undoes is not None:
-            standing[-1:] = []
-        elif event.after_method != Method.ADJUDICATED:
-            standing.clear()
-        elif standing and _amends(standing[-1], event):
-            standing[-1] = event
-        else:
-            standing.append(event)
-    return standing
-
-
-def _amends(before: GoldEvent, after: GoldEvent) -> bool:
-    return (before.by_id, before.after, before.votes) == (after.by_id, after.after, after.votes)
-
-
-def _restored(event: GoldEvent, votes: list[GoldVote], project: Project) -> State:
+def _restored(event: GoldEvent, before: GoldLabel, votes: list[GoldVote], project: Project) -> GoldLabel:
     """Return the decision of `event`, on the votes it was made on; `votes` are those that stand now."""
-    decided_on = from_json(event.votes)
+    cell, decided_on = (event.proposition_id, event.dimension), from_json(event.votes)
     after = decided(
-        event.after,
-        by=event.by,
-        at=event.at,
-        votes=decided_on,
-        project=project,
-        reason=event.reason,
-        error_tag=event.error_tag,
+        cell, event.after, by=event.by, at=event.at, votes=decided_on, project=project, before=before,
+        reason=event.reason, error_tag=event.error_tag,
+    )  # fmt: skip
+    after.rule_version, after.disturbed = event.rule_version, differ(decided_on, votes)
+    return after
+
+
+def _open(cells: QuerySet[GoldLabel], by: User) -> QuerySet[GoldLabel]:
+    own_votes = Vote.objects.filter(
+        annotator=by, proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension")
     )
-    return after._replace(rule_version=event.rule_version, disturbed=differ(decided_on, votes))
+    return cells.filter(method=Method.OPEN).order_by().annotate(voted=Exists(own_votes))
+
+
+def preview(*, by: User, cells: QuerySet[GoldLabel]) -> dict[str, Any]:
+    """Return the effect of `accept_plurality` on `cells`: {total, by_dimension, tied, voted_on}. The last two count
+    open cells that stay, because no label leads or because the expert voted on them."""
+    by_dimension: Counter[str] = Counter()
+    tied = voted_on = 0
+    for dimension, votes, voted in _open(cells, by).values_list("dimension", "votes", "voted"):
+        if voted:
+            voted_on += 1
+        elif plurality([vote.label for vote in from_json(votes)]) is None:
+            tied += 1
+        else:
+            by_dimension[dimension] += 1
+    return {"total": by_dimension.total(), "by_dimension": by_dimension, "tied": tied, "voted_on": voted_on}
+
+
+def accept_plurality(
+    *, by: User, project: Project, cells: QuerySet[GoldLabel], seen_until: datetime, now: datetime
+) -> int:
+    """Adjudicate each open cell among `cells` in which one label has more votes than any other; return how many.
+
+    Left as they are: decided cells, ties, cells on which `by` ever voted, stories that another expert has claimed, and
+    cells that changed after `seen_until`, the time of the preview. Works in batches, each atomic, so that annotators
+    who save meanwhile wait for a moment only; doing it again after an interruption does the rest.
+    """
+    taken = Claim.objects.of_others(by, project, now).values("story_id")
+    acceptable = _open(cells, by).filter(voted=False, decided_at__lte=seen_until)
+    rows = acceptable.exclude(proposition__table__story__in=taken).order_by("proposition_id")
+    pairs = list(rows.values_list("pk", "proposition_id"))
+    batches = (pairs[start : start + BATCH] for start in range(0, len(pairs), BATCH))
+    return sum(_accept_batch(by, project, batch, seen_until, now) for batch in batches)
+
+
+@transaction.atomic
+def _accept_batch(by: User, project: Project, batch: list[tuple[int, int]], seen_until: datetime, now: datetime) -> int:
+    lock_propositions(proposition for _, proposition in batch)  # then read again: a vote may have changed a cell since
+    standing = GoldLabel.objects.filter(pk__in=[pk for pk, _ in batch], method=Method.OPEN, decided_at__lte=seen_until)
+    changes = []
+    for gold in standing.order_by("proposition_id", "dimension"):
+        label = plurality([vote.label for vote in from_json(gold.votes)])
+        if label is not None:
+            changes.append(_on_same_votes(gold, label, by=by, at=now, project=project, reason=BULK_REASON))
+    write_gold(changes, project=project, by=by, now=now)
+    return len(changes)
+
+
+def _on_same_votes(gold: GoldLabel, label: str, **decision: Any) -> Change:
+    cell, votes = (gold.proposition_id, gold.dimension), from_json(gold.votes)
+    return Change(cell, gold, decided(cell, label, votes=votes, before=gold, **decision), votes)
+
+
+@transaction.atomic
+def decide_alike(
+    *,
+    by: User,
+    project: Project,
+    cells: Mapping[Cell, int],
+    label: str,
+    reason: str,
+    now: datetime,
+    error_tag: str = "",
+) -> None:
+    """Decide all these open cells by one label, each with the reason, or none of them; `cells` has the revision of each
+    that the expert saw.
+
+    Raises AdjudicationRefused if one of them is no longer open, or not as it was seen, if the expert voted on one or
+    still labels its story, if another expert has claimed a story, and without a reason.
+    """
+    if not reason.strip():
+        raise AdjudicationRefused(gettext("Say why: cells that are decided together need a reason."))
+    if not 1 <= len(cells) <= MOST_ALIKE:
+        raise AdjudicationRefused(
+            gettext("Between 1 and {most_alike} cells are decided at once, and {cells} were given.").format(
+                most_alike=MOST_ALIKE, cells=len(cells)
+            )
+        )
+    for dimension in {dimension for _, dimension in cells}:
+        check_values(project, dimension, label, error_tag)
+    propositions = {proposition for proposition, _ in cells}
+    lock_propositions(propositions)
+    rows = adjudication_queue.of_project(project).filter(proposition__in=propositions, method=Method.OPEN)
+    standing = {(gold.proposition_id, gold.dimension): gold for gold in rows.select_related("proposition__table")}
+    _check_alike(by, project, cells, standing, now)
+    decision = {"by": by, "at": now, "project": project, "reason": reason.strip(), "error_tag": error_tag}
+    try:
+        changes = [_on_same_votes(standing[cell], label, **decision) for cell in sorted(cells)]
+        write_gold(changes, project=project, by=by, now=now)
+    except ChangedMeanwhile as error:
+        raise AdjudicationRefused(gettext("One of the cells changed meanwhile; nothing was decided.")) from error
+
+
+def _check_alike(
+    by: User, project: Project, cells: Mapping[Cell, int], standing: Mapping[Cell, GoldLabel], now: datetime
+) -> None:
+    changed = sum(cell not in standing or standing[cell].revision != revision for cell, revision in cells.items())
+    if changed:
+        raise AdjudicationRefused(
+            gettext("{changed} of the {cells} cells changed meanwhile; nothing was decided.").format(
+                changed=changed, cells=len(cells)
+            )
+        )
+    if not adjudication_queue.voted_on(by, {proposition for proposition, _ in cells}).isdisjoint(cells):
+        raise AdjudicationRefused(gettext("You voted on one of these cells yourself; nothing was decided."))
+    stories = {standing[cell].proposition.table.story_id for cell in cells}
+    if stories & workload.unfinished(project, by):
+        raise AdjudicationRefused(gettext("You still label one of these stories yourself; nothing was decided."))
+    for claim in Claim.objects.of_others(by, project, now).filter(story__in=stories)[:1]:
+        raise AdjudicationRefused(
+            gettext("{shown_name} decides one of these stories now; nothing was decided.").format(
+                shown_name=claim.expert.shown_name
+            )
+        )

@@ -29,13 +29,13 @@ from annotation.domain.resolution import UnknownRule, check_rule
 from annotation.domain.schema import Schema
 from annotation.domain.schema_files import BadSchema, schema_of_document
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.models import AnnotatorCounts, Membership, Project, Role, StoryCounts, StoryEntry, User
+from annotation.models import AnnotatorCounts, Membership, Project, Role, StoryCounts, User
 from annotation.services import audit
 from annotation.services.accounts import checked_name
 from annotation.services.archive_sections import NAMED, Section, check_further, files, section_names, tables
 from annotation.services.archive_values import BadValue, Here, values_of
 from annotation.services.corpus_import import SLUG
-from annotation.services.counts import forget_deleted, refresh
+from annotation.services.counts import recount_project
 from annotation.services.imported_annotators import make_imported
 from annotation.services.schemas import SchemaRefused, is_here, take_schema
 from annotation.services.short_writes import ShortWrites
@@ -213,7 +213,7 @@ class _Import:
                 discard_project(self.project)
             raise
         self.writes.tell_planner(*{section.model for section in others})
-        refresh(self.project)
+        recount_project(self.project)
         return {name: counts[name] for name in section_names()}
 
     def _make_project(self, section: Section) -> None:
@@ -331,13 +331,12 @@ class _Import:
 def discard_project(project: Project) -> None:
     """Delete a project that was never opened, in short transactions."""
     writes = ShortWrites()
-    for counts in (AnnotatorCounts, StoryEntry, StoryCounts):
+    for counts in (AnnotatorCounts, StoryCounts):
         counts.objects.filter(story__project=project).delete()
     for section in reversed(tables()):
         if section.model is Project:
             _discard(writes, User, User.objects.filter(imported_into=project))
         _discard(writes, section.model, section.rows(project))
-    forget_deleted()
 
 
 def _discard(writes: ShortWrites, model: type[models.Model], rows: models.QuerySet) -> None:

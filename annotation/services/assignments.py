@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from datetime import date, datetime
 
 from django.db import IntegrityError, transaction
@@ -19,17 +18,9 @@ from annotation.domain.assignment import Plan, PlanError, plan
 from annotation.domain.pace import is_over
 from annotation.models import AnnotatorCounts, Assignment, Project, Story, StoryCounts, User, Vote, VoteEvent
 from annotation.services import audit
-from annotation.services.counts import refresh
-from annotation.services.resolution import resolve_cells
+from annotation.services.gold import resolve_cells
 from annotation.services.splits import NO_SEED, SEEDS
-
-
-@dataclass(frozen=True, slots=True)
-class Assigned:
-    """`created` assignments were made; `taken` were planned, but someone else was quicker."""
-
-    created: int
-    taken: int
+from core.plain import Json
 
 
 def stories_to_assign(
@@ -66,26 +57,14 @@ def assignments_at(stories: QuerySet[Story], *, annotators: Iterable[User | int]
     return Assignment.objects.active().filter(story__in=stories.order_by().values("pk"), annotator__in=annotators)
 
 
-@dataclass(frozen=True, slots=True)
-class Foreseen:
-    """Consequences of a release: how many assignments of each person it ends, by shown name, and how many votes it
-    withdraws."""
-
-    loads: tuple[tuple[User, int], ...]
-    votes: int
-
-    @property
-    def count(self) -> int:
-        return sum(count for _, count in self.loads)
-
-
-def foreseen(assignments: QuerySet[Assignment]) -> Foreseen:
-    """Return what a release of these assignments would do; nothing is changed."""
+def foreseen(assignments: QuerySet[Assignment]) -> Json:
+    """Return the consequences of a release: the `count` of assignments that it ends, with (person, count) in order of
+    shown name as `loads`, and how many `votes` it withdraws."""
     here = assignments.filter(annotator=OuterRef("annotator"), story=OuterRef("story")).order_by()
     votes = AnnotatorCounts.objects.filter(Exists(here)).aggregate(votes=Coalesce(Sum("cells"), 0))
     count_of = dict(assignments.order_by().values_list("annotator").annotate(Count("pk")))
     people = sorted(User.objects.filter(pk__in=count_of), key=lambda person: person.shown_name)
-    return Foreseen(tuple((person, count_of[person.pk]) for person in people), votes["votes"])
+    return votes | {"loads": [(person, count_of[person.pk]) for person in people], "count": sum(count_of.values())}
 
 
 def plan_assignments(
@@ -99,7 +78,6 @@ def plan_assignments(
     """
     if seed not in SEEDS:
         raise PlanError(NO_SEED)
-    refresh(project)
     counts = StoryCounts.objects.filter(story__project=project)
     weight_of = dict(counts.values_list("story_id", "propositions"))
     used = set(project.stories.in_use().order_by().values_list("id", flat=True)).intersection(stories)
@@ -121,10 +99,10 @@ def assign(
     assignments: Collection[tuple[int, int]],
     seed: int | None = None,
     due: date | None = None,
-) -> Assigned:
+) -> int:
     """Create the assignments, to be finished by the end of `due`. Each takes the lowest free slot; a slot that someone
     else took meanwhile is tried again, and a story that is full by then is left as it is: the database, not this
-    function, keeps the overlap. Raises DayHasPassed.
+    function, keeps the overlap. Returns the number created. Raises DayHasPassed.
     """
     check_due(due)
     taken: dict[int, set[int]] = defaultdict(set)
@@ -140,7 +118,7 @@ def assign(
         )
         details = {"assignments": created, "seed": seed} | ({"due": due.isoformat()} if due else {})
         audit.record(by=by, project=project, action="assignment.created", target=", ".join(people), **details)
-    return Assigned(created, len(assignments) - created)
+    return created
 
 
 def _assign_one(
@@ -153,14 +131,9 @@ def _assign_one(
         try:
             with transaction.atomic():
                 Assignment.objects.create(
-                    story_id=story,
-                    annotator_id=annotator,
-                    slot=slot,
-                    overlap=project.overlap,
-                    seed=seed,
-                    due=due,
+                    story_id=story, annotator_id=annotator, slot=slot, overlap=project.overlap, seed=seed, due=due,
                     assigned_by=by,
-                )
+                )  # fmt: skip
             return True
         except IntegrityError:
             if Assignment.objects.active().filter(story_id=story, annotator_id=annotator).exists():
@@ -222,31 +195,18 @@ def release(*, by: User | None, assignment: Assignment, now: datetime) -> int:
     )
     events = []
     for vote in votes:
-        idempotency_key = f"release-{uuid.uuid4().hex}"
+        key, cell = f"release-{uuid.uuid4().hex}", (vote.proposition_id, vote.dimension)
+        named = {"proposition_id": cell[0], "dimension": cell[1], "annotator_id": vote.annotator_id}
+        moments = {"changed_at": now, "received_at": now}
         events.append(
-            VoteEvent(
-                proposition_id=vote.proposition_id,
-                annotator_id=vote.annotator_id,
-                dimension=vote.dimension,
-                label="",
-                previous=vote.label,
-                idempotency_key=idempotency_key,
-                changed_at=now,
-                received_at=now,
-                origin="release",
-            )
+            VoteEvent(**named, **moments, label="", previous=vote.label, idempotency_key=key, origin="release")
         )
-        vote.label, vote.changed_at, vote.idempotency_key = "", now, idempotency_key
+        vote.label, vote.changed_at, vote.idempotency_key = "", now, key
     Vote.objects.bulk_update(votes, ["label", "changed_at", "idempotency_key"], batch_size=500)
     VoteEvent.objects.bulk_create(events)
     cells = {(vote.proposition_id, vote.dimension) for vote in votes}
     resolve_cells(project=assignment.story.project, cells=cells, now=now, by=by)
-    audit.record(
-        by=by,
-        project=assignment.story.project,
-        action="assignment.released",
-        target=assignment.annotator.username,
-        story=assignment.story.number,
-        votes=len(votes),
-    )
+    details = {"story": assignment.story.number, "votes": len(votes)}
+    person = assignment.annotator.username
+    audit.record(by=by, project=assignment.story.project, action="assignment.released", target=person, **details)
     return len(votes)

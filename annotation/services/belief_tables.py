@@ -31,6 +31,7 @@ from annotation.models import (
     VoteEvent,
 )
 from annotation.services import audit
+from annotation.services.counts import recount
 from core.messages import gettext_noop
 
 CREATED, CHANGED, UNCHANGED = gettext_noop("created"), gettext_noop("changed"), gettext_noop("unchanged")
@@ -78,6 +79,7 @@ def add_rows(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime)
         )
         for at, row in enumerate(rows, 1)
     )
+    recount([story.pk])
     audit.record(by=by, project=story.project, action="table.rows_added", target=_target(story), rows=len(added))
     return added
 
@@ -161,6 +163,7 @@ def _rewrite(table, rows, chosen, gone, now: datetime, *, is_new: bool) -> None:
     Proposition.objects.bulk_update(gone, ["removed_at"], batch_size=200)
     Proposition.objects.bulk_update(reused, ["position", "order_text"], batch_size=200)
     Proposition.objects.bulk_create(new)
+    recount([table.story_id])
 
 
 def _last_position(table: BeliefTable) -> int:
@@ -180,7 +183,7 @@ class GoldRow(NamedTuple):
 def make_gold(*, story: Story, rows: Sequence[GoldRow], reviewed: bool, now: datetime) -> list[Proposition]:
     """Write the rows as the story's gold table, in their order, within a transaction that holds the story's lock."""
     table, _ = BeliefTable.objects.get_or_create(story=story, kind=TableKind.GOLD)
-    return Proposition.objects.bulk_create(
+    propositions = Proposition.objects.bulk_create(
         Proposition(
             table=table,
             position=at,
@@ -194,6 +197,8 @@ def make_gold(*, story: Story, rows: Sequence[GoldRow], reviewed: bool, now: dat
         )
         for at, row in enumerate(rows, _last_position(table) + 1)
     )
+    recount([story.pk])
+    return propositions
 
 
 def kept_by(story: Story) -> str:
@@ -220,6 +225,7 @@ def unmake_gold(story: Story) -> int:
     rows = Proposition.objects.filter(table__story=story, table__kind=TableKind.GOLD)
     count = rows.count()
     rows.delete()
+    recount([story.pk])
     return count
 
 
@@ -292,6 +298,7 @@ def reword(*, by: User, proposition: Proposition, actor: str, belief: str, now: 
         reworded = proposition
         reworded.actor, reworded.belief, reworded.remark = actor, belief, Remark.REVISED
         reworded.save(update_fields=["actor", "belief", "remark"])
+    recount([proposition.table.story_id])
     after = {"actor": actor, "belief": belief}
     target = _target(proposition.table.story)
     audit.record(by=by, project=project, action="proposition.reworded", target=target, before=before, after=after)
@@ -303,6 +310,7 @@ def remove(*, by: User, proposition: Proposition, now: datetime) -> None:
     """Take the row out of pages and exports; its votes stay."""
     if Proposition.objects.filter(pk=proposition.pk, removed_at__isnull=True).update(removed_at=now):
         story, text = proposition.table.story, {"actor": proposition.actor, "belief": proposition.belief}
+        recount([story.pk])
         audit.record(by=by, project=story.project, action="proposition.removed", target=_target(story), **text)
 
 
@@ -327,5 +335,6 @@ def move(*, by: User, proposition: Proposition, up: bool) -> bool:
         rows.filter(pk=pk).update(position=position)
     story = proposition.table.story
     details = {"belief": proposition.belief[:200], "up": up}
+    recount([story.pk])
     audit.record(by=by, project=story.project, action="proposition.moved", target=_target(story), **details)
     return True

@@ -20,7 +20,6 @@ from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, schema_details
 from annotation.domain.stories import StoryRow
 from annotation.models import BeliefTable, Membership, Project, Proposition, Role, Story, User
 from annotation.services import audit
-from annotation.services.counts import refresh
 from annotation.services.import_results import ImportResult
 from annotation.services.new_stories import Ambiguous, Candidate, attach, candidates_for, insert_stories, story_for
 from annotation.services.recognition import Source
@@ -188,8 +187,6 @@ class _Import:
                 self._file(handle, name)
             progress(f"{name}: {self.result.stories} stories so far")
         self.writes.tell_planner(Story, BeliefTable, Proposition)
-        if self.project is not None:
-            refresh(self.project)
         return self.result
 
     def _file(self, handle: BinaryIO, name: str) -> None:

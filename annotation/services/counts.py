@@ -1,226 +1,156 @@
-"""The one writer of what is kept of a story's cells: its counts, its annotators' counts and the patterns of its votes.
-
-Who changes votes, gold or propositions need not know of them: the database marks what changed in the same transaction
-(migration 0011), and `refresh` counts the stories of marked rows anew before anything is read. A vote so costs the
-counts of one story. `differences` counts everything and says where what is kept is not that.
-"""
+"""The one writer of the counts of stories and annotators, in the transaction of the change that they follow."""
 
 from __future__ import annotations
 
-import secrets
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import NamedTuple
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
 
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Max, Min, Q
 
-from annotation.domain.agreement.patterns import Patterns
-from annotation.models import (
-    AnnotatorCounts,
-    BeliefTable,
-    ChangedProposition,
-    ChangedTable,
-    GoldLabel,
-    Method,
-    Project,
-    Proposition,
-    Story,
-    StoryCounts,
-    Vote,
-)
+from annotation.models import AnnotatorCounts, GoldLabel, Project, Proposition, Story, StoryCounts, Vote
 from annotation.services.short_writes import ShortWrites
-from core.bulk import insert_rows
+from core.bulk import write_few
+from core.reads import Read
 
-AT_ONCE = 25
-"""Stories in one transaction: some 50 ms."""
-_SQL_NAMES = 500
-_REVISION_BITS = 62
-"""Drawn: a count that follows none, as after a recount, has another revision than any before it, too."""
+AT_ONCE = 200
+_COUNTS = ("propositions", "unanimous", "majority", "adjudicated", "open", "disturbed", "imported", "unvoted")
+_STORY = ("story_id", *_COUNTS, "version")
+_ANNOTATOR = ("story_id", "annotator_id", "cells", "first", "last")
 
-
-class VotesOf(NamedTuple):
-    """One annotator's standing votes in a story."""
-
-    cells: int
-    first: datetime
-    last: datetime
-
-
-@dataclass(slots=True)
-class Counted:
-    """The counts of one story; see `StoryCounts` and `AnnotatorCounts`."""
-
-    propositions: int = 0
-    unanimous: int = 0
-    majority: int = 0
-    adjudicated: int = 0
-    open: int = 0
-    disturbed: int = 0
-    imported: int = 0
-    unvoted: int = 0
-    patterns: bytes = b""
-    annotators: dict[int, VotesOf] | None = None
-
-
-_COLUMNS = (
-    "propositions", "unanimous", "majority", "adjudicated", "open", "disturbed", "imported", "unvoted", "patterns",
-)  # fmt: skip
-
-
-def refresh(project: Project) -> int:
-    """Count the stories anew in which something changed since they were counted; return how many. Two statements where
-    nothing did."""
-    outdated = sorted(_outdated(project))
-    writes = ShortWrites()
-    for at in range(0, len(outdated), AT_ONCE):
-        part = outdated[at : at + AT_ONCE]
-        with writes.transaction(len(part)):
-            # On PostgreSQL, who counts the older state must not write it after who counted the newer one.
-            Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-            propositions, tables = _marks(part)
-            _write(counted(project, part))
-            ChangedProposition.objects.filter(pk__in=propositions).delete()
-            ChangedTable.objects.filter(pk__in=tables).delete()
-    return len(outdated)
-
-
-def _outdated(project: Project) -> set[int]:
-    """Return the stories with a mark, and those that were never counted."""
-    changed = Proposition.objects.filter(pk__in=ChangedProposition.objects.values("proposition"))
-    tables = BeliefTable.objects.filter(pk__in=ChangedTable.objects.values("table"), story__project=project)
-    never = project.stories.filter(counts__isnull=True).order_by()
-    return set(
-        changed.filter(table__story__project=project)
+# The locks serialise the savers of a story: on PostgreSQL each counts what the others committed.
+_VERSIONS = Read[tuple[int, int]](
+    lambda given: (
+        StoryCounts.objects.filter(story_id__in=given.stories)
+        .order_by("story_id")
+        .select_for_update()
+        .values_list("story_id", "version")
+    )
+)
+_ROWS = Read[tuple[int, int, int]](
+    lambda given: (
+        Proposition.objects.live_gold()
+        .filter(table__story_id__in=given.stories)
         .order_by()
-        .values_list("table__story_id", flat=True)
-        .union(tables.values_list("story_id", flat=True), never.values_list("id", flat=True))
+        .values_list("table__story_id")
+        .annotate(Count("id"), Count("imported_labels"))
     )
-
-
-def _marks(stories: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return the marks of these stories. They are read before the rows that are counted: a later change leaves its
-    own."""
-    propositions = Proposition.objects.filter(table__story__in=stories)
-    tables = BeliefTable.objects.filter(story__in=stories)
-    return (
-        list(ChangedProposition.objects.filter(proposition__in=propositions.values("id")).values_list("id", flat=True)),
-        list(ChangedTable.objects.filter(table__in=tables.values("id")).values_list("id", flat=True)),
+)
+_GOLD = Read[tuple[int, str, int, int]](
+    lambda given: (
+        GoldLabel.objects.filter(proposition__table__story_id__in=given.stories, proposition__removed_at__isnull=True)
+        .order_by()
+        .values_list("proposition__table__story_id", "method")
+        .annotate(cells=Count("id"), changed=Count("id", filter=Q(disturbed=True)))
     )
+)
 
 
-def counted(project: Project, stories: Sequence[int]) -> dict[int, Counted]:
-    """Return by story what is to be kept of it, counted from its rows; six statements."""
-    results = {pk: Counted(annotators={}) for pk in Story.objects.filter(pk__in=stories).values_list("id", flat=True)}
+def _votes(given):
+    rows = Vote.objects.on_gold().cast().filter(proposition__table__story_id__in=given.stories).order_by()
+    by_annotator = rows.values_list("proposition__table__story_id", "annotator_id")
+    return by_annotator.annotate(Count("id"), Min("changed_at"), Max("changed_at"))
+
+
+_VOTES = Read[tuple](_votes)
+_VOTES_OF = Read[tuple](lambda given: _votes(given).filter(annotator_id__in=given.annotators))
+
+
+def recount(stories: Collection[int], *, voters: Collection[tuple[int, int]] | None = None) -> None:
+    """Count stories again after a change, in its transaction. With `voters`, (story, annotator) pairs, only the votes
+    of these have changed. The number of statements is the same for one story as for hundreds."""
+    ids = sorted(set(stories))
+    annotators = None if voters is None else sorted({annotator for _, annotator in voters})
+    for at in range(0, len(ids), AT_ONCE):
+        part = ids[at : at + AT_ONCE]
+        versions = dict(_VERSIONS(stories=part))
+        counts, votes = counted(part, annotators)
+        rows = [(story, *counts[story], versions.get(story, 0) + 1) for story in part]
+        write_few(StoryCounts, _STORY, rows, unique=_STORY[:1], update=_STORY[1:])
+        before = AnnotatorCounts.objects.filter(story__in=part)
+        if voters is None:
+            before.delete()
+        elif gone := set(voters) - {row[:2] for row in votes}:  # they withdrew all their votes
+            before.filter(annotator__in={annotator for _, annotator in gone}).delete()
+        for first in range(0, len(votes), AT_ONCE):
+            some = votes[first : first + AT_ONCE]
+            write_few(AnnotatorCounts, _ANNOTATOR, some, unique=_ANNOTATOR[:2], update=_ANNOTATOR[2:])
+
+
+def counted(
+    stories: Sequence[int], annotators: Collection[int] | None = None
+) -> tuple[dict[int, tuple[int, ...]], list[tuple]]:
+    """Return by story the values of its counts, and (story, annotator, cells, first, last) of these annotators, or of
+    all, counted from the cells."""
+    numbers: dict[int, Counter[str]] = {story: Counter() for story in stories}
+    imported = []
+    for story, rows, labelled in _ROWS(stories=list(stories)):
+        numbers[story]["propositions"] = rows
+        if labelled:
+            imported.append(story)
+    for story, method, cells, disturbed in _GOLD(stories=list(stories)):
+        numbers[story][method] = cells
+        numbers[story]["disturbed"] += disturbed
+    for story, cells, unvoted in _imported(imported) if imported else ():
+        numbers[story]["imported"], numbers[story]["unvoted"] = cells, unvoted
+    if annotators is None:
+        votes = _VOTES(stories=list(stories))
+    else:
+        votes = _VOTES_OF(stories=list(stories), annotators=sorted(annotators)) if annotators else []
+    return {story: tuple(of_story[name] for name in _COUNTS) for story, of_story in numbers.items()}, votes
+
+
+def _imported(stories: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Yield (story, cells with an imported label and no gold, those of them without a vote)."""
     live = Proposition.objects.live_gold().filter(table__story__in=stories)
-    imported: dict[int, dict] = {}
-    story_of: dict[int, int] = {}
-    for pk, story, labels in live.order_by().values_list("id", "table__story_id", "imported_labels"):
-        story_of[pk] = story
-        results[story].propositions += 1
-        if labels:
-            imported[pk] = labels
-    with_gold = _count_gold(results, story_of, stories)
-    voted = _count_votes(project, results, story_of, stories)
-    keys = project.schema.keys
-    for pk, labels in imported.items():
-        story = results[story_of[pk]]
-        cells = {(pk, key) for key in keys if labels.get(key)} - with_gold
-        story.imported += len(cells)
-        story.unvoted += len(cells - voted)
-    return results
+    rows = live.filter(imported_labels__isnull=False).order_by().values_list("id", "table__story_id", "imported_labels")
+    cell = ("proposition_id", "dimension")
+    gold = set(GoldLabel.objects.filter(proposition__in=live).order_by().values_list(*cell))
+    voted = set(Vote.objects.cast().filter(proposition__in=live).order_by().values_list(*cell).distinct())
+    projects = {story.pk: story.project for story in Story.objects.filter(pk__in=stories).select_related("project")}
+    cells: dict[int, set[tuple[int, str]]] = defaultdict(set)
+    for pk, story, labels in rows:
+        cells[story] |= {(pk, key) for key in projects[story].schema.keys if labels.get(key)} - gold
+    yield from ((story, len(of_story), len(of_story - voted)) for story, of_story in cells.items())
 
 
-def _count_gold(results: dict[int, Counted], story_of: dict[int, int], stories: Sequence[int]) -> set[tuple[int, str]]:
-    """Count gold by method; return the cells that have any."""
-    cells = set()
-    rows = GoldLabel.objects.filter(proposition__table__story__in=stories)
-    for pk, key, method, disturbed in rows.values_list("proposition_id", "dimension", "method", "disturbed"):
-        if pk in story_of:
-            cells.add((pk, key))
-            story = results[story_of[pk]]
-            name = Method(method).value
-            setattr(story, name, getattr(story, name) + 1)
-            story.disturbed += disturbed
-    return cells
-
-
-def _count_votes(
-    project: Project, results: dict[int, Counted], story_of: dict[int, int], stories: Sequence[int]
-) -> set[tuple[int, str]]:
-    """Count votes by annotator and cells by pattern; return the cells that have any."""
-    cast = Vote.objects.cast().filter(
-        proposition__table__story__in=stories, proposition__table__kind="gold", proposition__removed_at__isnull=True
-    )
-    by_annotator = cast.order_by().values_list("proposition__table__story_id", "annotator_id")
-    for story, annotator, *votes in by_annotator.annotate(Count("id"), Min("changed_at"), Max("changed_at")):
-        results[story].annotators[annotator] = VotesOf(*votes)
-    patterns: dict[int, Patterns] = defaultdict(lambda: Patterns(project.schema))
-    by_label = cast.order_by().values_list("proposition_id", "dimension", "label").annotate(Count("id"))
-    cells = set()
-    for pk, key, label, votes in by_label:
-        cells.add((pk, key))
-        if pk in story_of:
-            patterns[story_of[pk]].add(pk, key, label, votes)
-    for story, of_story in patterns.items():
-        results[story].patterns = of_story.packed()
-    return cells
-
-
-def _write(results: dict[int, Counted]) -> None:
-    StoryCounts.objects.filter(story__in=results).delete()
-    AnnotatorCounts.objects.filter(story__in=results).delete()
-    rows = (
-        [story, *(getattr(counts, name) for name in _COLUMNS), secrets.randbits(_REVISION_BITS)]
-        for story, counts in results.items()
-    )
-    insert_rows(StoryCounts, ("story", *_COLUMNS, "revision"), rows)
-    by_annotator = (
-        [story, annotator, *votes]
-        for story, counts in results.items()
-        for annotator, votes in sorted((counts.annotators or {}).items())
-    )
-    insert_rows(AnnotatorCounts, ("story", "annotator", *VotesOf._fields), by_annotator)
+def recount_project(project: Project) -> int:
+    """Count every story of a project again, in short transactions. Returns the number of stories."""
+    stories = list(project.stories.order_by("id").values_list("id", flat=True))
+    writes = ShortWrites()
+    for at in range(0, len(stories), AT_ONCE):
+        part = stories[at : at + AT_ONCE]
+        with writes.transaction(len(part)):
+            recount(part)
+    return len(stories)
 
 
 def differences(project: Project) -> Iterator[tuple[int, str]]:
-    """Yield (story number, what is kept and what was counted) of each story whose counts are wrong though nothing marks
-    it as changed. Reads every cell of the project."""
-    outdated = _outdated(project)
-    numbers = dict(project.stories.exclude(pk__in=outdated).order_by("number").values_list("id", "number"))
+    """Yield (story number, stored and right counts) of each story whose counts are wrong. Reads every cell."""
+    numbers = dict(project.stories.order_by("number").values_list("id", "number"))
     stories = list(numbers)
-    for at in range(0, len(stories), _SQL_NAMES):
-        part = stories[at : at + _SQL_NAMES]
-        stored = _kept(part)
-        for story, counts in counted(project, part).items():
-            if stored[story] != counts:
-                yield numbers[story], f"kept {_counts_text(stored[story])}, counted {_counts_text(counts)}"
+    for at in range(0, len(stories), AT_ONCE):
+        part = stories[at : at + AT_ONCE]
+        counts, votes = counted(part)
+        stored = {row[0]: row[1:] for row in StoryCounts.objects.filter(story__in=part).values_list(*_STORY[:-1])}
+        stored_votes: dict[int, set] = defaultdict(set)
+        right_votes: dict[int, set] = defaultdict(set)
+        for row in AnnotatorCounts.objects.filter(story__in=part).values_list(*_ANNOTATOR):
+            stored_votes[row[0]].add(row)
+        for row in votes:
+            right_votes[row[0]].add(row)
+        for story in part:
+            before = stored.get(story, (0,) * len(_COUNTS))
+            if before != counts[story] or stored_votes[story] != right_votes[story]:
+                kept, right = _text(before, stored_votes[story]), _text(counts[story], right_votes[story])
+                yield numbers[story], f"kept {kept}, counted {right}"
 
 
-def _kept(stories: Sequence[int]) -> dict[int, Counted]:
-    stored = {
-        story: Counted(*counts[:-1], bytes(counts[-1]), {})
-        for story, *counts in StoryCounts.objects.filter(story__in=stories).values_list("story_id", *_COLUMNS)
-    }
-    rows = AnnotatorCounts.objects.filter(story__in=stories).values_list("story_id", "annotator_id", *VotesOf._fields)
-    for story, annotator, *votes in rows:
-        stored[story].annotators[annotator] = VotesOf(*votes)
-    return stored
+def _text(counts: Sequence[int], votes: Collection[tuple]) -> str:
+    numbers = ", ".join(f"{name} {count}" for name, count in zip(_COUNTS, counts, strict=True))
+    return f"{numbers}, votes {sum(row[2] for row in votes)}"
 
 
-def _counts_text(counts: Counted) -> str:
-    numbers = ", ".join(f"{name} {getattr(counts, name)}" for name in _COLUMNS if name != "patterns")
-    return f"{numbers}, votes {sum(votes.cells for votes in (counts.annotators or {}).values())}"
-
-
-def recount(project: Project) -> int:
-    """Count every story of a project anew; return how many."""
-    StoryCounts.objects.filter(story__project=project).delete()
-    return refresh(project)
-
-
-def forget_deleted() -> None:
-    """Take away the marks of rows that are gone."""
-    ChangedProposition.objects.exclude(proposition__in=Proposition.objects.values("id")).delete()
-    ChangedTable.objects.exclude(table__in=BeliefTable.objects.values("id")).delete()
+def version_of(project: Project) -> list[int]:
+    """Return the version of all votes, gold and propositions of a project: it is another one after each change."""
+    rows = StoryCounts.objects.filter(story__project=project)
+    return [project.pk, *rows.order_by("story").values_list("version", flat=True)]

@@ -1,21 +1,56 @@
-"""Experts' decisions on cells, including those that another expert overruled."""
+"""Experts' decisions on cells: which are in force, which an expert can take back, and how fast experts decide."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotation.models import GoldEvent, Method
-from annotation.services.adjudication import standing_decisions
+from annotation.models import GoldEvent, GoldLabel, Method, Project, User, adjudication_queue
 
 Decisions = dict[int, dict[str, dict[str, str]]]
 """The label of each decision, by proposition id, expert's user name and dimension."""
+_LOOKED_AT = 50
+
+
+def histories(propositions: Iterable[int]) -> dict[tuple[int, str], list[GoldEvent]]:
+    """Return the events of the cells of these propositions, oldest first."""
+    past: dict[tuple[int, str], list[GoldEvent]] = defaultdict(list)
+    for event in GoldEvent.objects.filter(proposition__in=set(propositions)).select_related("by").order_by("id"):
+        past[event.proposition_id, event.dimension].append(event)
+    return past
+
+
+def standing_decisions(history: Iterable[GoldEvent]) -> list[GoldEvent]:
+    """Return the decisions that stand on one another in a cell, oldest first; the last one is in force. `history` are
+    its events in order.
+
+    A decision by the same expert for the same label on the same votes only amends reason and tag: it replaces the one
+    before.
+    """
+    standing: list[GoldEvent] = []
+    for event in history:
+        if event.undoes is not None:
+            standing[-1:] = []
+        elif event.after_method != Method.ADJUDICATED:
+            standing.clear()
+        elif standing and _said(standing[-1]) == _said(event):
+            standing[-1] = event
+        else:
+            standing.append(event)
+    return standing
+
+
+def _said(event: GoldEvent) -> tuple[Any, ...]:
+    return event.by_id, event.after, event.votes
 
 
 def decisions_in(events: QuerySet[GoldEvent]) -> Decisions:
-    """Return each expert's last decision on a cell that was not taken back; `events` holds the whole history of its
-    cells."""
+    """Return each expert's last decision on a cell that was not taken back, overruled ones too; `events` holds the
+    whole history of its cells."""
     decided_or_undone = Q(after_method=Method.ADJUDICATED) | Q(before_method=Method.ADJUDICATED)
     cells: dict[tuple[int, str], list[GoldEvent]] = defaultdict(list)
     columns = ("proposition_id", "dimension", "after", "after_method", "undoes", "votes", "by__username")
@@ -26,3 +61,41 @@ def decisions_in(events: QuerySet[GoldEvent]) -> Decisions:
         for event in standing_decisions(history):
             decisions[pk][event.by.username][key] = event.after
     return decisions
+
+
+def last_action(*, by: User, project: Project) -> list[GoldEvent]:
+    """Return the decisions that the expert took last and that are still in force: one, or all that were taken at
+    once, the newest first."""
+    standing = GoldLabel.objects.filter(
+        proposition_id=OuterRef("proposition_id"),
+        dimension=OuterRef("dimension"),
+        method=Method.ADJUDICATED,
+        decided_by=by,
+    )
+    own = GoldEvent.objects.filter(by=by, undoes=None, after_method=Method.ADJUDICATED).filter(
+        Exists(standing), proposition__table__story__project=project, proposition__removed_at__isnull=True
+    )
+    newest = own.select_related("proposition__table__story").order_by("-id")
+    below = None
+    while decisions := list((newest.filter(id__lt=below) if below else newest)[:_LOOKED_AT]):
+        if in_force := _in_force(decisions):
+            return _in_force(newest.filter(at=in_force[0].at)) if len(decisions) > 1 else in_force
+        below = decisions[-1].pk
+    return []
+
+
+def _in_force(events: Iterable[GoldEvent]) -> list[GoldEvent]:
+    """Return those of the events that are the last decision on their cell."""
+    listed = list(events)
+    past = histories({event.proposition_id for event in listed})
+    last = {cell: standing[-1].pk for cell, history in past.items() if (standing := standing_decisions(history))}
+    return [event for event in listed if last.get((event.proposition_id, event.dimension)) == event.pk]
+
+
+def pace(*, by: User, project: Project, now: datetime) -> dict[str, int]:
+    """Return the numbers of cells decided within the last hour, by this expert (`own`) and by all (`all`)."""
+    decided = adjudication_queue.of_project(project).filter(
+        method=Method.ADJUDICATED, decided_at__gt=now - timedelta(hours=1)
+    )
+    counts: dict[str, int] = decided.order_by().aggregate(all=Count("id"), own=Count("id", filter=Q(decided_by=by)))
+    return counts

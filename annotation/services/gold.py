@@ -1,143 +1,218 @@
 """The one writer of gold: a label and the event that tells of it, together, whoever or whatever settles the cell.
 
-A `Change` says what the label of a cell was and what it becomes. The caller holds the transaction and the locks on the
-propositions. Every label is written onto the
-revision that was read, and onto no other.
+The caller holds the transaction and the locks on the propositions. Every label is written onto the revision that was
+read, and onto no other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from annotation.domain.gold_votes import GoldVote, as_json
-from annotation.domain.resolution import largest_share
-from annotation.models import GoldEvent, GoldLabel, Method, Project, User
+from annotation.domain.gold_votes import GoldVote, as_json, from_json
+from annotation.domain.resolution import Outcome, Resolution, largest_share, resolve
+from annotation.models import GoldEvent, GoldLabel, Method, Project, Proposition, User, Vote
+from annotation.services.counts import recount
 from core.bulk import write_few
+from core.reads import Read
+
+Cell = tuple[int, str]
+"""(proposition id, dimension key)"""
+_CELL = ("proposition_id", "dimension")
+_LABEL = (
+    *_CELL, "label", "method", "agreement", "votes", "rule_version", "schema_version", "decided_by_id", "decided_at",
+    "reason", "error_tag", "guideline_flag", "disturbed", "revision",
+)  # fmt: skip
+_EVENT = (
+    *_CELL, "before", "before_method", "after", "after_method", "by_id", "at", "reason", "error_tag", "undoes",
+    "rule_version", "votes", "revision",
+)  # fmt: skip
 
 
 class ChangedMeanwhile(Exception):
-    """A label was no longer at the revision that was read; nothing of the call counts, so the transaction must be given
-    up."""
-
-
-class State(NamedTuple):
-    """The content of a cell's gold label: the columns of `GoldLabel`. `guideline_flag` None leaves the flag as it
-    is."""
-
-    label: str
-    method: str
-    agreement: float | None
-    votes: list[GoldVote]
-    rule_version: str
-    schema_version: str
-    decided_by_id: int | None
-    decided_at: datetime
-    reason: str = ""
-    error_tag: str = ""
-    guideline_flag: bool | None = None
-    disturbed: bool = False
+    """A label was no longer at the revision that was read. The transaction must be rolled back."""
 
 
 class Change(NamedTuple):
-    """A change of a cell's gold: `before` is its label as read, `after` None where the label goes, `votes` those that
-    stand now.
+    """A change of a cell's gold: `before` is its label as read, `after` the unsaved new one, or None to remove it.
+    `votes` are those that stand now, `undoes` is the revision of the decision that is taken back."""
 
-    `undoes` is the revision of the decision that is taken back.
-    """
-
-    proposition: int
-    dimension: str
+    cell: Cell
     before: GoldLabel | None
-    after: State | None
+    after: GoldLabel | None
     votes: list[GoldVote]
     undoes: int | None = None
 
-    @property
-    def revision(self) -> int:
-        """The revision of the label that is written, or of the one that goes."""
-        revision = self.before.revision if self.before else 0
-        return revision if self.after is None else revision + 1
 
+class Touched(NamedTuple):
+    """Cells of a project whose votes somebody changed, with the standing votes of each by annotator id."""
 
-_EVENT = (
-    "proposition_id", "dimension", "before", "before_method", "after", "after_method", "by_id", "at", "reason",
-    "error_tag", "undoes", "rule_version", "votes", "revision",
-)  # fmt: skip
-_LABEL = ("proposition_id", "dimension", *State._fields, "revision")
-_VOTES = State._fields.index("votes")
+    project: Project
+    by: User | None
+    now: datetime
+    votes: Mapping[Cell, list[GoldVote]]
 
 
 def decided(
+    cell: Cell,
     label: str,
     *,
     by: User,
     at: datetime,
     votes: list[GoldVote],
     project: Project,
+    before: GoldLabel | None,
     reason: str = "",
     error_tag: str = "",
     guideline_flag: bool | None = None,
-) -> State:
-    """Return the state that an expert's decision on these votes gives a cell."""
-    share = largest_share([vote.label for vote in votes])
-    versions = (project.rule_version, project.schema_version)
-    return State(label, Method.ADJUDICATED, share, votes, *versions, by.pk, at, reason, error_tag, guideline_flag)
+) -> GoldLabel:
+    """Return the label that an expert's decision on these votes gives a cell. `guideline_flag` None leaves the flag as
+    it was `before`."""
+    gold = _label(cell, project, Resolution(Outcome.OPEN, label, largest_share([vote.label for vote in votes])), votes)
+    gold.method, gold.decided_by_id, gold.decided_at = Method.ADJUDICATED, by.pk, at
+    gold.reason, gold.error_tag = reason, error_tag
+    if guideline_flag is None:
+        guideline_flag = before.guideline_flag if before else False
+    gold.guideline_flag = guideline_flag
+    return gold
 
 
-class Settling(NamedTuple):
-    """Changes in one project that somebody, or nobody in particular, brings about at one moment."""
+def settled(
+    cell: Cell, *, votes: list[GoldVote], project: Project, before: GoldLabel | None, now: datetime
+) -> GoldLabel | None:
+    """Return the label that the project's rule gives a cell with these votes. Returns None if votes are missing."""
+    resolution = _resolution(project, cell[1], votes)
+    if resolution.outcome is Outcome.PENDING:
+        return None
+    gold = _label(cell, project, resolution, votes)
+    gold.decided_at, gold.guideline_flag = now, before.guideline_flag if before else False
+    return gold
 
-    changes: Sequence[Change]
-    project: Project
-    by: User | None
-    now: datetime
+
+def _label(cell: Cell, project: Project, resolution: Resolution, votes: list[GoldVote]) -> GoldLabel:
+    return GoldLabel(
+        proposition_id=cell[0], dimension=cell[1], label=resolution.label, method=resolution.outcome.value,
+        agreement=resolution.agreement, votes=as_json(votes), rule_version=project.rule_version,
+        schema_version=project.schema_version,
+    )  # fmt: skip
+
+
+def _resolution(project: Project, dimension: str, votes: list[GoldVote]) -> Resolution:
+    return resolve(
+        [vote.label for vote in votes], rule=project.rule_version, overlap=project.overlap,
+        demand_unanimity=dimension in project.unanimity_dimensions,
+    )  # fmt: skip
 
 
 def write_gold(changes: Sequence[Change], *, project: Project, by: User | None, now: datetime) -> None:
-    """Write labels and events of a few cells, none of them twice. Raises ChangedMeanwhile.
-
-    A handful of statements, however many changes there are and whatever they say.
-    """
-    write_settlings([Settling(changes, project, by, now)])
+    """Write labels and events of cells, none of them twice, and count their stories. Raises ChangedMeanwhile."""
+    _write([(change, project, by, now) for change in changes])
+    recount(stories_of({change.cell[0] for change in changes}), voters=())
 
 
-def write_settlings(settlings: Sequence[Settling]) -> None:
-    """Write the changes of several, as `write_gold` does those of one and in as many statements; no cell occurs twice.
-    Raises ChangedMeanwhile."""
-    changes = [change for settling in settlings for change in settling.changes]
-    removed = [change.before for change in changes if change.after is None]
-    settled, decided = [], []
-    for change in changes:
-        if change.after is not None:
-            rows = decided if change.after.method == Method.ADJUDICATED else settled
-            rows.append(_label(change))
+def _write(changes: Sequence[tuple[Change, Project, User | None, datetime]]) -> None:
+    removed, settled_rows, decided_rows, events = [], [], [], []
+    for change, project, by, now in changes:
+        cell, before, after, votes, undoes = change
+        revision = (before.revision if before else 0) + (after is not None)
+        if after is None:
+            removed.append(before)
+        else:
+            after.revision = revision
+            rows = decided_rows if after.method == Method.ADJUDICATED else settled_rows
+            rows.append([getattr(after, name) for name in _LABEL])
+        was = (before.label, before.method) if before else ("", "")
+        became = (after.label, after.method) if after else ("", "")
+        why = (after.reason, after.error_tag) if after else ("", "")
+        rule = after.rule_version if after else project.rule_version
+        events.append((*cell, *was, *became, by.pk if by else None, now, *why, undoes, rule, as_json(votes), revision))
     written = (
         GoldLabel.objects.remove(removed)
-        + GoldLabel.objects.settle(_LABEL, settled)
-        + GoldLabel.objects.decide(_LABEL, decided)
+        + GoldLabel.objects.settle(_LABEL, settled_rows)
+        + GoldLabel.objects.decide(_LABEL, decided_rows)
     )
     if written != len(changes):
         raise ChangedMeanwhile
-    write_few(GoldEvent, _EVENT, [_event(change, *about) for changes, *about in settlings for change in changes])
+    write_few(GoldEvent, _EVENT, events)
 
 
-def _label(change: Change) -> tuple:
-    """Return the values of _LABEL."""
-    proposition, dimension, before, after, _, _ = change
-    filed = after.guideline_flag
-    if filed is None:
-        filed = before.guideline_flag if before else False
-    kept = after._replace(guideline_flag=filed)
-    return (proposition, dimension, *kept[:_VOTES], as_json(after.votes), *kept[_VOTES + 1 :], change.revision)
+def resolve_cells(*, project: Project, cells: Iterable[Cell], now: datetime, by: User | None = None) -> None:
+    """Apply the project's rule to `cells`, whose votes changed, and to no others, and count their stories."""
+    touched = set(cells)
+    if touched:
+        votes = votes_of(touched)
+        resolve_touched([Touched(project, by, now, {cell: votes[cell] for cell in touched})])
+        recount(stories_of({proposition for proposition, _ in touched}))
 
 
-def _event(change: Change, project: Project, by: User | None, now: datetime) -> tuple:
-    """Return the values of _EVENT."""
-    proposition, dimension, before, after, votes, undoes = change
-    was = (before.label, before.method) if before else ("", "")
-    became, why = ((after.label, after.method), (after.reason, after.error_tag)) if after else (("", ""), ("", ""))
-    rule = after.rule_version if after else project.rule_version
-    actor = by.pk if by else None
-    return (proposition, dimension, *was, *became, actor, now, *why, undoes, rule, as_json(votes), change.revision)
+def resolve_touched(touched: Sequence[Touched]) -> None:
+    """Apply the projects' rules to cells whose votes the caller has read under the locks; no cell occurs twice. The
+    caller counts the stories.
+
+    An adjudicated label stands: it is marked `disturbed` if the votes under it changed. The number of statements does
+    not depend on whether the votes agree, so that the time of a save tells an annotator nothing about the others.
+    """
+    labels = _gold_of({cell for batch in touched for cell in batch.votes})
+    changes: list[tuple[Change, Project, User | None, datetime]] = []
+    disturbed: dict[bool, list[GoldLabel]] = {True: [], False: []}
+    for project, by, now, votes in touched:
+        for cell, standing in sorted(votes.items()):
+            gold = labels.get(cell)
+            if gold is not None and gold.method == Method.ADJUDICATED:
+                if gold.disturbed != differ(from_json(gold.votes), standing):
+                    disturbed[not gold.disturbed].append(gold)
+                continue
+            after = settled(cell, votes=standing, project=project, before=gold, now=now)
+            if _differs(gold, after):
+                changes.append((Change(cell, gold, after, standing), project, by, now))
+    for value, decisions in disturbed.items():
+        GoldLabel.objects.disturb(decisions, value)
+    _write(changes)
+
+
+def _differs(gold: GoldLabel | None, after: GoldLabel | None) -> bool:
+    """Return whether the rule gives another result now. An equal label keeps the version that it was made under."""
+    if gold is None or after is None:
+        return gold is not after
+    return any(getattr(gold, name) != getattr(after, name) for name in ("label", "method", "agreement", "votes"))
+
+
+def differ(votes: list[GoldVote], others: list[GoldVote]) -> bool:
+    """Return whether two lists of votes of a cell differ in annotators or labels; idempotency keys do not count."""
+    first, second = (sorted((vote.annotator, vote.label) for vote in each) for each in (votes, others))
+    return first != second
+
+
+def votes_of(cells: set[Cell]) -> dict[Cell, list[GoldVote]]:
+    """Return the standing votes of cells in order of annotator."""
+    votes_by_cell: dict[Cell, list[GoldVote]] = defaultdict(list)
+    rows = (
+        Vote.objects.cast()
+        .filter(proposition_id__in={cell[0] for cell in cells}, dimension__in={cell[1] for cell in cells})
+        .order_by("annotator_id")
+        .values_list("proposition_id", "dimension", "annotator_id", "label", "idempotency_key")
+    )
+    for proposition, dimension, *vote in rows:
+        votes_by_cell[proposition, dimension].append(GoldVote(*vote))
+    return votes_by_cell
+
+
+_GOLD_OF = Read[GoldLabel](
+    lambda given: GoldLabel.objects.filter(
+        proposition_id__in=given.propositions, dimension__in=given.dimensions
+    ).select_for_update()
+)
+
+
+def _gold_of(cells: set[Cell]) -> dict[Cell, GoldLabel]:
+    propositions, dimensions = sorted({cell[0] for cell in cells}), sorted({cell[1] for cell in cells})
+    rows = _GOLD_OF(propositions=propositions, dimensions=dimensions) if cells else []
+    return {(gold.proposition_id, gold.dimension): gold for gold in rows}
+
+
+def stories_of(propositions: Collection[int]) -> set[int]:
+    """Return the stories of propositions."""
+    rows = Proposition.objects.filter(pk__in=propositions).order_by()
+    return set(rows.values_list("table__story_id", flat=True))

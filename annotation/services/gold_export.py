@@ -24,7 +24,6 @@ from annotation.models import (
 )
 from annotation.models.gold import GoldQuerySet
 from annotation.models.story import StoryQuerySet
-from annotation.services.counts import refresh
 from core.iso_times import IsoTime
 from core.plain import Json
 
@@ -187,7 +186,6 @@ def _lineages(stories: Sequence[int], names: Mapping[int, str]) -> dict[tuple[in
 
 
 def _names(project: Project, pseudonyms: bool) -> dict[int, str]:
-    refresh(project)
     voted = AnnotatorCounts.objects.filter(story__project=project)
     decided = GoldLabel.objects.filter(proposition__table__story__project=project, decided_by__isnull=False)
     met = set(voted.order_by().values_list("annotator_id", flat=True).distinct())

@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 
 from annotation.domain.stories import PropositionRow, StoryRow
 from annotation.models import BeliefTable, Category, Project, Proposition, Story, TableKind
+from annotation.services.counts import recount
 from core.bulk import insert_rows
 from core.ids import new_uid
 from core.joints import listed
@@ -55,6 +56,7 @@ def insert_stories(project: Project, rows: list[StoryRow], source: str) -> None:
         for (row, _), table in zip(with_table, tables, strict=True)
         for position, proposition in enumerate(row.propositions, 1)
     )
+    recount([story.pk for story in stories])
 
 
 def _insert_propositions(rows: Iterable[tuple[BeliefTable, int, PropositionRow]]) -> None:
@@ -135,3 +137,4 @@ def attach(tables: Sequence[tuple[int, StoryRow]]) -> None:
         )
         stories[pk].extra = {**stories[pk].extra, _MARK: row.fingerprint}
     Story.objects.bulk_update(stories.values(), ["extra"], batch_size=200)
+    recount(stories)

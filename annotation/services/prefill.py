@@ -29,15 +29,16 @@ from annotation.models import (
     User,
 )
 from annotation.services import audit, prefill_handler, table_drafting
-from annotation.services.prefill_params import RoundParams
-from annotation.services.prefill_requests import rows_by_story, story_request
-from annotation.services.prefill_scope import PrefillRefused, Scope, check_able, scope_of
+from annotation.services.prefill_handler import rows_by_story, story_request
+from annotation.services.prefill_scope import PrefillRefused, check_able, scope_of
 from core.messages import gettext_noop
+from core.plain import Json, plain
 from core.texts import canonical
 from workers.domain.pricing import estimated_tokens
 from workers.models import Endpoint
 from workers.providers.contract import Request
 from workers.services.jobs import JobRefused, start_job
+from workers.services.progress import Progress, Shortfall, progress_of_all, shortfalls_of
 
 NOTHING_OPEN = {
     RoundKind.LABELS: gettext_lazy(
@@ -63,6 +64,13 @@ class Estimate:
     left_out: str = ""
 
 
+_HANDLERS = {RoundKind.LABELS: prefill_handler.HANDLER, RoundKind.TABLES: table_drafting.HANDLER}
+_TITLES = {
+    RoundKind.LABELS: gettext_noop("Pre-fill {project} with {endpoint}"),
+    RoundKind.TABLES: gettext_noop("Draft tables of {project} with {endpoint}"),
+}
+
+
 def start_prefill(
     *,
     by: User | None,
@@ -78,63 +86,41 @@ def start_prefill(
 ) -> Prefill:
     """Start a round for the stories that have open cells, or no table, and that no other round asks for.
 
-    `level` is that of the prompt for labels, and None for tables. `reasoning_tokens` are the room that each answer has
-    beside its text, None for the endpoint's own.
-
-    Raises PrefillRefused where there are none, or the endpoint cannot do it.
+    `level` is that of the prompt for labels, None for tables. `reasoning_tokens` is the room that each answer has for
+    reasoning, None for the endpoint's own. Raises PrefillRefused if no story is open, or the endpoint cannot do it.
     """
     check_able(endpoint, kind)
-    room = _room(endpoint, reasoning_tokens)
-    params = RoundParams(project=project.slug, level=level, prompt=_prompt(project, kind), reasoning_tokens=room)
+    prompt = prompts_of(project.schema) if kind == RoundKind.LABELS else drafting.PROMPT
+    params = {
+        "project": project.slug, "level": level, "prompt": prompt,
+        "reasoning_tokens": endpoint.reasoning_tokens if reasoning_tokens is None else reasoning_tokens,
+    }  # fmt: skip
     try:
         with transaction.atomic():
             # Locked, so that the second of two concurrent rounds sees the first.
             Project.objects.select_for_update().get(pk=project.pk)
-            asked_stories = _stories_to_ask(scope_of(project=project, stories=stories, kind=kind), kind)
+            scope = scope_of(project=project, stories=stories, kind=kind)
+            if not scope.stories:
+                left_out = gettext("Nothing else is open: {left_out}").format(left_out=scope.left_out)
+                raise PrefillRefused(left_out if scope.left_out else NOTHING_OPEN[RoundKind(kind)])
             job = start_job(
                 by=by.username if by else "",
                 handler=_HANDLERS[RoundKind(kind)],
                 title=_TITLES[RoundKind(kind)].format(project=project.name, endpoint=endpoint.name),
-                items=[(endpoint, "", story.uid) for story in asked_stories],
+                items=[(endpoint, "", story.uid) for story in scope.stories],
                 now=now,
-                params=params.as_json(),
+                params=params,
                 budget=budget,
                 batch=batch,
             )
             prefill = Prefill.objects.create(
-                project=project, job=job, endpoint=endpoint, kind=kind, level=level, prompt=params.prompt,
-                created_by=by,
-            )  # fmt: skip
-            details = {"model": endpoint.name, "kind": str(kind), "level": level, "stories": len(asked_stories)}
+                project=project, job=job, endpoint=endpoint, kind=kind, level=level, prompt=prompt, created_by=by
+            )
+            details = {"model": endpoint.name, "kind": str(kind), "level": level, "stories": len(scope.stories)}
             audit.record(by=by, project=project, action="prefill.started", target=prefill.uid, **details)
     except JobRefused as error:
         raise PrefillRefused(str(error)) from error
     return prefill
-
-
-_HANDLERS = {RoundKind.LABELS: prefill_handler.HANDLER, RoundKind.TABLES: table_drafting.HANDLER}
-_TITLES = {
-    RoundKind.LABELS: gettext_noop("Pre-fill {project} with {endpoint}"),
-    RoundKind.TABLES: gettext_noop("Draft tables of {project} with {endpoint}"),
-}
-
-
-def _prompt(project: Project, kind: str) -> str:
-    return prompts_of(project.schema) if kind == RoundKind.LABELS else drafting.PROMPT
-
-
-def _room(endpoint: Endpoint, chosen: int | None) -> int:
-    return endpoint.reasoning_tokens if chosen is None else chosen
-
-
-def _stories_to_ask(scope: Scope, kind: str) -> list[Story]:
-    if not scope.stories:
-        raise PrefillRefused(
-            gettext("Nothing else is open: {left_out}").format(left_out=scope.left_out)
-            if scope.left_out
-            else NOTHING_OPEN[RoundKind(kind)]
-        )
-    return scope.stories
 
 
 def estimate(
@@ -148,18 +134,14 @@ def estimate(
     reasoning_tokens: int | None = None,
 ) -> Estimate:
     """Return the size and cost of what `start_prefill` would ask. Reads every story once; the tokens are estimated on
-    the high side.
-
-    Raises PrefillRefused where the endpoint cannot do it.
-    """
+    the high side. Raises PrefillRefused if the endpoint cannot do it."""
     check_able(endpoint, kind)
     inputs, outputs, cost = 0, 0, Decimal(0)
     scope = scope_of(project=project, stories=stories, kind=kind)
-    for request in _requests(project, scope, kind, level, _room(endpoint, reasoning_tokens)):
-        body = canonical(
-            {"messages": [[message.role, message.content] for message in request.messages], "schema": request.schema}
-        )
-        tokens = estimated_tokens(body)
+    room = endpoint.reasoning_tokens if reasoning_tokens is None else reasoning_tokens
+    for request in _requests(scope.stories, kind, level, room):
+        messages = [[message.role, message.content] for message in request.messages]
+        tokens = estimated_tokens(canonical({"messages": messages, "schema": request.schema}))
         inputs += tokens
         outputs += request.max_tokens
         cost += endpoint.prices.at_most(tokens, request.max_tokens, batch=batch) or 0
@@ -168,14 +150,13 @@ def estimate(
     return Estimate(len(scope.stories), cells, inputs, outputs, cost if is_priced else None, scope.left_out)
 
 
-def _requests(project: Project, scope: Scope, kind: str, level: int | None, room: int) -> Iterator[Request]:
-    """Yield the request for each story of the scope."""
+def _requests(stories: Sequence[Story], kind: str, level: int | None, room: int) -> Iterator[Request]:
     if level is None or kind == RoundKind.TABLES:
-        yield from (table_drafting.table_request(story, room, project.schema.orders) for story in scope.stories)
+        yield from (table_drafting.table_request(story, room, story.project.schema.orders) for story in stories)
         return
-    schema, rows_of = project.schema, rows_by_story(scope.stories)
-    for story in scope.stories:
-        yield story_request(story, rows_of[story.pk], schema, level, {}, room)
+    rows_of = rows_by_story(stories)
+    for story in stories:
+        yield story_request(story, rows_of[story.pk], level, room)
 
 
 @transaction.atomic
@@ -196,3 +177,30 @@ def discard_unseen(*, by: User | None, project: Project) -> int:
         details = {"suggestions": count - dropped, "tables": tables}
         audit.record(by=by, project=project, action="prefill.discarded", **details)
     return count
+
+
+def progress_of_rounds(rounds: Sequence[Prefill]) -> list[tuple[Json, Shortfall]]:
+    """Return the progress of each round as commands print it and the API answers with it, and what the round lacks. The
+    number of queries is constant."""
+    jobs = [prefill.job for prefill in rounds]
+    progress = progress_of_all(jobs)
+    lacks = shortfalls_of({job: progress[job.pk].total for job in jobs})
+    return [
+        (_progress(prefill, progress[prefill.job_id], lacks[prefill.job_id]), lacks[prefill.job_id])
+        for prefill in rounds
+    ]
+
+
+def _progress(prefill: Prefill, progress: Progress, shortfall: Shortfall) -> Json:
+    values = {
+        "round": prefill.uid,
+        "job": prefill.job.uid,
+        "state": prefill.job.standing,
+        "failures": shortfall.failures,
+        "unreadable_answers": shortfall.unreadable,
+        "held_back": progress.held_back,
+        "items": progress.ended_items,
+        "calls": progress.calls,
+        "tokens": progress.tokens,
+    }
+    return {name: plain(value) for name, value in values.items()} | progress.money.as_json

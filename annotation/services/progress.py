@@ -12,7 +12,6 @@ from django.db.models.functions import Coalesce
 
 from annotation.domain.pace import Pace, pace_of
 from annotation.models import AnnotatorCounts, Assignment, Project, StoryCounts, User
-from annotation.services.counts import refresh
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +47,6 @@ class Totals:
         return self.cells - self.settled - self.imported
 
 
-@dataclass(frozen=True, slots=True)
-class CategoryTotals:
-    """Counts of one category."""
-
-    name: str
-    stories: int
-    propositions: int
-    cells: int
-    settled: int
-    unvoted: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatorTotals:
     """Numbers of stories, propositions and cells that an annotator is to label, and of cells labelled."""
@@ -72,20 +59,10 @@ class AnnotatorTotals:
     cast: int
 
 
-@dataclass(frozen=True, slots=True)
-class AssignmentTotals:
-    """Numbers of stories that are assigned to an annotator, and of those not finished."""
-
-    count: int = 0
-    unfinished: int = 0
-
-
 class Progress:
-    """The counts of a project as they are at this moment, without stories that are withdrawn: making it counts anew
-    what changed."""
+    """The counts of a project, without withdrawn stories."""
 
     def __init__(self, project: Project) -> None:
-        refresh(project)
         self.project = project
         self._dimensions = len(project.schema.dimensions)
         used = self._used = {"story__project": project, "story__withdrawn_at__isnull": True}
@@ -98,25 +75,11 @@ class Progress:
         sums = self._counts.aggregate(**numbers, **{name: Coalesce(Sum(name), 0) for name in names})
         return Totals(cells=sums["propositions"] * self._dimensions, **sums)
 
-    def by_category(self) -> list[CategoryTotals]:
-        """Return the counts of each category that the project has, by name."""
-        used = Q(stories__withdrawn_at__isnull=True)
-        settled = sum(
-            (Sum(f"stories__counts__{name}", filter=used) for name in ("unanimous", "majority")),
-            start=Sum("stories__counts__adjudicated", filter=used),
-        )
-        rows = self.project.categories.annotate(
-            n=Count("stories", filter=used),
-            propositions=Coalesce(Sum("stories__counts__propositions", filter=used), 0),
-            settled=Coalesce(settled, 0),
-            unvoted=Coalesce(Sum("stories__counts__unvoted", filter=used), 0),
-        )
-        return [
-            CategoryTotals(name, stories, propositions, propositions * self._dimensions, done, unvoted)
-            for name, stories, propositions, done, unvoted in rows.values_list(
-                "name", "n", "propositions", "settled", "unvoted"
-            )
-        ]
+    def by_category(self) -> list[dict]:
+        """Return each category that the project has by name, with the number of its `cells` and of those `settled`."""
+        counts = self._counts.order_by("story__category__name").values(name=F("story__category__name"))
+        settled = Sum(F("unanimous") + F("majority") + F("adjudicated"))
+        return list(counts.annotate(cells=Sum("propositions") * self._dimensions, settled=settled))
 
     def of_annotators(self) -> list[AnnotatorTotals]:
         """Return the counts of each annotator with an assignment, by user name."""
@@ -173,12 +136,15 @@ class Progress:
             paces[row["annotator"]].append(pace_of(cells=cells, done=done, given=given, due=row["due"], now=now))
         return dict(paces)
 
-    def assignments(self) -> dict[int, AssignmentTotals]:
-        """Return by annotator id how many stories are assigned to each, those withdrawn among them."""
+    def assignments(self) -> dict[int, dict[str, int]]:
+        """Return by id of each member the `count` of stories assigned to them, those withdrawn among them, and how many
+        are `unfinished`."""
         rows = Assignment.objects.active().filter(story__project=self.project).order_by()
         unfinished = Count("id", filter=~Exists(self._finished()))
         totals = rows.values("annotator").annotate(count=Count("id"), unfinished=unfinished)
-        return {row["annotator"]: AssignmentTotals(row["count"], row["unfinished"]) for row in totals}
+        found = {row.pop("annotator"): row for row in totals}
+        members = self.project.memberships.values_list("user_id", flat=True)
+        return {member: found.get(member) or {"count": 0, "unfinished": 0} for member in members}
 
     def unfinished(self, annotator: int) -> QuerySet[Assignment]:
         """Return the assignments at stories that the annotator has not finished; one without a table is not."""
@@ -196,14 +162,13 @@ class Progress:
 
 
 def imported_annotators_of(project: Project) -> QuerySet[User]:
-    """Return the imported annotators by name; `cast` is how many of their votes stand. As of the last refresh."""
+    """Return the imported annotators by name; `cast` is how many of their votes stand."""
     cast = Coalesce(Sum("vote_counts__cells"), 0)
     return User.objects.filter(imported_into=project).annotate(cast=cast).order_by("username")
 
 
 def has_settled_stories(project: Project) -> bool:
     """Return whether every cell of some story in use is settled or has the label of its record."""
-    refresh(project)
     cells = F("propositions") * len(project.schema.dimensions)
     settled = F("unanimous") + F("majority") + F("adjudicated") + F("imported")
     counts = StoryCounts.objects.filter(story__project=project, story__withdrawn_at__isnull=True, propositions__gt=0)

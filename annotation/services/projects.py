@@ -15,7 +15,7 @@ from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, schema_details
 from annotation.models import GoldLabel, Guideline, Membership, Method, Project, Proposition, Role, User, Vote
 from annotation.services import audit
-from annotation.services.resolution import resolve_cells
+from annotation.services.gold import resolve_cells
 
 RULES = ("overlap", "unanimity_dimensions")
 _BATCH = 500

@@ -128,19 +128,11 @@ class Decision:
     undoes: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """Result of a decision: the row as it stands, and who was quicker where it was not taken."""
-
-    idempotency_key: str
-    row: LaneRow
-    quicker: str = ""
-
-
 @transaction.atomic
-def decide(*, by: User, story: Story, decisions: Sequence[Decision], now: datetime) -> list[Decided]:
-    """Save decisions on rows of the lanes, in their order. One that was saved before counts once; a row that somebody
-    else changed meanwhile stays as it is. What was agreed to before is agreed to no more. Raises Refused."""
+def decide(*, by: User, story: Story, decisions: Sequence[Decision], now: datetime) -> list[tuple[LaneRow, str]]:
+    """Save decisions on rows of the lanes, in their order, and return each row as it stands, with the name of somebody
+    who was quicker: such a row stays as it is. A decision that was saved before counts once. Earlier agreement ends.
+    Raises Refused."""
     _writable(story, by)
     for decision in decisions:
         _check(decision.state)
@@ -179,31 +171,40 @@ def _check(state: LaneState) -> None:
         raise Refused(gettext("A row that is kept has an actor and a proposition."))
 
 
-def _decide(by: User, story: Story, rows: dict, decision: Decision, now: datetime, is_known: bool) -> Decided:
+def _decide(
+    by: User, story: Story, rows: dict, decision: Decision, now: datetime, is_known: bool
+) -> tuple[LaneRow, str]:
     row = rows.get(decision.row)
     if is_known:
-        return Decided(decision.idempotency_key, row or story.lane_rows.get(uid=decision.row))
+        return row or story.lane_rows.get(uid=decision.row), ""
     if links := _links(story, by, decision.undoes):
         _take_back(story, links, decision, now)
         rows.clear()
         rows.update({row.uid: row for row in lanes_of(story)})
-        return Decided(decision.idempotency_key, story.lane_rows.get(uid=decision.row))
+        return story.lane_rows.get(uid=decision.row), ""
     if row is None and decision.base is not None:
         raise Refused(gettext("This row was linked to another one meanwhile; look at the lanes again."))
     before = state_of_row(row) if row is not None else None
     if row is not None and before not in (decision.base, decision.state):
-        quicker = row.decided_by.shown_name if row.decided_by else gettext("Somebody")
-        return Decided(decision.idempotency_key, row, quicker)
+        return row, row.decided_by.shown_name if row.decided_by else gettext("Somebody")
     if row is None:
         row = rows[decision.row] = LaneRow(uid=decision.row, story=story)
     row.decide(decision.state, by, now)
     row.save()
     LaneEvent.objects.create(
-        row=row, by=by, idempotency_key=decision.idempotency_key, action=decision.action, undoes=decision.undoes,
-        before=plain(before), after=plain(decision.state),
-        changed_at=decision.changed_at, received_at=now,
-    )  # fmt: skip
-    return Decided(decision.idempotency_key, row)
+        row=row, by=by, before=plain(before), after=plain(decision.state), **_of_act(decision, now)
+    )
+    return row, ""
+
+
+def _of_act(decision: Decision, now: datetime) -> dict[str, Any]:
+    """Return the fields of an event that say of which action it is."""
+    names = ("idempotency_key", "action", "undoes", "changed_at")
+    return {name: getattr(decision, name) for name in names} | {"received_at": now}
+
+
+def _of_press(key: str, now: datetime) -> dict[str, Any]:
+    return {"idempotency_key": key, "action": key, "changed_at": now, "received_at": now}
 
 
 def _no_longer_agreed(story: Story) -> None:
@@ -251,7 +252,7 @@ def link(*, by: User, story: Story, first: str, second: str, key: str, now: date
     a, b, place = left.a or right.a, left.b or right.b, min(left.place, right.place)
     typed = next((row for row in (left, right) if row.decided_by_id and row.status != Status.DROPPED), None)
     made = _with_words(_proposed(story, a, b, place), typed)
-    _exchange(by, [left, right], [made], _Act(key, key, now, now))
+    _exchange(by, [left, right], [made], _of_press(key, now))
     _linked(by, made, is_linked=True)
 
 
@@ -269,7 +270,7 @@ def separate(*, by: User, story: Story, row: str, key: str, now: datetime) -> No
     after = (linked.place + following.place) / 2 if following else linked.place + 1
     typed = linked if linked.decided_by_id else None
     made = [_with_words(_proposed(story, linked.a, None, linked.place), typed), _proposed(story, None, linked.b, after)]
-    _exchange(by, [linked], made, _Act(key, key, now, now))
+    _exchange(by, [linked], made, _of_press(key, now))
     _linked(by, linked, is_linked=False)
 
 
@@ -279,30 +280,16 @@ def _with_words(row: LaneRow, typed: LaneRow | None) -> LaneRow:
     return row
 
 
-@dataclass(frozen=True, slots=True)
-class _Act:
-    """Fields that the events of one exchange of rows share; `key` is their idempotency key."""
-
-    key: str
-    action: str
-    changed_at: datetime
-    now: datetime
-    undoes: str = ""
-
-
-def _exchange(by: User, going: Sequence[LaneRow], coming: Sequence[LaneRow], act: _Act) -> None:
-    """Have rows go from the lanes and others come in their stead. They go first: a row of a draft is in one standing
-    row. Those that went keep their decision and who made it, for undo."""
+def _exchange(by: User, going: Sequence[LaneRow], coming: Sequence[LaneRow], act: dict[str, Any]) -> None:
+    """Have rows go from the lanes and others come in their stead; `act` has the fields that their events share. They go
+    first: a row of a draft is in one standing row. Those that went keep their decision and who made it, for undo."""
     for rows, gone in ((going, True), (coming, False)):
         for row in rows:
             state = plain(state_of_row(row))
             before = state | {"gone": not gone} if row.pk else None
             row.gone = gone
             row.save()
-            LaneEvent.objects.create(
-                row=row, by=by, idempotency_key=act.key, action=act.action, undoes=act.undoes, before=before,
-                after=state | {"gone": gone}, changed_at=act.changed_at, received_at=act.now,
-            )  # fmt: skip
+            LaneEvent.objects.create(row=row, by=by, before=before, after=state | {"gone": gone}, **act)
 
 
 def _links(story: Story, by: User, action: str) -> list[LaneEvent]:
@@ -326,8 +313,7 @@ def _take_back(story: Story, links: Sequence[LaneEvent], decision: Decision, now
     by = links[0].by
     going = [event.row for event in links if not event.row.gone]
     coming = [event.row for event in links if event.row.gone]
-    act = _Act(decision.idempotency_key, decision.action, decision.changed_at, now, decision.undoes)
-    _exchange(by, going, coming, act)
+    _exchange(by, going, coming, _of_act(decision, now))
     pair = next(row for row in (*going, *coming) if row.a and row.b)
     _linked(by, pair, is_linked=not pair.gone)
 

@@ -9,7 +9,6 @@ from django.utils import timezone
 
 from annotation.domain.drafting import drafting_request, read_draft
 from annotation.models import Story, SuggestedRow
-from annotation.services.prefill_params import RoundParams
 from annotation.services.prefill_scope import without_table
 from core.messages import gettext_noop
 from workers.models import NOT_PARSED, Call, Item, ItemState
@@ -48,7 +47,7 @@ class TableDraftHandler(JobHandler):
             elif story.pk not in open_:
                 requests[item.pk] = BEGUN_MEANWHILE
             else:
-                room = RoundParams.of(item.job).reasoning_tokens
+                room = item.job.params["reasoning_tokens"]
                 requests[item.pk] = table_request(story, room, story.project.schema.orders)
         return requests
 

@@ -25,10 +25,10 @@ from annotation.domain.problems import Problem
 from annotation.domain.votes_csv import VoteRow, read_votes
 from annotation.models import Assignment, GoldEvent, GoldLabel, Project, Proposition, User, Vote, VoteEvent
 from annotation.services import audit
-from annotation.services.counts import refresh
+from annotation.services.counts import recount
+from annotation.services.gold import Cell, Touched, resolve_touched, stories_of
 from annotation.services.import_results import ImportResult
 from annotation.services.imported_annotators import Annotators, Kind, Person
-from annotation.services.resolution import Cell, Touched, resolve_touched
 from annotation.services.short_writes import ShortWrites, with_last
 from core.bulk import insert_rows
 from core.incoming.sheets import Sheets, rows_of
@@ -129,8 +129,6 @@ def import_votes(
                     "on."
                 )
             ) from error
-    if not dry_run:
-        refresh(project)
     result.problems.sort(key=lambda problem: problem.line)
     return result
 
@@ -417,7 +415,9 @@ class _Plan:
                 of_cell.append(GoldVote(annotator, label, key))
         cells = sorted(votes)
         for at in range(0, len(cells), _AT_ONCE):
-            resolve_touched([Touched(self.project, set(cells[at : at + _AT_ONCE]), self.now, by, votes)])
+            some = {cell: votes[cell] for cell in cells[at : at + _AT_ONCE]}
+            resolve_touched([Touched(self.project, by, self.now, some)])
+        recount(stories_of({proposition for proposition, _ in cells}))
 
 
 def _keeping(person: Person, label: str) -> Refused:

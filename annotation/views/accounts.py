@@ -15,7 +15,7 @@ from annotation.forms.people import AccountForm, SignUpForm, TokenForm
 from annotation.models import Membership, Project
 from annotation.models.landing import page_in
 from annotation.services import people as service
-from annotation.services.api_tokens import end_token, make_token
+from annotation.services.accounts import end_token, make_token
 from annotation.services.people import (
     MemberAlready,
     NameTaken,

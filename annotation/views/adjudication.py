@@ -1,88 +1,48 @@
-"""The experts' queue, the screen of one story, and the decisions made there."""
+"""The experts' queue, the screen of one story, and open cells that are alike."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.utils.translation import gettext, ngettext
+from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
 from annotation.domain.ordering import shuffled
-from annotation.domain.schema import Dimension
-from annotation.forms.adjudication import BulkForm, CaseForm, DecisionForm, QueueFilter, UndoForm
-from annotation.forms.values import MAX_REASON
-from annotation.models import Claim, ErrorTag, GoldLabel, Proposition, Role, Story, adjudication_queue
-from annotation.models.adjudication_queue import StoryInQueue
+from annotation.forms.adjudication import AlikeForm, BulkForm, KindForm, QueueFilter
+from annotation.models import (
+    Claim,
+    ErrorTag,
+    GoldLabel,
+    Method,
+    Project,
+    Proposition,
+    Role,
+    Story,
+    adjudication_queue,
+)
+from annotation.models.adjudication_queue import Kind, Place
 from annotation.services import adjudication as service
-from annotation.services import adjudication_bulk as bulk
-from annotation.services import claims, last_decisions
-from annotation.views.adjudication_cells import Cell, CellReader, proposition_in_gold
-from annotation.views.adjudication_saving import cell_on_page
+from annotation.services import claims
+from annotation.services.decisions import pace
+from annotation.views.adjudication_cells import Cell, CellReader
 from core.plain import Json
 from core.views.pages import Context
 from core.wording import counted
 
+SIMILAR_A_PAGE = 20
+KINDS = 100
 STORIES_A_PAGE = 8
 CELLS_A_STORY = 12
-
-
-@dataclass(frozen=True, slots=True)
-class _QueuedCell:
-    """A cell of the queue. Of one on which the expert `voted`, neither the votes nor their agreement, in percent, are
-    shown."""
-
-    gold: GoldLabel
-    dimension: Dimension
-    voted: bool
-    votes: Sequence[str]
-    percent: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class _QueuedStory:
-    """A story of the queue with the first of its `count` cells, and who else has claimed it; `at` is its lowest
-    agreement."""
-
-    story: Story
-    cells: Sequence[_QueuedCell]
-    count: int
-    at: float
-    claimed: str
-
-    @property
-    def more(self) -> int:
-        return max(0, self.count - CELLS_A_STORY)
-
-
-@dataclass(frozen=True, slots=True)
-class _LeftRow:
-    """What is left of a dimension."""
-
-    dimension: Dimension
-    todo: int
-    decided: int
-
-
-@dataclass(frozen=True, slots=True)
-class _ScreenRow:
-    """A proposition of the screen with its cells, of which some stand in full."""
-
-    proposition: Proposition
-    cells: Sequence[Cell]
-
-    @property
-    def shown_cells(self) -> list[Cell]:
-        return [cell for cell in self.cells if cell.in_full]
 
 
 @require_GET
@@ -94,20 +54,19 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
     stories = adjudication_queue.by_story(cells, access.project)
     page = Paginator(stories, STORIES_A_PAGE).get_page(request.GET.get("page"))
     left, now = adjudication_queue.left(access.project), timezone.now()
-    todo = sum(counts.todo for counts in left.values())
     context: Context = {
         "form": form,
         "page": page,
         "groups": _groups(access, cells, page, now),
-        "cells": sum(group.cells for group in stories),
+        "cells": sum(count for *_, count in stories),
         "left": [
-            _LeftRow(dimension, *left.get(dimension.key, adjudication_queue.Left()))
+            {"dimension": dimension, **left.get(dimension.key, {"todo": 0, "decided": 0})}
             for dimension in access.project.schema.dimensions
         ],
-        "most": max((counts.todo for counts in left.values()), default=0) or 1,
-        "todo": todo,
-        "pace": last_decisions.pace(by=request.user, project=access.project, now=now),
-        "decided": sum(counts.decided for counts in left.values()),
+        "most": max((counts["todo"] for counts in left.values()), default=0) or 1,
+        "todo": sum(counts["todo"] for counts in left.values()),
+        "pace": pace(by=request.user, project=access.project, now=now),
+        "decided": sum(counts["decided"] for counts in left.values()),
         "hidden": len(hidden),
         "query": form.query(),
         "pair": form.chosen["pair"].split("|", 1) if "pair" in form.chosen else None,
@@ -116,10 +75,9 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/adjudication/queue.html", access.context | context)
 
 
-def _groups(access: ProjectAccess, cells, page: Page, now: datetime) -> list[_QueuedStory]:
-    """List the stories of a page with their first cells, lowest agreement first within a proposition's order, and who
-    decides there."""
-    story_ids = [group.story for group in page]
+def _groups(access: ProjectAccess, cells, page: Page, now: datetime) -> list[Context]:
+    """Return the stories of a page with the first of their cells, and who else has claimed them."""
+    story_ids = [story for story, *_ in page]
     stories = Story.objects.select_related("category").defer("translations", "extra").in_bulk(story_ids)
     rows = list(
         cells.filter(proposition__table__story__in=story_ids)
@@ -128,23 +86,25 @@ def _groups(access: ProjectAccess, cells, page: Page, now: datetime) -> list[_Qu
     )
     taken = Claim.objects.of_others(access.user, access.project, now).filter(story__in=story_ids)
     claimed = {claim.story_id: claim.expert.shown_name for claim in taken}
-    by_story: dict[int, list[_QueuedCell]] = {story: [] for story in story_ids}
+    by_story: dict[int, list[Context]] = {story: [] for story in story_ids}
     for cell in _queued(access, rows):
-        by_story[cell.gold.proposition.table.story_id].append(cell)
+        by_story[cell["gold"].proposition.table.story_id].append(cell)
     return [
-        _QueuedStory(
-            story=stories[group.story],
-            cells=by_story[group.story][:CELLS_A_STORY],
-            count=group.cells,
-            at=group.lowest,
-            claimed=claimed.get(group.story, ""),
-        )
-        for group in page
+        {
+            "story": stories[story],
+            "cells": by_story[story][:CELLS_A_STORY],
+            "count": count,
+            "more": max(0, count - CELLS_A_STORY),
+            "at": lowest,
+            "claimed": claimed.get(story, ""),
+        }
+        for story, _, lowest, count in page
     ]
 
 
-def _queued(access: ProjectAccess, labels: Sequence[GoldLabel]) -> Iterator[_QueuedCell]:
-    """Yield the cells of these gold labels as the queue shows them."""
+def _queued(access: ProjectAccess, labels: Sequence[GoldLabel]) -> Iterator[Context]:
+    """Yield the cells of these gold labels as the queue shows them. Neither votes nor agreement, in percent, are shown
+    of a cell on which the expert voted."""
     propositions = {gold.proposition_id for gold in labels}
     voted_by_user = adjudication_queue.voted_on(access.user, propositions)
     cast, schema = adjudication_queue.labels_cast(propositions), access.project.schema
@@ -153,7 +113,8 @@ def _queued(access: ProjectAccess, labels: Sequence[GoldLabel]) -> Iterator[_Que
         voted = key in voted_by_user
         votes = [] if voted else shuffled(cast[key], f"{gold.proposition.uid}:{gold.dimension}")
         percent = None if voted or gold.agreement is None else round(100 * gold.agreement)
-        yield _QueuedCell(gold, schema[gold.dimension], voted, votes, percent)
+        dimension = schema[gold.dimension]
+        yield {"gold": gold, "dimension": dimension, "voted": voted, "votes": votes, "percent": percent}
 
 
 def majorities(request: HttpRequest, slug: str) -> HttpResponse:
@@ -166,7 +127,7 @@ def majorities(request: HttpRequest, slug: str) -> HttpResponse:
     confirmed = BulkForm(request.POST or None)
     if request.method == "POST" and confirmed.is_valid():
         seen_until = confirmed.cleaned_data["seen_until"]
-        settled = bulk.accept_plurality(
+        settled = service.accept_plurality(
             by=request.user, project=access.project, cells=cells, seen_until=seen_until, now=now
         )
         messages.success(
@@ -176,18 +137,14 @@ def majorities(request: HttpRequest, slug: str) -> HttpResponse:
             ),
         )
         return redirect(f"{reverse('annotation:adjudication', args=[slug])}?{form.query()}")
-    preview = bulk.preview(by=request.user, cells=cells)
-    schema = access.project.schema
+    preview = service.preview(by=request.user, cells=cells)
+    counts = [(each, preview["by_dimension"][each.key]) for each in access.project.schema.dimensions]
     context = {
         "form": form,
         "preview": preview,
-        "by_dimension": [
-            (dimension, preview.by_dimension[dimension.key])
-            for dimension in schema.dimensions
-            if preview.by_dimension[dimension.key]
-        ],
+        "by_dimension": [(dimension, count) for dimension, count in counts if count],
         "seen_until": now.isoformat(),
-        "reason": bulk.REASON,
+        "reason": service.BULK_REASON,
         "query": form.query(),
     }
     return render(request, "annotation/adjudication/majorities.html", access.context | context)
@@ -206,13 +163,13 @@ def screen(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     propositions = list(Proposition.objects.gold_of(row))
     reader = CellReader(access, propositions)
     requested = request.GET.get("cell", "")
-    rows = [
-        _ScreenRow(
-            proposition, [reader.cell(proposition, dimension, requested=requested) for dimension in schema.dimensions]
-        )
-        for proposition in propositions
-    ]
-    every = [cell for screen_row in rows for cell in screen_row.cells]
+    rows = []
+    every: list[Cell] = []
+    for proposition in propositions:
+        cells = [reader.cell(proposition, dimension, requested=requested) for dimension in schema.dimensions]
+        in_full = [cell for cell in cells if cell.in_full]
+        rows.append({"proposition": proposition, "cells": cells, "shown_cells": in_full})
+        every += cells
     todo, now = sum(cell.for_me for cell in every), timezone.now()
     following = _following(row, form, request, every)
     context = {
@@ -224,15 +181,12 @@ def screen(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         "waiting": sum(cell.state in {"waiting", "unlabelled"} for cell in every),
         "tags": list(enumerate(ErrorTag.choices, 1)),
         "query": form.query(),
-        "claim": _claimed(access, row, now) if todo else None,
+        "claim": claims.claim(by=request.user, project=access.project, stories=[row.pk], now=now).get(row.pk)
+        if todo
+        else None,
         "settings": settings_of(access, story=row.uid, stories=[row.uid], following=following),
     }
     return render(request, "annotation/adjudication/screen.html", access.context | context | pace_of(access, now))
-
-
-def _claimed(access: ProjectAccess, story: Story, now: datetime) -> Claim | None:
-    """Claim a story; return the claim of another expert who has it."""
-    return claims.claim(by=access.user, project=access.project, stories=[story.pk], now=now).get(story.pk)
 
 
 def _following(story: Story, form: QueueFilter, request: HttpRequest, every: list[Cell]) -> str:
@@ -250,10 +204,9 @@ def _following(story: Story, form: QueueFilter, request: HttpRequest, every: lis
 def pace_of(access: ProjectAccess, now: datetime) -> Context:
     """The context of a page that tells how much is left and how fast it goes."""
     left = adjudication_queue.left(access.project)
-    todo = sum(counts.todo for counts in left.values())
     return {
-        "left_in_all": todo,
-        "pace": last_decisions.pace(by=access.user, project=access.project, now=now),
+        "left_in_all": sum(counts["todo"] for counts in left.values()),
+        "pace": pace(by=access.user, project=access.project, now=now),
     }
 
 
@@ -291,29 +244,36 @@ def next_open(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     form = QueueFilter(request.GET, project=access.project)
     now, claimed = timezone.now(), 0
-    for group in _in_turn(access, form, request.GET):
-        others = claims.claim(by=request.user, project=access.project, stories=[group.story], now=now)
-        if not others and not _is_open(access, form, group.story):
+    for story, _, lowest, _ in _in_turn(access, form, request.GET):
+        others = claims.claim(by=request.user, project=access.project, stories=[story], now=now)
+        if not others and not _is_open(access, form, story):
             continue  # decided, and given back, since the queue was read
         if not others:
-            uid = Story.objects.values_list("uid", flat=True).get(pk=group.story)
-            where = urlencode({"at": group.lowest})
+            uid = Story.objects.values_list("uid", flat=True).get(pk=story)
+            where = urlencode({"at": lowest})
             return redirect(f"{reverse('annotation:adjudicate', args=[slug, uid])}?{form.query()}&{where}")
         claimed += 1
-    messages.info(request, _nothing_left(claimed))
+    nothing = (
+        gettext("Nothing is free: other experts decide the {stories} that are left.").format(
+            stories=counted(claimed, "story", "stories")
+        )
+        if claimed
+        else gettext("Nothing else is left for you to decide here.")
+    )
+    messages.info(request, nothing)
     return redirect(f"{reverse('annotation:adjudication', args=[slug])}?{form.query()}")
 
 
-def _in_turn(access: ProjectAccess, form: QueueFilter, query: QueryDict) -> list[StoryInQueue]:
-    """List the stories with something for this expert to decide, those first that follow the place in `query`."""
+def _in_turn(access: ProjectAccess, form: QueueFilter, query: QueryDict) -> list[adjudication_queue.Group]:
+    """Return the stories with something for this expert to decide, those first that follow the place in `query`."""
     cells = adjudication_queue.cells(access.project, unfinished=unfinished(access), **form.chosen)
     stories = adjudication_queue.by_story(adjudication_queue.not_voted_on(cells, access.user), access.project)
     try:
         place = float(query.get("at", "")), int(query.get("after", ""))
     except ValueError:
         return stories
-    others = [group for group in stories if group.number != place[1]]
-    return [group for group in others if group.place > place] + [group for group in others if group.place < place]
+    others = [(group, (group[2], group[1])) for group in stories if group[1] != place[1]]
+    return [group for group, at in others if at > place] + [group for group, at in others if at < place]
 
 
 def _is_open(access: ProjectAccess, form: QueueFilter, story: int) -> bool:
@@ -322,66 +282,160 @@ def _is_open(access: ProjectAccess, form: QueueFilter, story: int) -> bool:
     return own.exists()
 
 
-def _nothing_left(claimed: int) -> str:
-    if claimed:
-        return gettext("Nothing is free: other experts decide the {stories} that are left.").format(
-            stories=counted(claimed, "story", "stories")
-        )
-    return gettext("Nothing else is left for you to decide here.")
+def _open_to(access: ProjectAccess, now: datetime, **filters: str) -> QuerySet[GoldLabel]:
+    return adjudication_queue.open_to(access.project, access.user, unfinished=unfinished(access), now=now, **filters)
+
+
+@require_GET
+def similar(request: HttpRequest, slug: str) -> HttpResponse:
+    """The kinds of open cells, the most frequent first; of one kind its cells, one after another."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    form = KindForm(request.GET, project=access.project)
+    if not form.is_valid():
+        return _kinds(request, access)
+    kind, now = form.kind, timezone.now()
+    rows = _open_to(access, now, dimension=kind.dimension)
+    places = adjudication_queue.places(rows, kind)
+    page_places = _after(places, request.GET.get("after", ""))[:SIMILAR_A_PAGE]
+    labels = _labels(page_places)
+    stories = {gold.proposition.table.story_id: gold.proposition.table.story for gold in labels}
+    others = claims.claim(by=request.user, project=access.project, stories=stories, now=now)
+    free = [gold for gold in labels if gold.proposition.table.story_id not in others]
+    if not free:
+        messages.info(request, gettext("No cell of this kind is left for you."))
+        return redirect("annotation:similar", slug)
+    reader, schema = CellReader(access, [gold.proposition for gold in free]), access.project.schema
+    cells = [
+        {
+            "proposition": gold.proposition,
+            "story": gold.proposition.table.story,
+            "cell": reader.cell(gold.proposition, schema[gold.dimension]),
+        }
+        for gold in free
+    ]
+    last = page_places[-1]
+    way = f"{reverse('annotation:similar', args=[slug])}?{_query(kind)}&after={last[0]}.{last[1]}"
+    own = [story for pk, story in stories.items() if pk not in others]
+    context = {
+        "kind": kind,
+        "dimension": access.project.schema[kind.dimension],
+        "kind_query": _query(kind),
+        "alike": len(places),
+        "rows": cells,
+        "todo": len(cells),
+        "stories": own,
+        "tags": list(enumerate(ErrorTag.choices, 1)),
+        "settings": settings_of(access, story="similar", stories=[story.uid for story in own], following=way),
+    }
+    return render(request, "annotation/adjudication/similar.html", access.context | context | pace_of(access, now))
+
+
+def _kinds(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
+    now, schema = timezone.now(), access.project.schema
+    rows = _open_to(access, now)
+    counts = adjudication_queue.kinds(rows)
+    listed = [
+        {"kind": kind, "dimension": schema[kind.dimension], "count": count, "query": _query(kind)}
+        for kind, count in counts.most_common(KINDS)
+    ]
+    context = {"kinds": listed, "more": len(counts) - len(listed), "cells": counts.total()}
+    return render(request, "annotation/adjudication/kinds.html", access.context | context | pace_of(access, now))
+
+
+def _query(kind: Kind) -> str:
+    return urlencode({"dimension": kind.dimension, "votes": kind.votes})
+
+
+def _after(places: list[Place], after: str) -> list[Place]:
+    """Return the places that follow `after`, a story's number and a row's position with a dot between; from the first
+    on where none does."""
+    number, _, position = after.partition(".")
+    if not (number.isdecimal() and position.isdecimal()):
+        return places
+    return [place for place in places if place[:2] > (int(number), int(position))] or places
+
+
+def _labels(places: list[Place]) -> list[GoldLabel]:
+    gold_by_id = GoldLabel.objects.select_related("proposition__table__story__category").in_bulk(
+        [gold for *_, gold in places]
+    )
+    return [gold_by_id[gold] for *_, gold in places if gold in gold_by_id]
 
 
 @require_http_methods(["GET", "POST"])
-def decide(request: HttpRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
-    """Take or take back a decision; answer with the cell as it then stands, as a GET does."""
+def alike(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show all cells of a kind and decide those that are left ticked by one label, all or none. A guideline case says
+    kind, label and reason."""
     access = project_access(request.user, slug, role=Role.EXPERT)
-    row = proposition_in_gold(access, proposition, dimension)
-    if request.method == "GET":
-        return _answer(request, access, row, dimension)
-    undo = "undo" in request.POST
-    form = UndoForm(request.POST) if undo else DecisionForm(request.POST)
-    place = {"by": request.user, "proposition": row, "dimension": dimension, "now": timezone.now()}
-    if not form.is_valid():
-        problem = form.problem if not undo else gettext("Reload the page, then take the decision back.")
-        return _answer(request, access, row, dimension, problem, 422)
-    try:
-        action = service.undo_decision if undo else service.adjudicate
-        action(**place, **form.cleaned_data)
-    except service.DecidedMeanwhile as error:
-        return _answer(request, access, row, dimension, str(error), 409)
-    except service.AdjudicationRefused as error:
-        return _answer(request, access, row, dimension, str(error), 422)
-    return _answer(request, access, row, dimension)
+    chosen = _of_case(access, request.GET.get("case", "")) or request.GET.dict()
+    form = AlikeForm(request.POST or None, initial=chosen, project=access.project)
+    if request.method == "POST" and form.is_valid() and _decided(request, access, form):
+        return redirect("annotation:similar", slug)
+    kind_form = KindForm(request.POST or chosen, project=access.project)
+    if not kind_form.is_valid():
+        return redirect("annotation:similar", slug)
+    kind, now = kind_form.kind, timezone.now()
+    rows = _open_to(access, now, dimension=kind.dimension)
+    places = adjudication_queue.places(rows, kind)
+    context = {
+        "kind": kind,
+        "dimension": access.project.schema[kind.dimension],
+        "kind_query": _query(kind),
+        "form": form,
+        "labels": _labels(places[: service.MOST_ALIKE]),
+        "ticked": {cell.partition(":")[0] for cell in request.POST.getlist("cell")},
+        "more": max(0, len(places) - service.MOST_ALIKE),
+    }
+    return render(request, "annotation/adjudication/alike.html", access.context | context)
 
 
-@require_POST
-def file_case(request: HttpRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
-    """File a cell for the guideline, or take it off that list."""
-    access = project_access(request.user, slug, role=Role.EXPERT)
-    row = proposition_in_gold(access, proposition, dimension)
-    form = CaseForm(request.POST)
-    if not form.is_valid():
-        return _answer(request, access, row, dimension, gettext("Say whether to file the case or to remove it."), 422)
-    try:
-        service.file_case(by=request.user, proposition=row, dimension=dimension, filed=form.cleaned_data["filed"])
-    except service.AdjudicationRefused as error:
-        return _answer(request, access, row, dimension, str(error), 422)
-    return _answer(request, access, row, dimension)
-
-
-def _answer(request, access: ProjectAccess, row: Proposition, dimension: str, problem: str = "", status: int = 200):
-    """Answer htmx with the cell as a fragment; without htmx, go back to the story with the sentence on top."""
-    slug, story = access.project.slug, row.table.story
-    back = (
-        f"{reverse('annotation:adjudicate', args=[slug, story.uid])}?cell={row.uid}-{dimension}#{row.uid}-{dimension}"
+def _of_case(access: ProjectAccess, case: str) -> dict[str, str] | None:
+    """Return kind, label and reason of a decided cell, named by the proposition's uid and the dimension."""
+    uid, _, dimension = case.partition("-")
+    rows = adjudication_queue.of_project(access.project).filter(method=Method.ADJUDICATED)
+    rows = rows.exclude(proposition__table__story__in=unfinished(access)).select_related("proposition__table__story")
+    gold = rows.filter(proposition__uid=uid, dimension=dimension).first()
+    if gold is None:
+        return None
+    kind = adjudication_queue.kind_of(gold.dimension, gold.votes)
+    reason = (
+        gettext("As in story {number}: {reason}").format(number=gold.proposition.table.story.number, reason=gold.reason)
+        if gold.reason
+        else ""
     )
-    if not request.htmx:
-        if problem:
-            messages.error(request, problem)
-        return redirect(back)
-    if story.pk in unfinished(access):
-        return HttpResponse(status=204, headers={"HX-Redirect": back})
-    # What was typed survives an answer that did not take it in.
-    stays = problem or "filed" in request.POST
-    typed = {name: request.POST.get(name, "")[:MAX_REASON] for name in ("reason", "error_tag")} if stays else None
-    cell = cell_on_page(request, access, CellReader(access, [row]), row, dimension, problem=problem, typed=typed)
-    return HttpResponse(cell, status=status)
+    return {**kind._asdict(), "label": gold.label, "reason": reason, "error_tag": gold.error_tag}
+
+
+def _decided(request: HttpRequest, access: ProjectAccess, form: AlikeForm) -> bool:
+    """Decide the cells that the form names; where that is refused, say why."""
+    cleaned = form.cleaned_data
+    try:
+        cells = {
+            (pk, cleaned["dimension"]): cleaned["cells"][uid]
+            for uid, pk in _ids(access.project, cleaned["cells"]).items()
+        }
+        decision = {"label": cleaned["label"], "reason": cleaned["reason"], "error_tag": cleaned["error_tag"]}
+        service.decide_alike(by=request.user, project=access.project, cells=cells, now=timezone.now(), **decision)
+    except service.AdjudicationRefused as error:
+        form.add_error(None, str(error))
+        return False
+    count = len(cells)
+    messages.success(
+        request,
+        ngettext(
+            "{count} cell decided: {label}. Undo takes it back.",
+            "{count} cells decided: {label}. Undo takes all of them back.",
+            count,
+        ).format(count=count, label=cleaned["label"]),
+    )
+    return True
+
+
+def _ids(project: Project, uids: Iterable[str]) -> dict[str, int]:
+    rows = adjudication_queue.of_project(project).filter(proposition__uid__in=list(uids))
+    ids = dict(rows.values_list("proposition__uid", "proposition_id"))
+    if set(uids) - set(ids):
+        raise service.AdjudicationRefused(
+            gettext("One of the propositions is no longer in its story's table; nothing was decided.")
+        )
+    return ids

@@ -4,8 +4,6 @@ overruled."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
 
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
@@ -17,7 +15,6 @@ from django.views.decorators.http import require_GET
 
 from annotation.access import ProjectAccess, open_work, project_access, unfinished
 from annotation.domain.gold_votes import from_json
-from annotation.domain.schema import Dimension
 from annotation.forms.adjudication import OutcomeForm, ReplyForm
 from annotation.models import (
     Assignment,
@@ -30,65 +27,13 @@ from annotation.models import (
     Role,
     VoteEvent,
     adjudication_queue,
-    similar_cells,
 )
 from annotation.services import remarks
 from annotation.views.adjudication_cells import CellReader, names_of, proposition_in_gold
 from core.idempotency.forms import made_once
+from core.views.pages import Context
 
 A_PAGE = 40
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """A change of a cell's gold label, with the (name, label) of the votes that it rests on once names may be shown, or
-    of a vote."""
-
-    at: datetime
-    gold: GoldEvent | None = None
-    vote: VoteEvent | None = None
-    votes: Sequence[tuple[str, str]] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Message:
-    by: str
-    comment: CellComment
-
-
-@dataclass(frozen=True, slots=True)
-class _Thread:
-    """What one annotator and the experts wrote; `name` is the annotator's, or what stands for it."""
-
-    uid: str
-    name: str
-    messages: Sequence[_Message]
-
-
-@dataclass(frozen=True, slots=True)
-class _Overruled:
-    """A decision against the annotator's vote; `can_open` says whether the story is still assigned to them."""
-
-    gold: GoldLabel
-    dimension: Dimension
-    can_open: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """A case for the guideline: the labels that were voted, none where the expert voted there, and how many open cells
-    are `alike`."""
-
-    gold: GoldLabel
-    dimension: Dimension
-    votes: Sequence[str]
-    alike: int
-
-
-@dataclass(frozen=True, slots=True)
-class _CaseCount:
-    dimension: Dimension
-    count: int
 
 
 def history(request: HttpRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
@@ -128,33 +73,34 @@ def _timeline(proposition: Proposition, dimension: str, *, named: bool, number: 
         votes = votes.none()
     page = Paginator(range(gold.count() + votes.count()), A_PAGE).get_page(number)
     until = page.number * A_PAGE
-    changes = [_Change(event.at, gold=event) for event in gold[:until]]
-    changes += [_Change(vote.received_at, vote=vote) for vote in votes[:until]]
-    changes.sort(key=lambda change: (change.at, change.gold is not None), reverse=True)
-    here = changes[until - A_PAGE : until]
-    page.object_list = _with_names(here) if named else here
+    changes: list[Context] = [{"at": event.at, "gold": event} for event in gold[:until]]
+    changes += [{"at": vote.received_at, "vote": vote} for vote in votes[:until]]
+    changes.sort(key=lambda change: (change["at"], "gold" in change), reverse=True)
+    page.object_list = changes[until - A_PAGE : until]
+    if named:
+        _add_names([change for change in page.object_list if "gold" in change])
     return page
 
 
-def _with_names(changes: Sequence[_Change]) -> list[_Change]:
-    """Return the changes with the votes that they rest on."""
-    votes_by_change = [from_json(change.gold.votes) if change.gold else [] for change in changes]
+def _add_names(changes: Sequence[Context]) -> None:
+    """Add to changes of gold the (name, label) of the votes that they rest on."""
+    votes_by_change = [from_json(change["gold"].votes) for change in changes]
     names = names_of(vote.annotator for votes in votes_by_change for vote in votes)
-    return [
-        replace(change, votes=[(names.get(vote.annotator, ""), vote.label) for vote in votes])
-        for change, votes in zip(changes, votes_by_change, strict=True)
-    ]
+    for change, votes in zip(changes, votes_by_change, strict=True):
+        change["votes"] = [(names.get(vote.annotator, ""), vote.label) for vote in votes]
 
 
-def _threads(threads: list[remarks.Thread], *, named: bool) -> list[_Thread]:
-    """One thread an annotator; annotators are numbered while names would tell whose vote is whose."""
+def _threads(threads: list[remarks.Thread], *, named: bool) -> list[Context]:
+    """Return the threads, one an annotator; annotators are numbered while names would tell whose vote is whose."""
     rows = []
     for number, thread in enumerate(threads, 1):
         hidden = gettext("An annotator ({threads})").format(threads=number)
-        speakers = [(thread.speaker(comment, named=named), comment) for comment in thread.messages]
-        messages = [_Message(by.shown_name if by else hidden, comment) for by, comment in speakers]
+        messages = [
+            {"by": by.shown_name if (by := thread.speaker(comment, named=named)) else hidden, "comment": comment}
+            for comment in thread.messages
+        ]
         name = thread.annotator.shown_name if named else hidden
-        rows.append(_Thread(thread.uid, name, messages))
+        rows.append({"uid": thread.uid, "name": name, "messages": messages})
     return rows
 
 
@@ -169,7 +115,12 @@ def overruled(request: HttpRequest, slug: str) -> HttpResponse:
     assignments = Assignment.objects.active().filter(annotator=request.user, story__project=access.project)
     assigned = set(assignments.values_list("story_id", flat=True))
     page.object_list = [
-        _Overruled(gold, schema[gold.dimension], gold.proposition.table.story_id in assigned) for gold in page
+        {
+            "gold": gold,
+            "dimension": schema[gold.dimension],
+            "can_open": gold.proposition.table.story_id in assigned,
+        }
+        for gold in page
     ]
     return render(request, "annotation/adjudication/overruled.html", access.context | {"page": page})
 
@@ -189,32 +140,36 @@ def guideline_cases(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "page": page,
         "chosen": chosen,
-        "counts": [_CaseCount(dimension, counts.get(dimension.key, 0)) for dimension in schema.dimensions],
+        "counts": [{"dimension": each, "count": counts.get(each.key, 0)} for each in schema.dimensions],
         "total": sum(counts.values()),
         "query": f"dimension={chosen}" if chosen in schema else "",
     }
     return render(request, "annotation/adjudication/guideline_cases.html", access.context | context)
 
 
-def _cases(access: ProjectAccess, labels: Sequence[GoldLabel]) -> list[_Case]:
-    """Return the cases of a page."""
+def _cases(access: ProjectAccess, labels: Sequence[GoldLabel]) -> list[Context]:
+    """Return the cases of a page, each with the labels that were voted, if the expert did not vote there, and the
+    number of open cells that are `alike`."""
     voted_by_user = adjudication_queue.voted_on(access.user, {gold.proposition_id for gold in labels})
     votes = {
-        gold.pk: []
-        if (gold.proposition_id, gold.dimension) in voted_by_user
-        else sorted(vote.label for vote in from_json(gold.votes))
+        gold.pk: sorted(vote.label for vote in from_json(gold.votes))
         for gold in labels
+        if (gold.proposition_id, gold.dimension) not in voted_by_user
     }
-    alike = _alike(access, [gold for gold in labels if votes[gold.pk] and gold.method == Method.ADJUDICATED])
+    decided = [gold for gold in labels if votes.get(gold.pk) and gold.method == Method.ADJUDICATED]
+    rows = adjudication_queue.open_to(access.project, access.user, unfinished=unfinished(access), now=timezone.now())
+    counts = adjudication_queue.kinds(rows.filter(dimension__in={gold.dimension for gold in decided}))
+    alike = {gold.pk: counts[adjudication_queue.kind_of(gold.dimension, gold.votes)] for gold in decided}
     schema = access.project.schema
-    return [_Case(gold, schema[gold.dimension], votes[gold.pk], alike.get(gold.pk, 0)) for gold in labels]
-
-
-def _alike(access: ProjectAccess, cases: Sequence[GoldLabel]) -> dict[int, int]:
-    """Return by the id of each decided case how many open cells have its dimension and its split of votes."""
-    rows = similar_cells.open_to(access.project, access.user, unfinished=unfinished(access), now=timezone.now())
-    counts = similar_cells.kinds(rows.filter(dimension__in={gold.dimension for gold in cases}))
-    return {gold.pk: counts[similar_cells.kind_of(gold.dimension, gold.votes)] for gold in cases}
+    return [
+        {
+            "gold": gold,
+            "dimension": schema[gold.dimension],
+            "votes": votes.get(gold.pk, []),
+            "alike": alike.get(gold.pk, 0),
+        }
+        for gold in labels
+    ]
 
 
 def flags(request: HttpRequest, slug: str) -> HttpResponse:

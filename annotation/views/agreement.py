@@ -4,7 +4,6 @@ for."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -17,21 +16,18 @@ from annotation.domain.agreement.report import MEASURES, Agreement, Measure
 from annotation.domain.schema import Dimension
 from annotation.forms.filters import PartsFilter
 from annotation.models import Role
-from annotation.services import vote_kinds
 from annotation.services.agreement import (
-    agreement_report,
     annotator_lines,
     annotator_report,
     extraction_report,
+    measured,
     second_opinions,
-    waiting_report,
 )
-from annotation.services.kept import AT_ONCE
 from core.language import gettext
 from core.messages import Sentence, gettext_noop
 from core.statistics import FEWEST, Estimate
 from core.views.charts import PERCENT, PLAIN, Row, dot_chart, no_intervals
-from core.views.pages import in_english
+from core.views.pages import Context, computing, in_english
 
 SHARES = ("strict", "pairwise")
 """Measures that are shares, shown in per cent."""
@@ -40,7 +36,10 @@ SHARES = ("strict", "pairwise")
 def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     form, chosen = _chosen(request, access)
-    report = agreement_report(project=access.project, **chosen)
+    found = measured.ready(project=access.project, **chosen)
+    if found is None:
+        return computing(request)
+    report, waiting = found
     rows = [
         _row(gettext(dimension.name), report.dimensions[dimension.key])
         for dimension in access.project.schema.dimensions
@@ -51,7 +50,7 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         "report": report,
         "rows": rows,
         "overall": overall,
-        "waiting": waiting_report(project=access.project, **chosen) if report.incomplete else None,
+        "waiting": dict(zip(("propositions", "stories"), waiting, strict=True)) if report.incomplete else None,
         "charts": [
             dot_chart(gettext_noop("Strict agreement"), _points(rows, "strict"), notation=PERCENT, holds=(1.0,)),
             dot_chart(
@@ -59,7 +58,7 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
             ),
         ],
         "fewest": FEWEST,
-        "lacking": no_intervals(estimate for row in (overall, *rows) for estimate in row.estimates),
+        "lacking": no_intervals(_estimate(row["figures"], measure) for row in (overall, *rows) for measure in MEASURES),
         "extraction": extraction_report(project=access.project),
         "query": urlencode({name: value for name, value in chosen.items() if value}),
     }
@@ -69,9 +68,9 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
 def agreement_annotators(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     _, chosen = _chosen(request, access)
-    if waiting := _counting(request, access):
-        return waiting
-    report = annotator_report(project=access.project, **chosen)
+    report = annotator_report.ready(project=access.project, **chosen)
+    if report is None:
+        return computing(request)
     dimensions = access.project.schema.dimensions
     context = {
         "pairs": report.pairs,
@@ -101,25 +100,16 @@ def agreement_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
 def agreement_opinions(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     _, chosen = _chosen(request, access)
-    if waiting := _counting(request, access):
-        return waiting
     dimensions = access.project.schema.dimensions
-    opinions = second_opinions(project=access.project, **chosen)
+    opinions = second_opinions.ready(project=access.project, **chosen)
+    if opinions is None:
+        return computing(request)
     rows = [
         {"annotator": name, "cells": [skills.get(dimension.key) for dimension in dimensions]}
         for name, skills in sorted(opinions.items())
     ]
     context = {"opinions": rows, "dimensions": dimensions}
     return render(request, "annotation/agreement/_opinions.html", access.context | context)
-
-
-def _counting(request: HttpRequest, access: ProjectAccess) -> HttpResponse | None:
-    """Count the votes of some stories that changed; return a bar that asks for more where any are left, else None."""
-    counted = vote_kinds.renew(access.project, AT_ONCE)
-    if counted.done == counted.total:
-        return None
-    context = {"label": gettext("Counting the votes of changed stories"), "counted": counted}
-    return render(request, "components/counting.html", context | {"address": request.get_full_path()})
 
 
 def _chosen(request: HttpRequest, access: ProjectAccess) -> tuple[PartsFilter, dict]:
@@ -130,72 +120,45 @@ def _chosen(request: HttpRequest, access: ProjectAccess) -> tuple[PartsFilter, d
     return form, chosen
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureOnPage:
-    """A measure in a row of the table, with its interval and why one of them is lacking; whether it is a `share`."""
-
-    value: float | None
-    interval: tuple[float, float] | None
-    reason: str
-    share: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RowOnPage:
-    """A row of the table: what it is called, its figures, and its measures as the table shows them."""
-
-    name: str
-    figures: Agreement
-    estimates: Sequence[MeasureOnPage]
+def _row(name: str, figures: Agreement) -> Context:
+    """Return a row of the table: each measure with its interval, why one of them is lacking, and whether it is a
+    `share`."""
+    estimates = []
+    for measure in MEASURES:
+        interval, reason = figures.intervals[measure]
+        value = figures.values[measure]
+        estimates.append({"value": value, "interval": interval, "reason": reason, "share": measure in SHARES})
+    return {"name": name, "figures": figures, "estimates": estimates}
 
 
-def _row(name: str, figures: Agreement) -> RowOnPage:
-    estimates = [
-        MeasureOnPage(figures.values[measure], *figures.intervals[measure], share=measure in SHARES)
-        for measure in MEASURES
+def _estimate(figures: Agreement, measure: Measure) -> Estimate:
+    ends, why = figures.intervals[measure]
+    return Estimate(figures.values[measure], figures.cells, ends, reason=why)
+
+
+def _points(rows: Sequence[Context], measure: Measure) -> list[Row]:
+    return [
+        Row(
+            label=row["name"],
+            first=_estimate(row["figures"], measure),
+            n=Sentence("{cells} cells", cells=f"{row['figures'].cells:,}"),
+        )
+        for row in rows
     ]
-    return RowOnPage(name, figures, estimates)
 
 
-def _points(rows: Sequence[RowOnPage], measure: Measure) -> list[Row]:
-    points = []
-    for row in rows:
-        ends, why = row.figures.intervals[measure]
-        value, cells = row.figures.values[measure], row.figures.cells
-        point = Estimate(value, cells, ends, reason=why)
-        points.append(Row(label=row.name, first=point, n=Sentence("{cells} cells", cells=f"{cells:,}")))
-    return points
-
-
-@dataclass(frozen=True, slots=True)
-class AgainstOnPage:
-    """An annotator against settled labels: the cells of each dimension, None where none counts, and their number over
-    all. How many of these the `votes` and how many an `expert` settles, and how many stay `open`, is nought where
-    nobody asks."""
-
-    annotator: str
-    cells: Sequence[Matches | None]
-    all: int
-    votes: int
-    expert: int
-    open: int
-
-
-def _against(by_name: Mapping[str, Mapping[str, Matches]], dimensions: Sequence[Dimension]) -> list[AgainstOnPage]:
-    return [_against_row(name, by_dimension, dimensions) for name, by_dimension in sorted(by_name.items())]
-
-
-def _against_row(name: str, by_dimension: Mapping[str, Matches], dimensions: Sequence[Dimension]) -> AgainstOnPage:
-    rows = [by_dimension.get(dimension.key) for dimension in dimensions]
-    without = [row for row in by_dimension.values() if isinstance(row, MatchesWithout)]
-    return AgainstOnPage(
-        name,
-        [row if row and row.cells else None for row in rows],
-        all=sum(row.cells for row in by_dimension.values()),
-        votes=sum(row.votes for row in without),
-        expert=sum(row.expert for row in without),
-        open=sum(row.open for row in without),
-    )
+def _against(by_name: Mapping[str, Mapping[str, Matches]], dimensions: Sequence[Dimension]) -> list[Context]:
+    """Return each annotator against settled labels: the cells of each dimension, None where none counts, and their
+    number over `all`. How many of these the `votes` and how many an `expert` settles, and how many stay `open`, is
+    nought where nobody asks."""
+    rows = []
+    for name, by_dimension in sorted(by_name.items()):
+        cells = [by_dimension.get(dimension.key) for dimension in dimensions]
+        without = [row for row in by_dimension.values() if isinstance(row, MatchesWithout)]
+        row: Context = {"annotator": name, "cells": [cell if cell and cell.cells else None for cell in cells]}
+        row["all"] = sum(cell.cells for cell in by_dimension.values())
+        rows.append(row | {kind: sum(getattr(cell, kind) for cell in without) for kind in ("votes", "expert", "open")})
+    return rows
 
 
 def _matrix(access: ProjectAccess, dimension: Dimension, confusion: Confusion) -> dict:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -19,11 +17,10 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import ProjectAccess, project_access
 from annotation.domain.assignment import PlanError
-from annotation.domain.pace import Pace
 from annotation.forms.assignments import AssignForm, FilterForm
-from annotation.models import Assignment, Role, Story, User
+from annotation.models import Assignment, Role, Story
 from annotation.services import assignments as service
-from annotation.services.progress import AnnotatorTotals, Progress
+from annotation.services.progress import Progress
 from core.idempotency.forms import made_before, made_once
 from core.wording import counted
 
@@ -71,23 +68,12 @@ def _listed(stories: QuerySet[Story]) -> QuerySet[Story]:
     return rows.select_related("category", "split").prefetch_related(assigned)
 
 
-@dataclass(frozen=True, slots=True)
-class _Person:
-    """A member who can be assigned stories, what they have, and how it stands for the days that it is due."""
-
-    user: User
-    role: Role
-    chosen: bool
-    load: AnnotatorTotals | None
-    paces: Sequence[Pace]
-
-
-def _people(form: AssignForm, progress: Progress) -> list[_Person]:
+def _people(form: AssignForm, progress: Progress) -> list[dict]:
+    """Return the members who can be assigned stories, what they have, and how it stands for the days that it is due."""
     loads = {totals.id: totals for totals in progress.of_annotators()}
     deadlines = progress.deadlines(timezone.now())
     return [
-        _Person(row.user, row.role, row.chosen, loads.get(row.user.pk), deadlines.get(row.user.pk, ()))
-        for row in form.people
+        row | {"load": loads.get(row["user"].pk), "paces": deadlines.get(row["user"].pk, ())} for row in form.people
     ]
 
 
@@ -103,11 +89,11 @@ def _done(request: HttpRequest, access: ProjectAccess, form: AssignForm, stories
     if "apply" not in request.POST:
         return {"preview": preview}, False
     assigned = {
-        "assignments": preview.assignments,
+        "assignments": preview["assignments"],
         "seed": form.cleaned_data["seed"],
         "due": form.cleaned_data["due"],
     }
-    done = made_once(request, lambda: str(service.assign(by=request.user, project=access.project, **assigned).created))
+    done = made_once(request, lambda: str(service.assign(by=request.user, project=access.project, **assigned)))
     messages.success(request, gettext("{assignments} made.").format(assignments=counted(int(done), "assignment")))
     return {}, True
 
@@ -163,49 +149,29 @@ def _released(request: HttpRequest, form: AssignForm, stories: QuerySet[Story]) 
     return {}, True
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedLoad:
-    """The stories that a member would get, the propositions that these add, and how many they then carry altogether."""
-
-    name: str
-    stories: int
-    added: int
-    carried: int
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """Assignments that would be made, (story, annotator) ids, with the load of each member; `short` is the number of
-    stories that get too few annotators."""
-
-    assignments: Sequence[tuple[int, int]]
-    loads: Sequence[PlannedLoad]
-    short: int
-
-
-def _planned(form: AssignForm, access: ProjectAccess, stories, *, without_table: bool) -> Planned | None:
+def _planned(form: AssignForm, access: ProjectAccess, stories, *, without_table: bool) -> dict | None:
+    """Return the `assignments` that would be made, (story, annotator) ids, the `loads` of the members (stories that
+    they would get, propositions that these add, and those that they then carry altogether), and how many stories would
+    be `short` of annotators. Returns None with an error in the form."""
     chosen, rows = form.cleaned_data, _chosen(form, stories)
     people = {person.pk: person for person in chosen["annotators"]}
     asked = {"stories": rows, "annotators": people, "seed": chosen["seed"], "without_table": without_table}
     try:
         service.check_due(chosen["due"])
         plan = service.plan_assignments(project=access.project, **asked)
-    except service.DayHasPassed as error:
-        form.add_error("due", str(error))
-        return None
-    except PlanError as error:
-        form.add_error(None, str(error))
+    except (service.DayHasPassed, PlanError) as error:
+        form.add_error("due" if isinstance(error, service.DayHasPassed) else None, str(error))
         return None
     loads = [
-        PlannedLoad(
-            name=person.shown_name,
-            stories=sum(annotator == key for _, annotator in plan.assignments),
-            added=plan.added[key],
-            carried=plan.carried[key],
-        )
+        {
+            "name": person.shown_name,
+            "stories": sum(annotator == key for _, annotator in plan.assignments),
+            "added": plan.added[key],
+            "carried": plan.carried[key],
+        }
         for key, person in people.items()
     ]
-    return Planned(plan.assignments, loads, len(plan.short))
+    return {"assignments": plan.assignments, "loads": loads, "short": len(plan.short)}
 
 
 @require_POST

@@ -16,7 +16,7 @@ from annotation.domain.columns import Echo, defused
 from annotation.domain.schema import Schema
 from annotation.forms.audit import GoldLogFilter
 from annotation.models import AuditEvent, GoldEvent, Method, Role, gold_log
-from annotation.services.audit_words import action_text, details_text, target_text
+from annotation.services.audit import action_text, details_text, target_text
 
 PAGE = 50
 

@@ -124,8 +124,7 @@ def save(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     schema = assignment.story.project.schema
 
     def save_all(posted: GridChangesIn) -> dict:
-        changes = [entry.change for entry in posted.changes]
-        votes = save_votes(by=request.user, assignment=assignment, changes=changes, now=timezone.now())
+        votes = save_votes(by=request.user, assignment=assignment, changes=posted.changes, now=timezone.now())
         return {"saved": [_as_json(vote) for vote in votes], "warnings": _warnings(schema, votes)}
 
     return saved(request, GridChangesIn, save_all, made=gettext("made these votes"), refused=Refused, schema=schema)

@@ -14,7 +14,7 @@ from annotation.access import ProjectAccess, project_access
 from annotation.forms.people import InviteForm, RoleForm
 from annotation.models import Membership, Role
 from annotation.services import people as service
-from annotation.services.progress import AssignmentTotals, Progress, imported_annotators_of
+from annotation.services.progress import Progress, imported_annotators_of
 from core.idempotency.forms import made_once, secret_for
 from core.wording import counted
 
@@ -28,9 +28,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
     assignments = Progress(access.project).assignments()
     members = access.project.memberships.select_related("user")
     context = {
-        "members": [
-            {"membership": row, "assignments": assignments.get(row.user_id, AssignmentTotals())} for row in members
-        ],
+        "members": [{"membership": row, "assignments": assignments[row.user_id]} for row in members],
         "invitations": access.project.invitations.select_related("created_by", "accepted_by")[:50],
         "imported": imported_annotators_of(access.project),
         "form": form,

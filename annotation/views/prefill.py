@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -14,23 +13,14 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access
-from annotation.forms.prefill import PrefillForm, RoundChoice
-from annotation.models import Prefill, Role, Story, SuggestedRow, Suggestion
+from annotation.forms.prefill import PrefillForm
+from annotation.models import Prefill, Role, RoundKind, Story, SuggestedRow, Suggestion
 from annotation.services import prefill as service
 from core.idempotency.forms import made_once
 from core.views.pages import Context
 from workers.services.jobs import apply_action
-from workers.services.progress import Progress, progress_of_all, reasons_of
+from workers.services.progress import progress_of_all, reasons_of
 from workers.views import live
-
-
-@dataclass(frozen=True, slots=True)
-class RoundOnPage:
-    """A row of the list of rounds: how its job stands, and why it lacks something."""
-
-    prefill: Prefill
-    progress: Progress
-    why: str
 
 
 @require_http_methods(["GET", "POST"])
@@ -39,14 +29,18 @@ def prefills(request: HttpRequest, slug: str) -> HttpResponse:
     form = PrefillForm(request.POST or None, project=access.project)
     estimate, nothing_open = None, ""
     if request.method == "POST" and form.is_valid():
-        choice = form.choice
-        stories = _stories(access, choice)
+        choice = dict(form.cleaned_data)
+        rows = access.project.stories.in_split(choice.pop("split")).in_category(choice.pop("category"))
+        stories = list(rows.select_related("project", "category").order_by("number"))
+        choice |= {"project": access.project, "stories": stories}
+        budget = choice.pop("budget")
         if "start" not in request.POST:
-            estimate = _estimate(access, choice, stories)
-            nothing_open = service.NOTHING_OPEN[choice.kind]
+            estimate = service.estimate(**choice)
+            nothing_open = service.NOTHING_OPEN[RoundKind(choice["kind"])]
         else:
+            choice |= {"budget": budget, "by": request.user, "now": timezone.now()}
             try:
-                uid = made_once(request, lambda: _start(request, access, choice, stories))
+                uid = made_once(request, lambda: service.start_prefill(**choice).uid)
             except service.PrefillRefused as error:
                 form.add_error(None, str(error))
             else:
@@ -62,31 +56,11 @@ def prefills(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/prefill/prefills.html", access.context | context)
 
 
-def _rounds(access: ProjectAccess) -> list[RoundOnPage]:
+def _rounds(access: ProjectAccess) -> list[Context]:
     rounds = list(access.project.prefills.select_related("job", "endpoint")[:50])
     jobs = [row.job for row in rounds]
     progress, reasons = progress_of_all(jobs), reasons_of(jobs)
-    return [RoundOnPage(row, progress[row.job_id], reasons.get(row.job_id, "")) for row in rounds]
-
-
-def _estimate(access: ProjectAccess, choice: RoundChoice, stories: list[Story]) -> service.Estimate:
-    return service.estimate(
-        project=access.project, endpoint=choice.endpoint, stories=stories, level=choice.level, kind=choice.kind,
-        batch=choice.batch, reasoning_tokens=choice.reasoning_tokens,
-    )  # fmt: skip
-
-
-def _start(request: HttpRequest, access: ProjectAccess, choice: RoundChoice, stories: list[Story]) -> str:
-    return service.start_prefill(
-        by=request.user, project=access.project, endpoint=choice.endpoint, stories=stories, level=choice.level,
-        kind=choice.kind, now=timezone.now(), budget=choice.budget, batch=choice.batch,
-        reasoning_tokens=choice.reasoning_tokens,
-    ).uid  # fmt: skip
-
-
-def _stories(access: ProjectAccess, choice: RoundChoice) -> list[Story]:
-    stories = access.project.stories.in_split(choice.split or None).in_category(choice.category or None)
-    return list(stories.select_related("project", "category").order_by("number"))
+    return [{"prefill": row, "progress": progress[row.job_id], "why": reasons.get(row.job_id, "")} for row in rounds]
 
 
 def _prefill(access: ProjectAccess, uid: str) -> Prefill:

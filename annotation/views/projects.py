@@ -57,7 +57,7 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
     steps = checklist(access.project, totals, annotators)
     context = {
         "progress": totals,
-        "categories": [row for row in progress.by_category() if row.cells],
+        "categories": [row for row in progress.by_category() if row["cells"]],
         "annotators": [row for row in annotators if row.cells],
         "steps": [{"step": step, "may": access.at_least(step.role)} for step in steps],
         "next": next_of(steps, access.role),

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -14,7 +11,6 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, open_work, project_access, story_of
-from annotation.domain.reconciliation import LaneState
 from annotation.forms.lanes import DecisionsIn, LinkIn
 from annotation.models import DraftRow, LaneRow, Role, Story
 from annotation.services import reconciliation as service
@@ -22,7 +18,7 @@ from annotation.services.belief_tables import kept_by
 from annotation.services.drafts import mark_of_row
 from annotation.services.open_work import Work
 from annotation.views.drafts import next_address, script_settings
-from annotation.views.saving import SavedChanges, saved
+from annotation.views.saving import saved
 from core.plain import Json, plain
 
 _LANES = (
@@ -33,79 +29,6 @@ _LANES = (
     ("new", gettext_lazy("Added here"), gettext_lazy("Neither wrote it.")),
     ("same", gettext_lazy("Same"), gettext_lazy("Both wrote it; it is kept.")),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _ReconciledRow:
-    """A row of the settled table: its remark, its lane, and how each expert's row came from a model's."""
-
-    row: LaneRow
-    remark: str
-    lane: str
-    a_mark: str
-    b_mark: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """What an expert wrote in a row."""
-
-    actor: str
-    belief: str
-    order: str
-    remark: str
-
-    @classmethod
-    def of(cls, row: DraftRow) -> _Words:
-        return cls(row.actor, row.belief, row.order_text, row.remark)
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A row of the lanes as it stands, and who decided it."""
-
-    row: str
-    lane: str
-    a: _Words | None
-    b: _Words | None
-    state: LaneState
-    by: str
-    gone: bool
-
-    @classmethod
-    def of(cls, row: LaneRow) -> _Row:
-        return cls(
-            row=row.uid,
-            lane=service.lane_of_row(row).value,
-            a=_Words.of(row.a) if row.a else None,
-            b=_Words.of(row.b) if row.b else None,
-            state=service.state_of_row(row),
-            by=_name(row.decided_by) if row.decided_by else "",
-            gone=row.gone,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _SavedRow:
-    """A row as it stands after a decision on it; `quicker` is who decided it meanwhile."""
-
-    row: _Row
-    idempotency_key: str
-    changed_at: str
-    quicker: str
-
-    def as_json(self) -> Json:
-        own = {"idempotency_key": self.idempotency_key, "changed_at": self.changed_at, "quicker": self.quicker}
-        return plain(self.row) | own
-
-
-@dataclass(frozen=True, slots=True)
-class _Lanes:
-    """All rows as they stand, and who agreed to them."""
-
-    rows: Sequence[_Row] = ()
-    agreed: Sequence[str] = ()
-    i_agree: bool = False
 
 
 @require_http_methods(["GET", "POST"])
@@ -167,10 +90,12 @@ def _name(person) -> str:
     return person.shown_name if person is not None else "somebody"
 
 
-def _entry_of(row: LaneRow) -> _ReconciledRow:
+def _entry_of(row: LaneRow) -> Json:
+    """Return a row of the settled table with its remark, its lane, and how each expert's row came from a model's."""
     remark = service.remark_of(row)
     lane = service.lane_of_row(row).value
-    return _ReconciledRow(row, remark.label if remark else "", lane, _mark(row.a), _mark(row.b))
+    marks = {"a_mark": _mark(row.a), "b_mark": _mark(row.b)}
+    return {"row": row, "remark": remark.label if remark else "", "lane": lane, **marks}
 
 
 def _mark(row: DraftRow | None) -> str:
@@ -183,7 +108,7 @@ def _settings(access: ProjectAccess, story: Story, state: service.State) -> Json
     place = [access.project.slug, story.uid]
     return {
         **script_settings(access, story),
-        "lanes": plain(_lanes(story, state)),
+        "lanes": _lanes(story, state),
         "urls": {
             "save": reverse("annotation:save_lanes", args=place),
             "rows": reverse("annotation:lane_rows", args=place),
@@ -195,12 +120,32 @@ def _settings(access: ProjectAccess, story: Story, state: service.State) -> Json
     }
 
 
-def _lanes(story: Story, state: service.State) -> _Lanes:
-    return _Lanes(
-        rows=[_Row.of(row) for row in service.lanes_of(story)],
-        agreed=[_name(draft.author) for draft in state.submitted if draft.agreed_at],
-        i_agree=bool(state.own_draft and state.own_draft.agreed_at),
-    )
+def _lanes(story: Story, state: service.State) -> Json:
+    """Return all rows as they stand, and who agreed to them; nothing before the lanes are open."""
+    if not state.opened:
+        return {"rows": [], "agreed": [], "i_agree": False}
+    return {
+        "rows": [_row(row) for row in service.lanes_of(story)],
+        "agreed": [_name(draft.author) for draft in state.submitted if draft.agreed_at],
+        "i_agree": bool(state.own_draft and state.own_draft.agreed_at),
+    }
+
+
+def _row(row: LaneRow) -> Json:
+    """Return a row of the lanes as it stands, and who decided it."""
+    return {
+        "row": row.uid,
+        "lane": service.lane_of_row(row).value,
+        "a": _words(row.a),
+        "b": _words(row.b),
+        "state": plain(service.state_of_row(row)),
+        "by": _name(row.decided_by) if row.decided_by else "",
+        "gone": row.gone,
+    }
+
+
+def _words(row: DraftRow | None) -> Json | None:
+    return row and {"actor": row.actor, "belief": row.belief, "order": row.order_text, "remark": row.remark}
 
 
 @require_GET
@@ -209,8 +154,7 @@ def lane_rows(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = story_of(access, story)
     state = service.state_of(story=row, expert=request.user)
-    lanes = _lanes(row, state) if state.opened else _Lanes()
-    return JsonResponse(plain(lanes) | {"opened": state.opened, "settled": state.has_gold})
+    return JsonResponse(_lanes(row, state) | {"opened": state.opened, "settled": state.has_gold})
 
 
 @require_POST
@@ -219,14 +163,14 @@ def save_lanes(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = story_of(access, story)
 
-    def save(posted: DecisionsIn) -> SavedChanges:
+    def save(posted: DecisionsIn) -> Json:
         decisions = [entry.decision for entry in posted.changes]
         decided = service.decide(by=request.user, story=row, decisions=decisions, now=timezone.now())
-        rows = [
-            _SavedRow(_Row.of(outcome.row), outcome.idempotency_key, decision.changed_at.isoformat(), outcome.quicker)
-            for outcome, decision in zip(decided, decisions, strict=True)
-        ]
-        return SavedChanges(rows)
+        rows = []
+        for decision, (stands, quicker) in zip(decisions, decided, strict=True):
+            key, moment = decision.idempotency_key, decision.changed_at.isoformat()
+            rows.append(_row(stands) | {"idempotency_key": key, "changed_at": moment, "quicker": quicker})
+        return {"saved": rows}
 
     return saved(request, DecisionsIn, save, made=gettext("made these decisions"), refused=service.Refused)
 
@@ -237,7 +181,7 @@ def link_lanes(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = story_of(access, story)
 
-    def save(posted: LinkIn) -> _Lanes:
+    def save(posted: LinkIn) -> Json:
         by, key, now = request.user, posted.idempotency_key, timezone.now()
         if posted.other is None:
             service.separate(by=by, story=row, row=posted.row, key=key, now=now)

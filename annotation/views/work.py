@@ -20,7 +20,7 @@ PAGE = 50
 def work(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug)
     schema = access.project.schema
-    works = workload.of_annotator(access.project, request.user, len(schema.dimensions))
+    works = workload.of_annotator(access.project, request.user)
     context = {
         "page": Paginator(works, PAGE).get_page(request.GET.get("page")),
         "next": workload.next_unfinished(works),
@@ -43,7 +43,7 @@ def work(request: HttpRequest, slug: str) -> HttpResponse:
 def next_story(request: HttpRequest, slug: str) -> HttpResponse:
     """Open the next story with unlabelled cells, in story order after the one named by `after`, or the list."""
     access = project_access(request.user, slug)
-    works = workload.of_annotator(access.project, request.user, len(access.project.schema.dimensions))
+    works = workload.of_annotator(access.project, request.user)
     after = next((work.story.number for work in works if work.story.uid == request.GET.get("after")), None)
     following = workload.next_unfinished(works, after=after)
     if following is None or following.story.number == after:

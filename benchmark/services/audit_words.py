@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import pgettext_lazy
 
-from annotation.services.audit_words import register
+from annotation.services.audit import register
 
 ACTIONS = {
     "alignment.judge_chosen": pgettext_lazy("audit log", "judge of the alignments chosen"),

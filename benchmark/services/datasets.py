@@ -30,7 +30,7 @@ def publish_version(*, by: User | None, project: Project, note: str = "") -> tup
     Project.objects.select_for_update().get(pk=project.pk)  # two at once would take one number
     stories = gold_samples.states(project)
     rows = dict(samples_of(project, list(stories)))
-    gold_samples.keep(stories, rows)
+    gold_samples.keep(project, stories, rows)
     samples = [row for row in rows.values() if row is not None]
     if not samples:
         raise PublishRefused(

@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 from annotation.domain.shipped_schemas import version_text
 from annotation.models import GoldEvent, GoldLabel, Project, Proposition, Story, TableKind, User, Vote
-from annotation.services.counts import refresh
 from annotation.services.decisions import Decisions, decisions_in
-from annotation.services.kept import Kept, Progress
 from annotation.services.vote_provenance import VoteProvenance, provenance_of
 from benchmark.models import DatasetSample
 from core.digests import json_digest, text_digest
+from core.kept import keep_each, kept_each
 
 IMPORTED = "imported"
+_NAME = "gold-digests"
 AT_ONCE = 200
 
 ByPerson = dict[str, list[list[str]]]
@@ -112,10 +112,11 @@ Samples = Mapping[int, DatasetSample | None]
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """Progress in reading the present gold, and the digest that a version published now would have: None where no story
-    is settled, and while stories are left to read."""
+    """The digest that a version published now would have, after so many of all stories were read. It is None if no
+    story is settled, and while stories are left to read."""
 
-    progress: Progress
+    done: int
+    total: int
     digest: str | None
 
 
@@ -127,35 +128,34 @@ def present_digest(project: Project) -> str | None:
 def present(project: Project, most: int | None = None) -> Present:
     """Return the digest of the present gold; of stories that changed, at most so many are read."""
     stories = states(project)
-    read = _KEPT.renewed(project, stories, most)
-    if read.values and (renamed := _with_unknown_names(read.values)):
-        _KEPT.forget(renamed)
-        read = _KEPT.renewed(project, stories, most)
-    settled = [digest for value in (read.values or {}).values() if (digest := value.partition("\n")[0])]
-    return Present(read.progress, digest_of(project, settled) if settled else None)
+
+    def read(parts: Sequence[int]) -> dict[int, str]:
+        return {story: _value(sample) for story, sample in samples_of(project, parts)}
+
+    values, left = kept_each(_NAME, project.pk, stories, read, most)
+    if renamed := _with_unknown_names(values):
+        keep_each(_NAME, project.pk, stories, {pk: value for pk, value in values.items() if pk not in renamed})
+        values, left = kept_each(_NAME, project.pk, stories, read, most)
+    settled = [digest for value in values.values() if (digest := value.partition("\n")[0])]
+    return Present(len(values), len(stories), digest_of(project, settled) if settled and not left else None)
 
 
 def states(project: Project) -> dict[int, str]:
     """Return the state of each story in use with a gold table, in the corpus's order."""
-    refresh(project)
     rows = Story.objects.filter(project=project, tables__kind=TableKind.GOLD).in_use().order_by("id")
-    columns = ("counts__revision", "number", "split__name", "category__name")
+    columns = ("counts__version", "number", "split__name", "category__name")
     return {story: " ".join(map(str, of_story)) for story, *of_story in rows.values_list("id", *columns)}
 
 
-def keep(stories: Mapping[int, str], samples: Samples) -> None:
+def keep(project: Project, stories: Mapping[int, str], samples: Samples) -> None:
     """Keep the digests of samples that were made of stories in these states."""
-    _KEPT.keep({story: (stories[story], _value(sample)) for story, sample in samples.items()})
+    keep_each(_NAME, project.pk, stories, {story: _value(sample) for story, sample in samples.items()})
 
 
 def digest_of(project: Project, stories: Iterable[str]) -> str:
     """Return the digest of a version of settled stories, from theirs in the corpus's order."""
     versions = [version_text(project.schema), project.rule_version]
     return text_digest("\n".join([*versions, *stories]))
-
-
-def _computed(project: Project, stories: Sequence[int]) -> dict[int, str]:
-    return {story: _value(sample) for story, sample in samples_of(project, stories)}
 
 
 def _value(sample: DatasetSample | None) -> str:
@@ -169,6 +169,3 @@ def _with_unknown_names(values: Mapping[int, str]) -> list[int]:
     names = {name for value in set(values.values()) for name in value.split("\n")[1:]}
     unknown = names - set(User.objects.filter(username__in=names).values_list("username", flat=True)) if names else ()
     return [story for story, value in values.items() if unknown and not unknown.isdisjoint(value.split("\n")[1:])]
-
-
-_KEPT = Kept("gold digest", _computed)

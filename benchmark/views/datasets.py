@@ -13,7 +13,6 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import ProjectAccess, project_access
 from annotation.domain.schema import Schema
 from annotation.models import Role
-from annotation.services.kept import AT_ONCE
 from annotation.services.progress import has_settled_stories
 from benchmark.access import closed_to, dataset_of, sees_results
 from benchmark.forms.datasets import AudienceForm, CopyForm, PublishForm
@@ -45,6 +44,8 @@ LISTS = {
     "retold": gettext_noop("Text or category changed"), "reordered": gettext_noop("Propositions in another order"),
 }  # fmt: skip
 MOST_CHANGES = 100
+AT_ONCE = 25
+"""Stories whose gold one look at a page reads: some 100 ms."""
 
 
 @require_GET
@@ -124,9 +125,9 @@ def reading_gold(request: HttpRequest, access: ProjectAccess) -> tuple[HttpRespo
     if not access.project.datasets.filter(suite="").exists():
         return None, None
     gold = gold_samples.present(access.project, AT_ONCE)
-    if gold.progress.done == gold.progress.total:
+    if gold.done == gold.total:
         return None, service.version_of(access.project, gold.digest)
-    context = {"label": gettext("Reading the gold of changed stories"), "counted": gold.progress}
+    context = {"label": gettext("Reading the gold of changed stories"), "counted": gold}
     return render(request, "components/counting.html", context | {"address": request.get_full_path()}), None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
@@ -46,6 +47,17 @@ class CannotBeDone(APIException):
     """The request is well-formed, and the rules refuse it; sending it again does not help."""
 
     status_code = status.HTTP_422_UNPROCESSABLE_ENTITY
+
+
+@contextmanager
+def refusing(refused: type[Exception], *, past: type[Exception] | tuple[()] = ()) -> Iterator[None]:
+    """Turn a refusal into CannotBeDone, and into Conflict if it is `past`: the state that the caller saw is gone."""
+    try:
+        yield
+    except past as refusal:
+        raise Conflict(str(refusal)) from refusal
+    except refused as refusal:
+        raise CannotBeDone(str(refusal)) from refusal
 
 
 logger = logging.getLogger(__name__)

@@ -64,9 +64,20 @@ class Shape(BaseModel):
 
     @classmethod
     def described(cls) -> dict[str, Any]:
-        """The shape as JSON Schema, of which OpenAPI 3.1 is made."""
-        described = cls.model_json_schema(ref_template="#/components/schemas/{model}", schema_generator=_Untitled)
-        return {name: text for name, text in described.items() if name != "title"}
+        """Return the shape as JSON Schema, of which OpenAPI 3.1 is made, with the shapes that it names inside it."""
+        described = cls.model_json_schema(schema_generator=_Untitled)
+        inner: dict[str, Any] = described.pop("$defs", {})
+
+        def put(part: Any) -> Any:
+            if isinstance(part, list):
+                return [put(entry) for entry in part]
+            if not isinstance(part, dict):
+                return part
+            if "$ref" in part:
+                return put(inner[part["$ref"].rpartition("/")[2]])
+            return {name: put(value) for name, value in part.items()}
+
+        return {name: put(text) for name, text in described.items() if name != "title"}
 
 
 def _marks(annotation: Any) -> Iterator[Any]:

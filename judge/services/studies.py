@@ -14,7 +14,7 @@ from django.utils.translation import pgettext_lazy
 
 from annotation.models import Project, Role, User
 from annotation.services import audit
-from annotation.services.audit_words import register
+from annotation.services.audit import register
 from benchmark.suites.registry import suite_named
 from core.plain import plain
 from judge.domain.alignment import MOST_LINKS, STORIES, ClusterName, StudyOrigin, Table, TableOrigin

@@ -16,6 +16,7 @@ from annotation.domain.agreement.annotators import Matches, MatchesWithout
 from annotation.models import Proposition
 from annotation.services.adjudication import adjudicate
 from annotation.services.agreement import agreement_report, annotator_report, second_opinions
+from annotation.services.belief_tables import remove
 from annotation.services.vote_import import import_votes
 
 
@@ -29,6 +30,15 @@ def voted(make_story, assign, cast_vote):
             for which, one in enumerate(assignments):
                 cast_vote(one, proposition, "order", str(at))
                 cast_vote(one, proposition, "truth_status", "False" if at and which == 2 else "True")
+
+
+def decide(cast, row) -> None:
+    decided = {
+        "label": "Unknown",
+        "revision": row.gold.get(dimension="truth_status").revision,
+        "reason": "Nobody says.",
+    }
+    adjudicate(by=cast.esi, proposition=row, dimension="truth_status", now=timezone.now(), **decided)
 
 
 def test_the_report_counts_cells_that_have_all_their_votes(voted, cast):
@@ -88,13 +98,7 @@ def test_annotator_by_annotator(voted, cast):
 
 
 def test_an_expert_s_decision_settles_a_cell_without_its_annotators(voted, cast):
-    row = next(one for one in Proposition.objects.order_by("pk") if one.gold.filter(method="majority").exists())
-    decided = {
-        "label": "Unknown",
-        "revision": row.gold.get(dimension="truth_status").revision,
-        "reason": "Nobody says.",
-    }
-    adjudicate(by=cast.esi, proposition=row, dimension="truth_status", now=timezone.now(), **decided)
+    decide(cast, next(row for row in Proposition.objects.order_by("pk") if row.gold.filter(method="majority").exists()))
     against = annotator_report(project=cast.project).against_others
     rows = {name: by_dimension["truth_status"] for name, by_dimension in against.items()}
     counted = {name: [row.cells, row.agree, row.votes, row.expert, row.open] for name, row in rows.items()}
@@ -232,3 +236,33 @@ def test_a_pair_without_a_kappa_says_why_in_the_reader_s_language(cast, client, 
     address = reverse("annotation:agreement_annotators", args=["minds"])
     page = client.get(address, HTTP_ACCEPT_LANGUAGE="zh-CN").content.decode()
     assert page.count("两人都只用了一个标签") == 6  # as a hint and as a text, of three pairs
+
+
+def test_every_kind_of_change_makes_a_new_report_of_annotators(voted, cast, cast_vote):
+    rows = list(Proposition.objects.order_by("pk"))
+    seen = [annotator_report(project=cast.project)]
+    changes = (
+        lambda: cast_vote(rows[0].table.story.assignments.first(), rows[0], "order", "2"),
+        lambda: decide(cast, rows[1]),
+        lambda: remove(by=cast.alice, proposition=rows[2], now=timezone.now()),
+    )
+    for change in changes:
+        change()
+        report = annotator_report(project=cast.project)
+        assert report not in seen
+        seen.append(report)
+
+
+def test_a_part_is_of_its_stories(voted, cast, make_story, assign, cast_vote):
+    story = make_story(9, category="Another")
+    for assignment in assign(story):
+        cast_vote(assignment, Proposition.objects.gold_of(story).first(), "order", "1")
+    assert {pair.cells for pair in annotator_report(project=cast.project, category="Another").pairs} == {1}
+    assert {pair.cells for pair in annotator_report(project=cast.project).pairs} == {9}
+
+
+def test_second_opinions_are_asked_for_and_not_part_of_the_page(voted, cast, client):
+    client.force_login(cast.esi)
+    page = client.get(reverse("annotation:agreement", args=["minds"])).content.decode()
+    at = page.index(reverse("annotation:agreement_opinions", args=["minds"]))
+    assert 'hx-trigger="toggle once"' in page[at : at + 200]

@@ -10,7 +10,6 @@ from io import BytesIO, StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 from django.db.models import Sum
 
 from annotation.domain.tables import TableRow
@@ -20,14 +19,12 @@ from annotation.models import (
     Method,
     Proposition,
     StoryCounts,
-    Vote,
 )
 from annotation.services import counts
 from annotation.services.adjudication import AdjudicationRefused, adjudicate, undo_decision
 from annotation.services.archive_import import discard_project
 from annotation.services.assignments import release
 from annotation.services.belief_tables import add_rows, remove, reword
-from annotation.services.progress import Progress
 from annotation.services.projects import change_settings
 from annotation.services.vote_import import import_votes
 from annotation.services.votes import Change, save_votes
@@ -118,8 +115,9 @@ class Actions:
             remove(by=self.cast.alice, proposition=self.proposition(), now=self.now)
 
     def label_of_record(self) -> None:
-        labels = {key: self.random.choice(["", "x"]) for key in self.schema.keys[:4]}
-        Proposition.objects.filter(pk=self.proposition().pk).update(imported_labels=labels)
+        labels, row = {key: self.random.choice(["", "x"]) for key in self.schema.keys[:4]}, self.proposition()
+        Proposition.objects.filter(pk=row.pk).update(imported_labels=labels)
+        counts.recount([row.table.story_id])
 
     def change_rule(self) -> None:
         demanding = self.random.choice([[], ["order", "content_type"]])
@@ -142,39 +140,14 @@ def test_whatever_is_done_the_counts_are_those_of_a_recount(cast, make_story, as
     for _ in range(16):
         for _ in range(6):
             actions.one()
-        counts.refresh(cast.project)
         assert not list(counts.differences(cast.project))
-        assert counts.refresh(cast.project) == 0
         names = ("propositions", "unanimous", "majority", "adjudicated", "open", "imported", "unvoted")
         seen += Counter(StoryCounts.objects.aggregate(**{name: Sum(name) for name in names}))
     assert set(seen) == set(names)  # each occurred
 
 
-def test_a_vote_costs_the_counts_of_its_story_alone(cast, make_story, assign, cast_vote):
-    assignments = [assign(make_story(number))[0] for number in (1, 2)]
-    assert counts.refresh(cast.project) == 2
-    row = Proposition.objects.gold_of(assignments[0].story).first()
-    cast_vote(assignments[0], row, "order", "1")
-    assert counts.refresh(cast.project) == 1
-    votes = {pk: story.annotators for pk, story in counts.counted(cast.project, [assignments[0].story_id]).items()}
-    assert votes[assignments[0].story_id][cast.bob.pk].cells == 1
-
-
-def test_a_change_past_all_services_is_counted_too(cast, make_story, assign, cast_vote):
-    # the database marks what changed: no writer can forget to
-    assignment = assign(make_story())[0]
-    row = Proposition.objects.gold_of(assignment.story).first()
-    cast_vote(assignment, row, "order", "1")
-    assert sum(row.cast for row in Progress(cast.project).of_annotators()) == 1
-    Vote.objects.update(label="")
-    assert sum(row.cast for row in Progress(cast.project).of_annotators()) == 0
-    Proposition.objects.filter(pk=row.pk).delete()
-    assert Progress(cast.project).totals().propositions == 1
-
-
 def test_the_check_finds_a_wrong_count_and_the_recount_mends_it(cast, make_story):
     make_story(7)
-    counts.refresh(cast.project)
     call_command("recount", "--check", stdout=StringIO())
     StoryCounts.objects.update(open=3)
     errors = StringIO()
@@ -187,23 +160,7 @@ def test_the_check_finds_a_wrong_count_and_the_recount_mends_it(cast, make_story
     call_command("recount", "--check", stdout=StringIO())
 
 
-def test_every_table_that_is_counted_has_its_triggers():
-    tables = ("annotation_vote", "annotation_goldlabel", "annotation_proposition")
-    expected = {f"{table}_{event}_marks" for table in tables for event in ("insert", "update", "delete")}
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute("SELECT tgname FROM pg_trigger WHERE NOT tgisinternal")
-        else:
-            cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
-        assert {name for (name,) in cursor.fetchall()} >= expected
-
-
-def test_a_discarded_project_leaves_no_count_and_no_mark(cast, make_story, assign, cast_vote):
-    from annotation.models import ChangedProposition, ChangedTable
-
+def test_a_discarded_project_leaves_no_count(cast, make_story):
     make_story()
-    counts.refresh(cast.project)
-    make_story(2)
     discard_project(cast.project)
     assert not StoryCounts.objects.exists()
-    assert not ChangedProposition.objects.exists() and not ChangedTable.objects.exists()

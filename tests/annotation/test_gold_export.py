@@ -12,7 +12,6 @@ from django.utils import timezone
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import GoldLabel, Proposition, Vote
 from annotation.services.corpus_import import import_corpus
-from annotation.services.counts import refresh
 from annotation.services.gold_export import VOTE_COLUMNS, gold_lines, gold_records, vote_lines
 from annotation.services.progress import Progress
 from annotation.services.vote_import import import_votes
@@ -107,7 +106,6 @@ def test_pseudonyms_replace_every_name(hostile_votes):
 def test_the_number_of_statements_does_not_grow(cast, make_story, django_assert_max_num_queries, stories):
     for number in range(1, stories + 1):
         make_story(number)
-    refresh(cast.project)
     with django_assert_max_num_queries(11):
         assert sum(1 for _ in vote_lines(cast.project)) == 1
     with django_assert_max_num_queries(4):

@@ -16,8 +16,7 @@ from annotation.domain.archive_format import BadArchive, file_of
 from annotation.domain.gold_votes import from_json
 from annotation.models import GoldEvent, GoldLabel, Method, Project, Proposition, adjudication_queue
 from annotation.services import gold as writing
-from annotation.services.adjudication import adjudicate, undo_decision
-from annotation.services.adjudication_bulk import accept_plurality
+from annotation.services.adjudication import accept_plurality, adjudicate, undo_decision
 from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
 from annotation.services.projects import resolve_again
@@ -261,8 +260,9 @@ def test_a_change_that_missed_its_revision_is_not_written(
     gold = settled()
     GoldLabel.objects.filter(pk=gold.pk).update(revision=7)
     votes = from_json(gold.votes)
-    after = writing.decided("Memory", by=cast.esi, at=NOW, votes=votes, project=cast.project)
-    change = writing.Change(gold.proposition_id, KEY, gold, after, votes)
+    cell = gold.proposition_id, KEY
+    after = writing.decided(cell, "Memory", by=cast.esi, at=NOW, votes=votes, project=cast.project, before=gold)
+    change = writing.Change(cell, gold, after, votes)
     events = GoldEvent.objects.count()
     with pytest.raises(writing.ChangedMeanwhile):
         writing.write_gold([change], project=cast.project, by=cast.esi, now=NOW)

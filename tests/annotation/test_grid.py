@@ -384,10 +384,10 @@ def test_the_grid_costs_the_same_few_queries_for_any_story(bob, cast, make_story
 
 def test_saving_costs_the_same_queries_for_one_cell_and_for_seven(bob, story, django_assert_max_num_queries):
     save(bob, story, change(story, dimension="order", label="1"))
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(18):
         save(bob, story, change(story))
     row = Proposition.objects.gold_of(story).first()
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(18):
         save(bob, story, *[change(story, row=row, dimension=key, label=label) for key, label in LABELS.items()])
 
 

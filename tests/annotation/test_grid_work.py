@@ -36,7 +36,7 @@ def test_unfinished_stories_come_first_in_their_order(cast, make_story, assign, 
     for story in stories:
         assign(story)
     label_all(stories[0], cast.bob, cast_vote)
-    rows = workload.of_annotator(cast.project, cast.bob, 7)
+    rows = workload.of_annotator(cast.project, cast.bob)
     # two propositions × seven dimensions = 14 cells
     assert [(row.story.number, row.done, row.cells) for row in rows] == [(2, 0, 14), (3, 0, 14), (1, 14, 14)]
     assert workload.next_unfinished(rows).story.number == 2

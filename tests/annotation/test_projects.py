@@ -13,6 +13,7 @@ from annotation.models import AuditEvent, BeliefTable, GoldEvent, GoldLabel, Pro
 from annotation.services import audit
 from annotation.services import projects as service
 from annotation.services.adjudication import adjudicate
+from annotation.services.counts import recount
 from annotation.services.progress import Progress
 from benchmark.models import Dataset
 from benchmark.services.datasets import publish_version
@@ -162,6 +163,7 @@ def test_imported_labels_are_shown_beside_settled_ones(admin, cast, make_story, 
     labels = {key: "x" for key in DEFAULT_SCHEMA.keys}
     Proposition.objects.filter(pk=first.pk).update(imported_labels=labels)
     Proposition.objects.filter(pk=second.pk).update(imported_labels={**labels, "order": ""})
+    recount([story.pk])
     bob, bea, ben = assign(story)
     size = len(DEFAULT_SCHEMA.keys)
     assert Progress(cast.project).totals().unvoted == 2 * size - 1

@@ -162,7 +162,7 @@ def test_the_lanes_make_the_gold_table_with_remarks_and_where_each_row_comes_fro
     removed = Proposition.objects.get(removed_at__isnull=False)
     assert (removed.belief, removed.remark, removed.remark_text) == ("Tomas is out", "removed", "not in the text")
     # four rows were reviewed, one needed no remark: 1 / 4
-    assert extraction_report(project=lanes.project).overlap == 0.25
+    assert extraction_report(project=lanes.project)["overlap"] == 0.25
     counts = {"unchanged": 1, "added": 0, "removed": 1, "revised": 2}
     assert AuditEvent.objects.get(action="table.reconciled").details == counts
     with pytest.raises(Refused, match="gold table already"):
@@ -217,8 +217,10 @@ def test_two_experts_do_not_overwrite_each_other(lanes, experts):
     row = row_of(lanes, "Tomas is out")
     settle(lanes, experts[0], row, status="dropped")
     row.refresh_from_db()
-    late = settle(lanes, experts[1], row, base=LaneState("", "Ines", "Tomas is out", place=row.place), status="kept")
-    assert late.quicker == "Esi" and late.row.status == "dropped"
+    stands, quicker = settle(
+        lanes, experts[1], row, base=LaneState("", "Ines", "Tomas is out", place=row.place), status="kept"
+    )
+    assert quicker == "Esi" and stands.status == "dropped"
     assert LaneEvent.objects.count() == 1
 
 
@@ -252,7 +254,7 @@ def test_undo_of_a_link_brings_both_rows_back_with_what_was_decided_on_them(lane
     linked = standing(lanes)
     assert len(linked) == len(before) - 1
     decided = take_back(lanes, esi)
-    assert standing(lanes) == before and decided[0].row.gone
+    assert standing(lanes) == before and decided[0][0].gone
     take_back(lanes, esi, redo=True)
     assert standing(lanes) == linked
     take_back(lanes, esi)

@@ -23,6 +23,12 @@ STATEMENTS = [
     "SELECT annotation_goldlabel",
     "INSERT annotation_goldlabel",
     "INSERT annotation_goldevent",
+    "SELECT annotation_storycounts",
+    "SELECT annotation_proposition",
+    "SELECT annotation_goldlabel",
+    "SELECT annotation_vote",
+    "INSERT annotation_storycounts",
+    "INSERT annotation_annotatorcounts",
     "RELEASE SAVEPOINT",
 ]
 """What a save asks of the database, with a savepoint for a transaction, as all of a test is in one."""

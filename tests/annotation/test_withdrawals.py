@@ -36,7 +36,7 @@ def seen(cast) -> dict:
         "totals": progress.totals(),
         "categories": progress.by_category(),
         "annotators": progress.of_annotators(),
-        "work": len(workload.of_annotator(project, cast.bob, 7)),
+        "work": len(workload.of_annotator(project, cast.bob)),
         "adjudication": adjudication_queue.awaiting(project, cast.esi),
         "left": adjudication_queue.left(project),
         "tables": table_queue.counts(table_queue.with_states(project, cast.esi)),

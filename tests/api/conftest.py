@@ -6,7 +6,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.models import ApiToken, Scope
-from annotation.services.api_tokens import make_token
+from annotation.services.accounts import make_token
 
 OPERATIONS = 88
 """Of the whole API, so that none is missed where it is described and fuzzed."""

@@ -12,7 +12,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.models import ApiToken, Scope
-from annotation.services.api_tokens import make_token
+from annotation.services.accounts import make_token
 from tests.api.conftest import token_of
 
 PROJECTS = "/api/v1/projects/"

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import re
 
+from django.db import transaction
 from django.http import HttpResponse
 from django.utils import timezone
 
 from annotation.models import Proposition
+from annotation.services.counts import recount
 from benchmark.models import Run
 from benchmark.services.datasets import publish_version
 from benchmark.services.launches import start_run
@@ -26,7 +28,9 @@ CATEGORIES = ("False Belief Task", "Hinting Task Test")
 
 def settle(story, **labels) -> None:
     """Gives every cell of a story's gold table a label that came with its record."""
-    Proposition.objects.gold_of(story).update(imported_labels=LABELS | labels)
+    with transaction.atomic():
+        Proposition.objects.gold_of(story).update(imported_labels=LABELS | labels)
+        recount([story.pk])
 
 
 def published(cast, make_story, count: int = 4, **fields):

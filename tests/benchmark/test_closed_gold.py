@@ -38,8 +38,8 @@ import annotation.forms
 import benchmark.api.requests
 import benchmark.forms
 import workers.forms
-from annotation.api.shapes.gold import GoldFilter
-from annotation.api.shapes.remarks import FlagFilter
+from annotation.api.gold import GoldFilter
+from annotation.api.remarks import FlagFilter
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.forms.adjudication import QueueFilter
 from annotation.forms.corpus import StoryFilter

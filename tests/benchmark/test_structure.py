@@ -13,7 +13,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.models import Assignment, Scope
-from annotation.services.api_tokens import make_token
+from annotation.services.accounts import make_token
 from benchmark.domain.inference.cases import Case
 from benchmark.models import Audience, Run, StoryScores
 from benchmark.services import structure

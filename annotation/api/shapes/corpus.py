@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 from rest_framework import serializers
@@ -10,7 +10,7 @@ from rest_framework import serializers
 from annotation.domain.drafts import LONGEST
 from annotation.domain.stories import MAX_CATEGORY_LENGTH, MAX_SPLIT_LENGTH
 from annotation.domain.tables import MAX_ROWS
-from annotation.forms.values import text_of, whole, words
+from annotation.forms.values import text_of, words
 from annotation.models import Project, Proposition, Role, Story
 from core.api.fields import Pattern, Strict
 from core.incoming.shapes import Counted, Shape
@@ -43,11 +43,6 @@ class TableIn(Shape):
 
     rows: TableRows
     replace: bool = Field(False, description="Writes over a table that is there.")
-
-    @classmethod
-    def described(cls) -> dict[str, Any]:
-        """The shape as JSON Schema, with that of its rows inside it."""
-        return whole(super().described())
 
 
 class ProjectOut(serializers.ModelSerializer):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 from rest_framework import serializers
@@ -11,7 +11,6 @@ from annotation.domain.reconciliation import Lane, Status
 from annotation.forms import lanes
 from annotation.forms.drafts import DraftRowIn
 from annotation.forms.lanes import MAX_DECISIONS, LaneRowIn
-from annotation.forms.values import whole
 from annotation.forms.votes import Key, Uid
 from annotation.models import Origin
 from annotation.services.drafts import MAX_CHANGES, RowChange
@@ -49,10 +48,6 @@ class DraftRowsIn(Shape):
 
     changes: Annotated[list[DraftChangeIn], Counted(1, MAX_CHANGES)]
 
-    @classmethod
-    def described(cls) -> dict[str, Any]:
-        return whole(super().described())
-
 
 class LaneChangeIn(_ChangeIn):
     base: LaneRowIn | None = Field(None, description="The row as you saw it; left out for a new one.")
@@ -68,10 +63,6 @@ class LaneRowsIn(Shape):
     """Decisions on rows of the lanes."""
 
     changes: Annotated[list[LaneChangeIn], Counted(1, MAX_DECISIONS)]
-
-    @classmethod
-    def described(cls) -> dict[str, Any]:
-        return whole(super().described())
 
 
 class LinkIn(lanes.LinkIn):

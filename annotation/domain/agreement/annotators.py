@@ -23,9 +23,8 @@ def label_confusion(votes: Votes) -> NDArray[np.int64]:
     Symmetric, shape (K, K): a disagreement has no direction.
     """
     present = (votes.counts > 0).astype(np.int64)
-    weighted = present * votes.weights[:, None]
-    together = present.T @ weighted
-    alone = weighted[present.sum(axis=1) == 1].sum(axis=0)
+    together = present.T @ present
+    alone = present[present.sum(axis=1) == 1].sum(axis=0)
     np.fill_diagonal(together, alone)
     return together
 
@@ -35,12 +34,7 @@ def pair_confusion(votes: Votes, first: int, second: int) -> NDArray[np.int64]:
     a, b = votes.by_annotator[:, first], votes.by_annotator[:, second]
     both = (a >= 0) & (b >= 0)
     k = len(votes.labels)
-    return _counted(a[both] * k + b[both], votes.weights[both], k * k).reshape(k, k)
-
-
-def _counted(group: NDArray[np.int64], weights: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
-    """Sum whole numbers within each group, shape (groups,)."""
-    return np.bincount(group, weights, groups).astype(np.int64)
+    return np.bincount(a[both] * k + b[both], minlength=k * k).reshape(k, k)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +151,6 @@ def against_others(votes: Votes, settled: Settled, rule: Rule) -> list[MatchesWi
     without them."""
     judged = settled.label[votes.cell] >= 0
     cells, people, codes = votes.cell[judged], votes.annotator[judged], votes.code[judged]
-    weights = votes.weights[cells]
     has_decisions = np.array([bool(settled.decisions.get(int(cell))) for cell in cells], dtype=bool)
     patterns = np.column_stack(
         [np.where(has_decisions, cells + 1, 0), np.where(has_decisions, people, 0), codes, settled.label[cells]]
@@ -171,7 +164,7 @@ def against_others(votes: Votes, settled: Settled, rule: Rule) -> list[MatchesWi
     settlers = np.array([by.value for _, by in settled_without], dtype="U8")[which.ravel()]
 
     def count(rows: NDArray[np.bool_]) -> list[int]:
-        counts: list[int] = _counted(people[rows], weights[rows], len(votes.annotators)).tolist()
+        counts: list[int] = np.bincount(people[rows], minlength=len(votes.annotators)).tolist()
         return counts
 
     judged_cells, agree = count(labels >= 0), count(labels == codes)
@@ -205,25 +198,28 @@ def against_resolved(votes: Votes, resolved: NDArray[np.int64]) -> list[Matches]
     match. A label that the annotator's own vote helped to settle flatters: see `against_others`."""
     settled = resolved[votes.cell]
     judged = settled >= 0
-    weights, people = votes.weights[votes.cell], len(votes.annotators)
-    n = _counted(votes.annotator[judged], weights[judged], people)
-    matching = judged & (settled == votes.code)
-    right = _counted(votes.annotator[matching], weights[matching], people)
+    people = len(votes.annotators)
+    n = np.bincount(votes.annotator[judged], minlength=people)
+    right = np.bincount(votes.annotator[judged & (settled == votes.code)], minlength=people)
     return [Matches(annotator=name, cells=int(n[at]), agree=int(right[at])) for at, name in enumerate(votes.annotators)]
 
 
 def second_opinions(votes: Votes) -> dict[str, Skill]:
-    """Skill of each annotator by Dawid–Skene (mean diagonal of the confusion matrix, each label by its share of the
-    votes) and MACE (the chance of answering in earnest).
+    """Return the skill of each annotator by Dawid–Skene (mean diagonal of the confusion matrix, each label by its share
+    of the votes) and MACE (the chance of answering in earnest).
 
-    A second opinion on annotators, never a gold label. Empty where fewer than two voted.
+    A second opinion on annotators, never a gold label. Empty if fewer than two voted.
     """
-    if len(votes.annotators) < 2 or not len(votes.story):
+    voters = np.unique(votes.annotator)
+    if len(voters) < 2:
         return {}
-    used, code = np.unique(votes.code, return_inverse=True)
-    rows = votes.cell, votes.annotator, code, len(used), votes.weights
+    # Cells with the same votes are fitted as one that is as heavy: a large project has few kinds of cells.
+    kinds, weight = np.unique(votes.by_annotator[:, voters], axis=0, return_counts=True)
+    cell, annotator = np.nonzero(kinds >= 0)
+    used, code = np.unique(kinds[cell, annotator], return_inverse=True)
+    rows = cell, annotator, code.ravel(), len(used), weight
     _, confusion = dawid_skene(*rows)
-    weights = votes.weights[votes.cell]
-    skills = np.diagonal(confusion, axis1=1, axis2=2) @ (np.bincount(code, weights) / weights.sum())
-    both = zip(votes.annotators, skills.tolist(), mace(*rows).tolist(), strict=True)
-    return {name: Skill(skill, earnest) for name, skill, earnest in both}
+    shares = np.bincount(code.ravel(), weight[cell]) / weight[cell].sum()
+    skills = np.diagonal(confusion, axis1=1, axis2=2) @ shares
+    both = zip(voters.tolist(), skills.tolist(), mace(*rows).tolist(), strict=True)
+    return {votes.annotators[voter]: Skill(skill, earnest) for voter, skill, earnest in both}

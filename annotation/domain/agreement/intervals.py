@@ -22,7 +22,6 @@ from core.statistics import (
     Scale,
     few,
     interval_of,
-    moved_sums,
     replicated_sums,
     unseen_share,
 )
@@ -31,8 +30,6 @@ Counts = NDArray[np.int64]
 UNIT = 720_720
 """Shares of a cell are counted in parts of so many: all parts of up to 16 votes, and of their pairs, are whole numbers
 of them (the least common multiple of 1 to 16). So sums are exact, whatever they are summed up in the order of."""
-_FEW = 20
-"""Sums are moved where at most one of so many stories changed; else they are summed anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,29 +56,11 @@ class Resampled:
             return cls(sums, np.empty((0, sums.shape[1])))
         return cls(sums, replicated_sums(sums, seed=seed, resamples=resamples))
 
-    def moved(self, sums: Floats, *, seed: int) -> Resampled:
-        """Return `Resampled.of(sums)` to the last digit; where few of the same stories changed, at the cost of
-        these."""
-        if sums.shape != self.sums.shape or not len(self.replicates) or not (_whole(sums) and _whole(self.sums)):
-            return Resampled.of(sums, seed=seed)
-        changed = np.flatnonzero((sums != self.sums).any(axis=1))
-        if len(changed) * _FEW > len(sums):
-            return Resampled.of(sums, seed=seed)
-        if not len(changed):
-            return self
-        change = sums[changed] - self.sums[changed]
-        return Resampled(sums, moved_sums(self.replicates, sums, changed, change, seed=seed))
-
     def columns(self, start: int, stop: int) -> Resampled:
         return Resampled(self.sums[:, start:stop], self.replicates[:, start:stop])
 
     def __add__(self, other: Resampled) -> Resampled:
         return Resampled(self.sums + other.sums, self.replicates + other.replicates)
-
-
-def _whole(sums: Floats) -> bool:
-    """Whole numbers add up to the same in every order (below 2^53, which 10^10 cells do not reach)."""
-    return bool(np.array_equal(sums, np.rint(sums)))
 
 
 def mean_interval(

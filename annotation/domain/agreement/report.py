@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise, starmap
 from operator import add
@@ -12,8 +12,7 @@ from typing import Literal
 import numpy as np
 
 from annotation.domain.agreement import coefficients
-from annotation.domain.agreement.intervals import COEFFICIENTS, Resampled, mean_interval
-from annotation.domain.agreement.story_sums import FAMILIES, Resamples, StorySums, Sums
+from annotation.domain.agreement.intervals import COEFFICIENTS, Counts, Resampled, mean_interval
 from annotation.domain.agreement.votes import Tally
 from core.messages import Sentence, clauses, gettext_noop, word
 from core.plain import Json
@@ -24,6 +23,9 @@ CHANCE_CORRECTED: tuple[Measure, ...] = ("fleiss_kappa", "krippendorff_alpha", "
 UNDEFINED_OF_ONE_LABEL: tuple[Measure, ...] = ("fleiss_kappa", "krippendorff_alpha")
 """AC1 counts the labels that could have been chosen: where all votes are one of them, it is 1."""
 MEASURES: tuple[Measure, ...] = ("strict", "pairwise", *CHANCE_CORRECTED)
+Sums = Callable[[Counts], Floats]
+FAMILIES: tuple[Sums, ...] = tuple(dict.fromkeys(coefficient.sums for coefficient in COEFFICIENTS.values()))
+"""Sums that a cell adds to those of stories; some coefficients share one."""
 STORIES = "story", "stories"
 """Names of what is resampled whole, one and many, where nothing else is said."""
 
@@ -72,14 +74,6 @@ class AgreementReport:
     dimensions: Mapping[str, Agreement]
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """Propositions with votes of which some dimension lacks votes, and their stories: why counts of cells differ."""
-
-    propositions: int
-    stories: int
-
-
 def measure(
     tallies: Sequence[Tally], *, overlap: int, seed: int, over: tuple[str, str] = STORIES
 ) -> tuple[list[Agreement], Agreement]:
@@ -90,78 +84,71 @@ def measure(
     mean over dimensions that have one. Labels of different dimensions share no scale, so one pooled kappa would credit
     annotators for knowing which column they are in.
     """
-    sums = [StorySums.of(tally, overlap=overlap) for tally in tallies]
-    return measure_sums(sums, seed=seed, resamples=Resamples(), over=over)
-
-
-def measure_sums(
-    sums: Sequence[StorySums], *, seed: int, resamples: Resamples, over: tuple[str, str] = STORIES
-) -> tuple[list[Agreement], Agreement]:
-    """`measure` of the sums of each dimension; `resamples` remembers those that it was asked for before."""
-    full = [of_dimension.complete for of_dimension in sums]
-    stories = _all_stories(full)
-    pooled = _resampled_over(stories, full, seed, resamples, "all")
-    parts = [
-        of_all if len(each.story) == len(stories) else _resampled_over(each.story, [each], seed, resamples, at)[0]
-        for at, (each, of_all) in enumerate(zip(full, pooled, strict=True))
+    full = [tally.complete(overlap) for tally in tallies]
+    stories = reduce(np.union1d, (each.story for each in full), np.array([], dtype=np.int64))
+    sums: list[dict[Sums, Floats]] = [
+        {family: each.sums(family(each.patterns)) for family in FAMILIES} for each in full
     ]
-    rows = [_row(each, of_each, seed, over) for each, of_each in zip(full, parts, strict=True)]
+    pooled = _resampled(stories, full, sums, seed)
+    rows = []
+    for each, of_each, of_all in zip(full, sums, pooled, strict=True):
+        whole = len(each.story) == len(stories)
+        [parts] = [of_all] if whole else _resampled(each.story, [each], [of_each], seed)
+        rows.append(_row(each, of_each, parts, seed, over))
     return rows, _over_all(rows, pooled, len(stories), seed, over)
-
-
-def _all_stories(full: Sequence[StorySums]) -> Clusters:
-    """Return the stories that any dimension has; mostly each has all of them."""
-    most = max((each.story for each in full), key=len, default=np.array([], dtype=np.int64))
-    if all(np.array_equal(each.story, most) for each in full):
-        return most
-    return reduce(np.union1d, (each.story for each in full))
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The resampled story sums of one dimension, by what a cell adds to them."""
+    """The resampled story sums of one dimension, by what a cell adds to them, and each coefficient of their
+    replicates."""
 
     sums: dict[Sums, Resampled]
-    _replicates: dict[Measure, Floats] = field(default_factory=dict)
+    replicates: dict[Measure, Floats]
 
     def of(self, name: Measure) -> Resampled:
         return self.sums[COEFFICIENTS[name].sums]
 
-    def replicates(self, name: Measure) -> Floats:
-        """The coefficient in each replicate; computed once for its own row and for the mean of all."""
-        if name not in self._replicates:
-            self._replicates[name] = COEFFICIENTS[name].value_of(self.of(name).replicates)
-        return self._replicates[name]
+
+def _resampled(stories: Clusters, full: Sequence[Tally], sums: Sequence[dict[Sums, Floats]], seed: int) -> list[Parts]:
+    """Return the sums of each dimension over `stories`, all of them on the same resamples, drawn once."""
+    blocks: list[Floats] = []
+    for each, of_each in zip(full, sums, strict=True):
+        for block in of_each.values():
+            spread = np.zeros((len(stories), block.shape[1]))
+            spread[np.searchsorted(stories, each.story)] = block
+            blocks.append(spread)
+    edges = np.cumsum([0, *(block.shape[1] for block in blocks)]).tolist()
+    together = Resampled.of(np.concatenate([np.empty((len(stories), 0)), *blocks], axis=1), seed=seed)
+    columns = iter(starmap(together.columns, pairwise(edges)))
+    parts = []
+    for _ in full:
+        by_family = {family: next(columns) for family in FAMILIES}
+        coefficients_of = ((name, COEFFICIENTS[name]) for name in MEASURES)
+        replicates = {name: each.value_of(by_family[each.sums].replicates) for name, each in coefficients_of}
+        parts.append(Parts(by_family, replicates))
+    return parts
 
 
-def _row(full: StorySums, parts: Parts, seed: int, over: tuple[str, str]) -> Agreement:
+def _row(full: Tally, sums: dict[Sums, Floats], parts: Parts, seed: int, over: tuple[str, str]) -> Agreement:
     """Return the coefficients of one dimension."""
-    why = coefficients.undefined_of(full.cells, full.labels) or ""
+    labels = int((sums[COEFFICIENTS["krippendorff_alpha"].sums][:, 1:].sum(axis=0) > 0).sum())
+    why = coefficients.undefined_of(full.count, labels) or ""
     values = _values(lambda name: _value(name, parts, why))
     intervals: dict[Measure, Interval] = {
-        name: mean_interval([parts.of(name)], COEFFICIENTS[name], [parts.replicates(name)], unit=over[1])
+        name: mean_interval([parts.of(name)], COEFFICIENTS[name], [parts.replicates[name]], unit=over[1])
         if values[name] is not None
         else (None, why)
         for name in MEASURES
     }
     return Agreement(
-        cells=full.cells,
-        agree=full.agreeing,
+        cells=full.count,
+        agree=int(sums[COEFFICIENTS["strict"].sums][:, 0].sum()),
         stories=len(full.story),
         values=values,
         intervals=intervals,
         method=_method(seed, len(full.story), over),
     )
-
-
-def _resampled_over(
-    stories: Clusters, dimensions: Sequence[StorySums], seed: int, resamples: Resamples, what: str | int
-) -> list[Parts]:
-    """Return the sums of each dimension over `stories`, all of them on the same resamples, drawn once."""
-    edges = np.cumsum([0, *(width for sums in dimensions for width in sums.widths)]).tolist()
-    resampled = resamples.of(what, stories, (sums.over(stories) for sums in dimensions), seed=seed)
-    blocks = iter(starmap(resampled.columns, pairwise(edges)))
-    return [Parts({family: next(blocks) for family in FAMILIES}) for _ in dimensions]
 
 
 def _value(name: Measure, parts: Parts, why: str) -> float | None:
@@ -211,7 +198,7 @@ def _pooled_interval(name: Measure, rows: Sequence[Agreement], pooled: Sequence[
     having = [parts for parts, row in zip(pooled, rows, strict=True) if row.values[name] is not None]
     defined = [parts.of(name) for parts in having]
     if name in CHANCE_CORRECTED:
-        replicates = [parts.replicates(name) for parts in having]
+        replicates = [parts.replicates[name] for parts in having]
         return mean_interval(defined, COEFFICIENTS[name], replicates, unit=unit)
     # pooled: labels do not matter, only what agrees and how much there is
     agreement = reduce(add, (part.columns(0, 2) for part in defined))

@@ -47,8 +47,7 @@ class Votes:
     """All votes of one dimension, one row a vote (shape (V,) each), with the stories of its cells (shape (C,)).
 
     `cell` counts from 0 to C-1, `annotator` indexes `annotators`, `code` indexes `labels`. Annotators may differ from
-    cell to cell; missing votes are simply absent. A cell can stand for several that are alike: `weight` says for how
-    many, shape (C,); None where each is one.
+    cell to cell; missing votes are simply absent.
     """
 
     dimension: str
@@ -58,30 +57,25 @@ class Votes:
     annotator: Ints
     code: Ints
     story: Ints
-    weight: Ints | None = None
-
-    @property
-    def weights(self) -> Ints:
-        """The number of cells that each stands for, shape (C,)."""
-        return np.ones(len(self.story), dtype=np.int64) if self.weight is None else self.weight
 
     @classmethod
-    def of(cls, dimension: str, labels: Sequence[str], rows: Sequence[tuple[int, int, str, str]]) -> Votes:
-        """Build from rows (story, proposition, annotator, label). Raises ValueError for a label outside `labels`."""
-        people = tuple(sorted({row[2] for row in rows}))
-        cells = {proposition: at for at, proposition in enumerate(sorted({row[1] for row in rows}))}
-        story = np.zeros(len(cells), dtype=np.int64)
-        for row in rows:
-            story[cells[row[1]]] = row[0]
-        return cls(
-            dimension,
-            tuple(labels),
-            people,
-            np.array([cells[row[1]] for row in rows], dtype=np.int64),
-            np.array([people.index(row[2]) for row in rows], dtype=np.int64),
-            np.array([tuple(labels).index(row[3]) for row in rows], dtype=np.int64),
-            story,
-        )
+    def of(
+        cls,
+        dimension: str,
+        labels: Sequence[str],
+        rows: Sequence[tuple[int, int, str, str]],
+        annotators: Sequence[str] = (),
+    ) -> Votes:
+        """Build from rows (story, proposition, annotator, label); cells are numbered in the order of propositions.
+        Raises KeyError for a label outside `labels`."""
+        people = tuple(annotators) or tuple(sorted({row[2] for row in rows}))
+        story_of = {proposition: story for story, proposition, _, _ in rows}
+        propositions = sorted(story_of)
+        places = [{name: at for at, name in enumerate(names)} for names in (propositions, people, labels)]
+        numbers = [[at[value] for at, value in zip(places, row[1:], strict=True)] for row in rows]
+        cell, annotator, code = np.array(numbers, dtype=np.int64).reshape(-1, 3).T
+        story = np.array([story_of[proposition] for proposition in propositions], dtype=np.int64)
+        return cls(dimension, tuple(labels), people, cell, annotator, code, story)
 
     @cached_property
     def counts(self) -> Ints:
@@ -112,7 +106,6 @@ class Votes:
             self.annotator[keep_cell],
             self.code[keep_cell],
             self.story[keep],
-            self.weights[keep],
         )
 
     @cached_property

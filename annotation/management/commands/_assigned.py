@@ -9,8 +9,7 @@ from django.db.models import QuerySet
 
 from annotation.management.commands._scope import add_scope, check_scope, people_named, stories_numbered
 from annotation.models import Assignment, Project, Story, User
-from annotation.services.assignments import Foreseen, assignments_at, stories_to_assign
-from annotation.services.counts import refresh
+from annotation.services.assignments import assignments_at, stories_to_assign
 
 
 def day(text: str) -> date:
@@ -40,7 +39,6 @@ def chosen_assignments(project: Project, options: dict) -> QuerySet[Assignment]:
     people = people_named(options["annotators"], project=project, noun="member")
     if not people:
         raise ValueError("--annotators is empty; expected user names, with commas.")
-    refresh(project)
     return assignments_at(_stories(project, options), annotators=people.values())
 
 
@@ -55,7 +53,3 @@ def _stories(project: Project, options: dict) -> QuerySet[Story]:
     if any(filters.values()) or person or without_table:
         raise ValueError("--stories names the stories already; leave the filters out.")
     return project.stories.filter(pk__in=stories_numbered(project, options["stories"]))
-
-
-def by_person(would: Foreseen) -> dict[str, int]:
-    return {person.username: count for person, count in would.loads}

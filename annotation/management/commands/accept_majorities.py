@@ -5,7 +5,7 @@ from django.utils import timezone
 from annotation.management.commands._scope import add_scope, check_scope, member_named
 from annotation.management.json_command import JsonCommand
 from annotation.models import Role, adjudication_queue, workload
-from annotation.services import adjudication_bulk as bulk
+from annotation.services import adjudication as bulk
 from core.wording import counted
 
 
@@ -32,10 +32,10 @@ class Command(JsonCommand):
         preview, settled = bulk.preview(by=expert, cells=cells), 0
         if not options["preview"]:
             settled = bulk.accept_plurality(by=expert, project=project, cells=cells, seen_until=now, now=now)
-        left = {"tied": preview.tied, "voted_on": preview.voted_on}
+        left = {name: preview[name] for name in ("tied", "voted_on")}
         return {
             "project": project.slug, "expert": expert.username, "settled": settled,
-            "would_settle": preview.total, "by_dimension": dict(preview.by_dimension), "left": left,
+            "would_settle": preview["total"], "by_dimension": dict(preview["by_dimension"]), "left": left,
         }  # fmt: skip
 
     def say(self, result: dict) -> None:

@@ -29,8 +29,8 @@ class Command(JsonCommand):
             seed=options["seed"],
             without_table=options["without_table"],
         )
-        done = assign(by=None, project=project, assignments=plan.assignments, seed=options["seed"], due=options["due"])
-        return {"project": project.slug, "assignments": done.created, "short": len(plan.short), "seed": options["seed"]}
+        made = assign(by=None, project=project, assignments=plan.assignments, seed=options["seed"], due=options["due"])
+        return {"project": project.slug, "assignments": made, "short": len(plan.short), "seed": options["seed"]}
 
     def say(self, result: dict) -> None:
         assignments, short = counted(result["assignments"], "assignment"), counted(result["short"], "story", "stories")

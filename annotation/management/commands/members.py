@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from annotation.management.json_command import JsonCommand
-from annotation.services.progress import AssignmentTotals, Progress
+from annotation.services.progress import Progress
 from core.wording import counted
 
 
@@ -20,8 +20,8 @@ class Command(JsonCommand):
                 "name": row.user.shown_name,
                 "role": row.role,
                 "since": row.since.isoformat(),
-                "stories": assignments.get(row.user_id, AssignmentTotals()).count,
-                "unfinished": assignments.get(row.user_id, AssignmentTotals()).unfinished,
+                "stories": assignments[row.user_id]["count"],
+                "unfinished": assignments[row.user_id]["unfinished"],
             }
             for row in project.memberships.select_related("user")
         ]

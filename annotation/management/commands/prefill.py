@@ -1,39 +1,63 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
-from decimal import Decimal
+import time
+from collections.abc import Callable
 
 from django.utils import timezone
 
 from annotation.domain.labelling import LEVELS
 from annotation.management.commands._money import dollars
-from annotation.management.commands._rounds import progress_after
 from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
-from annotation.models import Project, RoundKind
-from annotation.services.prefill import Estimate, estimate, start_prefill
-from annotation.services.prefill_progress import RoundProgress
-from annotation.services.prefill_scope import Scope, scope_of
+from annotation.models import Prefill, RoundKind
+from annotation.services.prefill import Estimate, estimate, progress_of_rounds, start_prefill
+from annotation.services.prefill_scope import scope_of
 from core.plain import Json
 from workers.domain.pricing import dollars as dollars_of
-from workers.management.console import endpoint_named, failure_of, printed_of
+from workers.management.commands.work import interruptible
+from workers.management.console import JobBar, endpoint_named, failure_of, note_end, printed_of
+from workers.models import JobState
 from workers.services.endpoint_rules import BOUNDS
+from workers.services.progress import Shortfall
+from workers.services.run_to_end import run_to_end
 
 DEFAULT_LEVEL = 3
 
 
-@dataclass(frozen=True, slots=True)
-class StartedRound:
-    """A round that was started, and how many stories other rounds ask for already."""
+class RoundCommand(JsonCommand):
+    """A command about one round of suggestions: it prints the round's progress."""
 
-    progress: RoundProgress
-    left_out: int
+    shortfall: Shortfall
 
-    def as_json(self) -> Json:
-        return self.progress.as_json() | {"left_out": self.left_out}
+    def progress_after(self, prefill: Prefill, *, wait: bool) -> Json:
+        """Return the progress of a round; with `wait` that at its end, after writing what it lacks."""
+        if wait:
+            _run_to_end(prefill, self.note)
+        prefill.job.refresh_from_db()
+        [(progress, self.shortfall)] = progress_of_rounds([prefill])
+        if wait:
+            note_end(prefill.job, self.shortfall, "round", self.note)
+        return progress
+
+    def say(self, result: Json) -> None:
+        super().say(printed_of(result))
+
+    def failure(self, result: Json) -> str:
+        return failure_of(result["state"], self.shortfall, "round")
 
 
-class Command(JsonCommand):
+def _run_to_end(prefill: Prefill, tell: Callable[[str], None]) -> None:
+    bar = JobBar(prefill.job, time.monotonic)
+    try:
+        with interruptible(tell) as stop:
+            run_to_end(job=prefill.job, on_progress=bar.refresh, stop=stop)
+    finally:
+        bar.close()
+    if stop.is_set() and prefill.job.state == JobState.RUNNING:
+        tell(f"The round is not done. A worker goes on with it, or: manage.py work --job {prefill.job.uid}")
+
+
+class Command(RoundCommand):
     help = (
         "Has a model suggest labels for the stories of a project, or draft their belief tables, and says before what "
         "that costs at most; with --wait sees it through. Asked to end (Ctrl-C, SIGTERM), it makes no more calls and "
@@ -59,61 +83,44 @@ class Command(JsonCommand):
         parser.add_argument("--batch", action="store_true", help="as a batch, at the provider's lower price")
         parser.add_argument("--wait", action="store_true")
 
-    def work(self, **options) -> StartedRound:
+    def work(self, **options) -> Json:
         project, endpoint = self.project(options["project"]), endpoint_named(options["endpoint"])
-        budget = dollars(options["budget"])
-        scope = _scope(project, options)
-        request = {"project": project, "endpoint": endpoint, "kind": options["kind"], "batch": options["batch"]}
-        request["level"] = _level(options)
-        request["reasoning_tokens"] = _tokens(options["reasoning_tokens"])
-        request["stories"] = scope.stories[: options["limit"]] or _stories(
-            project, options
-        )  # without any, start says why
-        self._say_before(estimate(**request), scope)
-        prefill = start_prefill(by=None, budget=budget, now=timezone.now(), **request)
-        progress = progress_after(prefill, wait=options["wait"], tell=self.note)
-        return StartedRound(progress, left_out=sum(scope.covered.values()))
-
-    def say(self, result: StartedRound) -> None:
-        super().say(printed_of(result.as_json()))
-
-    def failure(self, result: StartedRound) -> str:
-        return failure_of(result.progress.state, result.progress.shortfall, "round")
-
-    def _say_before(self, planned: Estimate, scope: Scope) -> None:
+        budget, kind = dollars(options["budget"]), options["kind"]
+        if options["limit"] is not None and options["limit"] < 1:
+            raise ValueError(f"The limit is {options['limit']}; expected 1 story or more.")
+        check_scope(project, split=options["split"], category=options["category"])
+        rows = project.stories.in_split(options["split"]).in_category(options["category"])
+        stories = list(rows.select_related("project", "category").order_by("number"))
+        scope = scope_of(project=project, stories=stories, kind=kind)
+        request = {
+            "project": project, "endpoint": endpoint, "kind": kind, "batch": options["batch"],
+            "level": _level(kind, options["level"]), "reasoning_tokens": _tokens(options["reasoning_tokens"]),
+            "stories": scope.stories[: options["limit"]] or stories,  # without any, start says why
+        }  # fmt: skip
         if scope.left_out:
             self.note(scope.left_out)
+        self._say_before(estimate(**request))
+        prefill = start_prefill(by=None, budget=budget, now=timezone.now(), **request)
+        progress = self.progress_after(prefill, wait=options["wait"])
+        return progress | {"left_out": sum(scope.covered.values())}
+
+    def _say_before(self, planned: Estimate) -> None:
         if planned.stories:
             cells = f", for {planned.cells:,} cells" if planned.cells else ""
+            cost = "at a price that is unknown" if planned.cost is None else dollars_of(planned.cost)
             self.note(
                 f"{planned.stories:,} call{'' if planned.stories == 1 else 's'}, one a story{cells}: at most "
                 f"{planned.input_tokens:,} tokens in and {planned.output_tokens:,} out, "
-                f"{_priced(planned.cost)}. Answers that the ledger has already cost nothing."
+                f"{cost}. Answers that the ledger has already cost nothing."
             )
 
 
-def _priced(cost: Decimal | None) -> str:
-    return "at a price that is unknown" if cost is None else dollars_of(cost)
-
-
-def _scope(project: Project, options: dict) -> Scope:
-    if options["limit"] is not None and options["limit"] < 1:
-        raise ValueError(f"The limit is {options['limit']}; expected 1 story or more.")
-    check_scope(project, split=options["split"], category=options["category"])
-    return scope_of(project=project, stories=_stories(project, options), kind=options["kind"])
-
-
-def _level(options: dict) -> int | None:
-    if options["kind"] == RoundKind.LABELS:
-        return options["level"] or DEFAULT_LEVEL
-    if options["level"]:
-        raise ValueError(f"--level is {options['level']}; belief tables have one prompt, without levels.")
+def _level(kind: str, level: int | None) -> int | None:
+    if kind == RoundKind.LABELS:
+        return level or DEFAULT_LEVEL
+    if level:
+        raise ValueError(f"--level is {level}; belief tables have one prompt, without levels.")
     return None
-
-
-def _stories(project: Project, options: dict) -> list:
-    stories = project.stories.in_split(options["split"]).in_category(options["category"])
-    return list(stories.select_related("project", "category").order_by("number"))
 
 
 def _tokens(tokens: int | None) -> int | None:

@@ -1,18 +1,16 @@
 from __future__ import annotations
 
 from annotation.management.commands._money import dollars
-from annotation.management.commands._rounds import progress_after
-from annotation.management.json_command import JsonCommand
+from annotation.management.commands.prefill import RoundCommand
 from annotation.models import Prefill
-from annotation.services.prefill_progress import RoundProgress
-from workers.management.console import failure_of, printed_of
+from core.plain import Json
 from workers.services.jobs import ACTIONS, require_action
 
 TAKES = {"resume": ("budget", "wait"), "retry": ("wait",)}
 """The options of those actions that have any."""
 
 
-class Command(JsonCommand):
+class Command(RoundCommand):
     help = (
         "Does to a round of suggestions what its page does: pause, resume and cancel it, or ask its failed items "
         "again (retry). Resuming also asks for what the round holds back."
@@ -24,25 +22,16 @@ class Command(JsonCommand):
         parser.add_argument("--budget", metavar="USD", help="resume: a hard cap")
         parser.add_argument("--wait", action="store_true", help="resume, retry: run it to its end")
 
-    def work(self, **options) -> RoundProgress:
-        action, prefill = options["action"], _round(options["round"])
+    def work(self, **options) -> Json:
+        action, uid = options["action"], options["round"]
+        prefill = Prefill.objects.select_related("job", "endpoint", "project").filter(uid=uid).first()
+        if prefill is None:
+            raise ValueError(f"There is no round {uid!r}; its id is the last part of its page's address.")
+        takes = TAKES.get(action, ())
         for name in ("budget", "wait"):
-            if options[name] and name not in TAKES.get(action, ()):
-                fit = ", ".join(f"--{option}" for option in TAKES.get(action, ())) or "no option"
+            if options[name] and name not in takes:
+                fit = ", ".join(f"--{option}" for option in takes) or "no option"
                 raise ValueError(f"--{name} is not for {action}, which takes {fit}.")
         dollars(options["budget"])
         require_action(prefill.job, action, budget=options["budget"] or "", what="round")
-        return progress_after(prefill, wait=options["wait"], tell=self.note)
-
-    def say(self, result: RoundProgress) -> None:
-        super().say(printed_of(result.as_json()))
-
-    def failure(self, result: RoundProgress) -> str:
-        return failure_of(result.state, result.shortfall, "round")
-
-
-def _round(uid: str) -> Prefill:
-    prefill = Prefill.objects.select_related("job", "endpoint", "project").filter(uid=uid).first()
-    if prefill is None:
-        raise ValueError(f"There is no round {uid!r}; its id is the last part of its page's address.")
-    return prefill
+        return self.progress_after(prefill, wait=options["wait"])

@@ -11,7 +11,6 @@ from django.db.migrations.executor import MigrationExecutor
 
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
-from annotation.services.counts import refresh
 from annotation.services.sample import refuse_public_log_ins
 from core import preparing
 from core.digests import json_digest
@@ -37,8 +36,6 @@ class Command(JsonCommand):
         output, collected = StringIO(), collect_static()
         if options["sample"]:
             call_command("load_sample", once=True, stdout=output)
-        for project in Project.objects.all():
-            refresh(project)
         preparing.done()
         return {"static_files_collected": collected, "sample": output.getvalue().strip()}
 

@@ -4,7 +4,7 @@ from django.core.management.base import CommandError
 
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
-from annotation.services.counts import differences, forget_deleted, recount
+from annotation.services.counts import differences, recount_project
 from core.wording import counted
 
 
@@ -18,8 +18,7 @@ class Command(JsonCommand):
     def work(self, **options) -> dict:
         projects = [self.project(options["project"])] if options["project"] else list(Project.objects.order_by("slug"))
         if not options["check"]:
-            forget_deleted()
-            return {"stories": sum(map(recount, projects))}
+            return {"stories": sum(map(recount_project, projects))}
         wrong = [(project.slug, *difference) for project in projects for difference in differences(project)]
         for slug, number, what in wrong:
             self.note(f"{slug}, story {number}: {what}")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from annotation.management.commands._assigned import add_chosen, by_person, chosen_assignments
+from annotation.management.commands._assigned import add_chosen, chosen_assignments
 from annotation.management.json_command import JsonCommand
 from annotation.services.assignments import foreseen, release_all
 from core.wording import counted
@@ -18,14 +18,14 @@ class Command(JsonCommand):
         project = self.project(options["project"])
         rows = chosen_assignments(project, options)
         would = foreseen(rows)
-        assignments, votes = would.count, would.votes
+        assignments, votes = would["count"], would["votes"]
         if not options["preview"]:
             assignments, votes = release_all(by=None, assignments=rows, now=timezone.now())
         return {
             "project": project.slug,
             "assignments": assignments,
             "votes": votes,
-            "people": by_person(would),
+            "people": {person.username: count for person, count in would["loads"]},
             "preview": options["preview"],
         }
 

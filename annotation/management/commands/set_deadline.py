@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from annotation.management.commands._assigned import add_chosen, by_person, chosen_assignments, day
+from annotation.management.commands._assigned import add_chosen, chosen_assignments, day
 from annotation.management.json_command import JsonCommand
 from annotation.services.assignments import check_due, foreseen, set_due
 from core.wording import counted
@@ -20,14 +20,14 @@ class Command(JsonCommand):
         rows = chosen_assignments(project, options)
         check_due(due, rows)
         would = foreseen(rows)
-        assignments = would.count
+        assignments = would["count"]
         if not options["preview"]:
             assignments = set_due(by=None, project=project, assignments=rows, due=due)
         return {
             "project": project.slug,
             "assignments": assignments,
             "due": due.isoformat() if due else None,
-            "people": by_person(would),
+            "people": {person.username: count for person, count in would["loads"]},
             "preview": options["preview"],
         }
 

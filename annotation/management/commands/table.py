@@ -130,9 +130,9 @@ def _decide(by: User, story: Story, words: dict[str, str], options: dict) -> Non
         state = replace(base, **_adopted(row, options["keep"]), status="dropped" if options["drop"] else "kept")
     key, now = new_uid() + new_uid(), timezone.now()
     decision = reconciliation.Decision(uid, base, replace(state, **words), key, key, now)
-    (decided,) = reconciliation.decide(by=by, story=story, decisions=[decision], now=now)
-    if decided.quicker:
-        raise ValueError(f"{decided.quicker} decided this row meanwhile; look at it again.")
+    ((_, quicker),) = reconciliation.decide(by=by, story=story, decisions=[decision], now=now)
+    if quicker:
+        raise ValueError(f"{quicker} decided this row meanwhile; look at it again.")
 
 
 def _adopted(row: Any, side: str) -> dict[str, str]:
