@@ -19,10 +19,9 @@ from benchmark.services.judge_versions import judge_name, judged_at, version_fai
 from benchmark.services.plans import Plan, RunRefused, prompt_hashes
 from benchmark.services.provenance import spec_of
 from benchmark.suites import judges
-from benchmark.suites.contract import Question
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.judges import AskedPair, JudgeTestSummary, Pairs
-from benchmark.suites.questions import BadQuestion
+from benchmark.suites.questions import BadQuestion, Question
 from benchmark.suites.reasons import UNREADABLE
 from benchmark.suites.registry import suite_named
 from benchmark.suites.showing.judges import NOT_TESTED

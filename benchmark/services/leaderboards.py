@@ -17,6 +17,7 @@ from django.core.cache import cache
 
 from benchmark.domain.inference import Case, Cases, ComparedModel, Ranking, leaderboard
 from benchmark.domain.provenance import EndpointSpec
+from benchmark.domain.report_rows import BothParses
 from benchmark.models import Run, StoryScores
 from benchmark.services.at_once import check_at_once, computing
 from benchmark.services.conditions import (
@@ -42,7 +43,7 @@ from benchmark.suites.figures import (
     repaired_metrics,
     with_intervals,
 )
-from benchmark.suites.questions import PARSES, BySample, Parse, Parses
+from benchmark.suites.questions import PARSES, BySample, Parse
 from benchmark.suites.reasons import lost_by_judge
 from benchmark.suites.registry import group_named, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.results import EntrantParses, EntrantResults, NamedEntrant, RunEntrant
@@ -300,21 +301,21 @@ def _part(entrant: RunEntrant, scores: GroupScores, group: str, selection: Selec
     why = "" if parses.official else lacking(scores.official, selection.stories)
     own = _parses(scores.own, group, selection, seed) if scores.own else None
     return EntrantParses(
-        official=parses.official.reported() if parses.official else None,
-        repaired=parses.repaired.reported(),
-        own=own.reported() if own else None,
+        official=parses.official,
+        repaired=parses.repaired,
+        own=own,
         reason=why if scores.official else entrant.metrics.reason or why,
         levels=None,  # they are of the samples of a run
         tells_levels=True,
     )
 
 
-def _parses(scores: BySample, group: str, selection: Selection, seed: int) -> Parses:
+def _parses(scores: BySample, group: str, selection: Selection, seed: int) -> BothParses:
     stories, rows = selection.stories, None
     if scores.official and (averages := official_metrics(scores.official, stories, group)):
         rows = with_intervals(averages, scores.official, stories, group, seed=seed, resamples=RESAMPLES)
     assert scores.repaired is not None, "the careful parse has every story that was asked"
-    return Parses(rows, repaired_metrics(scores.repaired, stories, group, seed=seed, resamples=RESAMPLES))
+    return BothParses(rows, repaired_metrics(scores.repaired, stories, group, seed=seed, resamples=RESAMPLES))
 
 
 UNHEARD = gettext_noop("nobody is ranked, as the judge has no verdict on any story")

@@ -244,7 +244,7 @@ def _failed(suite: Suite, entrant: EntrantMetrics, why: str) -> _Scored:
 
 def _by_group(entrant: EntrantMetrics, measured: Mapping[str, Measured | MeasuredOfPerson | None]) -> _Scored:
     groups = {group: result.metrics.reported() if result else None for group, result in measured.items()}
-    by_story = {group: result and result.by_sample.as_json() for group, result in measured.items()}
+    by_story = {group: result and plain(result.by_sample) for group, result in measured.items()}
     return _Scored(replace(entrant, groups=groups), by_story)
 
 

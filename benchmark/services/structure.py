@@ -40,7 +40,7 @@ from benchmark.suites.showing.entrants import short_names_of
 from core.digests import json_digest
 from core.made_by import made_by
 from core.messages import Sentence, gettext_noop, word
-from core.plain import Json
+from core.plain import Json, read_as
 from core.statistics import Estimate, method
 
 ALL = gettext_noop("All models")
@@ -242,7 +242,7 @@ class Joining:
         if group not in self._columns:
             of_parse = KeyTransform(self.parse, KeyTransform(group, "metrics"))
             kept = self._scores.annotate(kept=of_parse).values_list("pk", "kept")
-            self._columns[group] = {pk: Columns.of_json(columns) if columns else None for pk, columns in kept}
+            self._columns[group] = {pk: read_as(Columns, columns) if columns else None for pk, columns in kept}
         return self._columns[group]
 
     def _linked(

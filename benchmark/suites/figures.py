@@ -8,11 +8,12 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeGuard
 
-from benchmark.domain.averaging import Averages, StoryMetrics, averages
+from benchmark.domain.averaging import Averages, PrintedMeans, StoryMetrics, averages
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.domain.estimating import COMPLETE, MetricRow, Report, ReportedStory, StoryScore, overall_row, report
+from benchmark.domain.estimating import COMPLETE, MetricRow, ReportedStory, StoryScore, overall_row, report
 from benchmark.domain.inference import Case
-from benchmark.suites.questions import BySample, Columns, Official, OfficialRow, Value
+from benchmark.domain.report_rows import ParseRows, ReportRow
+from benchmark.suites.questions import BySample, Columns, Value
 from benchmark.suites.reasons import lost_outside
 from benchmark.suites.registry import group_named, units_of_group
 from core.messages import Sentence, gettext_noop
@@ -223,19 +224,34 @@ def official_metrics(columns: Columns, stories: Set[int], group: str) -> Average
 
 def with_intervals(
     metrics: Averages, columns: Columns, stories: Set[int], group: str, *, seed: int, resamples: int
-) -> Official:
+) -> ParseRows:
     """Return official figures with intervals from the bootstrap that the repaired parse has; what official scoring
     leaves out is unreadable there, and bounds take it at 0 and at 1."""
     repaired = repaired_metrics(columns, stories, group, seed=seed, resamples=resamples)
+
+    def official(printed: PrintedMeans, row: ReportRow) -> ReportRow:
+        return replace(
+            row,
+            stories=printed.stories,
+            values=printed.means,
+            unreadable_reasons={},
+            undefined=0,
+            unjudged=None,
+            n=row.stories,
+            category=printed.category,
+            printed=True,
+        )
+
     # both are in the order of the verbatim categories, of which two can read alike
-    by_category = zip(metrics.by_category, repaired.by_category.values(), strict=True)
-    return Official(OfficialRow(metrics.overall, repaired.overall), [OfficialRow(*rows) for rows in by_category])
+    by_category = zip(metrics.by_category, repaired.by_category, strict=True)
+    overall = official(metrics.overall, repaired.overall)
+    return ParseRows(overall=overall, by_category=[official(*rows) for rows in by_category])
 
 
-def repaired_metrics(columns: Columns, stories: Set[int], group: str, *, seed: int, resamples: int) -> Report:
+def repaired_metrics(columns: Columns, stories: Set[int], group: str, *, seed: int, resamples: int) -> ParseRows:
     """Return the figures of the selection as the repaired parse has them."""
     named = group_named(group)
-    return report(
+    figures = report(
         [_score(columns, at, named.shares) for at, story in enumerate(columns.stories) if story in stories],
         named.shares,
         mean_of_categories=named.category_mean,
@@ -243,6 +259,7 @@ def repaired_metrics(columns: Columns, stories: Set[int], group: str, *, seed: i
         resamples=resamples,
         unit=units_of_group(group),
     )
+    return figures.reported()
 
 
 def _score(columns: Columns, at: int, shares: Sequence[str]) -> StoryScore:

@@ -1,7 +1,5 @@
-"""The figures of a metric group as reports keep them, from what each sample came to.
-
-Figures and figures by sample are those of `benchmark.suites.questions`.
-"""
+"""The figures of a metric group from the score of each sample: right or wrong, shares, and sets that are right as a
+whole."""
 
 from __future__ import annotations
 
@@ -10,12 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
 from statistics import fmean, mean, stdev
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from benchmark.domain.averaging import StoryAverages, StoryMetrics, averages
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, overall_row, report
 from benchmark.domain.flips import flips_by_cluster
+from benchmark.domain.report_rows import BothParses
 from benchmark.suites.figures import (
     LEFT_OUT,
     estimate_of_row,
@@ -28,11 +27,10 @@ from benchmark.suites.figures import (
     with_intervals,
     with_turns,
 )
-from benchmark.suites.groups import WRONG, MetricGroup, Parts, Says, UnreadableAs
+from benchmark.suites.groups import MetricGroup
 from benchmark.suites.questions import (
     PARSES,
     UNREADABLE_ANSWER,
-    Analyses,
     BySample,
     Columns,
     Entered,
@@ -40,7 +38,6 @@ from benchmark.suites.questions import (
     Metrics,
     Outcome,
     Parse,
-    Parses,
     Resources,
     Sample,
 )
@@ -51,7 +48,7 @@ from core.digests import json_digest
 from core.messages import Sentence, gettext_noop
 from core.plain import Json
 from core.statistics import RESAMPLES
-from core.statistics.variance import CLUSTERS, REPETITIONS, VarianceSplit, variance_split
+from core.statistics.variance import CLUSTERS, REPETITIONS, variance_split
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -82,6 +79,21 @@ def undefined(sample: Sample, shares: Sequence[str]) -> SampleResult:
     return SampleResult(nothing, StoryScore(sample.category, nothing, nothing, None))
 
 
+Scoring = Callable[[Sample, Sequence[Outcome]], SampleResult]
+SampleResults = Sequence[tuple[Sample, SampleResult]]
+Statements = Sequence[Sequence[str | None]]
+"""What the answers to each sample say, by repetition."""
+ScoresByTurn = Sequence[Mapping[int, float | None]]
+"""The score of each sample, by its number, in each repetition."""
+LevelOf = Callable[[Sample], float | None]
+"""Score of a sample without a model."""
+ACCURACY = "accuracy"
+Shares = Mapping[str, float | None]
+"""The shares of an answer by name, None of one that is not defined."""
+Verdict = Callable[[Sample, Outcome, Parse], bool | None]
+"""Whether an answer is right. None if the parse leaves it out of the denominator."""
+
+
 def with_columns(
     official: StoryAverages | None,
     categories: Sequence[str],
@@ -91,31 +103,31 @@ def with_columns(
     left_out: Collection[int] = (),
 ) -> Measured:
     """Return the figures of both parses over all samples and by sample, without analyses; `clusters` names the cluster
-    of each by its number, where some share one, and `left_out` are the numbers of samples that official scoring leaves
+    of each by its number, if some share one, and `left_out` are the numbers of samples that official scoring leaves
     out."""
+
+    def clustered(columns: Columns) -> Columns:
+        return replace(columns, clusters=[clusters[number] for number in columns.stories]) if clusters else columns
+
     report = repaired.report
-    by_sample = BySample(
-        _clustered(official_columns(official.stories, categories, group, left_out), clusters) if official else None,
-        _clustered(repaired_columns(repaired.stories, group), clusters),
-    )
+    by_official = clustered(official_columns(official.stories, categories, group, left_out)) if official else None
     rows = None
-    if official and (columns := by_sample.official):
+    if official and by_official:
         rules = {"seed": report.seed, "resamples": report.resamples}
-        rows = with_intervals(official.averages, columns, set(columns.stories), group, **rules)
-    return Measured(Metrics(Parses(rows, report), answered=len(categories), asked=len(repaired.stories)), by_sample)
-
-
-def _clustered(columns: Columns, clusters: Mapping[int, str] | None) -> Columns:
-    return replace(columns, clusters=[clusters[number] for number in columns.stories]) if clusters else columns
+        rows = with_intervals(official.averages, by_official, set(by_official.stories), group, **rules)
+    by_sample = BySample(by_official, clustered(repaired_columns(repaired.stories, group)))
+    return Measured(
+        Metrics(BothParses(rows, report.reported()), answered=len(categories), asked=len(repaired.stories)), by_sample
+    )
 
 
 def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measured:
-    """Return what a group came to whose every question was asked several times: the mean over repetitions of each
-    sample, with the analyses of the first repetition and what single ones came to. `each` is what the repetitions came
-    to."""
+    """Return the results of a metric group of which every question was asked several times: of each sample the mean
+    over repetitions, with the analyses of the first repetition and the figures of single ones."""
+    share = group_named(group).score
     official, repaired = (mean_columns([repetition.by_sample.of(parse) for repetition in each]) for parse in PARSES)
     first, rules = each[0].metrics, {"seed": seed, "resamples": RESAMPLES}
-    by_turn = [scores_by_story(repetition.by_sample.repaired, group_named(group).score) for repetition in each]
+    by_turn = [scores_by_story(repetition.by_sample.repaired, share) for repetition in each]
     if repaired is None:  # repetitions of different samples: one was extended, and not all have what is new yet
         return replace(each[0], by_sample=_with_turns(each[0].by_sample, by_turn))
     stories = set(repaired.stories)
@@ -124,10 +136,13 @@ def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measure
         rows = with_intervals(averages, official, stories, group, **rules)
     elif not reason:
         reason = next((repetition.metrics.reason for repetition in each if repetition.metrics.reason), "")
-    analyses: dict[str, Analysis | None] = {
-        parse: _with_spread(first.analyses[parse], each, parse, group) for parse in PARSES
-    }
-    parses = Parses(rows, repaired_metrics(repaired, stories, group, **rules))
+    analyses: dict[str, Analysis | None] = {}
+    for parse in PARSES:
+        analysis = first.analyses[parse]
+        columns = [repetition.by_sample.of(parse) for repetition in each]
+        spread = spread_of([list(scores_by_story(one, share).values()) for one in columns if one])
+        analyses[parse] = analysis and replace(analysis, repetitions=Repetitions(spread))
+    parses = BothParses(rows, repaired_metrics(repaired, stories, group, **rules))
     analyses |= {} if rows else {"official": None}
     metrics = replace(first, parses=parses, reason=reason, analyses=analyses)
     return Measured(metrics, _with_turns(BySample(official, repaired), by_turn))
@@ -138,20 +153,9 @@ def _with_turns(by_sample: BySample, by_turn: ScoresByTurn) -> BySample:
     return replace(by_sample, repaired=repaired and with_turns(repaired, by_turn))
 
 
-def _with_spread(analyses: Analysis | None, each: Sequence[Measured], parse: Parse, group: str) -> Analysis | None:
-    scores = _spread([repetition.by_sample.of(parse) for repetition in each], group)
-    return analyses and replace(analyses, repetitions=Repetitions(scores))
-
-
-def _spread(each: Sequence[Columns | None], group: str) -> Spread | None:
-    share = group_named(group).score
-    values = [list(scores_by_story(columns, share).values()) for columns in each if columns]
-    return spread_of(values)
-
-
 def spread_of(values: Sequence[Sequence[float | None]]) -> Spread | None:
-    """Return what single repetitions came to, from the scores of each, sample by sample, None where a sample has none;
-    None where nothing is known."""
+    """Return the spread of single repetitions, from the scores of each, sample by sample. Returns None if no score is
+    known."""
     means = [mean(of_sample) for row in values if (of_sample := [score for score in row if score is not None])]
     if not means:
         return None
@@ -161,6 +165,9 @@ def spread_of(values: Sequence[Sequence[float | None]]) -> Spread | None:
         *((score, at) for row in values for at, score in enumerate(row) if score is not None), strict=True
     )
     split = variance_split(scores, samples)
+    of_samples, of_repetitions = (
+        list(split.intervals[name]) if name in split.intervals else None for name in (CLUSTERS, REPETITIONS)
+    )
     return Spread(
         repetitions=len(values),
         mean=mean(means),
@@ -170,19 +177,15 @@ def spread_of(values: Sequence[Sequence[float | None]]) -> Spread | None:
         same_score=same,
         of_samples=split.clusters,
         of_repetitions=split.repetitions,
-        of_samples_interval=_ends(split, CLUSTERS),
-        of_repetitions_interval=_ends(split, REPETITIONS),
+        of_samples_interval=of_samples,
+        of_repetitions_interval=of_repetitions,
     )
-
-
-def _ends(split: VarianceSplit, name: str) -> list[float] | None:
-    return list(split.intervals[name]) if name in split.intervals else None
 
 
 def summary_of(measured: Mapping[str, Measured | None]) -> Json:
     """Return {parse: {group: figures}} of what `measure` returned, as runs print it; a `reason` where the official
     parse has none."""
-    parses = {group: result and result.metrics.parses.reported().as_json() for group, result in measured.items()}
+    parses = {group: result and result.metrics.parses.as_json() for group, result in measured.items()}
     reasons = {group: result.metrics.reason for group, result in measured.items() if result and result.metrics.reason}
     scores: Json = {name: {group: rows and rows[name] for group, rows in parses.items()} for name in PARSES}
     if reasons:
@@ -204,18 +207,10 @@ def counted_outcomes(outcomes: Sequence[Outcome], group: MetricGroup) -> list[Ou
     ]
 
 
-Scoring = Callable[[Sample, Sequence[Outcome]], SampleResult]
-SampleResults = Sequence[tuple[Sample, SampleResult]]
-
-
-LevelOf = Callable[[Sample], float | None]
-"""Score of a sample without a model."""
-
-
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Score of a sample `by_chance`, and that `by_majority`, as the metric group has it or a set of samples under its
-    first one; None where that is never defined."""
+    """Scores of a sample without a model: by chance, and for the answer that is right most often. None if that is never
+    defined."""
 
     by_chance: LevelOf | None = None
     by_majority: LevelOf | None = None
@@ -234,33 +229,49 @@ def measured_samples(
     levels: Levels | None = None,
     members: Mapping[str, Sequence[Sample]] | None = None,
 ) -> Measured | None:
-    """The figures of a group from a score of each sample that has an outcome at its steps; None without such a sample.
-    `levels` are those of the group, or of what its samples stand for; of a sample that stands for a set `members` has
-    all of that set, by its key.
+    """Return the figures of a group from a score of each sample that has an outcome at its steps. Returns None without
+    such a sample.
 
-    Official figures are None as soon as one sample has none. Analyses are the score by facet and that of single
-    repetitions.
+    `levels` are those of the group, or of the sets that its samples represent; `members` are the samples of such a set
+    by the key of its first. Official figures are None as soon as one sample has none. Analyses are the score by facet
+    and that of single repetitions.
     """
     measured = _results(entered, group, score)
     if not measured:
         return None
+    seed = entered.settings.seed
     reason = next(
         (f"Sample {sample.number}: {result.reason}." for sample, result in measured if result.official is None), ""
     )
     official = None if reason else _official(group, measured)
-    categories = [_category(group, sample) for sample, _ in measured] if official else []
-    clusters = _clusters([sample for sample, _ in measured])
-    left_out = [sample.number for sample, result in measured if result.left_out(group.score)]
-    repaired = _repaired(group, measured, entered.settings.seed)
-    result = with_columns(official, categories, repaired, group.key, clusters, left_out)
-    wordings = _statements_by_turn(group, entered, measured, score, members or {})
-    by_turn = {
-        parse: _by_turn(group, entered, measured, score, parse) for parse in PARSES if official or parse == "repaired"
-    }
-    by_sample = _with_statements(result.by_sample, wordings)
-    by_sample = _with_turns(by_sample, by_turn["repaired"]) if by_turn["repaired"] else by_sample
-    result = replace(result, by_sample=by_sample)
-    analyses = _analyses(group, entered, measured, by_turn, wordings)
+    clusters = {sample.number: sample.cluster for sample, _ in measured}
+    result = with_columns(
+        official,
+        [_category(group, sample) for sample, _ in measured] if official else [],
+        _repaired(group, measured, seed),
+        group.key,
+        clusters if len(set(clusters.values())) < len(clusters) else {},
+        [sample.number for sample, result in measured if result.left_out(group.score)],
+    )
+    turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
+    said = partial(_said, group, entered, score, members or {})
+    wordings = [
+        [said(sample, turn) if result.repaired.defined else None for turn in turns] for sample, result in measured
+    ]
+    result = replace(result, by_sample=_with_statements(result.by_sample, wordings))
+    repeated = turns if len(turns) > 1 else []
+    analyses: dict[str, Analysis | None] = {"official": None}
+    analyse = once(partial(_facets, group=group, seed=seed))
+    for parse in PARSES if official else PARSES[1:]:
+        single = partial(_single, group, entered, score, parse)
+        by_turn = [{sample.number: single(sample, turn) for sample, _ in measured} for turn in repeated]
+        facets = analyse([(sample, _scored(sample, result, parse)) for sample, result in measured])
+        spread = spread_of([list(scores.values()) for scores in by_turn])
+        answers = None
+        if parse == "repaired" and by_turn:
+            answers = same_answers_over(wordings, [sample.cluster for sample, _ in measured])
+            result = replace(result, by_sample=_with_turns(result.by_sample, by_turn))
+        analyses[parse] = Analysis(facets, Repetitions(spread, answers) if spread else None)
     metrics = replace(result.metrics, analyses=analyses, reason=reason)
     counted = [sample for sample, result in measured if result.repaired.defined]
     levels = levels or levels_of(group, entered.resources)
@@ -268,7 +279,7 @@ def measured_samples(
 
 
 def _results(entered: Entered, group: MetricGroup, score: Scoring) -> SampleResults:
-    """The result of each sample that has an outcome at the steps of a group."""
+    """Return the result of each sample that has an outcome at the steps of a group."""
     return [
         (sample, score(sample, outcomes))
         for sample in entered.samples
@@ -277,46 +288,30 @@ def _results(entered: Entered, group: MetricGroup, score: Scoring) -> SampleResu
 
 
 def facets_of(entered: Entered, group: MetricGroup, score: Scoring, share: str, parse: Parse) -> dict[str, Facet]:
-    """Return {facet: {value: estimate}} of a share of a group that is not its score, of a parse that has figures, as
-    `measured_samples` has them of the score."""
-    by_share, seed = replace(group, score=share), entered.settings.seed
+    """Return {facet: {value: estimate}} of a share of a group that is not its score, as `measured_samples` has them of
+    the score."""
     scores = [(sample, _scored(sample, result, parse)) for sample, result in _results(entered, group, score)]
-    return {name: _facet(scores, name, by_share, seed) for name in group.facets}
-
-
-Statements = Sequence[Sequence[str | None]]
-"""Statements of the answers to each sample, by repetition."""
-
-
-def _statements_by_turn(
-    group: MetricGroup,
-    entered: Entered,
-    measured: SampleResults,
-    score: Scoring,
-    members: Mapping[str, Sequence[Sample]],
-) -> Statements:
-    """Return what is said of each sample that counts, of a set by the answers to all of its samples, where the group
-    has words for them."""
-
-    def wording_of(sample: Sample, turn: int) -> str | None:
-        if group.says is None or sample.key not in members:
-            return _statement(group, entered, sample, score, turn)
-        each = [_statement(group, entered, member, score, turn) for member in members[sample.key]]
-        return None if None in each else statement_digest(each)
-
-    turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
-    return [
-        [wording_of(sample, turn) if result.repaired.defined else None for turn in turns] for sample, result in measured
-    ]
+    return _facets(scores, replace(group, score=share), entered.settings.seed)
 
 
 def statement_digest(parts: object) -> str:
-    """Return a short text that is the same where these parts of an answer, plain data, are."""
+    """Return a short text that is the same if these parts of an answer, plain data, are."""
     return json_digest(parts)[:16]
 
 
-def _statement(group: MetricGroup, entered: Entered, sample: Sample, score: Scoring, turn: int) -> str | None:
-    """Return what an answer says, where the group has no words for it its score; None without an answer."""
+def _said(
+    group: MetricGroup,
+    entered: Entered,
+    score: Scoring,
+    members: Mapping[str, Sequence[Sample]],
+    sample: Sample,
+    turn: int,
+) -> str | None:
+    """Return what the answer to a sample says, or the answers to all samples of a set; their score if the group has no
+    words for them. Returns None without an answer."""
+    if group.says and sample.key in members:
+        each = [_said(group, entered, score, {}, member, turn) for member in members[sample.key]]
+        return None if None in each else statement_digest(each)
     outcomes = _at_turn(group, entered, sample, turn)
     if not outcomes or any(outcome.without for outcome in outcomes):
         return None
@@ -352,26 +347,23 @@ def _at_turn(group: MetricGroup, entered: Entered, sample: Sample, turn: int) ->
 
 
 def with_levels(metrics: Metrics, samples: Sequence[Sample], levels: Levels, by_category: bool = True) -> Metrics:
-    """Return the metrics with what the samples that they are of come to without a model, all and those of each
-    category."""
+    """Return the metrics with the levels of their samples, over all and by category."""
     overall: dict[str, Level | None] = {}
     parts: dict[str, dict[str, Level]] = {}
     for name, level_of in (("chance", levels.by_chance), ("majority", levels.by_majority)):
         values = [(sample.category, level_of(sample)) for sample in samples] if level_of else []
         overall[name] = _level([value for _, value in values])
-        of_category: dict[str, list[float | None]] = {}
-        for category, value in values if by_category else ():
-            of_category.setdefault(category, []).append(value)
-        means = {category: _level(each) for category, each in of_category.items()}
-        parts[name] = {category: level for category, level in means.items() if level}
-    parts = {name: part for name, part in parts.items() if part}
+        categories = dict.fromkeys(category for category, _ in values) if by_category else {}
+        means = {name: _level([value for category, value in values if category == name]) for name in categories}
+        if known := {category: level for category, level in means.items() if level}:
+            parts[name] = known
     return replace(metrics, chance=overall["chance"], majority=overall["majority"], category_levels=parts)
 
 
 def _level(values: Sequence[float | None]) -> Level | None:
-    """The mean, None where there is nothing or something has no level."""
-    values_there = [value for value in values if value is not None]
-    return Level(fmean(values_there), len(values_there)) if values and len(values_there) == len(values) else None
+    """Return the mean. Returns None without values, or if one has no level."""
+    known = [value for value in values if value is not None]
+    return Level(fmean(known), len(known)) if values and len(known) == len(values) else None
 
 
 def _category(group: MetricGroup, sample: Sample) -> str:
@@ -379,13 +371,8 @@ def _category(group: MetricGroup, sample: Sample) -> str:
 
 
 def with_findings(measured: Measured | None, finding_of: Callable[[Parse], Finding]) -> Measured | None:
-    """Return what a group came to with what `of` finds in each parse that has figures."""
+    """Return the results of a group with the finding of each parse that has figures."""
     return _analysed(measured, lambda analysis, parse: replace(analysis, finding=finding_of(parse)))
-
-
-def with_incomplete(measured: Measured | None, sets: int) -> Measured | None:
-    """Return what a group came to with the number of sets of which not all samples were asked."""
-    return _analysed(measured, lambda analysis, parse: replace(analysis, incomplete=sets))
 
 
 def _analysed(measured: Measured | None, more: Callable[[Analysis, Parse], Analysis]) -> Measured | None:
@@ -410,27 +397,6 @@ def once(analyse: Callable[[T], R]) -> Callable[[T], R]:
     return analysed
 
 
-def _analyses(
-    group: MetricGroup,
-    entered: Entered,
-    measured: SampleResults,
-    by_turn: Mapping[Parse, ScoresByTurn],
-    wordings: Statements,
-) -> Analyses:
-    """Return facets and repetitions by parse, None of a parse without figures; in `by_turn` are those that have
-    some."""
-    analyses: dict[str, Analysis | None] = {"official": None}
-    seed = entered.settings.seed
-    facets_of = once(partial(_facets, group=group, seed=seed))
-    for parse, turns in by_turn.items():
-        facets = facets_of([(sample, _scored(sample, result, parse)) for sample, result in measured])
-        scores = spread_of([list(scores.values()) for scores in turns])
-        compares = scores is not None and parse == "repaired"
-        answers = same_answers_over(wordings, [sample.cluster for sample, _ in measured]) if compares else None
-        analyses[parse] = Analysis(facets, Repetitions(scores, answers) if scores else None)
-    return analyses
-
-
 def _scored(sample: Sample, result: SampleResult, parse: Parse) -> StoryScore:
     if parse == "repaired":
         return replace(result.repaired, cluster=sample.cluster)
@@ -442,38 +408,20 @@ def _scored(sample: Sample, result: SampleResult, parse: Parse) -> StoryScore:
 
 
 def _facets(scores: Sequence[tuple[Sample, StoryScore]], group: MetricGroup, seed: int) -> dict[str, Facet]:
-    return {name: _facet(scores, name, group, seed) for name in group.facets}
-
-
-def _facet(scores: Sequence[tuple[Sample, StoryScore]], name: str, group: MetricGroup, seed: int) -> Facet:
-    """Return the estimate of each value of a facet, values in the order of the samples."""
-    parts: dict[str, list[StoryScore]] = {}
-    for sample, story_score in scores:
-        if not story_score.defined:  # what counts for nothing has no row of its own
-            continue
-        parts.setdefault(str(sample.content.get(name, "")), []).append(story_score)
-    return {value: _estimate(part, group, seed) for value, part in parts.items()}
+    """Return the estimate of each value of each facet, values in the order of the samples."""
+    facets: dict[str, Facet] = {}
+    for name in group.facets:
+        parts: dict[str, list[StoryScore]] = {}
+        for sample, story_score in scores:
+            if story_score.defined:
+                parts.setdefault(str(sample.content.get(name, "")), []).append(story_score)
+        facets[name] = {value: _estimate(part, group, seed) for value, part in parts.items()}
+    return facets
 
 
 def _estimate(scores: Sequence[StoryScore], group: MetricGroup, seed: int) -> BoundedEstimate:
     row = overall_row(scores, (group.score,), seed=seed, resamples=RESAMPLES, unit=units_of_group(group.key))
     return estimate_of_row(row, group.score)
-
-
-ScoresByTurn = Sequence[Mapping[int, float | None]]
-"""The score of each sample, by its number, in each repetition."""
-
-
-def _by_turn(
-    group: MetricGroup, entered: Entered, measured: SampleResults, score: Scoring, parse: Parse
-) -> ScoresByTurn:
-    """Return what samples came to in single repetitions; nothing where everything was asked once."""
-    turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
-    if len(turns) < 2:
-        return []
-    return [
-        {sample.number: _single(group, entered, sample, score, turn, parse) for sample, _ in measured} for turn in turns
-    ]
 
 
 def same_answers_over(wordings: Statements, clusters: Sequence[str]) -> SameAnswers:
@@ -486,9 +434,9 @@ def same_answers_over(wordings: Statements, clusters: Sequence[str]) -> SameAnsw
 
 
 def _single(
-    group: MetricGroup, entered: Entered, sample: Sample, score: Scoring, turn: int, parse: Parse
+    group: MetricGroup, entered: Entered, score: Scoring, parse: Parse, sample: Sample, turn: int
 ) -> float | None:
-    """The score of one repetition of a sample, None where it has none."""
+    """Return the score of one repetition of a sample, None if it has none."""
     outcomes = _at_turn(group, entered, sample, turn)
     if not outcomes:
         return None
@@ -502,17 +450,9 @@ def _repaired(group: MetricGroup, measured: SampleResults, seed: int) -> StoryRe
         replace(result.repaired, cluster=sample.cluster, category=_category(group, sample))
         for sample, result in measured
     ]
-    return StoryReport(
-        report(
-            scores,
-            group.shares,
-            mean_of_categories=group.category_mean,
-            seed=seed,
-            resamples=RESAMPLES,
-            unit=units_of_group(group.key),
-        ),
-        [ReportedStory(sample.number, score) for (sample, _), score in zip(measured, scores, strict=True)],
-    )
+    rules: Json = {"mean_of_categories": group.category_mean, "seed": seed, "resamples": RESAMPLES}
+    stories = [ReportedStory(sample.number, score) for (sample, _), score in zip(measured, scores, strict=True)]
+    return StoryReport(report(scores, group.shares, unit=units_of_group(group.key), **rules), stories)
 
 
 def _official(group: MetricGroup, measured: Sequence[tuple[Sample, SampleResult]]) -> StoryAverages:
@@ -521,10 +461,76 @@ def _official(group: MetricGroup, measured: Sequence[tuple[Sample, SampleResult]
     return StoryAverages(averages(rows, group.shares, group.category_mean), stories)
 
 
-def _clusters(samples: Sequence[Sample]) -> dict[int, str]:
-    """Return the clusters by sample number; empty where no two samples share a cluster."""
-    clusters = {sample.number: sample.cluster for sample in samples}
-    return clusters if len(set(clusters.values())) < len(clusters) else {}
+def accuracy_group(key: str, title: str, *, step: str, mean_of: str = "types", **own: Any) -> MetricGroup:
+    """Return the metric group of the questions of a step by accuracy, with the mean over categories, which `mean_of`
+    names in the plural; `own` are other fields of the group."""
+    fields = {
+        "noun": gettext_noop("answering"),
+        "score_title": gettext_noop("Accuracy"),
+        "headers": {
+            ACCURACY: gettext_noop("Accuracy"),
+            f"{ACCURACY}_category_mean": Sentence("Mean of {mean_of}", mean_of=mean_of),
+        },
+    }
+    return MetricGroup(
+        key=key,
+        title=title,
+        shares=(ACCURACY,),
+        score=ACCURACY,
+        category_mean=ACCURACY,
+        prompt=step,
+        scored=step,
+        right_or_wrong=True,
+        **{**fields, **own},
+    )
+
+
+def is_read_right(sample: Sample, outcome: Outcome, parse: Parse) -> bool:
+    """Return whether a parse itself says that the answer is right, as `Verdict` has it; one without a parse is
+    wrong."""
+    return bool((outcome.read(parse) or {}).get("right"))
+
+
+def scored_by(verdict: Verdict, share: str = ACCURACY) -> Scoring:
+    """Return the scoring of samples by the share of right answers, as `measured_samples` takes it."""
+
+    def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+        def shares_of(outcome: Outcome, parse: Parse) -> Shares | None:
+            right = verdict(sample, outcome, parse)
+            return None if right is None else {share: float(right)}
+
+        return scored_shares((share,), shares_of)(sample, outcomes)
+
+    return scored
+
+
+def scored_shares(names: Sequence[str], shares_of: Callable[[Outcome, Parse], Shares | None] = Outcome.read) -> Scoring:
+    """Return the scoring of samples by several shares, as `measured_samples` takes it; by default both parses have
+    them. `shares_of` returns None if a parse leaves the answer out.
+
+    Officially an answer that is left out has no shares, and without an answer to one of its repetitions a sample has
+    none. Repaired, bounds take missing and unreadable answers as 0 and as 1; the estimate is of the readable answers.
+    """
+
+    def mean_of(answers: Sequence[Shares]) -> dict[str, float | None]:
+        values = {name: [value for shares in answers if (value := shares.get(name)) is not None] for name in names}
+        return {name: fmean(each) if each else None for name, each in values.items()}
+
+    def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+        answered = [outcome for outcome in outcomes if not outcome.without]
+        missing = len(outcomes) - len(answered)
+        official = [shares for outcome in answered if (shares := shares_of(outcome, "official")) is not None]
+        read = [outcome for outcome in answered if not outcome.unreadable]
+        repaired = [shares for outcome in read if (shares := shares_of(outcome, "repaired")) is not None]
+        lacking = len(outcomes) - len(repaired)
+        worst, best = (mean_of([*repaired, *[dict.fromkeys(names, end)] * lacking]) for end in (0.0, 1.0))
+        first = outcomes[0]
+        why = "" if repaired else first.without or first.unreadable or gettext_noop("it is left out")
+        score = StoryScore(sample.category, worst, best, mean_of(repaired) if repaired else None, why)
+        reason = questions_unanswered(missing, len(outcomes))
+        return SampleResult(None if missing else mean_of(official), score, reason)
+
+    return scored
 
 
 def every(sample: Sample) -> bool:
@@ -533,60 +539,35 @@ def every(sample: Sample) -> bool:
 
 
 def sets_group(
-    key: str,
-    title: str,
-    score_title: str,
-    *,
-    share: str,
-    header: str,
-    step: str,
-    rests_on: Sequence[str],
-    notes: tuple[str, ...],
-    counts: Callable[[Sample], bool] = every,
-    noun: str = gettext_noop("answering"),
-    chance: Callable[[Sample], float | None] | None = None,
-    majority: Callable[[Sample, Resources], float | None] | None = None,
-    says: Says | None = None,
+    key: str, title: str, score_title: str, *, share: str, header: str, step: str, **own: Any
 ) -> MetricGroup:
-    """Return the metric group of sets that are right as a whole, by their only share; `counts`, a function of a module,
-    says which samples of a set count, `chance` how likely one of them is right by chance, `majority` whether the answer
-    is that is right most often, `says` what the answer to one of them says."""
+    """Return the metric group of sets that are right as a whole, by their only share; `own` are other fields of the
+    group."""
+    fields: dict[str, Any] = {"noun": gettext_noop("answering"), "counts": every}
     return MetricGroup(
         key=key,
         title=title,
-        noun=noun,
         shares=(share,),
         headers={share: header},
         score=share,
         score_title=score_title,
         prompt=step,
-        rests_on=tuple(rests_on),
         scored=step,
-        notes=notes,
         by_category=False,
         unit=(gettext_noop("set"), gettext_noop("sets")),
-        counts=counts,
-        chance=chance,
-        majority=majority,
-        says=says,
         right_or_wrong=True,
+        **{**fields, **own},
     )
 
 
-def measured_sets(
-    entered: Entered,
-    group: MetricGroup,
-    score: Scoring,
-    *,
-    of_all: bool = True,
-) -> Measured | None:
-    """The figures of a group whose units are sets, the samples of one `Sample.group`: of each share a set has the least
-    of what its samples have from `score`, so that it is right where all of them are.
+def measured_sets(entered: Entered, group: MetricGroup, score: Scoring, *, of_all: bool = True) -> Measured | None:
+    """Return the figures of a group whose units are sets, the samples of one `Sample.group`: of each share a set has
+    the least of what its samples have from `score`, so that it is right if all of them are.
 
-    The group's `counts` says which samples count. Under a control those that it leaves as they are count as published,
-    in sets of which it changes some. A set of which not all these were asked has no figure, and analyses say how many
-    such sets there are as `incomplete`; others stand under their first sample. The other samples have rows without a
-    figure, as a ranking over all samples of a run takes those without a row for lost; `of_all=False` leaves them out.
+    The group's `counts` says which samples count. Under a control the samples that it leaves as they are count as
+    published, in sets of which it changes some. A set of which not all these were asked has no figure, and analyses
+    count such sets as `incomplete`; others are listed under their first sample. The other samples have rows without a
+    figure, as a ranking over all samples of a run counts those without a row as lost; `of_all=False` omits them.
     """
     counts = group.counts or every
     sets = entered.resources.derived(("sets", counts), lambda samples: _keys_of_sets([*filter(counts, samples)]))
@@ -600,24 +581,21 @@ def measured_sets(
         if first.key not in members:
             return undefined(first, group.shares)
         turns = {outcome.repetition for outcome in outcomes}
-        return _least([score(sample, _at(whole, group, sample, turns)) for sample in members[first.key]])
+        at_turns = partial(_at_turns, whole, group, turns)
+        return _least([score(sample, at_turns(sample)) for sample in members[first.key]])
 
-    def of_set(level_of: LevelOf) -> LevelOf:
-        """All samples of the set right, each by itself: where one cannot be, whatever is not known of the others."""
-
-        def level(first: Sample) -> float | None:
-            each = [level_of(sample) for sample in members[first.key]]
-            shares = [share for share in each if share is not None]
-            return prod(shares) if len(shares) == len(each) or 0 in shares else None
-
-        return level
+    def of_set(level_of: LevelOf, first: Sample) -> float | None:
+        """The product of the levels of all samples: 0 as soon as one cannot be right."""
+        each = [level_of(sample) for sample in members[first.key]]
+        shares = [share for share in each if share is not None]
+        return prod(shares) if len(shares) == len(each) or 0 in shares else None
 
     single = levels_of(group, entered.resources)
-    levels = Levels(*(level and of_set(level) for level in (single.by_chance, single.by_majority)))
+    levels = Levels(*(level and partial(of_set, level) for level in (single.by_chance, single.by_majority)))
     counted = whole if of_all and members else replace(whole, samples=[first for first, *_ in members.values()])
-    incomplete = len(of_run) - len(members)
     measured = measured_samples(counted, group, scored, levels, members)
-    return with_incomplete(measured, incomplete)
+    incomplete = len(of_run) - len(members)
+    return _analysed(measured, lambda analysis, parse: replace(analysis, incomplete=incomplete))
 
 
 def _with_unchanged(entered: Entered) -> Entered:
@@ -636,7 +614,7 @@ def _keys_of_sets(samples: Sequence[Sample]) -> dict[str, list[str]]:
     return sets
 
 
-def _at(entered: Entered, group: MetricGroup, sample: Sample, turns: set[int]) -> list[Outcome]:
+def _at_turns(entered: Entered, group: MetricGroup, turns: set[int], sample: Sample) -> list[Outcome]:
     return [outcome for outcome in counted_outcomes(entered.outcomes[sample.key], group) if outcome.repetition in turns]
 
 
@@ -662,146 +640,3 @@ def _smallest(shares: Sequence[Mapping[str, float | None]]) -> dict[str, float |
     return {
         name: min((value for share in shares if (value := share.get(name)) is not None), default=None) for name in names
     }
-
-
-ACCURACY = "accuracy"
-Verdict = Callable[[Sample, Outcome, Parse], bool | None]
-"""A verdict: whether the answer is right; None where the parse leaves it out of the denominator."""
-
-
-def accuracy_group(
-    key: str,
-    title: str,
-    *,
-    step: str,
-    rests_on: Sequence[str],
-    facets: Mapping[str, str],
-    facet_values: Mapping[str, str] | None = None,
-    notes: tuple[str, ...],
-    noun: str = gettext_noop("answering"),
-    score_title: str = gettext_noop("Accuracy"),
-    mean_of: str = "types",
-    unreadable_as: UnreadableAs = WRONG,
-    chance: Callable[[Sample], float | None] | None = None,
-    majority: Callable[[Sample, Resources], float | None] | None = None,
-    parts: Parts | None = None,
-    says: Says | None = None,
-) -> MetricGroup:
-    """Return the metric group of the questions of a step by accuracy, with the mean over categories, which `mean_of`
-    names in the plural; `unreadable_as`, `facet_values`, `chance`, `majority`, `parts` and `says` as
-    `MetricGroup` has them."""
-    return MetricGroup(
-        key=key,
-        title=title,
-        noun=noun,
-        shares=(ACCURACY,),
-        headers={
-            ACCURACY: gettext_noop("Accuracy"),
-            f"{ACCURACY}_category_mean": Sentence("Mean of {mean_of}", mean_of=mean_of),
-        },
-        category_mean=ACCURACY,
-        score=ACCURACY,
-        score_title=score_title,
-        prompt=step,
-        rests_on=tuple(rests_on),
-        scored=step,
-        facets=facets,
-        facet_values=facet_values or {},
-        notes=notes,
-        unreadable_as=unreadable_as,
-        chance=chance,
-        majority=majority,
-        parts=parts,
-        says=says,
-        right_or_wrong=True,
-    )
-
-
-def is_read_right(sample: Sample, outcome: Outcome, parse: Parse) -> bool:
-    """Return whether a parse itself says that the answer is right, as `Verdict` has it; one without a parse is
-    wrong."""
-    return bool((outcome.read(parse) or {}).get("right"))
-
-
-def scored_by(verdict: Verdict, share: str = ACCURACY) -> Callable[[Sample, Sequence[Outcome]], SampleResult]:
-    """Return the scoring of samples by the share of right answers, as `measured_samples` takes it.
-
-    Officially an answer that is left out has no score, and without an answer to one of its repetitions a sample has
-    none. Repaired, bounds take what is missing or cannot be read as wrong and as right; the estimate is of the answers
-    that were read.
-    """
-
-    def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
-        answered = [outcome for outcome in outcomes if not outcome.without]
-        missing = len(outcomes) - len(answered)
-        official = [right for outcome in answered if (right := verdict(sample, outcome, "official")) is not None]
-        reason = questions_unanswered(missing, len(outcomes))
-        of_official = None if missing else {share: fmean(official) if official else None}
-        read = [outcome for outcome in answered if not outcome.unreadable]
-        repaired = [right for outcome in read if (right := verdict(sample, outcome, "repaired")) is not None]
-        return SampleResult(of_official, _score(sample, share, repaired, outcomes), reason)
-
-    return scored
-
-
-def _score(sample: Sample, share: str, rights: Sequence[bool], outcomes: Sequence[Outcome]) -> StoryScore:
-    total, right = len(outcomes), sum(rights)
-    worst, best = {share: right / total}, {share: (right + total - len(rights)) / total}
-    if not rights:
-        why = next(
-            why
-            for outcome in outcomes
-            if (why := outcome.without or outcome.unreadable or gettext_noop("it is left out"))
-        )
-        return StoryScore(sample.category, worst, best, None, why)
-    return StoryScore(sample.category, worst, best, {share: right / len(rights)})
-
-
-Shares = Mapping[str, float | None]
-SharesOf = Callable[[Outcome, Parse], Shares | None]
-"""The shares of an answer by name, None of one that is not defined; None where the official parse leaves the answer
-out."""
-
-
-def scored_shares(
-    names: Sequence[str], shares_of: SharesOf = Outcome.read
-) -> Callable[[Sample, Sequence[Outcome]], SampleResult]:
-    """Return the scoring of samples by several shares, as `measured_samples` takes it; without `shares_of` they stand
-    in the parses themselves.
-
-    Officially an answer that is left out has no shares, and without an answer to one of its repetitions a sample has
-    none. Repaired, bounds take what is missing or cannot be read as 0 and as 1; the estimate is of the answers that
-    were read.
-    """
-
-    def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
-        answered = [outcome for outcome in outcomes if not outcome.without]
-        missing = len(outcomes) - len(answered)
-        reason = questions_unanswered(missing, len(outcomes))
-        official = [shares for outcome in answered if (shares := shares_of(outcome, "official")) is not None]
-        read = [outcome for outcome in answered if not outcome.unreadable]
-        repaired = [shares for outcome in read if (shares := shares_of(outcome, "repaired")) is not None]
-        return SampleResult(
-            None if missing else {name: _mean_share(official, name) for name in names},
-            _shares_score(sample, names, repaired, outcomes),
-            reason,
-        )
-
-    return scored
-
-
-def _shares_score(
-    sample: Sample, names: Sequence[str], repaired: Sequence[Shares], outcomes: Sequence[Outcome]
-) -> StoryScore:
-    lacking = len(outcomes) - len(repaired)
-    worst = {name: _mean_share([*repaired, *[{name: 0.0}] * lacking], name) for name in names}
-    best = {name: _mean_share([*repaired, *[{name: 1.0}] * lacking], name) for name in names}
-    if repaired:
-        return StoryScore(sample.category, worst, best, {name: _mean_share(repaired, name) for name in names})
-    why = next(outcome.without or outcome.unreadable or gettext_noop("it is left out") for outcome in outcomes)
-    return StoryScore(sample.category, worst, best, None, why)
-
-
-def _mean_share(answers: Sequence[Shares], name: str) -> float | None:
-    values = [value for shares in answers if (value := shares.get(name)) is not None]
-    return fmean(values) if values else None

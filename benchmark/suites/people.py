@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 from annotation.domain.leave_one_out import By
 from annotation.domain.schema import Schema
-from benchmark.suites.questions import BySample, Measured, Metrics, Parses, Resources, Sample, SuiteData
+from benchmark.domain.report_rows import BothParses
+from benchmark.suites.questions import BySample, Measured, Metrics, Resources, Sample, SuiteData
 from benchmark.suites.reports import GroupMetrics, LabelledCounts
 from benchmark.suites.settings import Settings
-from core.plain import Json
+from core.plain import Json, plain
 
 Labels = Sequence[Sequence[str]]
 """[[label of each dimension, "" without one] of each proposition]"""
@@ -55,12 +56,12 @@ class PersonMetrics:
 
     metrics: Metrics | None
     labelled: LabelledCounts
-    own: Parses
+    own: BothParses
 
     def reported(self) -> GroupMetrics:
         """Return the figures as a report has them."""
         metrics = self.metrics.reported() if self.metrics else GroupMetrics()
-        return replace(metrics, labelled=self.labelled, own=self.own.reported())
+        return replace(metrics, labelled=self.labelled, own=self.own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,7 @@ class PersonBySample:
 
     def as_json(self) -> Json:
         """Return what `BySample.as_json` says, and own."""
-        by_sample = self.by_sample.as_json() if self.by_sample else {}
-        return {**by_sample, "own": self.own.as_json()}
+        return {**(plain(self.by_sample) or {}), "own": plain(self.own)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class PersonMeasured:
     `own`, the figures against gold that contains the person's own votes, with how much the person `labelled`."""
 
     measured: Mapping[str, Measured | None]
-    own: tuple[Parses, BySample]
+    own: tuple[BothParses, BySample]
     labelled: LabelledCounts
 
     def by_group(self, of_people: str) -> dict[str, Measured | MeasuredOfPerson | None]:

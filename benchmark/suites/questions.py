@@ -7,15 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
 
-from benchmark.domain.report_rows import BothParses, ParseRows, ReportRow
+from benchmark.domain.report_rows import BothParses
 from benchmark.suites.reports import Analysis, BaselineLevels, GroupMetrics, KeptAnalysis, Level
 from benchmark.suites.settings import Settings
 from core.messages import gettext_noop
-from core.plain import Json
+from core.plain import WHERE_THERE_IS_ONE, read_as
 
 if TYPE_CHECKING:
-    from benchmark.domain.averaging import PrintedMeans
-    from benchmark.domain.estimating import MetricRow, Report  # which loads the statistics libraries
+    pass  # which loads the statistics libraries
 
 
 T = TypeVar("T")
@@ -196,41 +195,12 @@ class Columns:
     stories: Sequence[int]
     categories: Sequence[str]
     values: Mapping[str, Sequence[Value]]
-    clusters: Sequence[str] | None = None
     unreadable: Mapping[str, str] = field(default_factory=dict)
     unjudged: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    partly: Mapping[str, str] | None = None
-    said: Sequence[Sequence[str | None]] | None = None
-    by_turn: Sequence[Sequence[float | None]] | None = None
-
-    @classmethod
-    def of_json(cls, kept: Mapping[str, Any]) -> Columns:
-        """Return the columns that `as_json` made."""
-        return cls(
-            stories=kept["stories"],
-            categories=kept["categories"],
-            values=kept["values"],
-            clusters=kept.get("clusters"),
-            unreadable=kept.get("unreadable", {}),
-            unjudged=kept.get("unjudged", {}),
-            partly=kept.get("partly"),
-            said=kept.get("said"),
-            by_turn=kept.get("by_turn"),
-        )
-
-    def as_json(self) -> Json:
-        """The columns by name, without clusters, `partly`, `said` and `by_turn` where they are None."""
-        return {
-            "stories": list(self.stories),
-            "categories": list(self.categories),
-            "values": dict(self.values),
-            "unreadable": dict(self.unreadable),
-            "unjudged": dict(self.unjudged),
-            **({"clusters": list(self.clusters)} if self.clusters is not None else {}),
-            **({"partly": dict(self.partly)} if self.partly is not None else {}),
-            **({"said": [list(turns) for turns in self.said]} if self.said is not None else {}),
-            **({"by_turn": [list(turns) for turns in self.by_turn]} if self.by_turn is not None else {}),
-        }
+    clusters: Sequence[str] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    partly: Mapping[str, str] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    said: Sequence[Sequence[str | None]] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    by_turn: Sequence[Sequence[float | None]] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,65 +212,12 @@ class BySample:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any] | None) -> BySample:
-        """Return the figures that `as_json` made; None of either parse where nothing was kept."""
+        """Return the figures that were kept; None for a parse of which nothing was."""
         official, repaired = ((kept or {}).get(parse) for parse in PARSES)
-        return cls(Columns.of_json(official) if official else None, Columns.of_json(repaired) if repaired else None)
+        return cls(read_as(Columns, official) if official else None, read_as(Columns, repaired) if repaired else None)
 
     def of(self, parse: str) -> Columns | None:
         return self.official if parse == "official" else self.repaired
-
-    def as_json(self) -> Json:
-        """{official, repaired}: columns by name or None."""
-        return {
-            "official": self.official and self.official.as_json(),
-            "repaired": self.repaired and self.repaired.as_json(),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class OfficialRow:
-    """Official figures of some samples, with what `repaired`, the same figures in a row of the repaired parse, says of
-    their intervals."""
-
-    printed: PrintedMeans
-    repaired: MetricRow
-
-    def reported(self) -> ReportRow:
-        """Return the row as a report has it."""
-        return ReportRow(
-            stories=self.printed.stories,
-            values=self.printed.means,
-            intervals=self.repaired.ends,
-            bounds=self.repaired.bounds,
-            reasons=self.repaired.reasons,
-            unreadable=sum(self.repaired.unreadable.values()),
-            n=self.repaired.stories,
-            category=self.printed.category,
-            printed=True,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Official:
-    """Official figures over all samples, and over those of each category in a row each, with the intervals of the
-    repaired parse."""
-
-    overall: OfficialRow
-    by_category: Sequence[OfficialRow]
-
-    def reported(self) -> ParseRows:
-        return ParseRows(overall=self.overall.reported(), by_category=[row.reported() for row in self.by_category])
-
-
-@dataclass(frozen=True, slots=True)
-class Parses:
-    """Figures in both parses: `official` is None where a sample lacks an answer that can be read."""
-
-    official: Official | None
-    repaired: Report
-
-    def reported(self) -> BothParses:
-        return BothParses(self.official.reported() if self.official else None, self.repaired.reported())
 
 
 Analyses = Mapping[str, Analysis | None]
@@ -314,7 +231,7 @@ class Metrics:
     what it is for the answer that is right most often; None where that is not defined. `category_levels` are both by
     category, of those where they are defined."""
 
-    parses: Parses
+    parses: BothParses
     answered: int
     asked: int
     analyses: Analyses = field(default_factory=dict)
@@ -326,7 +243,7 @@ class Metrics:
     def reported(self) -> GroupMetrics:
         """Return the result as a report has it."""
         return GroupMetrics(
-            parses=self.parses.reported(),
+            parses=self.parses,
             answered=self.answered,
             asked=self.asked,
             analyses={

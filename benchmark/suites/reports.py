@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Protocol, Self, TypeVar
+
+from pydantic import TypeAdapter
 
 from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
 from benchmark.domain.flips import Flips
@@ -68,17 +70,19 @@ class Repetitions:
 
 
 class Finding(Protocol):
-    """What a suite finds in answers besides figures that all suites have: a dataclass that its tables and plots
-    read.
+    """A suite's own finding in answers: a dataclass that its tables and plots read.
 
-    `kept_as` is the key under which reports keep its fields, empty where they stand beside what all suites have.
+    `kept_as` is the key under which reports keep its fields, "" if they are next to the common ones. One that `as_json`
+    makes is read by a classmethod `from_json`.
     """
 
     kept_as: ClassVar[str]
 
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        """Return what `core.plain.plain` made of one."""
+
+@cache
+def _reader(kind: type) -> Callable[[Any], Any]:
+    """Return the function that reads what `plain` made of a dataclass."""
+    return getattr(kind, "from_json", None) or TypeAdapter(kind).validate_python
 
 
 FindingT = TypeVar("FindingT", bound=Finding)
@@ -135,7 +139,7 @@ class KeptAnalysis:
         """Return what a suite found, None where the report has nothing of that kind."""
         if kind not in self._findings:
             kept = self.kept.get(kind.kept_as) if kind.kept_as else self.kept
-            self._findings[kind] = kind.from_json(kept) if kept else None
+            self._findings[kind] = _reader(kind)(kept) if kept else None
         finding: FindingT | None = self._findings[kind]
         return finding
 

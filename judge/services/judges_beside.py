@@ -216,7 +216,7 @@ def _measured(run: Run, voted: Mapping[Answer, StoryJudgement]) -> dict[str, Rep
     for _, entered in each_entered(run, samples_of(run)):
         measured = suite.measure(_as_voted(entered, judged_at(run), voted)).get(group.key) if group else None
         if measured is not None:
-            metrics[entered.name] = measured.metrics.parses.repaired.overall.reported()
+            metrics[entered.name] = measured.metrics.parses.overall("repaired")
     return metrics
 
 

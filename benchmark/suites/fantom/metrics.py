@@ -14,15 +14,6 @@ from benchmark.domain.estimating import StoryScore
 from benchmark.suites.fantom.embedding import EMBEDDERS
 from benchmark.suites.fantom.judge import ANSWER, ANSWERING, CANNOT_TELL, JUDGE, NEITHER, RIGHT, WRONG, is_free
 from benchmark.suites.fantom.steps import EMBEDDER
-from benchmark.suites.fantom_questions.analyses import (
-    Questions,
-    f1_of,
-    metrics_of,
-    of_scenario,
-    orders_of,
-    read_questions,
-    reasons_of,
-)
 from benchmark.suites.fantom_questions.asking import by_chance, by_majority
 from benchmark.suites.fantom_questions.data import (
     ACCESSIBLE,
@@ -34,7 +25,20 @@ from benchmark.suites.fantom_questions.data import (
     SHORT_IN_PANELS,
     TYPES,
 )
-from benchmark.suites.fantom_questions.metrics import WHOLES, Read, Wholes, in_scenario, reads_of, wholes_of
+from benchmark.suites.fantom_questions.metrics import (
+    WHOLES,
+    Questions,
+    Read,
+    Wholes,
+    f1_of,
+    in_scenario,
+    metrics_of,
+    of_scenario,
+    orders_of,
+    reads_of,
+    reasons_of,
+    wholes_of,
+)
 from benchmark.suites.fantom_questions.pages import says
 from benchmark.suites.groups import CATEGORY, MetricGroup, Parts
 from benchmark.suites.measuring import (
@@ -63,10 +67,6 @@ class Analyses(Questions):
     kept_as: ClassVar[str] = "fantom"
     embedder: str
     fact: BoundedEstimate
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Analyses:
-        return read_questions(cls, kept, fact=BoundedEstimate.from_json(kept["fact"]))
 
 
 def analyses_of(reads: Sequence[Read], wholes: Wholes, parse: str, embedder: str, seed: int) -> Analyses:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from benchmark.suites.answers import AnswerScores, BadAnswers, ParsedScores, read_answers
@@ -160,25 +160,6 @@ RUNS = (("short", "set"), ("full", "set"), ("short", "part"), ("full", "conversa
 """The conversation that the questions are about, and what must be right as a whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunMetrics:
-    """The metrics of a scenario under the released code's names, with what it says of the run."""
-
-    conversation_input_type: str
-    metrics: Released
-
-    def as_json(self) -> Json:
-        return {"model": "fake", "conversation_input_type": self.conversation_input_type, **plain(self.metrics)}
-
-
-@dataclass(frozen=True, slots=True)
-class ReleasedScenarios:
-    """Metrics of false belief, and of the control."""
-
-    fantom: RunMetrics
-    control_task: RunMetrics
-
-
 def score_answers(data: Path, answers: Path, *, embedder: str = "toy") -> ParsedScores:
     """Return both parses of answers `{"QUESTION_ID": "text"}`, ids as `Row.id` has them: official metrics of each of
     RUNS under `<conversation>/<group>/<embedder>`, repaired ones, as fractions, of sets in the short conversation. Only
@@ -217,12 +198,12 @@ def _repaired(samples: Sequence[Sample], texts: Mapping[str, str], embedder: str
     return AnswerScores(answers, {f"short/set/{embedder}": scenarios | {"fact": analyses.fact.value}})
 
 
-def _metrics(rated: Sequence[Scored], sets: Mapping[str, QuestionSet], mode: str, grouping: str) -> ReleasedScenarios:
+def _metrics(rated: Sequence[Scored], sets: Mapping[str, QuestionSet], mode: str, grouping: str) -> Json:
     rows = without_absent(rated) if mode == "short" else _in_full(rated, sets)
-    return ReleasedScenarios(
-        RunMetrics(mode, scenario_metrics(rows, INACCESSIBLE, grouping)),
-        RunMetrics(mode, scenario_metrics(rows, ACCESSIBLE, grouping)),
-    )
+    return {
+        name: {"model": "fake", "conversation_input_type": mode, **scenario_metrics(rows, scenario, grouping)}
+        for name, scenario in (("fantom", INACCESSIBLE), ("control_task", ACCESSIBLE))
+    }
 
 
 def _in_full(rated: Sequence[Scored], sets: Mapping[str, QuestionSet]) -> list[Scored]:

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from benchmark.methods.program import method_setting, wording_digest
 from benchmark.suites.contract import Asking, Copied, ItemPages, Released, Results, Suite, Texts
 from benchmark.suites.fantom.embedding import EMBEDDERS, MINILM, TOY, embedder_named
-from benchmark.suites.fantom.item_page import item_of, lines_of
-from benchmark.suites.fantom.judge import ANSWER, ANSWERING, DIGEST, JUDGE, JUDGED, LEXICAL, METHODS, PROGRAM, passes_of
+from benchmark.suites.fantom.judge import (
+    ANSWER,
+    ANSWERING,
+    CANNOT_TELL,
+    DIGEST,
+    EMPTY,
+    JUDGE,
+    JUDGED,
+    JUDGED_AT,
+    LEXICAL,
+    METHODS,
+    NEITHER,
+    PROGRAM,
+    RIGHT,
+    SAYS_NOTHING,
+    WRONG,
+    answer_of,
+    passes_of,
+)
 from benchmark.suites.fantom.judge import SETTINGS as JUDGING
 from benchmark.suites.fantom.metrics import GROUPS, measure
 from benchmark.suites.fantom.parsing import FULL, SHORT, load
@@ -17,7 +35,11 @@ from benchmark.suites.fantom.steps import EMBEDDER, STEPS, expected, parse, requ
 from benchmark.suites.fantom.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.fantom_questions.asking import BASELINES, CONTROLS
 from benchmark.suites.fantom_questions.data import ARCHIVE, SHORT_TYPES, SOURCE
+from benchmark.suites.fantom_questions.pages import answer_lines, item_of, right_of
+from benchmark.suites.items import ReadLine
 from benchmark.suites.lettered import Lettered
+from benchmark.suites.questions import ItemContext, ItemView
+from benchmark.suites.reasons import note_of
 from benchmark.suites.reports import Reported, Sections, asked_by
 from benchmark.suites.settings import Option, Setting
 from core.messages import Sentence, gettext_noop
@@ -97,6 +119,54 @@ def _methods(reported: Reported) -> Sections:
     ]
 
 
+STATES: Mapping[str, str] = {
+    RIGHT: gettext_noop("the right belief"),
+    WRONG: gettext_noop("the wrong belief"),
+    NEITHER: gettext_noop("neither belief"),
+    CANNOT_TELL: gettext_noop("it cannot tell"),
+}
+
+
+def _item(view: ItemView) -> ItemContext:
+    """Return what the page of an item shows; of a judgement the answer that was judged, and the verdict."""
+    context = item_of(view, ANSWER)
+    return context if view.question.step not in JUDGED_AT else context | {"judged": _judged_item(view)}
+
+
+def _judged_item(view: ItemView) -> ItemContext:
+    answer = answer_of(view.question) if ANSWER in view.question.answers else ""
+    return {
+        "said": answer,
+        "states": _states(view.repaired),
+        "unreadable": view.unreadable,
+        "right_is": (view.repaired or {}).get("right_is", ""),
+        "passes": [STATES.get(verdict or "", "") for verdict in (view.repaired or {}).get("passes", ())],
+    }
+
+
+def _states(parse: Mapping[str, Any] | None) -> str:
+    return STATES.get((parse or {}).get("verdict") or "", "")
+
+
+def _lines(view: ItemView) -> list[ReadLine]:
+    """Return the one line of an answer, or of what a judge says of one."""
+    if view.question.step not in JUDGED_AT:
+        return answer_lines(view, ANSWER)
+    sample, verdict = view.question.sample, (view.repaired or {}).get("verdict")
+    return [
+        ReadLine(
+            about=sample.content["question"],
+            part=sample.category,
+            gold=right_of(sample),
+            official=None,
+            repaired=_states(view.repaired) or None,
+            right=None if view.unreadable or verdict is None else verdict == RIGHT,
+            officially_right=None,
+            note=note_of(view.unreadable) if view.unreadable in (EMPTY, SAYS_NOTHING) else "",
+        )
+    ]
+
+
 SUITE = Suite(
     name="fantom",
     title=gettext_noop("FANToM"),
@@ -142,9 +212,9 @@ SUITE = Suite(
     judge=JUDGED,
     controls=CONTROLS,
     items=ItemPages(
-        item=item_of,
+        item=_item,
         template="fantom/item.html",
-        lines=lines_of,
+        lines=_lines,
     ),
     results=Results(
         methods=_methods,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.drawn import ModelRow, Plot
 from benchmark.domain.plots import scores_by_part
 from benchmark.domain.tables import Column, Table
-from benchmark.domain.tables.estimates import estimate, estimated
-from benchmark.domain.tables.table import Cells
 from benchmark.suites.fantom.judge import CANNOT_TELL, NEITHER, RIGHT, WRONG
 from benchmark.suites.fantom.metrics import (
     ALL,
@@ -24,7 +22,6 @@ from benchmark.suites.fantom.metrics import (
     Analyses,
     FreeBeliefs,
 )
-from benchmark.suites.fantom_questions.analyses import TOPICS
 from benchmark.suites.fantom_questions.data import (
     ACCESSIBLE,
     ANSWERABILITY,
@@ -34,10 +31,11 @@ from benchmark.suites.fantom_questions.data import (
     ORDERS,
     SCENARIOS,
 )
-from benchmark.suites.fantom_questions.pages import incomplete_sentences, reasons_table, table_of
+from benchmark.suites.fantom_questions.metrics import TOPICS
+from benchmark.suites.fantom_questions.pages import incomplete_in, orders_in, reasons_table, topic_figures
 from benchmark.suites.reports import Published
-from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
-from benchmark.suites.showing.entrants import findings_of
+from benchmark.suites.results import ParseResults, Section, ShownPicture, ShownTable
+from benchmark.suites.tables import Analysed, Figure, analysed_of, count, figure, table_of, tables_of
 from core.messages import Sentence, gettext_noop, labelled, noted, word
 
 _HEADERS: Mapping[str, str] = {
@@ -54,38 +52,31 @@ _NOTE = gettext_noop(
 )
 
 
-def free_belief_tables(results: ParseResults) -> dict[str, ShownTable]:
-    """Return the table of a parse, none without verdicts."""
-    analysed = findings_of(results.analysed.get(FREE_BELIEFS.key, ()), results.parse, FreeBeliefs)
-    return {"told": ShownTable(partial(_table, analysed), (FREE_BELIEFS.key,))} if analysed else {}
+def _stated(analysed: Analysed, parse: str) -> Table:
+    def of_verdict(scenario: str, verdict: str, beliefs: FreeBeliefs) -> int:
+        return beliefs.by_scenario[scenario].verdicts[verdict]
 
+    def share_of(scenario: str, name: str, beliefs: FreeBeliefs) -> float | None:
+        counts = beliefs.by_scenario[scenario]
+        return getattr(counts, name) / counts.both if counts.both else None
 
-def _table(analysed: Sequence[tuple[EntrantResults, FreeBeliefs]]) -> Table:
-    columns = [column for scenario, title in SCENARIOS.items() for column in _columns(scenario, title.capitalize())]
-    entrants, cells = [entrant for entrant, _ in analysed], [_cells(beliefs) for _, beliefs in analysed]
-    title = gettext_noop("What answers in free words state, by the judge")
-    return table_of(entrants, FREE_BELIEFS.key, title, columns, cells, _NOTE)
-
-
-def _columns(scenario: str, group: str) -> list[Column]:
-    counts = [Column(key=f"{scenario} {key}", header=name, kind="count", group=group) for key, name in _HEADERS.items()]
     shares = {"near": gettext_noop("Right, by the embedder"), "alike": gettext_noop("Embedder agrees")}
-    return [
-        *counts,
-        *(
-            Column(key=f"{scenario} {key}", header=name, kind="share", unit="%", group=group)
-            for key, name in shares.items()
-        ),
-    ]
-
-
-def _cells(beliefs: FreeBeliefs) -> Cells:
-    cells: Cells = {}
-    for scenario, counts in beliefs.by_scenario.items():
-        cells |= {f"{scenario} {verdict}": count for verdict, count in counts.verdicts.items()}
-        for name, count in (("near", counts.near), ("alike", counts.alike)):
-            cells[f"{scenario} {name}"] = count / counts.both if counts.both else None
-    return cells
+    figures: list[Figure] = []
+    for scenario, name in SCENARIOS.items():
+        group = name.capitalize()
+        figures += [
+            count(f"{scenario} {key}", header, partial(of_verdict, scenario, key), group)
+            for key, header in _HEADERS.items()
+        ]
+        figures += [
+            Figure(
+                Column(key=f"{scenario} {key}", header=header, kind="share", unit="%", group=group),
+                partial(share_of, scenario, key),
+            )
+            for key, header in shares.items()
+        ]
+    title = gettext_noop("What answers in free words state, by the judge")
+    return table_of(analysed, FREE_BELIEFS.key, title, figures, _NOTE)
 
 
 SECTIONS = (
@@ -192,47 +183,30 @@ def _in_orders(scenario: str, order: str) -> Published:
 PUBLISHED = _published()
 
 
-Analysed = Sequence[tuple[EntrantResults, Analyses]]
-
-
 def tables(results: ParseResults) -> dict[str, ShownTable]:
     """Return the tables of a parse, none without figures."""
-    analysed = _analysed(results)
-    return (_of_answers(analysed, results.parse) if analysed else {}) | free_belief_tables(results)
-
-
-def _of_answers(analysed: Analysed, parse: str) -> dict[str, ShownTable]:
     makers: dict[str, Callable[[Analysed, str], Table]] = {
         INACCESSIBLE: partial(_scenario, INACCESSIBLE), ACCESSIBLE: partial(_scenario, ACCESSIBLE),
-        "orders": _orders, "characters": _characters, "reasons": _reasons,
+        "orders": _orders, "characters": _characters,
+        "reasons": lambda analysed, parse: reasons_table(analysed, QUESTIONS.key, SCENARIOS, parse),
     }  # fmt: skip
-    return {name: ShownTable(partial(make, analysed, parse), (QUESTIONS.key,)) for name, make in makers.items()}
+    of_answers = tables_of(results, QUESTIONS.key, Analyses, makers)
+    return of_answers | tables_of(results, FREE_BELIEFS.key, FreeBeliefs, {"told": _stated})
 
 
 def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     """Return the picture of ALL by scenario."""
-    analysed = _analysed(results)
+    analysed = analysed_of(results, QUESTIONS.key, Analyses)
     if not analysed:
         return {}
-    plot = partial(_plot, analysed, results.parse)
     parts = {(scenario, "all"): title for scenario, title in SCENARIOS.items()}
+    plot = partial(_plot, analysed, results.parse)
     return {"scenarios": ShownPicture(gettext_noop("ALL by scenario"), plot, (QUESTIONS.key,), parts=parts)}
-
-
-def _analysed(results: ParseResults) -> Analysed:
-    return findings_of(results.analysed.get(QUESTIONS.key, ()), results.parse, Analyses)
-
-
-def _entrants(analysed: Analysed) -> list[EntrantResults]:
-    return [entrant for entrant, _ in analysed]
 
 
 def _plot(analysed: Analysed, parse: str) -> Plot:
     rows = [
-        ModelRow(
-            entrant.model,
-            {title: analyses.scenarios[scenario]["all"] for scenario, title in SCENARIOS.items()},
-        )
+        ModelRow(entrant.model, {title: analyses.scenarios[name]["all"] for name, title in SCENARIOS.items()})
         for entrant, analyses in analysed
     ]
     short = {title: title for title in SCENARIOS.values()}
@@ -243,116 +217,80 @@ def _embedders(analysed: Analysed) -> list[str]:
     return sorted({analyses.embedder for _, analyses in analysed})
 
 
-def _by_embedder(key: str, analyses: Analyses, metric: BoundedEstimate | None) -> Cells:
-    return estimate(f"{key} {analyses.embedder}", metric)
+def _free(
+    analysed: Analysed,
+    key: str,
+    header: str,
+    value: Callable[[Analyses], BoundedEstimate | None],
+    group: str,
+    best: str = "high",
+) -> list[Figure]:
+    """Return a column for each embedder, which it names."""
 
+    def of_embedder(name: str, analyses: Analyses) -> BoundedEstimate | None:
+        return value(analyses) if analyses.embedder == name else None
 
-def _free(key: str, header: str, embedders: Sequence[str], group: str, best: str = "high") -> list[Column]:
-    """A column for each embedder, which it names."""
-    return [estimated(f"{key} {name}", noted(header, name), group=group, digits=1, best=best) for name in embedders]
+    return [
+        figure(f"{key} {name}", noted(header, name), partial(of_embedder, name), group=group, best=best)
+        for name in _embedders(analysed)
+    ]
 
 
 def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
-    embedders, entrants = _embedders(analysed), _entrants(analysed)
-    columns = [
-        *_free("all_star", "ALL*", embedders, "Sets"),
-        estimated("all", "ALL", group="Sets", digits=1),
-        estimated("choice", "Choice", group="Belief", digits=1),
-        *_free("distance", gettext_noop("Belief, distance"), embedders, "Belief"),
-        *_free(
-            "distance_f1", gettext_noop("Token F1 of right ones"), embedders, "Belief", best=""
-        ),  # of fewer right ones it may be higher
+    def of(name: str) -> Callable[[Analyses], BoundedEstimate | None]:
+        return lambda analyses: analyses.scenarios[scenario].get(name)
+
+    free = {
+        key: _free(analysed, key, title, of(key), group, best="" if key == "distance_f1" else "high")
+        for key, title, group in _FREE
+    }  # of fewer right ones the F1 may be higher
+    figures = [
+        *free["all_star"],
+        figure("all", "ALL", of("all"), group="Sets"),
+        figure("choice", "Choice", of("choice"), group="Belief"),
+        *free["distance"],
+        *free["distance_f1"],
+        *topic_figures(scenario, _TOPICS),
+        figure("fact", gettext_noop("Token F1"), lambda analyses: analyses.fact, group="Fact"),
     ]
-    for topic in TOPICS:
-        group = _TOPICS[topic]
-        columns += [
-            estimated(f"{topic} {name}", header, group=group, digits=1)
-            for name, header in (("all", "ALL"), ("list", gettext_noop("List")), ("f1", gettext_noop("Yes or no, F1")))
-        ]
-    columns.append(estimated("fact", gettext_noop("Token F1"), group="Fact", digits=1))
-    cells = [_scenario_cells(analyses, scenario) for _, analyses in analysed]
     title = Sentence("{scenarios}, {parse} parse (%)", scenarios=SCENARIOS[scenario].capitalize(), parse=word(parse))
     counted = () if scenario == INACCESSIBLE else (_WHOLE if parse == "repaired" else _FRAGMENTS,)
-    lead = incomplete_sentences(entrants, [analyses.scenarios[scenario] for _, analyses in analysed], _OF_SETS)
-    return table_of(entrants, QUESTIONS.key, title, columns, cells, *counted, _ALL, _DISTANCE, lead=lead)
-
-
-def _scenario_cells(analyses: Analyses, scenario: str) -> Cells:
-    cells = estimate("fact", analyses.fact)
-    for name, metric in analyses.scenarios[scenario].items():
-        free = name in ("all_star", "distance", "distance_f1")
-        cells |= _by_embedder(name, analyses, metric) if free else estimate(name, metric)
-    return cells
+    lead = incomplete_in(analysed, scenario, _OF_SETS)
+    return table_of(analysed, QUESTIONS.key, title, figures, *counted, _ALL, _DISTANCE, lead=lead)
 
 
 def _orders(analysed: Analysed, parse: str) -> Table:
-    there = [
-        (scenario, order)
-        for scenario in SCENARIOS
-        for order in ORDERS
-        if any(order in analyses.orders[scenario] for _, analyses in analysed)
-    ]
-    embedders = _embedders(analysed)
-    columns: list[Column] = []
-    for scenario, order in there:
+    def of(scenario: str, order: str, kind: str) -> Callable[[Analyses], BoundedEstimate | None]:
+        return lambda analyses: analyses.orders[scenario].get(order, {}).get(kind)
+
+    figures: list[Figure] = []
+    for scenario, order in orders_in(analysed, SCENARIOS):
         key, group = f"{scenario} {order}", labelled(SCENARIOS[scenario].capitalize(), ORDERS[order].lower())
-        columns += [
-            *_free(f"{key} {DISTANCE}", "Distance", embedders, group),
-            estimated(f"{key} {CHOICE}", "Choice", group=group, digits=1),
-        ]
-    cells = []
-    for _, analyses in analysed:
-        values: Cells = {}
-        for scenario, order in there:
-            metrics = analyses.orders[scenario].get(order, {})
-            values |= _by_embedder(f"{scenario} {order} {DISTANCE}", analyses, metrics.get(DISTANCE))
-            values |= estimate(f"{scenario} {order} {CHOICE}", metrics.get(CHOICE))
-        cells.append(values)
-    return table_of(
-        _entrants(analysed),
-        QUESTIONS.key,
-        Sentence("Beliefs by order, {parse} parse (%)", parse=word(parse)),
-        columns,
-        cells,
-        _ORDERS,
-        _DISTANCE,
-    )
+        figures += _free(analysed, f"{key} {DISTANCE}", "Distance", of(scenario, order, DISTANCE), group)
+        figures.append(figure(f"{key} {CHOICE}", "Choice", of(scenario, order, CHOICE), group=group))
+    title = Sentence("Beliefs by order, {parse} parse (%)", parse=word(parse))
+    return table_of(analysed, QUESTIONS.key, title, figures, _ORDERS, _DISTANCE)
 
 
 def _characters(analysed: Analysed, parse: str) -> Table:
-    columns = []
-    for scenario, title in SCENARIOS.items():
-        columns += [
-            estimated(f"{scenario} characters", gettext_noop("ALL of a character"), group=title.capitalize(), digits=1),
-            estimated(f"{scenario} consistency", "Consistent", group=title.capitalize(), digits=1),
-        ]
-    cells = [
-        {
-            key: value
-            for scenario in SCENARIOS
-            for name in ("characters", "consistency")
-            for key, value in estimate(f"{scenario} {name}", analyses.scenarios[scenario][name]).items()
-        }
-        for _, analyses in analysed
+    def of(scenario: str, name: str, analyses: Analyses) -> BoundedEstimate:
+        return analyses.scenarios[scenario][name]
+
+    named = {"characters": gettext_noop("ALL of a character"), "consistency": gettext_noop("Consistent")}
+    figures = [
+        figure(f"{scenario} {name}", header, partial(of, scenario, name), group=title.capitalize())
+        for scenario, title in SCENARIOS.items()
+        for name, header in named.items()
     ]
-    entrants, embedders = _entrants(analysed), ", ".join(_embedders(analysed))
     note = Sentence(
         "{characters} Beliefs in free words are judged by the run’s embedder ({embedders}).",
         characters=_CHARACTERS,
-        embedders=embedders,
+        embedders=", ".join(_embedders(analysed)),
     )
-    title = Sentence("Characters and consistency, {parse} parse (%)", parse=word(parse))
-    named = {"characters": gettext_noop("ALL of a character"), "consistency": gettext_noop("Consistent")}
     lead = [
         labelled(heading.capitalize(), sentence)
         for scenario, heading in SCENARIOS.items()
-        for sentence in incomplete_sentences(
-            entrants, [analyses.scenarios[scenario] for _, analyses in analysed], named
-        )
+        for sentence in incomplete_in(analysed, scenario, named)
     ]
-    return table_of(entrants, QUESTIONS.key, title, columns, cells, note, lead=lead)
-
-
-def _reasons(analysed: Analysed, parse: str) -> Table:
-    reasons = [analyses.reasons for _, analyses in analysed]
-    return reasons_table(_entrants(analysed), reasons, QUESTIONS.key, SCENARIOS, parse)
+    title = Sentence("Characters and consistency, {parse} parse (%)", parse=word(parse))
+    return table_of(analysed, QUESTIONS.key, title, figures, note, lead=lead)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.domain.tables import Column, Table
-from benchmark.domain.tables.table import Cells
-from benchmark.suites.fantom_questions.analyses import BOTH, EXCLUDED, INCLUDED, REASONS, Reasons
+from benchmark.domain.tables import Table
 from benchmark.suites.fantom_questions.data import (
     ANSWERABILITY,
     CHOICE,
@@ -21,13 +20,12 @@ from benchmark.suites.fantom_questions.data import (
     SCENARIOS,
     YES,
 )
+from benchmark.suites.fantom_questions.metrics import BOTH, EXCLUDED, INCLUDED, REASONS, Questions
 from benchmark.suites.items import ReadLine
 from benchmark.suites.questions import Beside, ItemContext, ItemView, Sample, SuiteData
 from benchmark.suites.reasons import note_of
-from benchmark.suites.results import EntrantResults
-from benchmark.suites.showing.entrants import row_of
-from benchmark.suites.showing.missing import missing_sentences
-from core.messages import Sentence, clauses, gettext_noop, listed, word
+from benchmark.suites.tables import Analysed, Figure, count, figure, incomplete_sentences, table_of
+from core.messages import Sentence, gettext_noop, word
 
 _ANSWERS = {1: "yes", 0: "no", -1: "neither yes nor no"}
 _LONGEST_IN_A_SET, _LONGEST_ANSWER = 80, 300
@@ -252,86 +250,53 @@ _REASON_NAMES: Mapping[str, str] = {
 }
 
 
-def table_of(
-    entrants: Sequence[EntrantResults],
-    group: str,
-    title: str,
-    columns: Sequence[Column],
-    cells: Sequence[Cells],
-    *notes: str,
-    lead: Sequence[str] = (),
-) -> Table:
-    """Return a table with a row of `cells` for each entrant, which has its place in the metric group `group`."""
-    rows = [row_of(entrant, group, values) for entrant, values in zip(entrants, cells, strict=True)]
-    lead = [*missing_sentences(columns, entrants, group), *lead]
-    return Table(
-        title=title,
-        columns=[Column(key="model", header=gettext_noop("Model")), *columns],
-        rows=rows,
-        lead=lead,
-        notes=[*notes],
-    )
+def reasons_table(analysed: Analysed, group: str, scenarios: Mapping[str, str], parse: str) -> Table:
+    """Return the table of wrong answers by reason; `scenarios` is what scenarios are called."""
 
+    def of_reason(scenario: str, kind: str, reason: str, analyses: Questions) -> int:
+        counts: Mapping[str, int] = getattr(analyses.reasons[scenario], kind)
+        return counts.get(reason, 0)
 
-def incomplete_sentences(
-    entrants: Sequence[EntrantResults], metrics: Sequence[Mapping[str, BoundedEstimate]], headers: Mapping[str, str]
-) -> list[str]:
-    """Say of how many sets each figure of an entrant has nothing because not all their questions were asked; `headers`
-    names the figures that are of sets. Entrants with the same counts share a sentence."""
-    models: dict[str, list[str]] = {}
-    for entrant, estimates in zip(entrants, metrics, strict=True):
-        counts: dict[int, list[str]] = {}
-        for name, header in headers.items():
-            if name in estimates and (lacking := estimates[name].incomplete):
-                counts.setdefault(lacking, []).append(header)
-        numbers = clauses(*(f"{listed(named)}: {count:,}" for count, named in counts.items()))
-        models.setdefault(numbers, []).append(entrant.model)
-    return [
-        Sentence(
-            "Sets of which not all questions were asked are in no figure of sets ({numbers}), of {names}.",
-            numbers=numbers,
-            names=listed(names),
-        )
-        for numbers, names in models.items()
-        if numbers
-    ]
-
-
-def reasons_table(
-    entrants: Sequence[EntrantResults],
-    wrong_answers: Sequence[Mapping[str, Reasons]],
-    group: str,
-    scenarios: Mapping[str, str],
-    parse: str,
-) -> Table:
-    """Return the table of wrong answers by reason; `wrong_answers` are the counts of each entrant by scenario,
-    `scenarios` what these are called."""
     names = {"lists": (EXCLUDED, INCLUDED, BOTH), "single": tuple(REASONS.values())}
-    columns = [
-        Column(
-            key=f"{scenario} {kind} {name}",
-            header=_REASON_NAMES[name],
-            group=f"{title.capitalize()}, {'lists' if kind == 'lists' else 'yes or no'}",
-            kind="count",
+    figures = [
+        count(
+            f"{scenario} {kind} {name}",
+            _REASON_NAMES[name],
+            partial(of_reason, scenario, kind, name),
+            f"{title.capitalize()}, {'lists' if kind == 'lists' else 'yes or no'}",
         )
         for scenario, title in scenarios.items()
         for kind, reasons in names.items()
         for name in reasons
     ]
-    cells = [
-        {
-            f"{scenario} {kind} {name}": counts.get(name, 0)
-            for scenario in scenarios
-            for kind, counts in (("lists", reasons[scenario].lists), ("single", reasons[scenario].single))
-            for name in names[kind]
-        }
-        for reasons in wrong_answers
+    title = Sentence("Wrong answers by reason, {parse} parse", parse=word(parse))
+    return table_of(analysed, group, title, figures, _REASONS[parse])
+
+
+def topic_figures(scenario: str, topics: Mapping[str, str]) -> list[Figure]:
+    """Return the columns of each topic in a scenario: ALL, the list, and F1 of yes and no."""
+
+    def of(name: str, analyses: Questions) -> BoundedEstimate | None:
+        return analyses.scenarios[scenario].get(name)
+
+    return [
+        figure(f"{topic} {name}", header, partial(of, f"{topic} {name}"), group=group)
+        for topic, group in topics.items()
+        for name, header in (("all", "ALL"), ("list", gettext_noop("List")), ("f1", gettext_noop("Yes or no, F1")))
     ]
-    return table_of(
-        entrants,
-        group,
-        Sentence("Wrong answers by reason, {parse} parse", parse=word(parse)),
-        columns,
-        cells,
-        _REASONS[parse],
-    )
+
+
+def orders_in(analysed: Analysed, scenarios: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the scenarios and orders of belief of which some model has figures."""
+    return [
+        (scenario, order)
+        for scenario in scenarios
+        for order in ORDERS
+        if any(order in analyses.orders[scenario] for _, analyses in analysed)
+    ]
+
+
+def incomplete_in(analysed: Analysed, scenario: str, headers: Mapping[str, str]) -> list[str]:
+    """Return how many sets the figures of a scenario leave out."""
+    metrics = [analyses.scenarios[scenario] for _, analyses in analysed]
+    return incomplete_sentences([entrant for entrant, _ in analysed], metrics, headers)

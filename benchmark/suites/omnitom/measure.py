@@ -14,6 +14,7 @@ from annotation.domain.baselines import majority
 from annotation.domain.schema import Schema
 from benchmark.domain.averaging import StoryAverages
 from benchmark.domain.estimating import StoryReport
+from benchmark.domain.report_rows import BothParses
 from benchmark.suites.answers import ParsedScores
 from benchmark.suites.measuring import (
     Levels,
@@ -47,7 +48,6 @@ from benchmark.suites.questions import (
     Entered,
     Measured,
     Outcome,
-    Parses,
     Resources,
     Sample,
     SuiteData,
@@ -461,7 +461,7 @@ def _both(
 
 def own_metrics(
     official: Sequence[Stage2Result], repaired: Sequence[Stage2Result], seed: int
-) -> tuple[Parses, BySample]:
+) -> tuple[BothParses, BySample]:
     """Return (figures by parse, figures by story) of labels."""
     averages = stage2_metrics(official) if official else None
     group = repaired[0].scheme.group(STAGE2)
@@ -473,9 +473,7 @@ def scores(entered: Entered) -> Json:
     """Return {official, repaired} in the form of score_outputs; a metric group without figures is None, with its
     sentence in the parse's `reason`. Of one that was asked several times, figures alone, without stories."""
     if any(outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes):
-        parses = {
-            group: result and result.metrics.parses.reported().as_json() for group, result in measure(entered).items()
-        }
+        parses = {group: result and result.metrics.parses.as_json() for group, result in measure(entered).items()}
         return {name: {group: rows and rows[name] for group, rows in parses.items()} for name in PARSES}
     return _scores(results_of(entered), entered.settings.seed).as_json()
 

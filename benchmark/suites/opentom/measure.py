@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
-from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.figures import Unit, unit_estimate
 from benchmark.suites.groups import LEFT_OUT, PartMetric, Parts
 from benchmark.suites.measuring import (
@@ -38,7 +38,6 @@ from benchmark.suites.opentom.samples import batches_of
 from benchmark.suites.opentom.steps import ANSWER, MAJORITY, STEPS, majority_key, majority_labels, right_label
 from benchmark.suites.questions import Entered, Measured, Outcome, Parse, Resources, Sample
 from core.messages import Sentence, gettext_noop
-from core.plain import read_as
 
 
 def by_chance(sample: Sample) -> float:
@@ -60,16 +59,6 @@ def by_genre(entered: Entered, parse: Parse) -> dict[str, list[tuple[int, MacroA
         genre: [(row.sample.number, row.prediction) for row in rows if row.sample.category == genre] for genre in GENRES
     }
     return {genre: answers for genre, answers in of_genre.items() if answers}
-
-
-def f1(answers: Sequence[MacroAnswer], seed: int) -> BoundedEstimate:
-    """Return the macro F1 of answers that could be read, with its interval and bounds."""
-    return macro_estimate(answers, seed=seed)
-
-
-def f1_difference(answers: Sequence[MacroAnswer], others: Sequence[MacroAnswer], seed: int) -> BoundedEstimate:
-    """Return the macro F1 of answers less that of others to the same questions, over those read on both sides."""
-    return macro_paired_difference(answers, others, seed=seed)
 
 
 GROUP = accuracy_group(
@@ -98,8 +87,8 @@ GROUP = accuracy_group(
             ),
             by_genre,
             lambda answer: answer.counts,
-            f1,
-            f1_difference,
+            macro_estimate,
+            macro_paired_difference,
         ),
         short=GENRES,
     ),
@@ -159,17 +148,6 @@ class Analyses:
     batches: Mapping[str, Batches]
     unfaithful: Mapping[str, Unfaithful]
 
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Analyses:
-        return cls(
-            f1=kept_estimates(kept["f1"]),
-            kinds={genre: kept_estimates(kinds) for genre, kinds in kept["kinds"].items()},
-            gap={genre: Gap.from_json(gap) for genre, gap in kept["gap"].items()},
-            unreadable=kept_estimates(kept["unreadable"]),
-            batches={genre: read_as(Batches, batches) for genre, batches in kept["batches"].items()},
-            unfaithful={order: Unfaithful.from_json(rates) for order, rates in kept["unfaithful"].items()},
-        )
-
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
     """Return accuracy with the metrics of the paper's tables found in the answers."""
@@ -202,17 +180,13 @@ def _analyses(rows: Sequence[Labelled], seed: int) -> Analyses:
     of_genre = {genre: [row for row in rows if row.sample.category == genre] for genre in GENRES}
     of_genre = {genre: answers for genre, answers in of_genre.items() if answers}
     return Analyses(
-        f1={genre: _macro(answers, seed) for genre, answers in of_genre.items()},
+        f1={genre: macro_estimate([row.prediction for row in answers], seed) for genre, answers in of_genre.items()},
         kinds={genre: _by_kind(answers, seed) for genre, answers in of_genre.items() if genre.startswith("Multi")},
         gap={genre: _gap(answers, seed) for genre, answers in of_genre.items() if genre != "Attitude"},
         unreadable={genre: _unreadable(answers, seed) for genre, answers in of_genre.items()},
         batches=_batches(rows),
         unfaithful=unfaithful_rates([Answer(row.sample, row.predicted, row.missing) for row in rows], seed),
     )
-
-
-def _macro(rows: Sequence[Labelled], seed: int) -> BoundedEstimate:
-    return macro_estimate([row.prediction for row in rows], seed=seed)
 
 
 def _by_kind(rows: Sequence[Labelled], seed: int) -> dict[str, BoundedEstimate]:
@@ -303,13 +277,9 @@ def _genre_name(genre: str, part: str) -> str:
     order = "second" if "-so" in genre else "first"
     if genre.startswith("location"):
         return Sentence("{part} location, {order} order", part=part.capitalize(), order=order)
-    return (
-        "Attitude"
-        if genre == "attitude"
-        else Sentence("Multi-hop, {order} order", order=order)
-        if genre.endswith("overall")
-        else ""
-    )
+    if genre == "attitude":
+        return "Attitude"
+    return Sentence("Multi-hop, {order} order", order=order) if genre.endswith("overall") else ""
 
 
 def _released(row: Labelled, batch: int) -> LabelledAnswer:

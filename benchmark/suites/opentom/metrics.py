@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, pstdev
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.figures import Unit, unit_estimate, with_bounds
 from benchmark.suites.opentom.data import ACCESSIBILITY, COARSE, FINE, FULLNESS, NEITHER, OUTSIDE, UNREADABLE
 from benchmark.suites.questions import Sample
-from core.plain import read_as
+from core.plain import Json
 from core.statistics import DIFFERENCE, RESAMPLES, SHARE, Estimate, Floats, Scale, estimate_of, label_f1s, ratios
 
 Pair = tuple[int, int]
@@ -63,7 +63,7 @@ class MacroAnswer(NamedTuple):
         return self.gold is not None and self.predicted not in (None, UNREADABLE)
 
 
-def macro_estimate(answers: Sequence[MacroAnswer], *, seed: int, resamples: int = RESAMPLES) -> BoundedEstimate:
+def macro_estimate(answers: Sequence[MacroAnswer], seed: int, resamples: int = RESAMPLES) -> BoundedEstimate:
     """Return the macro F1 of the answers that were read, over the labels that occur in gold or answer, from 0 to 1,
     with its interval; `n` counts these answers. `bounds` take the others as wrong, for the labels that lose most by it,
     and as right."""
@@ -80,7 +80,7 @@ def macro_difference(
 
 
 def macro_paired_difference(
-    first: Sequence[MacroAnswer], other: Sequence[MacroAnswer], *, seed: int, resamples: int = RESAMPLES
+    first: Sequence[MacroAnswer], other: Sequence[MacroAnswer], seed: int, resamples: int = RESAMPLES
 ) -> BoundedEstimate:
     """Return `macro_difference` over the questions whose answers were read on both sides, of which `n` is the number:
     both sides answer the same questions in the same order. Bounds are over all of them."""
@@ -288,58 +288,35 @@ def metrics(answers: Sequence[LabelledAnswer]) -> dict[str, GenreMetrics]:
     return by_genre
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedGenre:
-    """Figures that the released code prints of a genre: the share left out in per cent, the others with three
+def printed(by_genre: Mapping[str, GenreMetrics]) -> Json:
+    """Return what the released code prints by genre: the share left out in per cent, the others with three
     decimals."""
-
-    corrupted_percent: float | None
-    accuracy_mean: float | None
-    accuracy_std: float | None
-    f1_mean: float | None
-    f1_std: float | None
-
-
-def printed(by_genre: Mapping[str, GenreMetrics]) -> dict[str, PrintedGenre]:
-    """Return what the released code prints by genre."""
     return {
-        genre: PrintedGenre(_percent(row.corrupted), *_rounded(row, "accuracy", 3), *_rounded(row, "f1", 3))
+        genre: {
+            "corrupted_percent": None if row.corrupted is None else row.corrupted * 100,
+            **_rounded(row, "accuracy", 3),
+            **_rounded(row, "f1", 3),
+        }
         for genre, row in by_genre.items()
     }
 
 
-def _percent(share: float | None) -> float | None:
-    return None if share is None else share * 100
-
-
-@dataclass(frozen=True, slots=True)
-class FullPrecision:
-    """The metrics of a genre with ten decimals, and the F1 of each batch."""
-
-    f1_mean: float | None
-    f1_std: float | None
-    accuracy_mean: float | None
-    accuracy_std: float | None
-    corrupted_rate: float | None
-    f1_per_batch: Sequence[float | None]
-
-
-def full_precision(by_genre: Mapping[str, GenreMetrics]) -> dict[str, FullPrecision]:
-    """Return the metrics by genre with ten decimals."""
+def full_precision(by_genre: Mapping[str, GenreMetrics]) -> Json:
+    """Return the metrics by genre with ten decimals, and the F1 of each batch."""
     return {
-        genre: FullPrecision(
-            *_rounded(row, "f1", 10),
-            *_rounded(row, "accuracy", 10),
-            corrupted_rate=None if row.corrupted is None else round(row.corrupted, 10),
-            f1_per_batch=[None if batch.f1 is None else round(batch.f1, 10) for batch in row.by_batch],
-        )
+        genre: {
+            **_rounded(row, "f1", 10),
+            **_rounded(row, "accuracy", 10),
+            "corrupted_rate": None if row.corrupted is None else round(row.corrupted, 10),
+            "f1_per_batch": [None if batch.f1 is None else round(batch.f1, 10) for batch in row.by_batch],
+        }
         for genre, row in by_genre.items()
     }
 
 
-def _rounded(row: GenreMetrics, name: str, decimals: int) -> tuple[float | None, float | None]:
-    mean, deviation = row.mean_and_deviation(name)
-    return None if mean is None else round(mean, decimals), None if deviation is None else round(deviation, decimals)
+def _rounded(row: GenreMetrics, name: str, decimals: int) -> dict[str, float | None]:
+    values = zip(("mean", "std"), row.mean_and_deviation(name), strict=True)
+    return {f"{name}_{what}": None if value is None else round(value, decimals) for what, value in values}
 
 
 Key = tuple[str, str, tuple[str, ...]]
@@ -371,10 +348,6 @@ class Unfaithful:
     of_all: BoundedEstimate
     of_valid: BoundedEstimate
 
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Unfaithful:
-        return read_as(cls, kept, **kept_estimates({name: kept[name] for name in ("of_all", "of_valid")}))
-
 
 def unfaithful_rates(answers: Sequence[Answer], seed: int) -> dict[str, Unfaithful]:
     """Return the rates by order ("first", "second"), with intervals over narratives; bounds take what is not read or
@@ -401,8 +374,9 @@ def _by_key(answers: Iterable[Answer], kind: str) -> Mapping[Key, Answer]:
 
 
 def _rates(pairs: Mapping[Key, AnswerPair], seed: int) -> Unfaithful:
-    asked = [(key[0], _unfaithful(*pair)) for key, pair in pairs.items() if not _missing(*pair)]
-    lost = [Unit(key[0], None) for key, pair in pairs.items() if _missing(*pair)]
+    missing = {key for key, pair in pairs.items() if any(answer.missing for answer in pair)}
+    asked = [(key[0], _unfaithful(*pair)) for key, pair in pairs.items() if key not in missing]
+    lost = [Unit(key[0], None) for key in pairs if key in missing]
     of_all = [
         Unit(narrative, 0.0, (0.0, 1.0)) if value is None else Unit(narrative, value) for narrative, value in asked
     ]
@@ -416,10 +390,6 @@ def _rates(pairs: Mapping[Key, AnswerPair], seed: int) -> Unfaithful:
         of_all=unit_estimate([*of_all, *lost], seed, "narratives"),
         of_valid=unit_estimate([*of_valid, *lost], seed, "narratives"),
     )
-
-
-def _missing(coarse: Answer, fine: Answer) -> bool:
-    return coarse.missing or fine.missing
 
 
 def _unfaithful(coarse: Answer, fine: Answer) -> float | None:

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.drawn import ModelRow, Plot
 from benchmark.domain.plots import scores_by_part
-from benchmark.domain.tables import Column, Row, Table
-from benchmark.domain.tables.estimates import bounds_text, estimate, estimated, share_column
-from benchmark.domain.tables.sourced import with_cell
-from benchmark.domain.tables.table import Cells
+from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables.estimates import bounds_text, share_column
 from benchmark.suites.opentom.data import GENRES
-from benchmark.suites.opentom.measure import GROUP, Analyses, Batches, Gap
+from benchmark.suites.opentom.measure import GROUP, Analyses, Batches
 from benchmark.suites.reports import Published
-from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
-from benchmark.suites.showing.entrants import findings_of, row_of
-from benchmark.suites.showing.missing import missing_sentences
+from benchmark.suites.results import ParseResults, Section, ShownPicture, ShownTable
+from benchmark.suites.tables import Analysed, Figure, analysed_of, count, figure, table_of, tables_of
 from core.messages import Sentence, gettext_noop, labelled, sentences, word
 
 SECTIONS = (
@@ -75,98 +73,84 @@ _UNFAITHFUL = gettext_noop(
     "paper’s separate rate is of questions that are asked each by itself, its joint one of the method joint, which "
     "asks the fine question after the coarse one and its answer."
 )
+_NO_BATCHES = gettext_noop(
+    "No mean over five samples of fifty narratives: none of these models was asked about the questions of all."
+)
+_KINDS = {
+    "pooled": gettext_noop("Pooled"),
+    "mean": gettext_noop("Mean"),
+    "fullness": gettext_noop("Fullness"),
+    "accessibility": gettext_noop("Accessibility"),
+}
 
 
 def _published() -> tuple[Published, ...]:
     """Return the figures of the paper's tables 2, 4, A7, A8 and A9."""
-    genres = [
-        Published(f"f1.{short}", genre, gettext_noop("Macro F1 (table 2)"), {"batches": f"{genre} f1", "genres": genre})
-        for genre, short in GENRES.items()
-    ]
+    by_genre = (
+        ("f1", gettext_noop("Macro F1 (table 2)"), {"batches": "{genre} f1", "genres": "{genre}"}),
+        ("gap", gettext_noop("Mover’s view less observer’s (table 4)"), {"gap": "{genre}"}),
+        (
+            "unreadable",
+            gettext_noop("Unreadable answers, the paper’s corruption rate (table A8)"),
+            {"batches": "{genre} corrupted", "unreadable": "{genre}"},
+        ),
+    )
+    genres = {
+        key: [
+            Published(
+                f"{key}.{short}",
+                genre,
+                heading,
+                {table: column.format(genre=genre) for table, column in places.items()},
+                difference=key == "gap",
+            )
+            for genre, short in GENRES.items()
+            if key != "gap" or genre != _ATTITUDE
+        ]
+        for key, heading, places in by_genre
+    }
+    by_kind = gettext_noop("Multi-hop by kind (table A7)")
     kinds = [
-        Published(
-            f"{name}.{GENRES[genre]}",
-            labelled(genre, name),
-            gettext_noop("Multi-hop by kind (table A7)"),
-            {"kinds": f"{genre} {name}"},
-        )
+        Published(f"{name}.{GENRES[genre]}", labelled(genre, name), by_kind, {"kinds": f"{genre} {name}"})
         for genre in GENRES
         if genre.startswith("Multi-hop")
         for name in ("fullness", "accessibility")
     ]
-    gaps = [
-        Published(
-            f"gap.{short}",
-            genre,
-            gettext_noop("Mover’s view less observer’s (table 4)"),
-            {"gap": genre},
-            difference=True,
-        )
-        for genre, short in GENRES.items()
-        if genre != _ATTITUDE
-    ]
-    corrupted = [
-        Published(
-            f"unreadable.{short}",
-            genre,
-            gettext_noop("Unreadable answers, the paper’s corruption rate (table A8)"),
-            {"batches": f"{genre} corrupted", "unreadable": genre},
-        )
-        for genre, short in GENRES.items()
-    ]
+    of_all = gettext_noop("Unfaithful rate, of all pairs (table A9)")
     unfaithful = [
-        Published(
-            f"unfaithful.{order}",
-            Sentence("{order} order", order=order.capitalize()),
-            gettext_noop("Unfaithful rate, of all pairs (table A9)"),
-            {"unfaithful": f"{order} of_all"},
-        )
+        Published(f"unfaithful.{order}", _order(order), of_all, {"unfaithful": f"{order} of_all"})
         for order in ("first", "second")
     ]
-    return (*genres, *kinds, *gaps, *corrupted, *unfaithful)
+    return (*genres["f1"], *kinds, *genres["gap"], *genres["unreadable"], *unfaithful)
+
+
+def _order(order: str) -> str:
+    return Sentence("{order} order", order=order.capitalize())
 
 
 PUBLISHED = _published()
 
 
-Analysed = Sequence[tuple[EntrantResults, Analyses]]
-
-
 def tables(results: ParseResults) -> dict[str, ShownTable]:
     """Return the tables of a parse, none without figures."""
-    analysed = _analysed(results)
-    if not analysed:
-        return {}
-    makers: dict[str, Callable[[Analysed, str], Table]] = {
+    makers = {
         "genres": _genres, "batches": _batches, "gap": _gap, "kinds": _kinds, "unreadable": _unreadable,
         "unfaithful": _unfaithful,
     }  # fmt: skip
-    lacking = {
-        *(() if _there(analyses.batches for _, analyses in analysed) else ("batches",)),
-        *(() if _there(analyses.kinds for _, analyses in analysed) else ("kinds",)),
-    }
-    return {
-        name: ShownTable(partial(make, analysed, results.parse), (GROUP.key,))
-        for name, make in makers.items()
-        if name not in lacking
-    }
+    analysed = analysed_of(results, GROUP.key, Analyses)
+    for name in ("batches", "kinds"):
+        if not _there(getattr(analyses, name) for _, analyses in analysed):
+            makers.pop(name)
+    return tables_of(results, GROUP.key, Analyses, makers)
 
 
 def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     """Return the picture of macro F1 by genre."""
-    analysed = _analysed(results)
+    analysed = analysed_of(results, GROUP.key, Analyses)
     if not analysed:
         return {}
     plot, parts = partial(_plot, analysed, results.parse), {("genres", genre): genre for genre in GENRES}
     return {"genres": ShownPicture(gettext_noop("Macro F1 by genre"), plot, (GROUP.key,), parts=parts)}
-
-
-def _analysed(results: ParseResults) -> Analysed:
-    return findings_of(results.analysed.get(GROUP.key, ()), results.parse, Analyses)
-
-
-def _entrants(analysed: Analysed) -> list[EntrantResults]:
-    return [entrant for entrant, _ in analysed]
 
 
 def _plot(analysed: Analysed, parse: str) -> Plot:
@@ -181,14 +165,6 @@ def _there(by_genre: Iterable[Container[str]]) -> list[str]:
     return [genre for genre in GENRES if any(genre in of_model for of_model in figures)]
 
 
-def _table(
-    title: str, columns: Sequence[Column], rows: Sequence[Row], entrants: Sequence[EntrantResults], note: str
-) -> Table:
-    return Table(
-        title=title, columns=columns, rows=rows, lead=missing_sentences(columns, entrants, GROUP.key), notes=[note]
-    )
-
-
 def _by_genre(
     analysed: Analysed,
     estimates_of: Callable[[Analyses], Mapping[str, BoundedEstimate]],
@@ -196,24 +172,14 @@ def _by_genre(
     note: str,
     *,
     best: str = "high",
+    more: Callable[[Sequence[str]], Sequence[Figure]] | None = None,
 ) -> Table:
     there = _there(estimates_of(analyses) for _, analyses in analysed)
-    columns = [
-        Column(key="model", header=gettext_noop("Model")),
-        *(estimated(genre, GENRES[genre], digits=1, best=best) for genre in there),
-    ]
-    rows = []
-    for entrant, analyses in analysed:
-        cells: Cells = {}
-        for genre in there:
-            cells |= estimate(genre, estimates_of(analyses).get(genre))
-        rows.append(row_of(entrant, GROUP.key, cells))
-    return _table(title, columns, rows, _entrants(analysed), note)
 
+    def of_genre(genre: str) -> Figure:
+        return figure(genre, GENRES[genre], lambda analyses: estimates_of(analyses).get(genre), best=best)
 
-_NO_BATCHES = gettext_noop(
-    "No mean over five samples of fifty narratives: none of these models was asked about the questions of all."
-)
+    return table_of(analysed, GROUP.key, title, [*map(of_genre, there), *(more(there) if more else ())], note)
 
 
 def _genres(analysed: Analysed, parse: str) -> Table:
@@ -224,60 +190,71 @@ def _genres(analysed: Analysed, parse: str) -> Table:
 
 
 def _gap(analysed: Analysed, parse: str) -> Table:
+    def more(there: Sequence[str]) -> list[Figure]:
+        bounded = [
+            genre
+            for genre in dict.fromkeys(genre for _, analyses in analysed for genre in analyses.gap)
+            if any(genre in analyses.gap and analyses.gap[genre].bounds for _, analyses in analysed)
+        ]
+        return [*map(_unreadable_sides, there), *map(_within, bounded)]
+
     title = Sentence("Mover’s view less observer’s, {parse} parse (percentage points of macro F1)", parse=word(parse))
-    table = _by_genre(analysed, lambda analyses: analyses.gap, title, _GAP, best="")
-    unreadable = [
-        Column(key=f"{genre} unreadable", header=GENRES[genre], group=gettext_noop("Unreadable (%)"))
-        for genre in _there(analyses.gap for _, analyses in analysed)
-    ]
-    rows = list(table.rows)
-    for at, (_, analyses) in enumerate(analysed):
-        for genre, gap in analyses.gap.items():
-            rows[at] = with_cell(rows[at], f"{genre} unreadable", _both_sides(gap))
-            rows[at] = with_cell(rows[at], f"{genre} within", bounds_text(gap.bounds))
-    bounded = dict.fromkeys(genre for _, analyses in analysed for genre, gap in analyses.gap.items() if gap.bounds)
-    within = [
-        Column(key=f"{genre} within", header=GENRES[genre], group=gettext_noop("Bounds (points)")) for genre in bounded
-    ]
-    return replace(table, columns=[*table.columns, *unreadable, *within], rows=rows)
+    return _by_genre(analysed, lambda analyses: analyses.gap, title, _GAP, best="", more=more)
 
 
-def _both_sides(gap: Gap) -> str:
-    """Return the unreadable shares of both sides in per cent."""
-    return " / ".join("–" if share is None else f"{100 * share:.1f}" for share in gap.unreadable)
+def _unreadable_sides(genre: str) -> Figure:
+    """Return the column of the unreadable shares of both sides in per cent."""
+    column = Column(key=f"{genre} unreadable", header=GENRES[genre], group=gettext_noop("Unreadable (%)"))
+
+    def both(analyses: Analyses) -> str | None:
+        gap = analyses.gap.get(genre)
+        sides = ["–" if share is None else f"{100 * share:.1f}" for share in gap.unreadable] if gap else []
+        return " / ".join(sides) or None
+
+    return Figure(column, both)
+
+
+def _within(genre: str) -> Figure:
+    column = Column(key=f"{genre} within", header=GENRES[genre], group=gettext_noop("Bounds (points)"))
+    return Figure(column, lambda analyses: bounds_text(analyses.gap[genre].bounds) if genre in analyses.gap else None)
 
 
 def _batches(analysed: Analysed, parse: str) -> Table:
     there = _there(analyses.batches for _, analyses in analysed)
-    columns = [Column(key="model", header=gettext_noop("Model"))]
-    for genre in there:
-        columns += [
-            share_column(f"{genre} f1", "Mean", group=GENRES[genre], digits=1, worst=f"{genre} worst"),
-            share_column(f"{genre} deviation", "SD", group=GENRES[genre], digits=1, best=""),
-            share_column(f"{genre} corrupted", "Unreadable", group=GENRES[genre], digits=1, best=""),
-        ]
-    rows = []
-    for entrant, analyses in analysed:
-        cells: Cells = {}
-        for genre in there:
-            cells |= _batch_cells(genre, analyses.batches.get(genre))
-        rows.append(row_of(entrant, GROUP.key, cells))
-    title = Sentence("Macro F1 over five samples of fifty narratives, {parse} parse (%)", parse=word(parse))
-    table = _table(title, columns, rows, _entrants(analysed), _BATCHES)
+    names = (("f1", "Mean", "high"), ("deviation", "SD", ""), ("corrupted", "Unreadable", ""))
+    figures = [
+        Figure(
+            share_column(
+                f"{genre} {name}",
+                header,
+                group=GENRES[genre],
+                digits=1,
+                best=best,
+                worst=f"{genre} worst" if name == "f1" else "",
+            ),
+            partial(_of_batches, genre, name),
+        )
+        for genre in there
+        for name, header, best in names
+    ]
     of_genres = [batches for _, analyses in analysed for batches in analyses.batches.values()]
-    notes = [*table.notes, *([_OVERLAPPING] if any(batches.overlapping for batches in of_genres) else [])]
-    return replace(table, lead=[*_fewer_narratives(of_genres), *table.lead], notes=notes)
+    notes = [_BATCHES, *([_OVERLAPPING] if any(batches.overlapping for batches in of_genres) else [])]
+    title = Sentence("Macro F1 over five samples of fifty narratives, {parse} parse (%)", parse=word(parse))
+    table = table_of(
+        analysed,
+        GROUP.key,
+        title,
+        figures,
+        *notes,
+        more=lambda analyses: {f"{genre} worst": _of_batches(genre, "worst", analyses) for genre in there},
+    )
+    return replace(table, lead=[*_fewer_narratives(of_genres), *table.lead])
 
 
-def _batch_cells(genre: str, batches: Batches | None) -> Cells:
-    if batches is None:
-        return {f"{genre} {name}": None for name in ("f1", "deviation", "corrupted", "worst")}
-    return {
-        f"{genre} f1": batches.f1,
-        f"{genre} deviation": batches.deviation,
-        f"{genre} corrupted": batches.corrupted,
-        f"{genre} worst": batches.worst,
-    }
+def _of_batches(genre: str, name: str, analyses: Analyses) -> float | None:
+    batches = analyses.batches.get(genre)
+    value: float | None = getattr(batches, name) if batches else None
+    return value
 
 
 def _fewer_narratives(of_genres: Sequence[Batches]) -> list[str]:
@@ -297,26 +274,16 @@ def _fewer_narratives(of_genres: Sequence[Batches]) -> list[str]:
 
 
 def _kinds(analysed: Analysed, parse: str) -> Table:
-    genres = _there(analyses.kinds for _, analyses in analysed)
-    heads = {
-        "pooled": gettext_noop("Pooled"),
-        "mean": gettext_noop("Mean"),
-        "fullness": gettext_noop("Fullness"),
-        "accessibility": gettext_noop("Accessibility"),
-    }
-    columns = [Column(key="model", header=gettext_noop("Model"))]
-    for genre in genres:
-        columns += [estimated(f"{genre} {name}", head, group=GENRES[genre], digits=1) for name, head in heads.items()]
-    rows = []
-    for entrant, analyses in analysed:
-        cells: Cells = {}
-        for genre in genres:
-            estimates = {"pooled": analyses.f1.get(genre), **analyses.kinds.get(genre, {})}
-            for name in heads:
-                cells |= estimate(f"{genre} {name}", estimates.get(name))
-        rows.append(row_of(entrant, GROUP.key, cells))
+    def of_kind(genre: str, name: str, analyses: Analyses) -> BoundedEstimate | None:
+        return analyses.f1.get(genre) if name == "pooled" else analyses.kinds.get(genre, {}).get(name)
+
+    figures = [
+        figure(f"{genre} {name}", head, partial(of_kind, genre, name), group=GENRES[genre])
+        for genre in _there(analyses.kinds for _, analyses in analysed)
+        for name, head in _KINDS.items()
+    ]
     title = Sentence("Multi-hop by kind, {parse} parse (%)", parse=word(parse))
-    return _table(title, columns, rows, _entrants(analysed), _POOLED)
+    return table_of(analysed, GROUP.key, title, figures, _POOLED)
 
 
 def _unreadable(analysed: Analysed, parse: str) -> Table:
@@ -325,26 +292,19 @@ def _unreadable(analysed: Analysed, parse: str) -> Table:
 
 
 def _unfaithful(analysed: Analysed, parse: str) -> Table:
-    columns = [Column(key="model", header=gettext_noop("Model"))]
+    def of_order(order: str, name: str, analyses: Analyses) -> Any:
+        rates = analyses.unfaithful.get(order)
+        return getattr(rates, name) if rates else None
+
+    figures: list[Figure] = []
     for order in ("first", "second"):
-        group = Sentence("{order} order", order=order.capitalize())
-        columns += [
-            Column(key=f"{order} pairs", header=gettext_noop("Pairs"), group=group, kind="count"),
-            Column(key=f"{order} unreadable", header=gettext_noop("Unreadable"), group=group, kind="count"),
-            Column(key=f"{order} missing", header=gettext_noop("Missing"), group=group, kind="count"),
-            estimated(f"{order} of_all", gettext_noop("Of all pairs"), group=group, digits=1, best="low", n=""),
-            estimated(f"{order} of_valid", gettext_noop("Of read pairs"), group=group, digits=1, best="low"),
+        rate, group = partial(partial, of_order, order), _order(order)
+        figures += [
+            count(f"{order} pairs", gettext_noop("Pairs"), rate("pairs"), group),
+            count(f"{order} unreadable", gettext_noop("Unreadable"), rate("unreadable"), group),
+            count(f"{order} missing", gettext_noop("Missing"), rate("missing"), group),
+            figure(f"{order} of_all", gettext_noop("Of all pairs"), rate("of_all"), group=group, best="low", n=""),
+            figure(f"{order} of_valid", gettext_noop("Of read pairs"), rate("of_valid"), group=group, best="low"),
         ]
-    rows = []
-    for entrant, analyses in analysed:
-        cells: Cells = {}
-        for order, rates in analyses.unfaithful.items():
-            cells |= {
-                f"{order} pairs": rates.pairs,
-                f"{order} unreadable": rates.unreadable,
-                f"{order} missing": rates.missing,
-            }
-            cells |= estimate(f"{order} of_all", rates.of_all) | estimate(f"{order} of_valid", rates.of_valid)
-        rows.append(row_of(entrant, GROUP.key, cells))
     title = Sentence("Unfaithful answers, {parse} parse (%)", parse=word(parse))
-    return _table(title, columns, rows, _entrants(analysed), _UNFAITHFUL)
+    return table_of(analysed, GROUP.key, title, figures, _UNFAITHFUL)

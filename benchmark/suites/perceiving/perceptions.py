@@ -3,8 +3,9 @@ are read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 from benchmark.suites.items import ReadLine
@@ -90,3 +91,14 @@ def relined(sample: Sample, origins: Sequence[int | None], **content: Any) -> Sa
     perceivers = sample.gold["perceivers"]
     names = [[] if origin is None else perceivers[origin] for origin in origins]
     return replace(sample, content={**sample.content, **content}, gold={**sample.gold, "perceivers": names})
+
+
+def mean_shares(shares: Mapping[str, Shares | None], keys: Sequence[str]) -> dict[str, float | None]:
+    """Return the mean of each share over the answers of these keys that were read, with how many there are, `n`, and
+    how many of them are `unreadable`."""
+    read = [share for key in keys if (share := shares[key])]
+    means: dict[str, float | None] = {}
+    for name in SHARES:
+        values = [value for share in read if (value := share[name]) is not None]
+        means[name] = fmean(values) if values else None
+    return {**means, "n": len(keys), "unreadable": len(keys) - len(read)}

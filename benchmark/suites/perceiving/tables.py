@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.drawn import ModelRow, Plot
 from benchmark.domain.plots import scores_by_part
 from benchmark.domain.tables import Column, Table
-from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.domain.tables.table import Cells
 from benchmark.suites.perceiving.perceptions import ACCURACY, RECALL
 from benchmark.suites.reports import Published
-from benchmark.suites.results import EntrantResults, Section
-from benchmark.suites.showing.entrants import row_of
-from benchmark.suites.showing.missing import missing_sentences
+from benchmark.suites.results import EntrantResults, Section, ShownPicture
+from benchmark.suites.tables import figure, table_of
 from core.messages import Sentence, gettext_noop, word
 from core.statistics.correlation import FEWEST_POINTS, pearson, too_few_points
 from workers.domain.families import FAMILIES
@@ -82,17 +81,8 @@ def _column(tasks: Tasks, task: str, scenario: str, parse: str) -> str:
     return f"{task} recall {scenario}" if recall else f"{task} {scenario}"
 
 
-def complete(entrants: Entrants, tasks: Tasks) -> list[Metrics]:
-    """Return what the models come to that have all tasks; baselines are not models."""
-    return [metrics for _, metrics in _complete(entrants, tasks)]
-
-
-def families(entrants: Entrants, tasks: Tasks) -> list[str]:
-    """Return the family of each of the models that have all tasks."""
-    return [entrant.family or entrant.model for entrant, _ in _complete(entrants, tasks)]
-
-
-def _complete(entrants: Entrants, tasks: Tasks) -> list[tuple[EntrantResults, Metrics]]:
+def complete(entrants: Entrants, tasks: Tasks) -> Entrants:
+    """Return the models that have all tasks, with their figures; baselines are not models."""
     return [
         (entrant, metrics)
         for entrant, metrics in entrants
@@ -105,28 +95,21 @@ def scenarios_table(
 ) -> Table:
     """Return the table of tasks by scenario; `group` is the metric group whose places models have in it, `lead` what is
     to be read first."""
-    columns = [Column(key="model", header=gettext_noop("Model"))]
-    for scenario in SCENARIOS:
-        columns += [
-            estimated(_column(tasks, task, scenario, parse), header, group=scenario.capitalize(), digits=1)
-            for task, header in _titled(tasks, parse).items()
-        ]
-    rows = [row_of(entrant, group, _cells(metrics, tasks, parse)) for entrant, metrics in entrants]
-    missing = missing_sentences(columns, [entrant for entrant, _ in entrants], group)
+
+    def of_task(task: str, scenario: str, metrics: Metrics) -> BoundedEstimate | None:
+        return metrics.get(task, {}).get(scenario)
+
+    figures = [
+        figure(
+            _column(tasks, task, scenario, parse), header, partial(of_task, task, scenario), group=scenario.capitalize()
+        )
+        for scenario in SCENARIOS
+        for task, header in _titled(tasks, parse).items()
+    ]
     title = Sentence(
         "Perception, belief from perception and questions by scenario, {parse} parse (%)", parse=word(parse)
     )
-    return Table(title=title, columns=columns, rows=rows, lead=[*missing, *lead], notes=[*notes])
-
-
-def _cells(metrics: Metrics, tasks: Tasks, parse: str) -> Cells:
-    return {
-        key: value
-        for task, scenarios in metrics.items()
-        for scenario in SCENARIOS
-        if scenario in scenarios
-        for key, value in estimate(_column(tasks, task, scenario, parse), scenarios[scenario]).items()
-    }
+    return table_of(entrants, group, title, figures, *notes, lead=lead)
 
 
 def without_metric(model: str, name: str, reason: str) -> str:
@@ -134,9 +117,10 @@ def without_metric(model: str, name: str, reason: str) -> str:
     return Sentence("{model} has no figure here of {name}. {reason}", model=model, name=name, reason=reason)
 
 
-def correlations_table(models: Sequence[Metrics], tasks: Tasks, parse: str, *, families: Sequence[str] = ()) -> Table:
-    """Return the table of the correlations of each two tasks, by scenario. `families` are those of the models, if not
-    every model is its own: intervals are over families."""
+def correlations_table(entrants: Entrants, tasks: Tasks, parse: str) -> Table:
+    """Return the table of the correlations of each two tasks over the models that have all, by scenario. Intervals are
+    over families of models."""
+    models = complete(entrants, tasks)
     columns = [
         Column(key="scenario", header=gettext_noop("Scenario")),
         Column(key="pair", header=gettext_noop("Pair")),
@@ -151,7 +135,7 @@ def correlations_table(models: Sequence[Metrics], tasks: Tasks, parse: str, *, f
             "scenario": scenario.capitalize(),
             "pair": Sentence("{first} and {second}", first=names[first], second=names[second].lower()),
         }
-        | _correlation(models, families, scenario, first, second)
+        | _correlation(models, scenario, first, second)
         for scenario in SCENARIOS
         for first, second in ((perception, questions), (belief, questions), (perception, belief))
     ]
@@ -173,15 +157,12 @@ def correlations_table(models: Sequence[Metrics], tasks: Tasks, parse: str, *, f
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[_CORRELATIONS])
 
 
-def _correlation(models: Sequence[Metrics], families: Sequence[str], scenario: str, first: str, second: str) -> Cells:
-    estimates = [tuple(metrics[task].get(scenario) for task in (first, second)) for metrics in models]
-    values = [[None if estimate is None else estimate.value for estimate in both] for both in estimates]
-    kin = families or [str(at) for at in range(len(models))]
-    points = [
-        (first, other, family)
-        for (first, other), family in zip(values, kin, strict=True)
-        if first is not None and other is not None
-    ]
+def _correlation(models: Entrants, scenario: str, first: str, second: str) -> Cells:
+    points = []
+    for entrant, metrics in models:
+        one, other = (metrics[task].get(scenario) for task in (first, second))
+        if one and other and one.value is not None and other.value is not None:
+            points.append((one.value, other.value, entrant.family or entrant.model))
     result = pearson(
         [first for first, _, _ in points],
         [other for _, other, _ in points],
@@ -194,9 +175,28 @@ def _correlation(models: Sequence[Metrics], families: Sequence[str], scenario: s
     return cells | ({"interval_reason": result.reason} if result.reason else {})
 
 
-def plot(entrants: Entrants, tasks: Tasks, parse: str, over: str) -> Plot:
-    """Return the plot of tasks by scenario, with intervals `over` what is resampled, in the plural."""
-    rows = [ModelRow(entrant.model, _parts(metrics, _titled(tasks, parse))) for entrant, metrics in entrants]
+def pictures(entrants: Entrants, tasks: Tasks, parse: str, over: str, group: str) -> dict[str, ShownPicture]:
+    """Return the picture of tasks by scenario, with intervals `over` what is resampled, in the plural."""
+    if not entrants:
+        return {}
+    title, plot = gettext_noop("Three tasks by scenario"), partial(_plot, entrants, tasks, parse, over)
+    return {"scenarios": ShownPicture(title, plot, (group,), parts=parts_of(tasks, parse))}
+
+
+def _plot(entrants: Entrants, tasks: Tasks, parse: str, over: str) -> Plot:
+    names = _titled(tasks, parse)
+    rows = [
+        ModelRow(
+            entrant.model,
+            {
+                f"{name}, {scenario}": metrics[task][scenario]
+                for scenario in SCENARIOS
+                for task, name in names.items()
+                if scenario in metrics.get(task, {})
+            },
+        )
+        for entrant, metrics in entrants
+    ]
     score, part = gettext_noop("Share"), gettext_noop("task and scenario")
     return scores_by_part(rows, parse=parse, score=score, part=part, short=_SHORT).about(over=over)
 
@@ -215,12 +215,3 @@ _SHORT = {
     for scenario in SCENARIOS
     for name, short in zip((*NAMES, _RECALL), (*_SHORT_NAMES, _SHORT_NAMES[0]), strict=True)
 }
-
-
-def _parts(metrics: Metrics, tasks: Tasks) -> Cells:
-    return {
-        f"{name}, {scenario}": metrics[task][scenario]
-        for scenario in SCENARIOS
-        for task, name in tasks.items()
-        if scenario in metrics.get(task, {})
-    }

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
-from benchmark.suites.fantom_questions.analyses import (
-    Questions,
-    all_right,
-    metrics_of,
-    of_scenario,
-    orders_of,
-    read_questions,
-    reasons_of,
-)
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.fantom_questions.asking import by_chance, by_majority
 from benchmark.suites.fantom_questions.data import ACCESSIBLE, FACET_VALUES, INACCESSIBLE, SCENARIOS
 from benchmark.suites.fantom_questions.metrics import (
     WHOLES,
+    Questions,
     Read,
     Wholes,
+    all_right,
     estimate_of,
     in_scenario,
+    metrics_of,
+    of_scenario,
+    orders_of,
     reads_of,
+    reasons_of,
     wholes_of,
 )
 from benchmark.suites.fantom_questions.pages import says
@@ -260,11 +257,6 @@ class Analyses(Questions):
     kept_as: ClassVar[str] = "percept-fantom"
     tasks: Mapping[str, Mapping[str, BoundedEstimate]]
     withheld: Mapping[str, str]
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Analyses:
-        tasks = {task: kept_estimates(by_scenario) for task, by_scenario in kept["tasks"].items()}
-        return read_questions(cls, kept, tasks=tasks, withheld=kept["withheld"])
 
 
 def _analyses(entered: Entered, parse: Parse, withheld: dict[str, str]) -> Analyses:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -38,7 +37,7 @@ from benchmark.suites.fantom_questions.metrics import (
 )
 from benchmark.suites.fantom_questions.parsing import Scored
 from benchmark.suites.perceiving import asking
-from benchmark.suites.perceiving.perceptions import ACCURACY, SHARES, Shares
+from benchmark.suites.perceiving.perceptions import ACCURACY, Shares, mean_shares
 from benchmark.suites.percept_fantom.data import (
     ASKED,
     SCENARIO_NAMES,
@@ -51,24 +50,13 @@ from benchmark.suites.percept_fantom.metrics import questions_of
 from benchmark.suites.percept_fantom.parsing import official_shares, parses_of, repaired_shares, scored_answer
 from benchmark.suites.questions import Sample
 from core.incoming.thoughts import without_thoughts
-from core.plain import WHERE_THERE_IS_ONE, Json
+from core.plain import Json
 
 SCENARIOS = {"inaccessible": "inaccessible(false belief)", "accessible": "accessible(true belief)"}
 """Their names in the released code."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReleasedMetric:
-    """A share with three decimals, None of nothing, and of how many it is."""
-
-    score: float | None
-    questions: int
-
-    def as_json(self) -> Json:
-        return {"score": self.score, "#questions": float(self.questions)}
-
-
-def scenario_metrics(answers: Sequence[Scored], scenario: str) -> dict[str, ReleasedMetric]:
+def scenario_metrics(answers: Sequence[Scored], scenario: str) -> dict[str, Json]:
     """Return the metrics of the questions of a scenario, under the released code's names.
 
     `answers` are those of both scenarios, those on characters who are not in the conversation among them: these count
@@ -85,7 +73,7 @@ def scenario_metrics(answers: Sequence[Scored], scenario: str) -> dict[str, Rele
     for topic in (ANSWERABILITY, INFORMATION):
         metrics |= _of_topic([answer for answer in rows if answer.row.topic == topic], f"{scenario}:{topic}")
     orders = {order: _shares(part) for order, part in by_order(beliefs).items()}
-    metrics |= {f"{scenario}:{order}": metric for order, metric in orders.items() if metric.score}
+    metrics |= {f"{scenario}:{order}": metric for order, metric in orders.items() if metric["score"]}
     metrics[f"{scenario}:set:ALL_character"] = _metric(_all_of_characters(everybody))
     metrics[f"{scenario}:set:character_answer_consistency"] = _metric(_consistency(everybody))
     return metrics
@@ -101,22 +89,22 @@ def _of_whole_sets(rows: Iterable[Scored], answers: Iterable[Scored]) -> list[Sc
     return [answer for answer in rows if answer.row.set_id not in mixed]
 
 
-def _of_topic(rows: Sequence[Scored], name: str) -> dict[str, ReleasedMetric]:
+def _of_topic(rows: Sequence[Scored], name: str) -> dict[str, Json]:
     single = [answer for answer in rows if answer.row.kind == YES_NO]
     f1 = released_f1([(int(answer.row.right[0] == YES), answer.answer_class) for answer in single])
     return {
         f"{name}:set:ALL": _metric(groups_right(rows, _set_of)),
         f"{name}:list": _shares([answer for answer in rows if answer.row.kind == LIST]),
-        f"{name}:binary-f1": ReleasedMetric(_rounded(f1), len(single)),
+        f"{name}:binary-f1": {"score": _rounded(f1), "#questions": float(len(single))},
     }
 
 
-def _shares(answers: Sequence[Scored]) -> ReleasedMetric:
+def _shares(answers: Sequence[Scored]) -> Json:
     return _metric([float(answer.right) for answer in answers])
 
 
-def _metric(values: Sequence[float]) -> ReleasedMetric:
-    return ReleasedMetric(_rounded(mean(values)), len(values))
+def _metric(values: Sequence[float]) -> Json:
+    return {"score": _rounded(mean(values)), "#questions": float(len(values))}
 
 
 def _rounded(value: float | None) -> float | None:
@@ -210,36 +198,18 @@ def _questions(sets: Sets, texts: Mapping[str, str], answers: Path, data: Path) 
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ReleasedParse:
-    """An answer as the released code keeps it, under its names: of a list what was read and what is wrong with it, of a
-    yes or no question what was said."""
-
-    result: bool
-    answer_span: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    excluded_aware_character: bool | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    included_unaware_character: bool | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    binarized: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-
-
-def _parsed(scored: Scored) -> ReleasedParse:
+def _parsed(scored: Scored) -> Json:
+    """Return an answer as the released code keeps it, under its names."""
     if scored.row.kind == CHOICE:
-        return ReleasedParse(scored.right)
+        return {"result": scored.right}
     if scored.row.kind == LIST and scored.listed is not None:
-        names = scored.listed
-        return ReleasedParse(scored.right, scored.listing, names.excluded_aware, names.included_unaware)
-    return ReleasedParse(scored.right, binarized=scored.answer_class)
-
-
-@dataclass(frozen=True, slots=True)
-class OfficialPerceptions:
-    """Perceivers of each set as the released code reads them, and its metrics by scenario; sets in which it reads
-    nothing are excluded."""
-
-    answers: Mapping[str, object]
-    metrics: Mapping[str, Mapping[str, float | None]]
-    accuracy_by_set: Mapping[str, float | None]
-    excluded_sets: Sequence[str]
+        return {
+            "result": scored.right,
+            "answer_span": scored.listing,
+            "excluded_aware_character": scored.listed.excluded_aware,
+            "included_unaware_character": scored.listed.included_unaware,
+        }
+    return {"result": scored.right, "binarized": scored.answer_class}
 
 
 def _perceptions(sets: Sets, parts: Parts, texts: Mapping[str, str], answers: Path) -> ParsedScores:
@@ -258,13 +228,13 @@ def _perceptions(sets: Sets, parts: Parts, texts: Mapping[str, str], answers: Pa
         repaired[set_id] = repaired_shares(without_thoughts(text), utterances, perceivers)
     scenarios = _by_scenario(sets, text_by_set)
     return ParsedScores(
-        OfficialPerceptions(
-            answers={set_id: array_in(text) or text for set_id, text in text_by_set.items()},
-            metrics={name: _released(official, members) for name, members in scenarios.items()},
-            accuracy_by_set={set_id: shares[ACCURACY] for set_id, shares in official.items()},
-            excluded_sets=[set_id for set_id in text_by_set if set_id not in official],
-        ),
-        AnswerScores(repaired, {name: _means(repaired, members) for name, members in scenarios.items()}),
+        {
+            "answers": {set_id: array_in(text) or text for set_id, text in text_by_set.items()},
+            "metrics": {name: _released(official, members) for name, members in scenarios.items()},
+            "accuracy_by_set": {set_id: shares[ACCURACY] for set_id, shares in official.items()},
+            "excluded_sets": [set_id for set_id in text_by_set if set_id not in official],
+        },
+        AnswerScores(repaired, {name: mean_shares(repaired, members) for name, members in scenarios.items()}),
     )
 
 
@@ -294,24 +264,3 @@ def _released(shares: Mapping[str, Shares], members: Sequence[str]) -> dict[str,
         "Context-level Acc.": float(np.round(fmean(whole), 3)) if whole else None,
         "# Total Sets": float(len(members)),
     }
-
-
-@dataclass(frozen=True, slots=True)
-class MeanShares:
-    """Means over the sets that were read, by share; of `n` sets `unreadable` were not."""
-
-    means: Mapping[str, float | None]
-    n: int
-    unreadable: int
-
-    def as_json(self) -> Json:
-        return {**self.means, "n": self.n, "unreadable": self.unreadable}
-
-
-def _means(shares: Mapping[str, Shares | None], members: Sequence[str]) -> MeanShares:
-    read = [share for set_id in members if (share := shares[set_id])]
-    means = {}
-    for name in SHARES:
-        values = [value for share in read if (value := share[name]) is not None]
-        means[name] = fmean(values) if values else None
-    return MeanShares(means, len(members), len(members) - len(read))

@@ -3,20 +3,20 @@ consist of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.tables import Table
-from benchmark.domain.tables.estimates import estimate, estimated
-from benchmark.suites.fantom_questions.analyses import TOPICS
 from benchmark.suites.fantom_questions.data import ACCESSIBLE, ANSWERABILITY, CHOICE, INACCESSIBLE, ORDERS
-from benchmark.suites.fantom_questions.pages import incomplete_sentences, reasons_table, table_of
+from benchmark.suites.fantom_questions.metrics import TOPICS
+from benchmark.suites.fantom_questions.pages import incomplete_in, orders_in, reasons_table, topic_figures
 from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.perceiving.asking import ANSWER
 from benchmark.suites.percept_fantom.data import SCENARIO_NAMES
 from benchmark.suites.percept_fantom.metrics import ALL, FALSE_BELIEF, NOUNS, QUESTIONS, TASKS, TRUE_BELIEF, Analyses
 from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
-from benchmark.suites.showing.entrants import findings_of
+from benchmark.suites.tables import Analysed, analysed_of, figure, table_of, tables_of
 from core.messages import Sentence, gettext_noop, word
 
 SECTIONS = (
@@ -80,55 +80,33 @@ _OF_SETS = {
     "consistency": "consistent",
 }
 """The figures that are of whole sets."""
-Analysed = Sequence[tuple[EntrantResults, Analyses]]
 
 
 def tables(results: ParseResults) -> dict[str, ShownTable]:
     """Return the tables of a parse, none without figures."""
-    analysed, parse = _analysed(results), results.parse
-    if not analysed:
-        return {}
-    entrants, groups = _three(analysed), (QUESTIONS.key,)
-    shown_tables = {
-        "scenarios": partial(
-            of_three.scenarios_table,
-            entrants,
-            TASKS,
-            QUESTIONS.key,
-            parse,
-            _PERCEPTION[parse],
-            _SCENARIOS,
-            lead=[*_without_metrics(analysed)],
+    entrants = _three(analysed_of(results, QUESTIONS.key, Analyses))
+    makers: dict[str, Callable[[Analysed, str], Table]] = {
+        "scenarios": lambda analysed, parse: of_three.scenarios_table(
+            entrants, TASKS, QUESTIONS.key, parse, _PERCEPTION[parse], _SCENARIOS, lead=[*_without_metrics(analysed)]
         ),
-        INACCESSIBLE: partial(_scenario, INACCESSIBLE, analysed, parse),
-        ACCESSIBLE: partial(_scenario, ACCESSIBLE, analysed, parse),
-        "orders": partial(_orders, analysed, parse),
-        "reasons": partial(_reasons, analysed, parse),
+        INACCESSIBLE: partial(_scenario, INACCESSIBLE),
+        ACCESSIBLE: partial(_scenario, ACCESSIBLE),
+        "orders": _orders,
+        "reasons": lambda analysed, parse: reasons_table(analysed, QUESTIONS.key, SCENARIO_NAMES, parse),
     }
-    models = of_three.complete(entrants, TASKS)
-    if len(models) > 1:
-        kin = of_three.families(entrants, TASKS)
-        shown_tables["correlations"] = partial(of_three.correlations_table, models, TASKS, parse, families=kin)
-    return {name: ShownTable(make, groups) for name, make in shown_tables.items()}
+    if len(of_three.complete(entrants, TASKS)) > 1:
+        makers["correlations"] = lambda analysed, parse: of_three.correlations_table(entrants, TASKS, parse)
+    return tables_of(results, QUESTIONS.key, Analyses, makers)
 
 
 def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     """Return the picture of the three tasks by scenario."""
-    analysed = _analysed(results)
-    if not analysed:
-        return {}
-    plot = partial(of_three.plot, _three(analysed), TASKS, results.parse, "conversations")
-    parts = of_three.parts_of(TASKS, results.parse)
-    return {"scenarios": ShownPicture(gettext_noop("Three tasks by scenario"), plot, (QUESTIONS.key,), parts=parts)}
-
-
-def _analysed(results: ParseResults) -> Analysed:
-    """Models with their analyses."""
-    return findings_of(results.analysed.get(QUESTIONS.key, ()), results.parse, Analyses)
+    entrants = _three(analysed_of(results, QUESTIONS.key, Analyses))
+    return of_three.pictures(entrants, TASKS, results.parse, "conversations", QUESTIONS.key)
 
 
 def _without_metrics(analysed: Analysed) -> Iterator[str]:
-    """Models with a task that has no metric of this parse, and why."""
+    """Yield the models with a task that has no metric of this parse, and the reason."""
     for entrant, analyses in analysed:
         for task, title in NOUNS.items():
             if reason := analyses.withheld.get(task):
@@ -140,21 +118,18 @@ def _three(analysed: Analysed) -> list[tuple[EntrantResults, of_three.Metrics]]:
 
 
 def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
-    columns = [estimated("all", "ALL", group="Sets", digits=1), estimated("choice", "Choice", group="Belief", digits=1)]
-    for topic in TOPICS:
-        group = "Answerability" if topic == ANSWERABILITY else gettext_noop("Information access")
-        columns += [
-            estimated(f"{topic} {name}", header, group=group, digits=1)
-            for name, header in (("all", "ALL"), ("list", gettext_noop("List")), ("f1", gettext_noop("Yes or no, F1")))
-        ]
-    columns += [
-        estimated("characters", gettext_noop("Of a character"), group="Characters", digits=1),
-        estimated("consistency", "Consistent", group="Characters", digits=1),
-    ]
-    metrics = [analyses.scenarios[scenario] for _, analyses in analysed]
-    cells = [
-        {key: value for name in estimates for key, value in estimate(name, estimates[name]).items()}
-        for estimates in metrics
+    def of(name: str) -> Callable[[Analyses], BoundedEstimate | None]:
+        return lambda analyses: analyses.scenarios[scenario].get(name)
+
+    topics = {
+        topic: "Answerability" if topic == ANSWERABILITY else gettext_noop("Information access") for topic in TOPICS
+    }
+    figures = [
+        figure("all", "ALL", of("all"), group="Sets"),
+        figure("choice", "Choice", of("choice"), group="Belief"),
+        *topic_figures(scenario, topics),
+        figure("characters", gettext_noop("Of a character"), of("characters"), group="Characters"),
+        figure("consistency", "Consistent", of("consistency"), group="Characters"),
     ]
     title = Sentence(
         "Sets of {scenario_names} and their questions, {parse} parse (%)",
@@ -162,43 +137,22 @@ def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
         parse=word(parse),
     )
     counted = (_WHOLE[parse],) if scenario == ACCESSIBLE else ()
-    entrants = [entrant for entrant, _ in analysed]
-    lead = incomplete_sentences(entrants, metrics, _OF_SETS)
-    return table_of(entrants, QUESTIONS.key, title, columns, cells, *counted, _ALL, _CHARACTERS, lead=lead)
+    lead = incomplete_in(analysed, scenario, _OF_SETS)
+    return table_of(analysed, QUESTIONS.key, title, figures, *counted, _ALL, _CHARACTERS, lead=lead)
 
 
 def _orders(analysed: Analysed, parse: str) -> Table:
-    there = [
-        (scenario, order)
-        for scenario in SCENARIO_NAMES
-        for order in ORDERS
-        if any(order in analyses.orders[scenario] for _, analyses in analysed)
-    ]
-    columns = [
-        estimated(f"{scenario} {order}", ORDERS[order], group=SCENARIO_NAMES[scenario].capitalize(), digits=1)
-        for scenario, order in there
-    ]
-    cells = [
-        {
-            key: value
-            for scenario, order in there
-            for key, value in estimate(
-                f"{scenario} {order}", analyses.orders[scenario].get(order, {}).get(CHOICE)
-            ).items()
-        }
-        for _, analyses in analysed
-    ]
-    entrants = [entrant for entrant, _ in analysed]
-    return table_of(
-        entrants,
-        QUESTIONS.key,
-        Sentence("Beliefs by order, {parse} parse (%)", parse=word(parse)),
-        columns,
-        cells,
-        _ORDERS,
-    )
+    def of(scenario: str, order: str, analyses: Analyses) -> BoundedEstimate | None:
+        return analyses.orders[scenario].get(order, {}).get(CHOICE)
 
-
-def _reasons(analysed: Analysed, parse: str) -> Table:
-    entrants, counts = [entrant for entrant, _ in analysed], [analyses.reasons for _, analyses in analysed]
-    return reasons_table(entrants, counts, QUESTIONS.key, SCENARIO_NAMES, parse)
+    figures = [
+        figure(
+            f"{scenario} {order}",
+            ORDERS[order],
+            partial(of, scenario, order),
+            group=SCENARIO_NAMES[scenario].capitalize(),
+        )
+        for scenario, order in orders_in(analysed, SCENARIO_NAMES)
+    ]
+    title = Sentence("Beliefs by order, {parse} parse (%)", parse=word(parse))
+    return table_of(analysed, QUESTIONS.key, title, figures, _ORDERS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmark.suites.perceiving import asking as perceiving
+from benchmark.suites.perceiving.asking import BASELINES as PERCEIVING
 from benchmark.suites.perceiving.asking import PERCEIVE, SCENES, array_of
 from benchmark.suites.percept_tomi.data import believed_place, track, with_perceivers
 from workers.providers.baseline.baseline import Baseline, generator, seeded
@@ -41,7 +41,7 @@ _SAMPLE = {
     "thing": "pen", "people": ["Ada"], "containers": ["box", "bag"], "usual": 0,
 }  # fmt: skip
 BASELINES = (
-    *perceiving.BASELINES,
+    *PERCEIVING,
     Baseline(name="random", task=TELL, answer=_random_place, sample=_SAMPLE, settings=seeded),
     Baseline(name="majority", task=TELL, answer=_usual_place, sample=_SAMPLE),
     Baseline(name="tracker", task=TELL, answer=_tracked_place, sample=_SAMPLE),

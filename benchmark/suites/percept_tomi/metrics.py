@@ -173,10 +173,8 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
         of_three.scenarios_table, entrants, TASKS, QUESTIONS.key, parse, *notes, lead=[*_without_metrics(results)]
     )
     shown_tables: dict[str, ShownTable] = {"scenarios": ShownTable(make, (QUESTIONS.key,))}
-    models = of_three.complete(entrants, TASKS)
-    if len(models) > 1:
-        kin = of_three.families(entrants, TASKS)
-        correlations = partial(of_three.correlations_table, models, TASKS, parse, families=kin)
+    if len(of_three.complete(entrants, TASKS)) > 1:
+        correlations = partial(of_three.correlations_table, entrants, TASKS, parse)
         shown_tables["correlations"] = ShownTable(correlations, tuple(TASKS))
     return shown_tables
 
@@ -193,12 +191,7 @@ def _without_metrics(results: ParseResults) -> Iterator[str]:
 
 def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     """Return the picture of the three tasks by scenario."""
-    entrants = _entrants(results)
-    if not entrants:
-        return {}
-    plot = partial(of_three.plot, entrants, TASKS, results.parse, "stories")
-    parts = of_three.parts_of(TASKS, results.parse)
-    return {"scenarios": ShownPicture(gettext_noop("Three tasks by scenario"), plot, (QUESTIONS.key,), parts=parts)}
+    return of_three.pictures(_entrants(results), TASKS, results.parse, "stories", QUESTIONS.key)
 
 
 def _entrants(results: ParseResults) -> list[tuple[EntrantResults, of_three.Metrics]]:

@@ -10,25 +10,33 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
+from benchmark.domain.estimating import StoryScore
 from benchmark.suites.answers import AnswerScores, ParsedScores, read_answers
+from benchmark.suites.groups import ANSWERS, GUESSED, MetricGroup, Parts
+from benchmark.suites.measuring import SampleResult, measured_samples
+from benchmark.suites.questions import PARSES, Entered, Measured, Outcome, Parse, Resources, Sample
+from benchmark.suites.reasons import tries_unanswered
 from benchmark.suites.tombench.data import (
+    NO_OPTION,
     TRIES,
     Item,
     OfferedOptions,
     Order,
     gold_letter,
+    item_of,
     official_orders,
     read_tombench,
     show,
 )
 from benchmark.suites.tombench.parsing import extract_official, parse_official, parse_repaired
+from benchmark.suites.tombench.steps import ANSWER, COUNTED, STEPS, commonest, count_letters
 from core.incoming.thoughts import without_thoughts
-from core.plain import WHERE_THERE_IS_ONE
+from core.messages import gettext_noop
+from core.plain import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,40 +110,27 @@ def is_correct(item: VotedItem) -> bool:
 def official_accuracies(items: Sequence[VotedItem]) -> Accuracies:
     """Return the accuracies as the released code computes them, with groups of accuracy 0 and an overall figure
     added."""
-    return _accuracies([_Row(item.task, item.ability, is_correct_officially(item), _unparsed(item)) for item in items])
+    return _accuracies(items, is_correct_officially, lambda ability: ability)
 
 
 def repaired_accuracies(items: Sequence[VotedItem]) -> Accuracies:
-    """Return the repaired accuracies; abilities that differ in outer space alone are one."""
-    return _accuracies([_Row(item.task, item.ability.strip(), is_correct(item), _unparsed(item)) for item in items])
+    """Return the repaired accuracies; abilities that differ only in outer space are one."""
+    return _accuracies(items, is_correct, str.strip)
 
 
-class _Row(NamedTuple):
-    task: str
-    ability: str
-    correct: bool
-    unparsed: bool
+def _accuracies(
+    items: Sequence[VotedItem], is_right: Callable[[VotedItem], bool], named: Callable[[str], str]
+) -> Accuracies:
+    def accuracy(group: Sequence[VotedItem]) -> Accuracy:
+        return Accuracy(len(group), sum(map(is_right, group)), sum(majority_vote(item.votes) is None for item in group))
 
-
-def _unparsed(item: VotedItem) -> bool:
-    return majority_vote(item.votes) is None
-
-
-def _accuracies(rows: Sequence[_Row]) -> Accuracies:
-    tasks: dict[str, list[_Row]] = {}
-    abilities: dict[str, list[_Row]] = {}
-    for row in rows:
-        tasks.setdefault(row.task, []).append(row)
-        abilities.setdefault(row.ability, []).append(row)
-    return Accuracies(
-        overall=_accuracy(rows) if rows else None,
-        tasks={name: _accuracy(group) for name, group in tasks.items()},
-        abilities={name: _accuracy(group) for name, group in abilities.items()},
-    )
-
-
-def _accuracy(rows: Sequence[_Row]) -> Accuracy:
-    return Accuracy(len(rows), sum(row.correct for row in rows), sum(row.unparsed for row in rows))
+    tasks: dict[str, list[VotedItem]] = {}
+    abilities: dict[str, list[VotedItem]] = {}
+    for item in items:
+        tasks.setdefault(item.task, []).append(item)
+        abilities.setdefault(named(item.ability), []).append(item)
+    by_task, by_ability = ({name: accuracy(group) for name, group in groups.items()} for groups in (tasks, abilities))
+    return Accuracies(accuracy(items) if items else None, by_task, by_ability)
 
 
 _ID = re.compile(r"(.+)/(\d+)/(\d+)")
@@ -223,25 +218,116 @@ def _above_nought(accuracies: Accuracies) -> dict[str, dict[str, float]]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class RepairedAccuracies:
-    """Accuracies from 0 to 1 by task, by ability and overall, None without an item that has a vote; `unparsed` items
-    have none, and `bounds` of the overall accuracy take them as wrong and as right."""
-
-    tasks: Mapping[str, float | None]
-    abilities: Mapping[str, float | None]
-    overall: float | None
-    unparsed: int | None
-    bounds: tuple[float, float] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-
-
-def _whole(accuracies: Accuracies) -> RepairedAccuracies:
-    tasks, abilities = (
-        {name: accuracy.value for name, accuracy in groups.items()}
-        for groups in (accuracies.tasks, accuracies.abilities)
-    )
+def _whole(accuracies: Accuracies) -> Json:
+    """Return accuracies from 0 to 1 by task, by ability and overall, with the number of `unparsed` items, and the
+    bounds of the overall accuracy if there are any."""
+    groups = {"tasks": accuracies.tasks, "abilities": accuracies.abilities}
+    shares: Json = {
+        kind: {name: accuracy.value for name, accuracy in by_name.items()} for kind, by_name in groups.items()
+    }
     overall = accuracies.overall
     if overall is None:
-        return RepairedAccuracies(tasks, abilities, None, None)
-    bounds = overall.bounds if overall.unparsed else None
-    return RepairedAccuracies(tasks, abilities, overall.value, overall.unparsed, bounds)
+        return shares | {"overall": None, "unparsed": None}
+    bounds = {"bounds": list(overall.bounds)} if overall.unparsed else {}
+    return shares | {"overall": overall.value, "unparsed": overall.unparsed} | bounds
+
+
+ACCURACY = "accuracy"
+
+
+def by_chance(sample: Sample) -> float:
+    """Return how likely the majority of tries, each a draw among the options, is right: all options are as likely to
+    win it."""
+    return 1 / len(sample.content["options"])
+
+
+def by_majority(sample: Sample, resources: Resources) -> float:
+    """Return whether the option is right whose letter is right most often in all questions."""
+    item = item_of(sample)
+    letters = "ABCD"[: len(item.options)]
+    return float(commonest(letters, resources.derived(COUNTED, count_letters)) == item.gold)
+
+
+ABILITIES = ("Emotion", "Desire", "Intention", "Knowledge", "Belief", "Non-literal communication")
+"""The six abilities of the paper, in its order; those of the data are kinds of them."""
+
+
+def ability_of(kind: str) -> str:
+    """Return which of ABILITIES a kind is one of, such as "Belief: Location false beliefs"."""
+    return kind.partition(":")[0].strip().capitalize()
+
+
+GROUP = MetricGroup(
+    key="tombench",
+    title=gettext_noop("Multiple choice"),
+    noun=gettext_noop("multiple choice"),
+    shares=(ACCURACY,),
+    headers={ACCURACY: gettext_noop("Accuracy")},
+    score=ACCURACY,
+    score_title=gettext_noop("Accuracy"),
+    prompt=ANSWER,
+    rests_on=tuple(step.key for step in STEPS),
+    scored=ANSWER,
+    facets={"ability": gettext_noop("Ability"), "language": gettext_noop("Language")},
+    notes=(
+        (
+            gettext_noop(
+                "A question counts as right where the majority of its tries choose the right option; a tie goes to "
+                "the option chosen first."
+            )
+        ),
+    ),
+    tells=ANSWERS,
+    unreadable_as=GUESSED,
+    right_or_wrong=True,
+    chance=by_chance,
+    majority=by_majority,
+    says=lambda sample, repaired: str(repaired.get("choice")),
+    parts=Parts(
+        gettext_noop("Ability"),
+        facet="ability",
+        values=ABILITIES,
+        short={"Non-literal communication": "Non-literal"},
+        part_of=ability_of,
+    ),
+)
+
+
+def measure(entered: Entered) -> dict[str, Measured | None]:
+    """The accuracy of one model."""
+    return {GROUP.key: measured_samples(entered, GROUP, scored)}
+
+
+def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+    """Right or wrong by the majority of the tries; bounds take missing tries as votes against and for the right
+    option."""
+    answered = sorted((outcome for outcome in outcomes if not outcome.without), key=lambda outcome: outcome.repetition)
+    missing = len(outcomes) - len(answered)
+    votes = {parse: tuple(_choice(outcome, parse) for outcome in answered) for parse in PARSES}
+    official = None if missing else {ACCURACY: float(is_correct_officially(_voted(sample, votes["official"])))}
+    reason = tries_unanswered(missing, len(outcomes))
+    return SampleResult(official, _score(sample, outcomes, votes["repaired"], missing), reason)
+
+
+def _choice(outcome: Outcome, parse: Parse) -> str | None:
+    return None if parse == "repaired" and outcome.unreadable else (outcome.read(parse) or {}).get("choice")
+
+
+def _voted(sample: Sample, votes: tuple[str | None, ...]) -> VotedItem:
+    return VotedItem(sample.category, sample.gold["ability"], sample.gold["cell"], votes)
+
+
+def _score(sample: Sample, outcomes: Sequence[Outcome], votes: tuple[str | None, ...], missing: int) -> StoryScore:
+    right, counts = sample.gold["answer"], Counter(vote for vote in votes if vote is not None)
+    others = max((count for letter, count in counts.items() if letter != right), default=0)
+    if majority_vote(votes) is None:
+        why = next((outcome.without for outcome in outcomes if outcome.without), "") or next(
+            (outcome.unreadable for outcome in outcomes if outcome.unreadable), NO_OPTION
+        )
+        return StoryScore(sample.category, {ACCURACY: 0.0}, {ACCURACY: 1.0}, None, why)
+    estimate = float(is_correct(_voted(sample, votes)))
+    if not missing:
+        values = {ACCURACY: estimate}
+        return StoryScore(sample.category, values, values, values)
+    worst, best = float(counts[right] > others + missing), float(counts[right] + missing >= others)
+    return StoryScore(sample.category, {ACCURACY: worst}, {ACCURACY: best}, {ACCURACY: estimate})

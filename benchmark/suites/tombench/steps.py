@@ -6,22 +6,110 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 
 from benchmark.controls.contract import CHINESE, ENGLISH
 from benchmark.controls.people import people_in
 from benchmark.methods.answering import COT, PLAIN, S2A, SELF_ASK, SIMTOM
-from benchmark.methods.contract import PEOPLE
+from benchmark.methods.contract import PEOPLE, Answering, Put
 from benchmark.methods.program import digest_of, method_named, program_of, request_by, steps_with, wording_digest
 from benchmark.suites.questions import Parsed, Question, Sample, Step
-from benchmark.suites.tombench import prompting
-from benchmark.suites.tombench.data import LANGUAGES, Item, OfferedOptions, item_of, shown_in
+from benchmark.suites.tombench.data import LANGUAGES, LETTERS, Item, OfferedOptions, item_of, shown_in
 from benchmark.suites.tombench.parsing import choice_in, parse_official
-from benchmark.suites.tombench.prompting import put_of
 from core.messages import gettext_noop
 from core.plain import Json
 from workers.providers.baseline.baseline import Baseline, generator, seeded
 from workers.providers.contract import Body, Request
+
+PROMPT_SET = "tombench-1"
+"""The name of the texts; a changed wording is a new set."""
+DIRECT, BY_STEPS = "direct", "cot"
+WORDINGS = (DIRECT, BY_STEPS)
+"""Only the letter; or reasoning step by step, then the letter."""
+_FOLDER = Path(__file__).parent / "prompts" / PROMPT_SET
+HOW_AFTER = {
+    "en": "There, write the letter of your option between double square brackets, in the form [[letter]].",
+    "zh": "在这一行把所选选项的字母写在双层方括号里，形式为 [[字母]]。",
+}
+"""What follows the instruction to write a last line."""
+_CHOICE = {"en": (", ", " or "), "zh": ("、", " 或 ")}
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The two messages of one try."""
+
+    system: str
+    user: str
+
+
+def render_prompt(item: Item, displayed: OfferedOptions, *, method: str = DIRECT) -> Prompt:
+    """Return the prompt of an item with its options as they are shown, in the item's language.
+
+    The system prompt names the letters that the item has, two or four. Raises ValueError for a method that is not one
+    of WORDINGS.
+    """
+    lines = [f"{letter}. {text}" for letter, text in zip(LETTERS, displayed.texts, strict=False)]
+    texts = {"story": item.story.strip(), "question": item.question.strip(), "options": "\n".join(lines)}
+    return Prompt(
+        _fill(_template(_system_file(method, item.language)), {"letters": _choice(displayed.letters, item.language)}),
+        _fill(_template(_user_file(item.language)), texts),
+    )
+
+
+def put_of(item: Item, displayed: OfferedOptions, person: str = "") -> Put:
+    """Return the question with its options as they are shown, as methods put it; `person` is through whose eyes it
+    looks, empty where nobody's."""
+    alone, reasoning = (render_prompt(item, displayed, method=method) for method in WORDINGS)
+    story, start = item.story.strip(), _template(_user_file(item.language)).index("{story}")
+    return Put(
+        story=story,
+        question=item.question,
+        how="",
+        how_after=HOW_AFTER[item.language],
+        people=(person,) if person else (),
+        language=item.language,
+        frame=(alone.user[:start], alone.user[start + len(story) :]),
+        answering=Answering(alone.system, reasoning.system),
+    )
+
+
+def prompt_digest(method: str, language: str) -> str:
+    """Return the SHA-256, in hexadecimal digits, of all wording that enters a prompt of a method and a language.
+
+    Raises ValueError for a method that is not one of WORDINGS.
+    """
+    texts = (_template(_system_file(method, language)), _template(_user_file(language)))
+    return digest_of(*texts)
+
+
+def _system_file(method: str, language: str) -> str:
+    if method not in WORDINGS:
+        raise ValueError(f"There is no method {method!r}; expected one of {', '.join(WORDINGS)}.")
+    return f"{method}-{language}.txt"
+
+
+def _user_file(language: str) -> str:
+    return f"user-{language}.txt"
+
+
+@cache
+def _template(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8").strip()
+
+
+def _fill(template: str, texts: Mapping[str, str]) -> str:
+    """The template with its placeholders filled in one pass, so that braces in a story stay what they are."""
+    return re.sub(r"\{(\w+)\}", lambda match: texts[match[1]], template)
+
+
+def _choice(letters: str, language: str) -> str:
+    """`A, B, C or D`, in the words of the language."""
+    comma, last = _CHOICE[language]
+    return comma.join(letters[:-1]) + last + letters[-1]
+
 
 _WHEN = {
     ENGLISH: re.compile(
@@ -66,9 +154,9 @@ ANSWER = "answer"
 CHOOSE = "choose"
 """The kind of task: {"key", "letters" (those shown), "originals" (the letter of each in the data), "counts" {letter:
 how often it is right}}."""
-LETTERS = "letters"
+COUNTED = "letters"
 """The name under which `count_letters` is derived."""
-METHODS = (replace(PLAIN, name=prompting.DIRECT), COT, SELF_ASK, S2A, SIMTOM)
+METHODS = (replace(PLAIN, name=DIRECT), COT, SELF_ASK, S2A, SIMTOM)
 """PercepToM is not among them: most stories here are of what people say and feel, not of scenes that they see."""
 STEPS = steps_with(METHODS, Step(ANSWER, gettext_noop("Answering"), task=CHOOSE))
 PROGRAM = program_of(METHODS, ANSWER)
@@ -76,8 +164,8 @@ PROGRAM = program_of(METHODS, ANSWER)
 
 def wording() -> dict[str, str]:
     """Return the digest of the wording of each step."""
-    own = [prompting.prompt_digest(method, language) for method in prompting.METHODS for language in LANGUAGES]
-    after = [prompting.HOW_AFTER[language] for language in LANGUAGES]
+    own = [prompt_digest(method, language) for method in WORDINGS for language in LANGUAGES]
+    after = [HOW_AFTER[language] for language in LANGUAGES]
     by_methods = [wording_digest(METHODS, language) for language in LANGUAGES]
     return dict.fromkeys((step.key for step in STEPS), digest_of(*own, *after, *by_methods))
 
@@ -97,7 +185,7 @@ def _task(question: Question, displayed: OfferedOptions) -> Json:
         "key": question.sample.key,
         "letters": list(displayed.letters),
         "originals": list(displayed.originals),
-        "counts": question.resources.derived(LETTERS, count_letters),
+        "counts": question.resources.derived(COUNTED, count_letters),
     }
 
 

@@ -28,14 +28,13 @@ from benchmark.suites.tombench.data import (
     load,
     shown_in,
 )
-from benchmark.suites.tombench.measure import GROUP, measure
-from benchmark.suites.tombench.metrics import score_answers
-from benchmark.suites.tombench.prompting import PROMPT_SET
+from benchmark.suites.tombench.metrics import GROUP, measure, score_answers
 from benchmark.suites.tombench.steps import (
     ANSWER,
     BASELINES,
     METHODS,
     PROGRAM,
+    PROMPT_SET,
     STEPS,
     expected,
     parse,

@@ -15,7 +15,7 @@ from benchmark.suites.omnitom.repaired import stage1_report, stage1_score
 from benchmark.suites.omnitom.results import Stage1Result
 from benchmark.suites.questions import Columns
 from benchmark.suites.reasons import NO_JUDGEMENT
-from core.plain import plain
+from core.plain import plain, read_as
 
 
 def complete(number: int, predicted: tuple, gold: tuple, **more) -> Stage1Result:
@@ -77,7 +77,7 @@ def test_every_estimate_lies_inside_its_bounds(seed):
         report = reported.as_json()
         outside = [one for one in bounded(results, report) if not is_within(*one)]
         assert outside == []
-        columns = Columns.of_json(repaired_columns(reported.stories, "stage1").as_json())  # as they are kept
+        columns = read_as(Columns, plain(repaired_columns(reported.stories, "stage1")))  # as they are kept
         again = repaired_metrics(columns, set(columns.stories), "stage1", seed=1, resamples=20)
         assert again.reported() == reported.report.reported()
         assert scores_by_story(columns, "f1") == {row["story_id"]: row["f1"] for row in report["stories"]}

@@ -12,7 +12,7 @@ from benchmark.suites.opentom.data import ATTITUDE, COARSE, FINE
 from benchmark.suites.opentom.measure import by_chance as of_narrative
 from benchmark.suites.percept_tomi.metrics import by_chance as of_container
 from benchmark.suites.questions import Sample
-from benchmark.suites.tombench.measure import by_chance as of_options
+from benchmark.suites.tombench.metrics import by_chance as of_options
 
 
 def sample(content: dict, gold: dict | None = None) -> Sample:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmark.suites.fantom_questions.weighted_f1 import YesNoAnswer, weighted_f1
+from benchmark.suites.fantom_questions.metrics import YesNoAnswer, weighted_f1
 
 
 def test_bounds_take_an_answer_that_is_not_known_for_wrong_and_for_right():

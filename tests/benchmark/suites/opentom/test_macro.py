@@ -116,8 +116,8 @@ def test_a_sample_of_narratives_without_an_answer_leaves_no_share_of_what_was_le
     elsewhere = LabelledAnswer(batch=1, predicted=1, **asked | {"type": "location-fo", "kind": COARSE})
     by_genre = metrics([*answers, elsewhere])
     assert by_genre["attitude"].corrupted is None and by_genre["attitude"].mean_and_deviation("f1") == (None, None)
-    assert printed(by_genre)["attitude"].corrupted_percent is None
-    assert full_precision(by_genre)["attitude"].corrupted_rate is None
+    assert printed(by_genre)["attitude"]["corrupted_percent"] is None
+    assert full_precision(by_genre)["attitude"]["corrupted_rate"] is None
     assert metrics(answers)["attitude"].corrupted == 0.5
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from django.urls import reverse
@@ -139,7 +140,8 @@ def test_a_correlation_that_there_is_not_says_why():
         return {task: dict.fromkeys(SCENARIOS, BoundedEstimate(value, 9)) for task, value in zip(
             TASKS, (perception, answers, answers**2), strict=True)}  # fmt: skip
 
-    table = correlations_table([told(1.0, at / 10) for at in range(5)], TASKS, "repaired")
+    models = [(SimpleNamespace(kind="model", model=f"m{at}", family=""), told(1.0, at / 10)) for at in range(5)]
+    table = correlations_table(models, TASKS, "repaired")
     assert [row["r"] is None for row in table.rows] == [True, False, True] * 2
     assert table.lead == ["No correlation where one of the two is the same everywhere."]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmark.services.documents import document_of, tables_of
-from benchmark.suites.tombench.measure import ABILITIES, ability_of
+from benchmark.suites.tombench.metrics import ABILITIES, ability_of
 from tests.benchmark.evaluation import started, worked_off
 from tests.benchmark.structure_world import structure_world
 

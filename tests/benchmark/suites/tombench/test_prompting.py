@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmark.suites.tombench import prompting
+from benchmark.suites.tombench import steps
 from benchmark.suites.tombench.data import Item, official_orders, seeded_order, show
-from benchmark.suites.tombench.prompting import COT, DIRECT, METHODS, Prompt, prompt_digest, render_prompt
+from benchmark.suites.tombench.steps import BY_STEPS, DIRECT, WORDINGS, Prompt, prompt_digest, render_prompt
 
 ITEM = Item(
     key="second-task:1:en",
@@ -46,7 +46,7 @@ def test_a_chinese_item_is_asked_in_chinese():
     assert "[[字母]]" in prompt.system and not re.search("[a-z]", prompt.system)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", WORDINGS)
 def test_the_system_prompt_names_the_letters_that_there_are(method):
     def system(item):
         return render_prompt(item, shown_of(item, tuple(range(len(item.options)))), method=method).system
@@ -60,7 +60,7 @@ def test_the_system_prompt_names_the_letters_that_there_are(method):
 
 def test_only_one_method_asks_for_reasoning():
     shown = shown_of(ITEM, (0, 1, 2, 3))
-    direct, cot = (render_prompt(ITEM, shown, method=method) for method in (DIRECT, COT))
+    direct, cot = (render_prompt(ITEM, shown, method=method) for method in (DIRECT, BY_STEPS))
     assert direct.user == cot.user
     assert "step by step" in cot.system and "step by step" not in direct.system
     assert "and nothing else" in direct.system
@@ -75,13 +75,13 @@ def test_a_method_that_there_is_not():
 
 
 def test_each_wording_has_a_digest_of_its_own():
-    digests = {prompt_digest(method, language) for method in METHODS for language in ("en", "zh")}
+    digests = {prompt_digest(method, language) for method in WORDINGS for language in ("en", "zh")}
     assert len(digests) == 4 and all(re.fullmatch("[0-9a-f]{64}", digest) for digest in digests)
 
 
 def test_every_file_of_the_set_is_used():
-    folder = Path(prompting.__file__).parent / "prompts" / prompting.PROMPT_SET
-    used = {f"{name}-{language}.txt" for name in (*METHODS, "user") for language in ("en", "zh")}
+    folder = Path(steps.__file__).parent / "prompts" / steps.PROMPT_SET
+    used = {f"{name}-{language}.txt" for name in (*WORDINGS, "user") for language in ("en", "zh")}
     assert {path.name for path in folder.iterdir()} == used
 
 

@@ -10,8 +10,7 @@ from benchmark.methods.answering import EXTRACT, PERSPECTIVE
 from benchmark.suites.questions import Question
 from benchmark.suites.settings import Settings
 from benchmark.suites.tombench.data import _sample, shown_in
-from benchmark.suites.tombench.prompting import render_prompt
-from benchmark.suites.tombench.steps import ANSWER, METHODS, expected, parse, request, viewer_of
+from benchmark.suites.tombench.steps import ANSWER, METHODS, expected, parse, render_prompt, request, viewer_of
 from tests.benchmark.suites.tombench.test_prompting import CHINESE, ITEM
 
 ENGLISH = replace(ITEM, story="Ines hides the key. Bo leaves.", question="After Ines returns, where does Bo look?")
