@@ -258,24 +258,39 @@ def measured_samples(
     wordings = [
         [said(sample, turn) if result.repaired.defined else None for turn in turns] for sample, result in measured
     ]
-    result = replace(result, by_sample=_with_statements(result.by_sample, wordings))
-    repeated = turns if len(turns) > 1 else []
-    analyses: dict[str, Analysis | None] = {"official": None}
-    analyse = once(partial(_facets, group=group, seed=seed))
-    for parse in PARSES if official else PARSES[1:]:
-        single = partial(_single, group, entered, score, parse)
-        by_turn = [{sample.number: single(sample, turn) for sample, _ in measured} for turn in repeated]
-        facets = analyse([(sample, _scored(sample, result, parse)) for sample, result in measured])
-        spread = spread_of([list(scores.values()) for scores in by_turn])
-        answers = None
-        if parse == "repaired" and by_turn:
-            answers = same_answers_over(wordings, [sample.cluster for sample, _ in measured])
-            result = replace(result, by_sample=_with_turns(result.by_sample, by_turn))
-        analyses[parse] = Analysis(facets, Repetitions(spread, answers) if spread else None)
+    by_sample = _with_statements(result.by_sample, wordings)
+    by_turn = {
+        parse: [
+            {sample.number: _single(group, entered, score, parse, sample, turn) for sample, _ in measured}
+            for turn in (turns if len(turns) > 1 else ())
+        ]
+        for parse in (PARSES if official else PARSES[1:])
+    }
+    by_sample = _with_turns(by_sample, by_turn["repaired"]) if by_turn["repaired"] else by_sample
+    analyses = _analyses(group, seed, measured, by_turn, wordings)
     metrics = replace(result.metrics, analyses=analyses, reason=reason)
     counted = [sample for sample, result in measured if result.repaired.defined]
     levels = levels or levels_of(group, entered.resources)
-    return replace(result, metrics=with_levels(metrics, counted, levels, group.by_category))
+    return Measured(with_levels(metrics, counted, levels, group.by_category), by_sample)
+
+
+def _analyses(
+    group: MetricGroup,
+    seed: int,
+    measured: SampleResults,
+    by_turn: Mapping[Parse, ScoresByTurn],
+    wordings: Statements,
+) -> dict[str, Analysis | None]:
+    """Return facets and repetitions by parse, None for a parse without figures."""
+    analyses: dict[str, Analysis | None] = {"official": None}
+    facets_of = once(partial(_facets, group=group, seed=seed))
+    for parse, turns in by_turn.items():
+        facets = facets_of([(sample, _scored(sample, result, parse)) for sample, result in measured])
+        spread = spread_of([list(scores.values()) for scores in turns])
+        compares = spread is not None and parse == "repaired"
+        answers = same_answers_over(wordings, [sample.cluster for sample, _ in measured]) if compares else None
+        analyses[parse] = Analysis(facets, Repetitions(spread, answers) if spread else None)
+    return analyses
 
 
 def _results(entered: Entered, group: MetricGroup, score: Scoring) -> SampleResults:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 
@@ -50,48 +50,50 @@ class SuiteRefused(Exception):
 
 
 def register(suite: Suite) -> None:
-    """Register a suite. Raises ValueError where its name, the key of one of its metric groups or a kind of answer that
-    it parses is another's, where two of its metric groups have one score title, where a group or a step names a step or
-    a metric that there is not, where the name of one of its settings is one of every run, that of a filter one of every
-    suite, or where a baseline or an answer format of it would take another's place."""
-    if suite.name in _suites and _suites[suite.name].groups != suite.groups:
-        raise ValueError(f"There is a suite {suite.name!r} already; expected a name of its own.")
-    if unknown := _unknown(suite):
-        raise ValueError(unknown)
-    theirs = {group.key for name, other in _suites.items() if name != suite.name for group in other.groups}
-    for group in suite.groups:
-        if _groups.get(group.key, group) is not group or group.key in theirs:
-            raise ValueError(f"Two metric groups have the key {group.key!r}; expected one of its own for each.")
-    titles = [group.score_title for group in suite.groups]
-    if twice := next((title for title in titles if titles.count(title) > 1), ""):
-        raise ValueError(
-            f"Two metric groups of {suite.name} have the score title {twice!r}; expected one of its own for "
-            f"each, as tables and pictures are told apart by it."
-        )
-    if taken := sorted({setting.name for setting in suite.settings} & (OF_EVERY_RUN | OF_THE_LAUNCH)):
-        raise ValueError(
-            f"Every run has a parameter {taken[0]!r}; expected another name for the setting of {suite.name}."
-        )
-    filters = suite.items.rows.filters if suite.items.rows else ()
-    if taken := sorted({item_filter.name for item_filter in filters} & OF_EVERY_SUITE):
-        raise ValueError(
-            f"The page of items has a parameter {taken[0]!r} of its own; expected another name for the "
-            f"filter of {suite.name}."
-        )
-    for kind in suite.released.parsers:
-        if any(kind in other.released.parsers for name, other in _suites.items() if name != suite.name):
-            raise ValueError(f"Two suites parse answers of the kind {kind!r}; expected one of its own for each.")
-    if other := _replacing(suite):
-        raise ValueError(
-            f"There is a baseline {other.name!r} for tasks {other.task!r} already, which answers otherwise than that "
-            f"of {suite.name}; expected a kind of task of the suite's own."
-        )
+    """Register a suite. Raises ValueError with the first of its problems."""
+    if problem := next(_problems(suite), ""):
+        raise ValueError(problem)
     for writer in suite.gold.answer_writers:
         register_writer(writer)
     for baseline in suite.asking.baselines:
         register_baseline(baseline)
     _suites[suite.name] = guarded(suite)
     _groups.update({group.key: group for group in suite.groups})
+
+
+def _problems(suite: Suite) -> Iterator[str]:
+    """Yield the names that are taken by another suite or by every suite, and those of steps, metrics or groups that it
+    lacks."""
+    if suite.name in _suites and _suites[suite.name].groups != suite.groups:
+        yield f"There is a suite {suite.name!r} already; expected a name of its own."
+    yield from filter(None, [_unknown(suite)])
+    others = [other for name, other in _suites.items() if name != suite.name]
+    theirs = {group.key for other in others for group in other.groups}
+    for group in suite.groups:
+        if _groups.get(group.key, group) is not group or group.key in theirs:
+            yield f"Two metric groups have the key {group.key!r}; expected one of its own for each."
+    titles = [group.score_title for group in suite.groups]
+    if twice := next((title for title in titles if titles.count(title) > 1), ""):
+        yield (
+            f"Two metric groups of {suite.name} have the score title {twice!r}; expected one of its own for "
+            f"each, as tables and pictures are told apart by it."
+        )
+    if taken := sorted({setting.name for setting in suite.settings} & (OF_EVERY_RUN | OF_THE_LAUNCH)):
+        yield f"Every run has a parameter {taken[0]!r}; expected another name for the setting of {suite.name}."
+    filters = suite.items.rows.filters if suite.items.rows else ()
+    if taken := sorted({item_filter.name for item_filter in filters} & OF_EVERY_SUITE):
+        yield (
+            f"The page of items has a parameter {taken[0]!r} of its own; expected another name for the "
+            f"filter of {suite.name}."
+        )
+    for kind in suite.released.parsers:
+        if any(kind in other.released.parsers for other in others):
+            yield f"Two suites parse answers of the kind {kind!r}; expected one of its own for each."
+    if baseline := _replacing(suite):
+        yield (
+            f"There is a baseline {baseline.name!r} for tasks {baseline.task!r} already, which answers otherwise than "
+            f"that of {suite.name}; expected a kind of task of the suite's own."
+        )
 
 
 def _unknown(suite: Suite) -> str:

@@ -251,7 +251,7 @@ def test_tables_of_opentom_have_what_the_paper_prints_of_gap_and_of_unread_and_u
 
 @pytest.mark.parametrize("folder", ["percept_tomi", "percept_fantom"])
 def test_parts_of_pictures_have_the_figures_of_table_columns(folder):
-    tasks = import_module(f"benchmark.suites.{folder}.tables").TASKS
+    tasks = import_module(f"benchmark.suites.{folder}.metrics").TASKS
     parts, repaired = (perceiving.parts_of(tasks, parse) for parse in ("official", "repaired"))
     places = {place for metric in suite_named(folder.replace("_", "-")).enterable for place in metric.places.items()}
     assert parts.keys() <= places and len({*parts.values()}) == 6

@@ -255,38 +255,16 @@ SOURCE = CopySource(
 _CHOOSE = "\n\nChoose an answer from above:"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The bytes of the JSON file under its `name`, and whether they are `released`: as the archive has them. `digests`
-    are of what was read, by name."""
-
-    name: str
-    raw: bytes
-    digests: dict[str, str]
-    released: bool
-
-    @property
-    def unchecked(self) -> str:
-        """Say that nobody can tell whether the file is the released one; empty where it is."""
-        if self.released:
-            return ""
-        return Sentence(
-            "The digest of {name} as it was released is not known, so a changed text or answer in it is "
-            "not noticed: import {archive}, whose digest is checked.",
-            name=self.name,
-            archive=ARCHIVE,
-        )
-
-
-def source_of(path: Path) -> Source:
-    """Return the file of FANToM that a path is or holds: JSON, or the archive. Raises BadImport."""
+def source_of(path: Path) -> tuple[str, bytes, dict[str, str]]:
+    """Return name and bytes of FANToM's JSON file, which a path is or holds in the released archive, and the digests of
+    what was read, by name. Raises BadImport."""
     name, raw = path.name, bytes_of(path, "the file of FANToM")
-    if not name.endswith((".tar.gz", ".tgz")):
-        return Source(name, raw, {name: hashlib.sha256(raw).hexdigest()}, released=False)
     digest = hashlib.sha256(raw).hexdigest()
+    if not name.endswith((".tar.gz", ".tgz")):
+        return name, raw, {name: digest}
     check_released(name, digest, DIGESTS[ARCHIVE], "archive")
     inner, content = _unpacked(name, raw)
-    return Source(inner, content, {name: digest, inner: hashlib.sha256(content).hexdigest()}, released=True)
+    return inner, content, {name: digest, inner: hashlib.sha256(content).hexdigest()}
 
 
 def _unpacked(name: str, raw: bytes) -> tuple[str, bytes]:
@@ -397,22 +375,39 @@ class Fantom:
 
 
 def read_fantom(path: Path) -> Fantom:
-    """Read the sets of a file, JSON or the released archive of it, and hold them against PercepToM's list of questions
-    where that lies beside. Raises BadImport."""
-    source = source_of(path)
-    name = source.name
+    """Read the sets of a file, JSON or the released archive of it, and compare them with PercepToM's list of questions
+    if it is next to it. Raises BadImport."""
+    name, raw, digests = source_of(path)
     try:
-        value = json_of(source.raw)
+        value = json_of(raw)
     except NotJson as error:
         raise BadImport(error.message_for(name)) from error
     if not isinstance(value, list) or not value:
         raise BadImport(f"{name}: it is {kind_of(value)}; expected a list of sets of questions.")
-    records = [_record(source, number, entry) for number, entry in enumerate(value)]
-    _check_ids(name, records)
+    lines, records = lines_of_entries(raw), []
+    for number, entry in enumerate(value):
+        try:
+            records.append(SetRecord.of(entry))
+        except Misfit as error:
+            line = f"line {lines[number]}, " if number < len(lines) else ""
+            raise BadImport(error.message_for(f"{name}, {line}{_set_text(number, entry)}")) from error
+    for set_id, count in Counter(record.set_id for record in records).items():
+        if count > 1:
+            raise BadImport(f"{name}: set {set_id} occurs {count} times; expected each set once.")
     sets = question_sets(records)
     listed = check_flattened(path.with_name(FLATTENED), name, sets)
-    lines = dict(zip((record.set_id for record in records), lines_of_entries(source.raw), strict=False))
-    return Fantom(sets, name, source.digests | listed, records, lines, source.unchecked)
+    line_by_set = dict(zip((record.set_id for record in records), lines, strict=False))
+    unchecked = "" if len(digests) > 1 else _unchecked(name)
+    return Fantom(sets, name, digests | listed, records, line_by_set, unchecked)
+
+
+def _unchecked(name: str) -> str:
+    return Sentence(
+        "The digest of {name} as it was released is not known, so a changed text or answer in it is "
+        "not noticed: import {archive}, whose digest is checked.",
+        name=name,
+        archive=ARCHIVE,
+    )
 
 
 def file_of(path: Path) -> Path:
@@ -444,27 +439,12 @@ def check_counts(copy: Fantom) -> None:
             raise BadImport(f"{copy.name}: the number of {what} is {count:,}; expected {COUNTS[what]:,}.")
 
 
-def _record(source: Source, number: int, entry: object) -> SetRecord:
-    try:
-        return SetRecord.of(entry)
-    except Misfit as error:
-        raise BadImport(error.message_for(f"{source.name}, {_set_text(source, number, entry)}")) from error
-
-
-def _set_text(source: Source, number: int, entry: object) -> str:
-    """Name an entry of the file, as people look for it: its set with its conversation, and its line."""
-    lines = lines_of_entries(source.raw)
-    line = f"line {lines[number]}, " if number < len(lines) else ""
+def _set_text(number: int, entry: object) -> str:
+    """Return the name of an entry of the file: its set with its conversation."""
     set_id = entry.get("set_id") if isinstance(entry, dict) else None
     if not isinstance(set_id, str) or not set_id.strip():
-        return f"{line}set {number + 1:,} of the file"
-    return f"{line}set {set_id[:40]} of conversation {set_id[:40].partition('-')[0]}"
-
-
-def _check_ids(name: str, records: Sequence[SetRecord]) -> None:
-    for set_id, count in Counter(record.set_id for record in records).items():
-        if count > 1:
-            raise BadImport(f"{name}: set {set_id} occurs {count} times; expected each set once.")
+        return f"set {number + 1:,} of the file"
+    return f"set {set_id[:40]} of conversation {set_id[:40].partition('-')[0]}"
 
 
 SCENARIOS: Mapping[str, str] = {INACCESSIBLE: "false belief", ACCESSIBLE: "control"}

@@ -15,7 +15,7 @@ from benchmark.methods.contract import PEOPLE, PERCEIVERS, Put
 from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEPTOM, asked_perceptions
 from benchmark.methods.program import digest_of, program_of, steps_with
 from benchmark.methods.registry import methods_for
-from benchmark.suites.groups import LEFT_OUT, MetricGroup, Says
+from benchmark.suites.groups import LEFT_OUT, MetricGroup
 from benchmark.suites.measuring import statement_digest
 from benchmark.suites.perceiving.perceptions import ACCURACY, RECALL, SHARES, WHOLE
 from benchmark.suites.questions import Parsed, Question, Resources, Sample, Step
@@ -230,18 +230,9 @@ def perceptions_stated(scenes: Sequence[tuple[int | None, Sequence[str] | None]]
     return statement_digest(sorted(read, key=str))
 
 
-def perceiving_group(
-    key: str,
-    *,
-    whole: str,
-    notes: tuple[str, ...],
-    levels: Levels,
-    says: Says,
-    facets: Mapping[str, str] | None = None,
-    of_types: bool = False,
-) -> MetricGroup:
-    """Return the group by recall, with its levels and what an answer `says`; `whole` heads the share of texts without a
-    mistake, and with `of_types` there is the mean over categories."""
+def perceiving_group(key: str, *, whole: str, levels: Levels, of_types: bool = False, **own: Any) -> MetricGroup:
+    """Return the group by recall with its levels; `whole` heads the share of texts without a mistake, with `of_types`
+    there is the mean over categories, and `own` are other fields of the group."""
     mean = {f"{RECALL}_category_mean": gettext_noop("Mean of types")} if of_types else {}
     return MetricGroup(
         key=key,
@@ -255,10 +246,8 @@ def perceiving_group(
         prompt=PERCEPTIONS,
         rests_on=(PERCEPTIONS,),
         scored=PERCEPTIONS,
-        facets=facets or {},
-        notes=notes,
         unreadable_as=LEFT_OUT,
         chance=levels.chance,
         majority=levels.majority,
-        says=says,
+        **own,
     )

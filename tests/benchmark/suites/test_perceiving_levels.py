@@ -7,7 +7,7 @@ from statistics import fmean
 
 import pytest
 
-from benchmark.suites.perceiving.asking import Unit, by_coin, by_everybody
+from benchmark.suites.perceiving.asking import Unit, by_coin
 from benchmark.suites.perceiving.perceptions import RECALL
 from benchmark.suites.percept_fantom.parsing import repaired_shares
 from benchmark.suites.percept_fantom.steps import LEVELS
@@ -19,13 +19,6 @@ def test_a_coin_falls_right_for_everybody_who_is_not_left_out():
     units = [Unit({"Una"}), Unit({"Una", "Vic"}, {"Una"})]
     # right of the first with both names, of the second with that of Vic: (1/4 + 1/2) / 2
     assert by_coin({"Una", "Vic"}, units) == 0.375 and by_coin({"Una"}, []) is None
-
-
-def test_everybody_or_nobody_perceives_all():
-    units = [Unit({"Una"}), Unit({"Una", "Vic"}, {"Una"}), Unit(set())]
-    assert by_everybody({"Una", "Vic"}, units, everybody=True) == pytest.approx(1 / 3)
-    assert by_everybody({"Una", "Vic"}, units, everybody=False) == pytest.approx(1 / 3)
-    assert by_everybody({"Una"}, [], everybody=True) is None
 
 
 def test_of_a_conversation_it_is_the_mean_over_all_that_coins_can_give():

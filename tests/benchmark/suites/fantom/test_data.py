@@ -79,13 +79,6 @@ def test_what_is_odd_is_said(small):
     assert "Set 2-0-0: the name Tom is part of Tomas" in told[2][1]
 
 
-def test_a_question_that_is_cited_in_part_says_so(small):
-    odd = records()
-    odd[0]["beliefQAs"][0] = belief("What does the text believe of " + "it, " * 30, "Nothing.", "Much.", "inaccessible")
-    messages = [str(problem["message"]) for problem in load(small(odd)).problems]
-    assert any(f"“What does the text believe of {'it, ' * 12}i…” asks about" in message for message in messages)
-
-
 @pytest.mark.parametrize(
     ("value", "told"),
     [
@@ -229,8 +222,3 @@ def test_the_command_prints_problems_as_sentences_and_how_many_more():
         and "  fantom_v1.json, line 9: Set 9 is odd." in said
     )
     assert said[-2:] == ["  2 more; --json lists all.", "not checked: Its digest is not known."]
-
-
-def test_the_vectors_copy_is_not_the_released_file(shared):
-    told = refusal(shared / "vectors" / "fantom" / "fantom_mini.json")
-    assert told == "fantom_mini.json: the number of sets is 20; expected 870."

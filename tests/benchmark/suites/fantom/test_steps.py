@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import pytest
 
 from benchmark.methods.perceptom import PERCEIVE
-from benchmark.suites.fantom import embedding
 from benchmark.suites.fantom.judge import ANSWER, PROGRAM
 from benchmark.suites.fantom.parsing import load
 from benchmark.suites.fantom.steps import expected, parse, request
@@ -126,16 +125,3 @@ def test_the_majority_is_counted_by_type(small):
     # 7 of 9 single answers on each topic are yes; of the 9 characters in the lists on each topic 7 know
     assert found["Answerability, yes or no"] == "yes" and found["Information, list"] == "everybody"
     assert found["Fact"] == "I do not know."
-
-
-def test_texts_that_every_model_is_held_against_are_embedded_once():
-    embedded = []
-
-    def counting(texts):
-        embedded.append([*texts])
-        return embedding.toy(texts)
-
-    first = embedding.nearness(counting, "Ana knows it.", "Ana knows it well.", "Ben left.")
-    assert first == embedding.nearness(embedding.toy, "Ana knows it.", "Ana knows it well.", "Ben left.")
-    assert embedding.nearness(counting, "Ben left.", "Ana knows it well.", "Ben left.")[1] == pytest.approx(1)
-    assert embedded == [["Ana knows it."], ["Ana knows it well.", "Ben left."], ["Ben left."]]

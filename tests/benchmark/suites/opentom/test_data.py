@@ -64,14 +64,6 @@ def test_a_missing_file(copy_of, name, expected):
     assert sentence_of(folder) == f"{name} is missing in {folder}; expected the {expected}."
 
 
-def test_a_folder_that_is_none_and_one_in_the_place_of_a_file(copy_of, tmp_path):
-    assert sentence_of(tmp_path / "no") == f"{tmp_path / 'no'} is not a folder; expected that of the files of OpenToM."
-    folder = copy_of()
-    (folder / "attitude.json").unlink()
-    (folder / "attitude.json").mkdir()
-    assert sentence_of(folder) == "attitude.json cannot be read (Is a directory)."
-
-
 def test_a_licence_that_says_nothing(copy_of):
     folder = copy_of()
     (folder / "LICENSE").write_text(" \n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -142,9 +141,3 @@ def test_perspectives_hold_what_was_heard(question):
         assert "pears" in blocks[1] and "pears" not in blocks[0]
     unasked = request(question("1-0-0/answerability/list", method="perceptom", perceive="none"))
     assert unasked.preset_answer == "invalid perception inference response"
-
-
-def test_without_a_set_of_names_a_question_is_asked_as_it_is(question):
-    asked = question("1-0-0/belief0/choice", method="oracle-perception")
-    nobody = replace(asked.sample, content={**asked.sample.content, "people": []})
-    assert text_of(replace(asked, sample=nobody)).startswith("Bea: I must fetch my bike.")

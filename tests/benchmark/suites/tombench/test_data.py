@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections import Counter
 
 import pytest
 
 from benchmark.suites.copies import BadImport
-from benchmark.suites.tombench.data import DIGESTS, FILES, _items_of, _released, read_tombench
+from benchmark.suites.tombench.data import FILES, _items_of, read_tombench
 from tests.benchmark.suites.tombench.conftest import record
 from tests.benchmark.suites.tombench.released import clean_option_officially
 
@@ -39,20 +38,6 @@ def test_an_item_in_both_languages(small):
     assert copy.licence == "Use it well."
 
 
-def test_one_language(small):
-    folder = small(record(), record(**TWO))
-    for language in ("en", "zh"):
-        assert {item.language for item in read_tombench(folder, languages=[language]).items} == {language}
-    for languages in ([], ["de"], ["en", "en"]):
-        assert "expected en, zh or both, each once" in sentence_of(folder, languages=languages)
-
-
-def test_nan_is_an_option_that_does_not_exist(small):
-    folder = small(record(), record(**TWO))
-    assert b"NaN" in (folder / "Second Task.jsonl").read_bytes()
-    assert [len(item.options) for item in read_tombench(folder).items] == [4, 4, 4, 4, 2, 2]
-
-
 def test_the_chinese_options_decide_how_many_there_are(small):
     copy = read_tombench(small(record(), record(**{"选项C": NAN, "选项D": NAN})))
     assert [item.options for item in copy.items[4:]] == [("Drawer", "B. Box"), ("A.抽屉", "B. 盒子")]
@@ -66,20 +51,6 @@ def test_an_answer_cell_with_dot_and_space(small):
 def test_an_ability_with_a_space_behind_it(small):
     item = read_tombench(small(record(**{"能力\nABILITY": "Desire "}), record(**TWO))).items[2]
     assert (item.ability, item.trimmed_ability) == ("Desire ", "Desire")
-
-
-def test_the_digest_is_of_names_and_contents(small):
-    folder = small(record(), record(**TWO))
-    before = read_tombench(folder).digest
-    lines = [
-        f"{name}.jsonl {hashlib.sha256((folder / f'{name}.jsonl').read_bytes()).hexdigest()}\n"
-        for name in ("First Task", "Second Task")
-    ]
-    assert before == hashlib.sha256("".join(lines).encode()).hexdigest()
-    (folder / "notes.txt").write_text("Other kinds of files are left alone.")
-    assert read_tombench(folder).digest == before
-    small(record(QUESTION="Where is it?"), record(**TWO))
-    assert read_tombench(folder).digest != before
 
 
 def test_a_byte_order_mark_and_windows_line_ends(small):
@@ -100,12 +71,6 @@ def test_a_file_of_another_name(small):
     folder = small(record(), record(**TWO))
     (folder / "Third Task.jsonl").write_text("{}\n")
     assert sentence_of(folder) == f"Third Task.jsonl in {folder} is not a file of ToMBench."
-
-
-def test_a_folder_that_is_none(tmp_path):
-    assert sentence_of(tmp_path / "nowhere").startswith(f"{tmp_path / 'nowhere'} is not a folder;")
-    (tmp_path / "file").write_text("")
-    assert sentence_of(tmp_path / "file").startswith(f"{tmp_path / 'file'} is not a folder;")
 
 
 def test_a_folder_in_the_place_of_a_file(small):
@@ -188,10 +153,6 @@ def without(field):
 def test_a_line_that_is_wrong(small, line, sentence):
     told = sentence_of(small(record(), line))
     assert told.removeprefix("Second Task.jsonl, line 2").lstrip(",: ") == sentence
-
-
-def test_every_file_has_its_digest():
-    assert DIGESTS.keys() == FILES.keys() and all(len(_released(task)) == FILES[task].items for task in FILES)
 
 
 def test_a_changed_copy_is_refused_with_file_and_line(shared, tmp_path):

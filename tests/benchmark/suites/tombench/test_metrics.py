@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.suites.tombench.metrics import (
@@ -12,7 +9,6 @@ from benchmark.suites.tombench.metrics import (
     is_correct,
     is_correct_officially,
     majority,
-    majority_vote,
     official_accuracies,
     repaired_accuracies,
 )
@@ -28,22 +24,6 @@ def test_the_earliest_vote_wins_a_tie():
     assert majority("BAABC") == "B"
     assert majority(["", "A", "", "A", "B"]) == ""
     assert majority([]) is None
-
-
-def test_a_try_that_chose_nothing_is_no_vote():
-    assert majority_vote([None, None, None, "C", "D"]) == "C"
-    assert majority_vote([None] * 5) is None
-
-
-@given(VOTES)
-def test_the_majority_is_a_vote_that_no_other_outnumbers(votes):
-    cast = [vote for vote in votes if vote is not None]
-    chosen = majority_vote(votes)
-    assert (chosen is None) == (not cast)
-    if cast:
-        counts = Counter(cast)
-        assert counts[chosen] == max(counts.values())
-        assert not any(counts[one] == counts[chosen] for one in cast[: cast.index(chosen)])
 
 
 @pytest.mark.parametrize(("cell", "officially"), [("A", True), ("A. ", False), ("B", False)])
@@ -79,17 +59,3 @@ def test_an_ability_with_a_space_behind_it_is_another_one_officially():
     items = [item("A", ability="Desire"), item("B", ability="Desire ")]
     assert list(official_accuracies(items).abilities) == ["Desire", "Desire "]
     assert repaired_accuracies(items).abilities == {"Desire": Accuracy(2, 1, 0)}
-
-
-def test_no_item_has_no_accuracy():
-    found = official_accuracies([])
-    assert (found.overall, dict(found.tasks), dict(found.abilities)) == (None, {}, {})
-
-
-@given(st.lists(st.tuples(VOTES, st.sampled_from("ABCD"), st.sampled_from(["First", "Second"])), max_size=12))
-def test_groups_add_up_to_the_whole(rows):
-    found = repaired_accuracies([item(votes, gold, task, f"{task} ability") for votes, gold, task in rows])
-    assert sum(one.items for one in found.tasks.values()) == len(rows)
-    whole = found.overall or Accuracy(0, 0, 0)
-    assert sum(one.correct for one in found.abilities.values()) == whole.correct
-    assert whole.correct + whole.unparsed <= whole.items

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from benchmark.suites.reasons import REFUSED, UNKNOWING
 from benchmark.suites.tombench.data import NO_OPTION, NONE_OF_THEM, SEVERAL, clean_option, show
 from benchmark.suites.tombench.letters import committed
-from benchmark.suites.tombench.parsing import extract_official, parse_official, parse_repaired
+from benchmark.suites.tombench.parsing import parse_official, parse_repaired
 from tests.benchmark.suites.tombench.released import clean_option_officially
 
 OPTIONS = ("Tote bag", "Handbag", "Briefcase", "Backpack")
@@ -190,27 +190,6 @@ ANSWERS = [
     ("抱歉，我无法回答A或B。", None),
     ("I'm sorry, but the answer is B.", "B"),
 ]
-PIECES = st.sampled_from(
-    [
-        "[[A]]",
-        "[[B]]",
-        "[C]",
-        "(d)",
-        "A",
-        "B.",
-        "E",
-        "answer is ",
-        "答案是",
-        "not ",
-        " or ",
-        "和",
-        "\n",
-        "**",
-        "<think>",
-        "</think>",
-        "Handbag",
-    ]
-)
 
 
 @pytest.mark.parametrize(("answer", "letter"), ANSWERS)
@@ -267,15 +246,6 @@ def test_a_vote_for_a_missing_option_is_a_vote_in_both_parses():
     assert (parse_official("[[C]]", shown), parse_repaired("[[C]]", shown)) == ("", "C")
     assert (parse_official("[[A]]", shown), parse_repaired("[[A]]", shown)) == ("B", "B")
     assert (parse_official("no idea", shown), parse_repaired("no idea", shown)) == ("B", None)
-
-
-@given(st.text() | st.lists(PIECES).map("".join), st.permutations(range(4)) | st.permutations(range(2)))
-def test_every_answer_is_read_as_an_option_or_as_none(answer, order):
-    shown = show(OPTIONS[: len(order)], tuple(order))
-    assert extract_official(answer) in "ABCD"
-    assert parse_official(answer, shown) in {*shown.originals, ""}
-    choice = parse_repaired(answer, shown)
-    assert choice in {*shown.originals, None} or choice not in "ABCD"[: len(order)]
 
 
 @given(

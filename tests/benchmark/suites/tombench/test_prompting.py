@@ -3,13 +3,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from benchmark.suites.tombench import steps
 from benchmark.suites.tombench.data import Item, official_orders, seeded_order, show
-from benchmark.suites.tombench.steps import BY_STEPS, DIRECT, WORDINGS, Prompt, prompt_digest, render_prompt
+from benchmark.suites.tombench.steps import WORDINGS, Prompt, prompt_digest, render_prompt
 
 ITEM = Item(
     key="second-task:1:en",
@@ -58,31 +56,12 @@ def test_the_system_prompt_names_the_letters_that_there_are(method):
     assert "[[letter]]" in system(ITEM)
 
 
-def test_only_one_method_asks_for_reasoning():
-    shown = shown_of(ITEM, (0, 1, 2, 3))
-    direct, cot = (render_prompt(ITEM, shown, method=method) for method in (DIRECT, BY_STEPS))
-    assert direct.user == cot.user
-    assert "step by step" in cot.system and "step by step" not in direct.system
-    assert "and nothing else" in direct.system
-
-
 def test_a_method_that_there_is_not():
     sentence = "There is no method 'simtom'; expected one of direct, cot."
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         render_prompt(ITEM, shown_of(ITEM, (0, 1, 2, 3)), method="simtom")
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         prompt_digest("simtom", "en")
-
-
-def test_each_wording_has_a_digest_of_its_own():
-    digests = {prompt_digest(method, language) for method in WORDINGS for language in ("en", "zh")}
-    assert len(digests) == 4 and all(re.fullmatch("[0-9a-f]{64}", digest) for digest in digests)
-
-
-def test_every_file_of_the_set_is_used():
-    folder = Path(steps.__file__).parent / "prompts" / steps.PROMPT_SET
-    used = {f"{name}-{language}.txt" for name in (*WORDINGS, "user") for language in ("en", "zh")}
-    assert {path.name for path in folder.iterdir()} == used
 
 
 def test_the_user_prompt_has_the_official_form(vectors, vector_items):

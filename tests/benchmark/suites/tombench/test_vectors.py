@@ -50,10 +50,6 @@ def voted(vectors, vector_items, shown, language, model, read):
     }
 
 
-def test_the_vectors_have_no_other_models(vectors):
-    assert {language: tuple(held) for language, held in vectors["runs"].items()} == {"en": MODELS, "zh": MODELS}
-
-
 def test_items(vectors, vector_items):
     for task, items in vectors["items"].items():
         for one in items:
@@ -121,13 +117,6 @@ def test_repaired_accuracies(vectors, vector_items, shown, language):
     nothing = accuracy("unparseable")
     assert (nothing.overall.items, nothing.overall.correct, nothing.overall.unparsed) == (94, 0, 94)
     assert accuracy("always_A").overall.unparsed == 0
-
-
-def test_sloppy_answers_lose_less_when_repaired(vectors, vector_items, shown):
-    def accuracy(read, accuracies):
-        return accuracies(list(voted(vectors, vector_items, shown, "en", "sloppy", read).values())).overall.value
-
-    assert accuracy(parse_repaired, repaired_accuracies) > accuracy(parse_official, official_accuracies)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
