@@ -8,7 +8,6 @@ from decimal import Decimal
 from functools import lru_cache
 
 from django.db import transaction
-from django.db.models import prefetch_related_objects
 
 from annotation.models import Project, User
 from annotation.services import audit
@@ -28,7 +27,6 @@ from benchmark.suites.showing.judges import NOT_TESTED
 from core.bulk import insert_rows, update_rows
 from core.messages import Sentence, gettext_noop, labelled
 from core.plain import Json, plain, read_as
-from core.reads import Read
 from judge.domain.contrast import Pair, Row, contrast_calls, rates, summary_line
 from workers.models import Call, Item, ItemState, JobState
 from workers.providers.contract import Request
@@ -83,14 +81,8 @@ def pairs_of(item: JudgeTestItem) -> list[AskedPair]:
 
 
 def request_of(sample: DatasetSample, pairs: Pairs, run: Run) -> Request:
-    """The call about the pairs of a sample, of a run whose suite tests its judge."""
-    return _described(run).request(_question(sample, run), pairs)
-
-
-def counts_of(item: JudgeTestItem, answer: str) -> list[int | None]:
-    """Return how many gold rows the judge matched with each made row, None where the answer gives none."""
-    run = draft_run(item.test)
-    return _described(run).counts(_question(item.sample, run), pairs_of(item), answer)
+    """Return the call about the pairs of a sample, of a run whose suite tests its judge."""
+    return suite_named(run.suite).judge.test.request(_question(sample, run), pairs)
 
 
 def draft_run(test: JudgeTest) -> Run:
@@ -104,13 +96,6 @@ def draft_run(test: JudgeTest) -> Run:
 def _question(sample: DatasetSample, run: Run) -> Question:
     step = suite_named(run.suite).judging
     return question_of(run, sample, step.key if step else "")
-
-
-def _described(run: Run) -> judges.JudgeTest:
-    test = test_of(run.suite)
-    if test is None:
-        raise ValueError(f"The judge of {run.suite} has no self-test.")
-    return test
 
 
 HANDLER = gettext_noop("judge-test")
@@ -262,7 +247,8 @@ class JudgeTestHandler(JobHandler):
                 received[item.pk] = Received(ItemState.FAILED, GONE)
                 continue
             try:
-                counts = counts_of(test_item, call.answer)
+                run, test = draft_run(test_item.test), test_of(test_item.test.suite)
+                counts = test.counts(_question(test_item.sample, run), pairs_of(test_item), call.answer)
             except SuiteFailed as error:
                 received[item.pk] = Received(ItemState.FAILED, Sentence("{error} The answer is kept.", error=error))
                 continue
@@ -285,10 +271,8 @@ def _request(test_item: JudgeTestItem | None) -> Request | str:
 
 def _test_items(items: Sequence[Item]) -> dict[int, JudgeTestItem]:
     rows = JudgeTestItem.objects.filter(item__in=items)
-    return {
-        test_item.item_id: test_item
-        for test_item in rows.select_related("sample", "test__project", "test__dataset", "test__judge")
-    }
+    rows = rows.select_related("sample", "test__project", "test__dataset", "test__judge")
+    return {test_item.item_id: test_item for test_item in rows}
 
 
 def register_handler() -> None:
@@ -299,18 +283,11 @@ def summaries_of(runs: Sequence[Run]) -> dict[int, JudgeTestSummary]:
     """Return the outcome by id of each run that has a judge of which its suite can say what it is. Two queries."""
     tested = [run for run in runs if judged_at(run) and not version_failure(run)]
     judged = {run.pk: (run.project_id, run.suite, version_of(run)) for run in tested}
-    projects = sorted({project for project, *_ in judged.values()})
-    stored = _STORED(projects=projects, versions=sorted({version for *_, version in judged.values()})) if judged else []
-    prefetch_related_objects(stored, "items")
+    projects, versions = ({judge[at] for judge in judged.values()} for at in (0, 2))
+    stored = JudgeTest.objects.filter(project__in=projects, version__in=versions)
+    stored = stored.select_related("job", "dataset").prefetch_related("items")
     tests = {(test.project_id, test.suite, test.version): test for test in stored}
     return {run.pk: _summary(run, tests.get(judged[run.pk])) for run in runs if run.pk in judged}
-
-
-_STORED = Read[JudgeTest](
-    lambda given: JudgeTest.objects.filter(project__in=given.projects, version__in=given.versions).select_related(
-        "job", "dataset"
-    )
-)
 
 
 def _summary(run: Run, test: JudgeTest | None) -> JudgeTestSummary:

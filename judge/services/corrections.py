@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -112,13 +112,8 @@ def corrections_in(
     if not states.studies:
         return {entrant.key: _correction(entrant, None, None) for entrant in entrants}
 
-    def make() -> dict[str, Correction]:
-        by_uid = _by_uid(runs, _scores(runs, states, {entrant.run: _part(entrant, stories) for entrant in entrants}))
-        return {entrant.key: _correction(entrant, *by_uid.get(entrant.run, (None, None))) for entrant in entrants}
-
-    keys = sorted(entrant.key for entrant in entrants)
-    kept: dict[str, Correction] = _kept("ranking", [states, group, _listed(stories), keys], make)
-    return kept
+    by_uid = _by_uid(runs, _scores(runs, states, {entrant.run: _part(entrant, stories) for entrant in entrants}))
+    return {entrant.key: _correction(entrant, *by_uid.get(entrant.run, (None, None))) for entrant in entrants}
 
 
 Side = tuple[Correction, Scores | None]
@@ -149,12 +144,6 @@ def _by_uid(runs: Sequence[Run], scored: Mapping[int, RunScores]) -> dict[str, t
 def _side(entrant: NamedEntrant, run: Run, run_scores: RunScores | None) -> Side:
     correction = _correction(entrant, run, run_scores)
     return correction, run_scores.scores[entrant.entrant or 0] if run_scores and correction.scores else None
-
-
-def kept_by_state(what: str, runs: Sequence[Run], identity: Json, make: Callable[[], Any]) -> Any:
-    """Return what `make` makes of the corrected scores of these runs, kept under `identity` until these change. Two
-    statements where it is kept."""
-    return _kept(what, [_states_of(runs), identity], make)
 
 
 def scores_of_runs(runs: Sequence[Run]) -> dict[int, RunScores]:
@@ -199,21 +188,6 @@ def _states_of(runs: Sequence[Run]) -> _States:
     return _States(settled_studies, scores)
 
 
-def _kept(what: str, identity: Sequence[Any], make: Callable[[], Any]) -> Any:
-    """Return what was kept under the identity and the present code, made where nothing was."""
-    described = json.dumps([made_by(), *identity], default=_described)
-    cache_key = f"corrected-{what}:{text_digest(described)}"
-    kept: dict[str, Any] | None = cache.get(cache_key)
-    if kept is None:
-        kept = {"found": make()}
-        cache.set(cache_key, kept, KEPT_SECONDS)
-    return kept["found"]
-
-
-def _described(states: _States) -> Json:
-    return {"studies": [*states.studies.values()], "runs": sorted(states.runs.items())}
-
-
 def _scores(runs: Iterable[Run], states: _States, parts: Mapping[str, Stories]) -> dict[int, RunScores]:
     """Return the scores of each run over its part of the stories, by run id, of the study with most aligned ones."""
     scores_by_run = {}
@@ -225,10 +199,14 @@ def _scores(runs: Iterable[Run], states: _States, parts: Mapping[str, Stories]) 
 
 
 def _of_study(run: Run, study: int, states: _States, stories: Stories) -> RunScores | None:
-    """Return what a study says of a run, kept for as long as neither changes."""
-    identity = [run.pk, states.runs.get(run.pk), states.studies[study], _listed(stories)]
-    scores: RunScores | None = _kept("run", identity, lambda: _made(run, AlignmentStudy.objects.get(pk=study), stories))
-    return scores
+    """Return the scores of a run by a study, kept until either or the code changes."""
+    identity = [made_by(), run.pk, states.runs.get(run.pk), states.studies[study], _listed(stories)]
+    cache_key = f"corrected-run:{text_digest(json.dumps(identity))}"
+    kept: tuple[RunScores | None] | None = cache.get(cache_key)
+    if kept is None:
+        kept = (_made(run, AlignmentStudy.objects.get(pk=study), stories),)
+        cache.set(cache_key, kept, KEPT_SECONDS)
+    return kept[0]
 
 
 def _made(run: Run, study: AlignmentStudy, stories: Stories) -> RunScores | None:
@@ -333,14 +311,7 @@ def corrected_comparison(
     None of a metric group that cannot be corrected. Holm's correction runs over its rows."""
     if not corrects(group):
         return None
-    identity = [group, [[entrant.key, entrant.model] for entrant in pair], sorted(stories or ())]
-    comparison: CorrectedComparison = kept_by_state(
-        "pair", runs, identity, lambda: _compared(pair, corrected_sides(pair, runs, stories), group)
-    )
-    return comparison
-
-
-def _compared(pair: Sequence[NamedEntrant], sides: Sequence[Side], group: str) -> CorrectedComparison:
+    sides = corrected_sides(pair, runs, stories)
     corrections = [correction for correction, _ in sides]
     lacking = [
         labelled(entrant.model, side.reason) for entrant, side in zip(pair, corrections, strict=True) if side.reason
@@ -364,14 +335,7 @@ def corrected_pairs(
     runs = [run for run in runs if run.uid in ranked]
     if len(entrants) < 2 or not corrects(group):
         return []
-    identity = [group, sorted([entrant.key, entrant.model] for entrant in entrants), sorted(stories or ())]
-    pairs: list[CorrectedPair] = kept_by_state(
-        "pairs", runs, identity, lambda: _paired(entrants, corrected_sides(entrants, runs, stories), group)
-    )
-    return pairs
-
-
-def _paired(entrants: Sequence[NamedEntrant], sides: Sequence[Side], group: str) -> list[CorrectedPair]:
+    sides = corrected_sides(entrants, runs, stories)
     scored = [(entrant, side) for entrant, side in zip(entrants, sides, strict=True) if side[1] is not None]
     described = group_named(group)
     header, over = described.headers[described.corrected[Metric.F1]], cluster_named(group_suite(group))

@@ -6,22 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from django.core.cache import cache
-
 from benchmark.domain.report_rows import NO_FIGURES, ReportRow
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.models import Run
 from benchmark.services.at_once import check_at_once, kept_once
 from benchmark.services.in_context import judge_text
 from benchmark.services.judge_versions import judged_at
-from benchmark.services.reports import places_of, reports_of, stamps_of
+from benchmark.services.reports import reports_of, stamps_of
 from benchmark.services.results import each_entered, samples_of
 from benchmark.services.run_metrics import RunMetrics
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.questions import Entered, Outcome
 from benchmark.suites.reasons import NO_JUDGEMENT
 from benchmark.suites.registry import nouns_of_samples, suite_named
-from core.digests import json_digest, text_digest
+from core.digests import json_digest
 from core.made_by import made_by
 from core.messages import Sentence, clauses, gettext_noop, word
 from judge.domain.calibration.panels import FEWEST, majority
@@ -132,21 +130,14 @@ def _rows_of(run: Run, report: RunMetrics, judgements: Sequence[StoryJudgement])
 def _panel_rows(panel: Sequence[Run], judgements: Mapping[int, Sequence[StoryJudgement]]) -> list[JudgedRow]:
     members = tuple(map(judge_text, panel))
     voted = voted_rows(list(judgements.values()))
-    metrics = _panel_metrics(panel, voted)
+    metrics = _measured(panel[0], voted)
     by_model: dict[str, list[StoryJudgement]] = {}
     for story in voted.values():
         by_model.setdefault(story.model, []).append(story)
-    name = Sentence("Panel of {panel}, majority", panel=len(panel))
+    name, run = Sentence("Panel of {panel}, majority", panel=len(panel)), panel[0].uid
     return [
         JudgedRow(
-            name,
-            model,
-            panel[0].uid,
-            metrics.get(model, NO_FIGURES),
-            NO_FIGURES,
-            tally_of(stories),
-            members,
-            _alone(stories),
+            name, model, run, metrics.get(model, NO_FIGURES), NO_FIGURES, tally_of(stories), members, _alone(stories)
         )
         for model, stories in by_model.items()
     ]
@@ -198,19 +189,8 @@ def _alone(stories: Iterable[StoryJudgement]) -> int:
     return sum(count == 1 for count in voices)
 
 
-def _panel_metrics(panel: Sequence[Run], voted: Mapping[Answer, StoryJudgement]) -> dict[str, ReportRow]:
-    """Return the panel's metrics over all samples by model, kept until an answer comes or the code changes."""
-    places = places_of(panel)
-    described = [made_by(), *((run.uid, places[run.pk]) for run in panel)]
-    key = "panel:" + text_digest(str(described))
-    kept: dict[str, ReportRow] | None = cache.get(key)
-    if kept is None:
-        kept = _measured(panel[0], voted)
-        cache.set(key, kept, KEPT_SECONDS)
-    return kept
-
-
 def _measured(run: Run, voted: Mapping[Answer, StoryJudgement]) -> dict[str, ReportRow]:
+    """Return the panel's metrics over all samples by model."""
     suite, group = suite_named(run.suite), judged_group(run)
     metrics: dict[str, ReportRow] = {}
     for _, entered in each_entered(run, samples_of(run)):

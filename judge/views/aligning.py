@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from random import Random
 
 from django.contrib import messages
@@ -29,44 +28,24 @@ from judge.services import settling
 from judge.services.alignment_report import next_open, take_story, taken_by_others
 from judge.services.settling import Refused, alignments_of, decide, next_alignment, number_of
 
-__all__ = ["AlignedRow", "ProposedLink", "proposals_of", "rows_of"]
 
-
-@dataclass(frozen=True, slots=True)
-class AlignedRow:
-    """A row by its name, with its words; rows of one `actor` have the same `group`."""
-
-    row: str
-    actor: str
-    belief: str
-    group: int
-
-
-@dataclass(frozen=True, slots=True)
-class ProposedLink:
-    """The gold row that a predicted row is proposed to say the same as, and whether it does so word for word."""
-
-    gold: str
-    exact: bool
-
-
-def rows_of(task: AlignmentTask) -> list[AlignedRow]:
-    """Return the rows of both tables, predictions first."""
+def rows_of(task: AlignmentTask) -> list[Json]:
+    """Return the rows of both tables with their words, predictions first; rows of one actor have the same `group`."""
     groups: dict[str, int] = {}
     for table in (task.gold, task.predictions):  # gold says how actors are ordered: it is the same for every model
         for actor, *_rest in table:
             groups.setdefault(actor_key(actor), len(groups))
     return [
-        AlignedRow(f"{side}{place}", actor, belief, groups[actor_key(actor)])
+        {"row": f"{side}{place}", "actor": actor, "belief": belief, "group": groups[actor_key(actor)]}
         for side, table in (("p", task.predictions), ("g", task.gold))
-        for place, (actor, belief, *_) in enumerate(table, 1)
+        for place, (actor, belief, *_rest) in enumerate(table, 1)
     ]
 
 
-def proposals_of(task: AlignmentTask) -> dict[str, ProposedLink]:
-    """Return the proposed link of each predicted row that has one."""
+def proposals_of(task: AlignmentTask) -> dict[str, Json]:
+    """Return the proposed gold row of each predicted row that has one; `exact` if it is the same word for word."""
     return {
-        f"p{proposal.prediction + 1}": ProposedLink(f"g{proposal.gold + 1}", proposal.exact)
+        f"p{proposal.prediction + 1}": {"gold": f"g{proposal.gold + 1}", "exact": proposal.exact}
         for proposal in propose(task.predictions, task.gold)
     }
 
@@ -212,7 +191,7 @@ def _decide_settings(
         "editable": editable,
         "most": access.study.most_links,
         "longestDuration": MAX_DURATION_MS,
-        "rows": plain(rows_of(task)),
+        "rows": rows_of(task),
         "proposals": {},
         "answers": answers_as_json(standing(rows)),
         "methods": {row: settled_row.method for row, settled_row in rows.items()},
