@@ -1,4 +1,4 @@
-"""Answers of an earlier run that a judge reads anew."""
+"""Items of runs: entered for models and samples, with their work, or taken over from a run that is judged again."""
 
 from __future__ import annotations
 

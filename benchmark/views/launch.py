@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -15,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.access import project_access
 from annotation.models import Project, Role
 from benchmark.access import run_access
-from benchmark.forms.launch import ControlsForm, ExtendForm, JudgeForm, LaunchForm
+from benchmark.forms.launch import ControlsForm, ExtendForm, JudgeForm, LaunchForm, RefusableForm
 from benchmark.models import Run
 from benchmark.services import launches as service
 from benchmark.services.evaluating import read_again
@@ -43,13 +44,8 @@ def launch(request: HttpRequest, slug: str) -> HttpResponse:
     newest = newest_version(access.project, suite)
     initial = {"dataset": request.GET.get("dataset", newest)}
     form = LaunchForm(posted(request), project=access.project, suite=suite, initial=initial)
-    if request.method == "POST" and form.is_valid():
-        try:
-            uid = launch_once(request, form.plans())
-        except RunRefused as error:
-            form.refuse(error)
-        else:
-            return redirect("benchmark:run", slug, uid)
+    if uid := submitted(request, form, lambda: started(request, form.plans())):
+        return redirect("benchmark:run", slug, uid)
     choices = endpoint_choices(form, suite)
     context: Context = {"form": form, "first": newest, "models": choices, "suite": suite}
     context["launches"] = launches_of(access.project)
@@ -72,9 +68,23 @@ def launches_of(project: Project) -> list[dict[str, Any]]:
     ]
 
 
-def launch_once(request: HttpRequest, plans: Sequence[Plan]) -> str:
-    """Start a run of each plan, once per sent form, and return the uid of the first. Raises RunRefused."""
-    return made_once(request, lambda: start_runs(by=request.user, plans=plans, now=timezone.now())[0].uid)
+def started(request: HttpRequest, plans: Sequence[Plan]) -> str:
+    """Start a run of each plan and return the uid of the first. Raises RunRefused."""
+    return start_runs(by=request.user, plans=plans, now=timezone.now())[0].uid
+
+
+def submitted(request: HttpRequest, form: RefusableForm, make: Callable[[], str], *, late: bool = False) -> str:
+    """Return what `make` made of a posted form, now or before; "" to show the form, with what is wrong or refused.
+    Where a `late` press is refused what the first one added, it counts as that one."""
+    if request.method != "POST":
+        return ""
+    if not form.is_valid():
+        return (made_before(request) or "") if late else ""
+    try:
+        return made_once(request, make)
+    except RunRefused as error:
+        form.refuse(error)
+        return ""
 
 
 def chosen(request: HttpRequest, name: str) -> str | None:
@@ -127,13 +137,8 @@ def judge_anew(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     there = {run.judge.name for run in judged_beside(access.run)}
     form = JudgeForm(posted(request), suite=suite_named(access.run.suite), there=there)
-    if request.method == "POST" and form.is_valid():
-        try:
-            judging_run = launch_once(request, form.plans(access.run))
-        except RunRefused as error:
-            form.refuse(error)
-        else:
-            return redirect("benchmark:run", slug, judging_run)
+    if judging_run := submitted(request, form, lambda: started(request, form.plans(access.run))):
+        return redirect("benchmark:run", slug, judging_run)
     _, answers = judged_answers(suite_named(access.run.suite))
     context = {"form": form, "answers": answers, "answered": _answered(access.run)}
     return render(request, "benchmark/launch/judge.html", access.context | context)
@@ -149,20 +154,11 @@ def _answered(run: Run) -> int:
 def extend(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     form = ExtendForm(posted(request), run=access.run)
-    if request.method == "POST" and form.is_valid():
-        try:
-            added = int(made_once(request, lambda: _extend(request, access.run, form)))
-        except RunRefused as error:
-            form.refuse(error)
-        else:
-            messages.success(
-                request,
-                ngettext("{added} question was added.", "{added} questions were added.", added).format(
-                    added=f"{added:,}"
-                ),
-            )
-            return redirect("benchmark:run", slug, uid)
-    elif made_before(request):  # a press that comes late is refused models that the first has added
+    if made := submitted(request, form, lambda: _extend(request, access.run, form), late=True):
+        if form.is_valid():
+            added = int(made)
+            sentence = ngettext("{added} question was added.", "{added} questions were added.", added)
+            messages.success(request, sentence.format(added=f"{added:,}"))
         return redirect("benchmark:run", slug, uid)
     suite = suite_named(access.run.suite)
     left = access.run.dataset.stories_count - access.run.parameters.stories
@@ -195,14 +191,8 @@ def add_controls(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """Ask a run's samples once more under controls."""
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     form = ControlsForm(posted(request), run=access.run)
-    if request.method == "POST" and form.is_valid():
-        try:
-            made_once(request, lambda: _add_controls(request, access.run, form.cleaned_data["controls"]))
-        except RunRefused as error:
-            form.refuse(error)
-        else:
-            return redirect("benchmark:run", slug, uid)
-    elif made_before(request):  # a press that comes late is refused controls that the first has added
+    add = partial(_add_controls, request, access.run)
+    if submitted(request, form, lambda: add(form.cleaned_data["controls"]), late=True):
         return redirect("benchmark:run", slug, uid)
     context = {"form": form, "suite": suite_named(access.run.suite)}
     return render(request, "benchmark/launch/controls.html", access.context | context)
