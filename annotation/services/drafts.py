@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import zip_longest
 from typing import NamedTuple
 
 from django.db import IntegrityError, transaction
@@ -274,7 +275,7 @@ def versions_of(table: BeliefTable | None) -> list[tuple[int, datetime, int]]:
     events = list(table.draft_events.order_by("id").values_list("id", "received_at")) if table is not None else []
     versions = [
         (pk, at)
-        for (pk, at), following in zip(events, [*events[1:], None], strict=True)
+        for (pk, at), following in zip_longest(events, events[1:])
         if following is None or following[1] - at > VERSIONS_APART
     ]
     return [(pk, at, len(in_order(rows_at(table, pk)))) for pk, at in reversed(versions)]

@@ -151,7 +151,7 @@ def test_no_page_shows_a_key(admin, page, make_call, monkeypatch):
     endpoint = Endpoint.objects.get()
     Endpoint.objects.filter(pk=endpoint.pk).update(base_url="http://127.0.0.1:1/v1")
     endpoint.refresh_from_db()
-    assert service.try_endpoint(endpoint=endpoint).kind == "Unreachable"
+    assert service.try_endpoint(endpoint=endpoint)["kind"] == "Unreachable"
     pages = [page("workers:endpoint", "small"), page("workers:tried", "small"), page("workers:endpoints")]
     pages += [page("workers:ledger"), page("workers:call", make_call(endpoint).uid), page("workers:work")]
     assert "SMALL_KEY" in pages[0] and not any("sk-very-secret" in text for text in pages)

@@ -10,7 +10,7 @@ from django.db.models import Q
 from core.bulk import update_rows
 from core.messages import gettext_noop
 from core.stored_json import LongJSONField
-from workers.domain.outcomes import Policy, Tried
+from workers.domain.outcomes import Policy
 from workers.domain.pricing import Prices
 from workers.domain.rate_limit import RateLimit
 from workers.providers import registry
@@ -147,11 +147,6 @@ class Endpoint(models.Model):
     def about(self) -> Provider:
         """The description of its provider; for one that is not registered any more, a placeholder that says so."""
         return registry.find(self.provider)
-
-    @property
-    def last_try(self) -> Tried | None:
-        """The try that `tried` keeps, None without one."""
-        return Tried.from_json(self.tried) if self.tried else None
 
     @property
     def provider_problem(self) -> str:

@@ -14,8 +14,7 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from core.messages import Sentence, gettext_noop
-from core.plain import plain
-from workers.domain.outcomes import SchemaTry, Supported, Tried
+from core.plain import Json
 from workers.models import COMPLETED, IN_FLIGHT, CallState, Endpoint, EndpointRateLimit
 from workers.providers import contract, registry
 from workers.providers.contract import closed_object
@@ -127,23 +126,23 @@ def begin_try(endpoint: Endpoint) -> bool:
     return begun
 
 
-def try_endpoint(*, endpoint: Endpoint) -> Tried:
-    """Ask one short question, once more with a JSON schema where the endpoint claims structured output, and keep the
-    result.
+def try_endpoint(*, endpoint: Endpoint) -> Json:
+    """Ask one short question, once more with a JSON schema where the endpoint claims structured output, and keep what
+    came of it: {ok, said[, kind][, model, seconds, input, output, stop, problem, supported[, schema]]}.
 
-    It costs a few tokens and is not in the ledger, which holds only the calls of jobs. Called by a task: it may take as
-    long as the endpoint's timeout.
+    `said` is the beginning of the answer, or the sentence of an error of this `kind`. It costs a few tokens and is not
+    in the ledger, which holds only the calls of jobs. Called by a task: it may take as long as the endpoint's timeout.
     """
     started = timezone.now()
     try:
-        result = _tried(endpoint, started)
+        tried = _tried(endpoint, started)
     except BackendError as error:
-        result = Tried(ok=False, text=str(error), kind=type(error).__name__)
-    Endpoint.objects.filter(pk=endpoint.pk).update(tried_at=started, tried=plain(result))
-    return result
+        tried = {"ok": False, "said": str(error), "kind": type(error).__name__}
+    Endpoint.objects.filter(pk=endpoint.pk).update(tried_at=started, tried=tried)
+    return tried
 
 
-def _tried(endpoint: Endpoint, started: datetime) -> Tried:
+def _tried(endpoint: Endpoint, started: datetime) -> Json:
     request = contract.Request(
         (contract.Message("user", QUESTION),),
         max_tokens=200 + endpoint.reasoning_tokens,
@@ -152,46 +151,41 @@ def _tried(endpoint: Endpoint, started: datetime) -> Tried:
     )
     completion = _ask_once(endpoint, request)
     seconds = (timezone.now() - started).total_seconds()
-    schema = _try_schema(endpoint, request) if endpoint.json_schema and endpoint.about.reads_prompts else None
-    return Tried(
-        ok=True,
-        text=completion.text.strip()[:300] or "(nothing)",
-        model=completion.model,
-        seconds=round(seconds, 2),
-        input=completion.usage.input,
-        output=completion.usage.output,
-        stop=completion.stop,
-        problem=completion.problem or STOP_SENTENCES[completion.stop],
-        supported=_supported(endpoint, completion, schema),
-        schema=schema,
-    )
+    reads = endpoint.about.reads_prompts
+    schema = _try_schema(endpoint, request) if endpoint.json_schema and reads else None
+    others = {
+        "model": completion.model,
+        "seconds": round(seconds, 2),
+        "input": completion.usage.input,
+        "output": completion.usage.output,
+        "stop": completion.stop,
+        "problem": completion.problem or STOP_SENTENCES[completion.stop],
+        "supported": {  # None for what was not asked for
+            "temperature": True if endpoint.sets_temperature and reads else None,
+            "json_schema": schema and schema["held"],
+            "reasons": bool(completion.reasoning or completion.usage.reasoning),
+        },
+        "schema": schema,
+    }
+    said = completion.text.strip()[:300] or "(nothing)"
+    return {"ok": True, "said": said} | {name: value for name, value in others.items() if value is not None}
 
 
-def _supported(endpoint: Endpoint, completion: contract.Completion, schema: SchemaTry | None) -> Supported:
-    sent = endpoint.sets_temperature and endpoint.about.reads_prompts
-    reasons = bool(completion.reasoning or completion.usage.reasoning)
-    return Supported(temperature=True if sent else None, json_schema=schema.holds if schema else None, reasons=reasons)
-
-
-def _try_schema(endpoint: Endpoint, request: contract.Request) -> SchemaTry:
-    """Try whether answers are constrained by a JSON schema."""
+def _try_schema(endpoint: Endpoint, request: contract.Request) -> Json:
+    """Try whether answers are constrained by a JSON schema: {held, told, said}."""
     try:
         completion = _ask_once(endpoint, replace(request, schema=SCHEMA))
     except BackendError as error:
-        return SchemaTry(holds=False, sentence=Sentence("A call with a JSON schema fails: {error}", error=error))
-    beginning = completion.text.strip()[:300]
-    if fits(completion.text):
-        return SchemaTry(
-            holds=True, sentence=gettext_noop("Its answer was held to the JSON schema."), beginning=beginning
-        )
-    if completion.stop is not contract.Stop.END:
-        sentence = Sentence(
-            "With a JSON schema there was no whole answer. {problem}",
-            problem=completion.problem or STOP_SENTENCES[completion.stop],
-        )
-        return SchemaTry(holds=False, sentence=sentence, beginning=beginning)
-    ignored = gettext_noop("The JSON schema was ignored: the answer does not fit it.")
-    return SchemaTry(holds=False, sentence=ignored, beginning=beginning)
+        return {"held": False, "told": Sentence("A call with a JSON schema fails: {error}", error=error), "said": ""}
+    held = fits(completion.text)
+    if held:
+        told: str = gettext_noop("Its answer was held to the JSON schema.")
+    elif completion.stop is not contract.Stop.END:
+        problem = completion.problem or STOP_SENTENCES[completion.stop]
+        told = Sentence("With a JSON schema there was no whole answer. {problem}", problem=problem)
+    else:
+        told = gettext_noop("The JSON schema was ignored: the answer does not fit it.")
+    return {"held": held, "told": told, "said": completion.text.strip()[:300]}
 
 
 def fits(text: str) -> bool:

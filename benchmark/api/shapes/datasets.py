@@ -56,7 +56,7 @@ class BenchmarkOut(serializers.Serializer):
 
     suite = serializers.CharField(source="name")
     title = serializers.CharField()
-    source = CopySourceOut(allow_null=True)
+    source = CopySourceOut(source="copied.source", allow_null=True)
 
 
 class StepOut(serializers.Serializer):

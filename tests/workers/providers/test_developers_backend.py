@@ -50,6 +50,6 @@ def test_the_backend_shown_asks_reads_and_translates(shown, start, run_worker, m
         for odd in (Odd(503), Odd(body=b"no JSON"), Odd(400)):
             server.reply = lambda *_, odd=odd: odd
             tried = try_endpoint(endpoint=endpoint)
-            kinds.append((tried.ok, tried.kind))
+            kinds.append((tried["ok"], tried.get("kind")))
     assert kinds == [(False, "Overloaded"), (False, "Unreadable"), (False, "Rejected")]
     assert registry.wants_address("mine")

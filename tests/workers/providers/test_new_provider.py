@@ -111,7 +111,7 @@ def test_a_server_that_takes_the_key_in_a_header_of_its_own_needs_one_name(varia
         values = {"name": "ours", "provider": "institute", "model": "m", "base_url": f"{server.url}/v1"}
         tried = try_endpoint(endpoint=save_endpoint(by="alice", values=values | {"api_key_env": variable}))
     sent = "key-of-the-institute" if variable else None
-    assert tried.text == f"You are {'[key]' if variable else None}."
+    assert tried["said"] == f"You are {'[key]' if variable else None}."
     assert {(each.get("x-institute-key"), each.get("authorization")) for each in came} == {(sent, None)}
 
 

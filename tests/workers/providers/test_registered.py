@@ -16,7 +16,6 @@ from django.forms.models import model_to_dict
 from django.urls import reverse
 
 from tests.servers.odd import Odd, OddServer
-from workers.domain.outcomes import Tried
 from workers.forms.endpoints import EndpointForm
 from workers.models import Call, Endpoint, EndpointRateLimit, Item, Job
 from workers.providers import registry
@@ -113,9 +112,9 @@ def test_it_is_tried_and_says_what_came_back(name, make_endpoint, page):
         endpoint = make_endpoint(name, name="small", model=model_of(about), json_schema=False, **address)
         tried = try_endpoint(endpoint=endpoint)
         assert (server.asked > 0) is bool(address)
-    assert tried.ok is (name in SPOKEN) or name not in {*SPOKEN, "vllm-engine"}, tried
-    assert tried.text and tried.text in unescape(page("workers:tried", "small"))
-    assert ("answers" if tried.ok else "fails") in page("workers:endpoints")
+    assert tried["ok"] is (name in SPOKEN) or name not in {*SPOKEN, "vllm-engine"}, tried
+    assert tried["said"] and tried["said"] in unescape(page("workers:tried", "small"))
+    assert ("answers" if tried["ok"] else "fails") in page("workers:endpoints")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -221,7 +220,7 @@ def test_it_can_be_switched_off_or_deleted_and_nothing_else(gone, admin):
 
 def test_it_is_not_offered_for_new_work_and_trying_it_says_why(gone):
     assert not Endpoint.objects.usable().exists()
-    assert try_endpoint(endpoint=gone) == Tried(ok=False, text=GONE, kind="UnknownProvider")
+    assert try_endpoint(endpoint=gone) == {"ok": False, "said": GONE, "kind": "UnknownProvider"}
 
 
 @pytest.mark.django_db(transaction=True)

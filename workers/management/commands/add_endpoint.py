@@ -4,7 +4,6 @@ from argparse import ArgumentTypeError
 
 from core.incoming.text import NotJson, json_of
 from core.management.json_command import JsonCommand
-from core.plain import plain
 from workers.domain.pricing import UNKNOWN
 from workers.models import Endpoint
 from workers.providers import registry
@@ -72,4 +71,4 @@ class Command(JsonCommand):
         values |= {name: options[name] == "yes" for name in _SWITCHES if options[name]}
         endpoint = save_endpoint(by="", values=values, endpoint=existing)
         tried = try_endpoint(endpoint=endpoint) if options["try"] else None
-        return {"endpoint": endpoint.name} | ({"tried": plain(tried)} if tried else {})
+        return {"endpoint": endpoint.name} | ({"tried": tried} if tried else {})
