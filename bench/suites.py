@@ -372,8 +372,6 @@ def _addresses(suite: str) -> Iterator[str]:
         ],
         "compare_story": [([item.sample.number], pair)],
         "snapshots": [([], "")],
-        "watches": [([], "")],
-        "new_watch": [(one, "")],
         "entered_rows": [([], "")],
         "enter_row": [([suite], "")],
         "import_answers": [([], "")],
@@ -385,16 +383,17 @@ def _addresses(suite: str) -> Iterator[str]:
             raise SystemExit(f"The address {pattern.name} is not measured: give its arguments, or why not.")
         for arguments, query in taken.get(pattern.name, ()):
             yield reverse(f"benchmark:{pattern.name}", args=[SLUG, *arguments]) + query
+    yield reverse("judge:watches", args=[SLUG])
+    yield reverse("judge:new_watch", args=[SLUG, *one])
     uid = save_run_snapshot(by=None, run=run, title="Saved").uid
     for name in ("snapshot", "snapshot_items"):
         yield reverse(f"benchmark:{name}", args=[SLUG, uid])
 
 
 ELSEWHERE = {
-    *("judge_test", "estimate_judging", "judge_anew", "follow_up", "prompt_set", "calibration", "calibration_rows"),
-    *("calibration_panel", "align_runs", "grow_alignment", "run_person", "run_person_story"),
+    *("judge_test", "estimate_judging", "judge_anew", "follow_up", "prompt_set", "run_person", "run_person_story"),
     *("gold_kinds", "gold_kinds_cells", "doubtful", "doubtful_cell", "second_look", "run_gold", "dataset_present"),
-    *("dataset_difference", "run_judges", "run_sweep", "watch", "estimate_watch", "official_output", "stale_runs"),
+    *("dataset_difference", "run_sweep", "official_output", "stale_runs"),
     *("structure_story", "edit_row", "rename_run", "undo_looks"),
 }
 """Pages of what these suites do not have: people, judges and their studies, prompt sets and sweeps over them, published

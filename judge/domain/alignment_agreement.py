@@ -152,15 +152,9 @@ ONE_ARM = gettext_noop("nobody has handed in tables of both kinds")
 NOBODY = gettext_noop("nobody has handed in such a table")
 
 
-@dataclass(frozen=True, slots=True)
-class Linked:
-    """One alignment: what its table is resampled with, whether its person saw no proposals (`blind`), how many
-    `proposals` there were to see, and how many of these are among the person's links."""
-
-    cluster: str
-    blind: bool
-    proposals: int
-    linked: int
+Linked = tuple[str, bool, int, int]
+"""One alignment: its cluster, whether its person saw no proposals, the number of proposals, and how many of these are
+among the person's links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,12 +185,10 @@ def effect_of(
     """Return how much likelier people link what is proposed to them. Who sees proposals is drawn for each alignment,
     so that the two kinds have the same tables but for chance."""
     rows = [
-        [alignment.linked * kind, alignment.proposals * kind]
-        for alignment in alignments
-        for kind in (not alignment.blind, alignment.blind)
+        [linked * kind, proposals * kind] for _, blind, proposals, linked in alignments for kind in (not blind, blind)
     ]
     columns = np.array(rows, dtype=float).reshape(-1, 4)
-    sums = by_cluster(columns, numbered([alignment.cluster for alignment in alignments])) if len(columns) else columns
+    sums = by_cluster(columns, numbered([cluster for cluster, *_ in alignments])) if len(columns) else columns
     there = columns[:, 1].sum(), columns[:, 3].sum()
 
     def estimate(measure: Ratio, n: float, scale: Scale, empty: str) -> Estimate:

@@ -20,7 +20,6 @@ from judge.domain.alignment_agreement import (
     AlignedTable,
     AlignmentAgreement,
     Lacking,
-    Linked,
     ProposalEffect,
     agreement_of,
     effect_of,
@@ -346,7 +345,7 @@ def effect_of_proposals(study: AlignmentStudy) -> ProposalEffect | None:
             continue
         pairs = proposed.setdefault(alignment.task_id, _pairs(alignment.task))
         linked = {(row, other) for row, answer in alignment.answers_by_row.items() for other in answer.links}
-        linked_proposals.append(Linked(alignment.task.cluster, alignment.is_blind, len(pairs), len(pairs & linked)))
+        linked_proposals.append((alignment.task.cluster, alignment.is_blind, len(pairs), len(pairs & linked)))
     left_out = Lacking(lacking[False], given[False], lacking[True], given[True])
     return effect_of(linked_proposals, seed=study.seed, over=cluster_of(study), lacking=left_out)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import Exists, OuterRef
 
@@ -92,16 +92,7 @@ def _turn(values: Iterable[int]) -> Turn:
     return entrant, sample, repetition
 
 
-@dataclass(frozen=True, slots=True)
-class CalibrationLink:
-    """The report of one version of a judge over a study."""
-
-    study: AlignmentStudy
-    version: str
-    judge: str
-
-
-def calibrations_of(runs: Sequence[Run], reader: User) -> list[CalibrationLink]:
+def calibrations_of(runs: Sequence[Run], reader: User) -> list[dict[str, Any]]:
     """Return the calibration reports of the judges of these runs of one project that a reader may see, the newest study
     first: none of a study in which the reader still aligns. Four statements, however many studies and runs there
     are."""
@@ -115,7 +106,7 @@ def calibrations_of(runs: Sequence[Run], reader: User) -> list[CalibrationLink]:
     }
     judged_pairs = judged_in(studies, [run for judged in versions.values() for run in judged])
     return [
-        CalibrationLink(study, version, judge_name(judged[0]))
+        {"study": study, "version": version, "judge": judge_name(judged[0])}
         for study in studies
         for version, judged in versions.items()
         if any((study.pk, run.pk) in judged_pairs for run in judged)

@@ -434,8 +434,8 @@ def test_links_to_reports_take_as_many_statements_however_many_studies_and_runs_
     Run.objects.filter(pk=runs[1].pk).update(judge=world.run.judge_id)
     with CaptureQueriesContext(connection) as many:
         links = calibrations_of(runs, world.alice)
-    assert [one.study.name for one in links] == ["Study 1", "Study 0", "First"]
-    assert {one.version for one in links} == {link.version}
+    assert [one["study"].name for one in links] == ["Study 1", "Study 0", "First"]
+    assert {one["version"] for one in links} == {link["version"]}
     assert len(many) == len(few) == 4
 
 
