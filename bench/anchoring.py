@@ -20,7 +20,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from annotation.domain.anchoring import Arm, DrawUnit, Votes, anchoring_report
-from annotation.domain.anchoring.randomisation import randomisation_p
+from annotation.domain.anchoring.arms import randomisation_p
 from bench.data_sets import data_sets_parser
 from core.statistics import ALPHA, holm
 

@@ -20,8 +20,8 @@ from annotation.access import ProjectAccess, closed_gold, project_access, propos
 from annotation.api.description import DIMENSION, PROPOSITION, operation
 from annotation.api.dimensions import DimensionKey, labels_of
 from annotation.api.shapes.corpus import StoryFilter
-from annotation.domain.gold_votes import from_json
 from annotation.domain.ordering import shuffled
+from annotation.domain.resolution import from_json
 from annotation.domain.stories import MAX_CATEGORY_LENGTH, MAX_SPLIT_LENGTH
 from annotation.forms.decisions import CellIn, DecidedIn, Revision
 from annotation.forms.values import MESSAGE, REMARK, Label, Tag

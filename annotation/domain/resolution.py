@@ -10,12 +10,33 @@ cell how the others voted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 from core.messages import Sentence
+from core.plain import Json
+
+
+class GoldVote(NamedTuple):
+    """A standing vote of a cell: `annotator` is the id of who cast it, `key` the idempotency key of the change."""
+
+    annotator: int
+    label: str
+    key: str
+
+
+def as_json(votes: Iterable[GoldVote]) -> list[Json]:
+    """Return votes as a column keeps them."""
+    return [{"annotator": annotator, "label": label, "key": key} for annotator, label, key in votes]
+
+
+def from_json(rows: Iterable[Json]) -> list[GoldVote]:
+    """Return the votes that a column keeps."""
+    return [GoldVote(row["annotator"], row["label"], row["key"]) for row in rows]
+
 
 OVERLAP_RANGE = range(2, 10)
 

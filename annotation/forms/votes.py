@@ -5,14 +5,28 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from django import forms
+from django.utils.translation import gettext_lazy
 from pydantic import Field, ValidationInfo, field_validator
 
-from annotation.forms.values import MAX_LABEL
+from annotation.forms.values import MAX_LABEL, MESSAGE, REMARK
+from annotation.models import FlagKind
 from annotation.services.votes import MAX_CHANGES
 from core import ids
 from core.incoming.misfit import refusal
 from core.incoming.shapes import Counted, Like, Moment, Shape, Within
 from core.messages import Sentence, gettext_noop
+from core.page_fields import LikeField
+
+
+class CommentForm(forms.Form):
+    text = LikeField(MESSAGE, widget=forms.Textarea({"rows": 3}), label=gettext_lazy("Comment"))
+
+
+class FlagForm(forms.Form):
+    kind = forms.ChoiceField(choices=FlagKind.choices, label=gettext_lazy("What should be done with it?"))
+    remark = LikeField(REMARK, widget=forms.Textarea({"rows": 3}), label=gettext_lazy("Why"))
+
 
 UID = f"^{ids.UID}$"
 DIMENSION_KEY = r"^[a-z][a-z0-9_]{0,19}$"

@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Subquery
 
-from annotation.domain.gold_votes import from_json
+from annotation.domain.resolution import from_json
 from annotation.models.belief_table import CellComment
-from annotation.models.claim import Claim
 from annotation.models.gold import GoldLabel, Method
 from annotation.models.project import Project
-from annotation.models.story import Story
+from annotation.models.story import Claim, Story
 from annotation.models.vote import Vote
 from core.reads import Read
 

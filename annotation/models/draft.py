@@ -3,9 +3,9 @@ from __future__ import annotations
 from django.db import models
 from django.utils.translation import gettext_lazy
 
+from annotation.models.append_only import RowEvent
 from annotation.models.belief_table import BeliefTable, Proposition
 from annotation.models.prefill import SuggestedRow
-from annotation.models.row_event import RowEvent
 from core.ids import OpaqueModel
 
 

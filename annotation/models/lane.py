@@ -8,9 +8,9 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy
 
 from annotation.domain.reconciliation import LaneState, Status
+from annotation.models.append_only import RowEvent
 from annotation.models.belief_table import Proposition
 from annotation.models.draft import DraftRow
-from annotation.models.row_event import RowEvent
 from annotation.models.story import Story
 from annotation.models.user import User
 from core.ids import OpaqueModel

@@ -12,7 +12,7 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.utils.translation import gettext
 
 from annotation.models import ApiToken, Scope, User
-from annotation.models.api_token import seal_of
+from annotation.models.user import seal_of
 from core.digests import text_digest
 from core.reads import Read
 

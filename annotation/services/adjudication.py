@@ -11,8 +11,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
 
-from annotation.domain.gold_votes import GoldVote, from_json
 from annotation.domain.ordering import plurality
+from annotation.domain.resolution import GoldVote, from_json
 from annotation.models import (
     Claim,
     ErrorTag,

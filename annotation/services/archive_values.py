@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import connection, models
 
-from annotation.domain.gold_votes import GoldVote, as_json
+from annotation.domain.resolution import GoldVote, as_json
 from annotation.services.archive_sections import Section, kind_of
 from annotation.services.votes import MAX_CLOCK_LEAD
 from core.incoming.json_lines import BadLine

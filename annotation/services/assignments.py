@@ -9,15 +9,27 @@ from datetime import date, datetime
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, IntegerField, OuterRef, QuerySet, Subquery, Sum, Value
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Length
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext
 
 from annotation.domain.assignment import Plan, PlanError, plan
 from annotation.domain.pace import is_over
-from annotation.models import AnnotatorCounts, Assignment, Project, Story, StoryCounts, User, Vote, VoteEvent
+from annotation.models import (
+    AnnotatorCounts,
+    Assignment,
+    BeliefTable,
+    Project,
+    Proposition,
+    Story,
+    StoryCounts,
+    User,
+    Vote,
+    VoteEvent,
+)
 from annotation.services import audit
+from annotation.services.drafts import Refused, take_slot
 from annotation.services.gold import resolve_cells
 from annotation.services.splits import NO_SEED, SEEDS
 from core.plain import Json
@@ -210,3 +222,46 @@ def release(*, by: User | None, assignment: Assignment, now: datetime) -> int:
     person = assignment.annotator.username
     audit.record(by=by, project=assignment.story.project, action="assignment.released", target=person, **details)
     return len(votes)
+
+
+EXPERTS = range(1, 3)
+CHARACTERS = 100
+"""A story weighs one for so many characters of its text: nothing else is known of its table before it is written."""
+
+
+def plan_tables(*, project: Project, stories: Collection[int], experts: Collection[int], seed: int) -> Plan:
+    """Return who would write which of these stories' tables; stories with a table are left out. Raises PlanError."""
+    settled = Proposition.objects.live_gold().filter(table__story__project=project).values("table__story")
+    every = dict(project.stories.order_by().values_list("id", Length("text")))
+    rows = Story.objects.filter(id__in=stories, project=project).in_use().exclude(id__in=settled)
+    bare = set(rows.values_list("id", flat=True))
+    writers: dict[int, set[int]] = defaultdict(set)
+    load: dict[int, int] = defaultdict(int)
+    drafts = BeliefTable.objects.drafts().filter(story__project=project)
+    for story, author in drafts.values_list("story_id", "author_id"):
+        writers[story].add(author)
+        load[author] += 1 + every[story] // CHARACTERS
+    weights = {story: 1 + every[story] // CHARACTERS for story in bare}
+    return plan(
+        weights, sorted(experts), overlap=project.table_experts, seed=seed, assigned=writers, load=load, allowed=EXPERTS
+    )
+
+
+@transaction.atomic
+def give_tables(*, by: User | None, project: Project, assignments: Collection[tuple[int, int]], seed: int) -> int:
+    """Give each (story, expert) pair a slot of the story; returns how many. A story that is full by then is left."""
+    stories = Story.objects.select_related("project").in_bulk([story for story, _ in assignments])
+    experts = User.objects.in_bulk([expert for _, expert in assignments])
+    given = 0
+    for story, expert in sorted(assignments):
+        try:
+            draft = take_slot(by=by, story=stories[story], expert=experts[expert])
+        except Refused:
+            continue
+        given += 1
+        if by is None or by.pk != expert:
+            BeliefTable.objects.filter(pk=draft.pk).update(given_by=by)
+    if given:
+        people = ", ".join(sorted(person.username for person in experts.values()))
+        audit.record(by=by, project=project, action="tables.given", target=people, tables=given, seed=seed)
+    return given

@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from annotation.domain.gold_votes import GoldVote, as_json, from_json
-from annotation.domain.resolution import Outcome, Resolution, largest_share, resolve
+from annotation.domain.resolution import GoldVote, Outcome, Resolution, as_json, from_json, largest_share, resolve
 from annotation.models import GoldEvent, GoldLabel, Method, Project, Proposition, User, Vote
 from annotation.services.counts import recount
 from core.bulk import write_few

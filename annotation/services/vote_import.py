@@ -20,8 +20,8 @@ from typing import BinaryIO, ClassVar
 from django.db import IntegrityError
 from django.utils.translation import gettext
 
-from annotation.domain.gold_votes import GoldVote
 from annotation.domain.problems import Problem
+from annotation.domain.resolution import GoldVote
 from annotation.domain.votes_csv import VoteRow, read_votes
 from annotation.models import Assignment, GoldEvent, GoldLabel, Project, Proposition, User, Vote, VoteEvent
 from annotation.services import audit

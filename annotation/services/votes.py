@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext
 
 from annotation.domain.anchoring.arms import Arm
-from annotation.domain.gold_votes import GoldVote
+from annotation.domain.resolution import GoldVote
 from annotation.models import Assignment, Proposition, User, Vote, VoteEvent
 from annotation.services.arms import Suggested, suggestions_on
 from annotation.services.counts import recount

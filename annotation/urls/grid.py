@@ -1,10 +1,10 @@
 from django.urls import path
 
-from annotation.views import grid, work
+from annotation.views import grid
 
 urlpatterns = [
-    path("p/<slug:slug>/work/", work.work, name="work"),
-    path("p/<slug:slug>/work/next/", work.next_story, name="next_story"),
+    path("p/<slug:slug>/work/", grid.work, name="work"),
+    path("p/<slug:slug>/work/next/", grid.next_story, name="next_story"),
     path("p/<slug:slug>/work/<str:story>/", grid.grid, name="grid"),
     path("p/<slug:slug>/work/<str:story>/votes/", grid.save, name="save_votes"),
     path("p/<slug:slug>/work/<str:story>/undo/", grid.undo, name="undo_vote"),

@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_GET
 
 from annotation.access import ProjectAccess, open_work, project_access, unfinished
-from annotation.domain.gold_votes import from_json
+from annotation.domain.resolution import from_json
 from annotation.forms.adjudication import OutcomeForm, ReplyForm
 from annotation.models import (
     Assignment,

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET
 from annotation.access import closed_gold, project_access
 from annotation.domain.columns import Echo, defused
 from annotation.domain.schema import Schema
-from annotation.forms.audit import GoldLogFilter
+from annotation.forms.filters import GoldLogFilter
 from annotation.models import AuditEvent, GoldEvent, Method, Role, gold_log
 from annotation.services.audit import action_text, details_text, target_text
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -13,9 +15,17 @@ from django_htmx.http import trigger_client_event
 from annotation.access import assignment_of, project_access, story_of
 from annotation.domain.schema import Schema, cross_check
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.forms.grid import CommentForm, FlagForm
-from annotation.forms.votes import MAX_DURATION_MS, GridChangesIn
-from annotation.models import Assignment, CellComment, FlagKind, Proposition, PropositionFlag, Vote
+from annotation.forms.votes import MAX_DURATION_MS, CommentForm, FlagForm, GridChangesIn
+from annotation.models import (
+    Assignment,
+    CellComment,
+    FlagKind,
+    Invitation,
+    Proposition,
+    PropositionFlag,
+    Vote,
+    workload,
+)
 from annotation.services import remarks
 from annotation.services.arms import draw_for, shown_to
 from annotation.services.votes import Refused, Saved, last_undoable, save_votes
@@ -219,3 +229,43 @@ def flag(request: HttpRequest, slug: str, story: str, proposition: str) -> HttpR
     context = {"form": form, "flags": flags, "proposition": row, "action": request.path}
     response = render(request, "annotation/grid/_flag.html", context)
     return trigger_client_event(response, "credence:flagged") if sent else response
+
+
+PAGE = 50
+
+
+@require_GET
+def work(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug)
+    schema = access.project.schema
+    works = workload.of_annotator(access.project, request.user)
+    context = {
+        "page": Paginator(works, PAGE).get_page(request.GET.get("page")),
+        "next": workload.next_unfinished(works),
+        "finished": sum(work.finished for work in works),
+        "stories": len(works),
+        "done": sum(min(work.done, work.cells) for work in works),
+        "cells": sum(work.cells for work in works),
+        "replies": [
+            {"comment": comment, "dimension": schema[comment.dimension]}
+            for comment in workload.replies_to(access.project, request.user)
+            if comment.dimension in schema
+        ],
+        "invitations": Invitation.objects.waiting_for(request.user, timezone.now()),
+        "outcomes": workload.decided_flags_of(access.project, request.user),
+    }
+    return render(request, "annotation/grid/work.html", access.context | context)
+
+
+@require_GET
+def next_story(request: HttpRequest, slug: str) -> HttpResponse:
+    """Open the next story with unlabelled cells, in story order after the one named by `after`, or the list."""
+    access = project_access(request.user, slug)
+    works = workload.of_annotator(access.project, request.user)
+    after = next((work.story.number for work in works if work.story.uid == request.GET.get("after")), None)
+    following = workload.next_unfinished(works, after=after)
+    if following is None or following.story.number == after:
+        if works and following is None:
+            messages.success(request, gettext("Every story that was given to you is labelled."))
+        return redirect("annotation:work", slug)
+    return redirect("annotation:grid", slug, following.story.uid)

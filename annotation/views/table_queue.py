@@ -18,8 +18,8 @@ from annotation.access import ProjectAccess, project_access, story_of
 from annotation.domain.assignment import PlanError
 from annotation.forms.tables import GiveForm, TablesFilter
 from annotation.models import BeliefTable, Role, Story, SuggestedRow, User, table_queue
+from annotation.services.assignments import give_tables, plan_tables
 from annotation.services.drafts import release_slot
-from annotation.services.table_assignment import give_tables, plan_tables
 from annotation.services.table_report import table_report
 from annotation.views.corpus import EXCERPT, cut_at_word
 from core.idempotency.forms import made_before, made_once

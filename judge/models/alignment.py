@@ -8,8 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.domain.anchoring.arms import is_drawn_blind
-from annotation.models.append_only import AppendOnlyModel
-from annotation.models.row_event import RowEvent
+from annotation.models.append_only import AppendOnlyModel, RowEvent
 from core.ids import OpaqueModel
 from judge.domain.alignment import Answers, RowAnswer, SettledRow, answers_as_json, answers_from_json, open_rows
 from judge.models.alignment_study import MOST_PEOPLE, AlignmentTask

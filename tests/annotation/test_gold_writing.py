@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotation.domain import resolution
 from annotation.domain.archive_format import BadArchive, file_of
-from annotation.domain.gold_votes import from_json
+from annotation.domain.resolution import from_json
 from annotation.models import GoldEvent, GoldLabel, Method, Project, Proposition, adjudication_queue
 from annotation.services import gold as writing
 from annotation.services.adjudication import accept_plurality, adjudicate, undo_decision

@@ -11,8 +11,8 @@ from django.utils import timezone
 from annotation.domain.tables import TableRow
 from annotation.models import BeliefTable, Proposition, table_queue
 from annotation.services import drafts
+from annotation.services.assignments import give_tables, plan_tables
 from annotation.services.drafts import Refused
-from annotation.services.table_assignment import give_tables, plan_tables
 from tests.annotation.drafting import write_draft
 
 ROWS = [TableRow("world", "It rains", "0"), TableRow("Ines", "It rains", "1")]

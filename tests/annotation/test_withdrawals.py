@@ -13,12 +13,11 @@ from django.utils import timezone
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import AuditEvent, Proposition, Story, adjudication_queue, table_queue, workload
 from annotation.services.agreement import agreement_report
-from annotation.services.assignments import plan_assignments
+from annotation.services.assignments import plan_assignments, plan_tables
 from annotation.services.gold_export import gold_records, vote_lines
 from annotation.services.prefill_scope import scope_of
 from annotation.services.progress import Progress
 from annotation.services.splits import make_split, put_in_split
-from annotation.services.table_assignment import plan_tables
 from annotation.services.withdrawals import take_back, withdraw
 from benchmark.services.gold_samples import present_digest
 

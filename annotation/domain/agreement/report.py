@@ -11,8 +11,15 @@ from typing import Literal
 
 import numpy as np
 
-from annotation.domain.agreement import coefficients
-from annotation.domain.agreement.intervals import COEFFICIENTS, Counts, Resampled, mean_interval
+from annotation.domain.agreement.intervals import (
+    COEFFICIENTS,
+    NO_CELLS,
+    ONE_LABEL,
+    Counts,
+    Resampled,
+    mean_interval,
+    undefined_of,
+)
 from annotation.domain.agreement.votes import Tally
 from core.messages import Sentence, clauses, gettext_noop, word
 from core.plain import Json
@@ -133,7 +140,7 @@ def _resampled(stories: Clusters, full: Sequence[Tally], sums: Sequence[dict[Sum
 def _row(full: Tally, sums: dict[Sums, Floats], parts: Parts, seed: int, over: tuple[str, str]) -> Agreement:
     """Return the coefficients of one dimension."""
     labels = int((sums[COEFFICIENTS["krippendorff_alpha"].sums][:, 1:].sum(axis=0) > 0).sum())
-    why = coefficients.undefined_of(full.count, labels) or ""
+    why = undefined_of(full.count, labels) or ""
     values = _values(lambda name: _value(name, parts, why))
     intervals: dict[Measure, Interval] = {
         name: mean_interval([parts.of(name)], COEFFICIENTS[name], [parts.replicates[name]], unit=over[1])
@@ -152,7 +159,7 @@ def _row(full: Tally, sums: dict[Sums, Floats], parts: Parts, seed: int, over: t
 
 
 def _value(name: Measure, parts: Parts, why: str) -> float | None:
-    if why == coefficients.NO_CELLS or (why and name in UNDEFINED_OF_ONE_LABEL):
+    if why == NO_CELLS or (why and name in UNDEFINED_OF_ONE_LABEL):
         return None
     value = float(COEFFICIENTS[name].value_of(parts.of(name).sums.sum(axis=0)))
     return None if np.isnan(value) else value
@@ -175,7 +182,7 @@ def _over_all(
         intervals={
             name: _pooled_interval(name, rows, pooled, over[1])
             if values[name] is not None
-            else (None, coefficients.ONE_LABEL if cells else coefficients.NO_CELLS)
+            else (None, ONE_LABEL if cells else NO_CELLS)
             for name in MEASURES
         },
         method=clauses(_method(seed, stories, over), gettext_noop("chance-corrected: mean over dimensions")),

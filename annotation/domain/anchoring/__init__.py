@@ -1,7 +1,7 @@
 """The effect of pre-filled labels on votes: randomised arms, their comparison, and the alternative annotator test."""
 
 from annotation.domain.anchoring.alternative_annotator import AlternativeAnnotator, alternative_annotator_test, wins
-from annotation.domain.anchoring.arms import Arm, DrawUnit, draw_arm, is_drawn_blind, untouched
+from annotation.domain.anchoring.arms import Arm, DrawUnit, Votes, draw_arm, is_drawn_blind, untouched
 from annotation.domain.anchoring.gold import (
     FEWEST_BLIND_VOTES,
     Accuracy,
@@ -12,7 +12,6 @@ from annotation.domain.anchoring.gold import (
 )
 from annotation.domain.anchoring.over_stories import OverStories, alternative_annotator_over_stories
 from annotation.domain.anchoring.report import anchoring_report
-from annotation.domain.anchoring.votes import Votes
 
 __all__ = [
     "FEWEST_BLIND_VOTES",

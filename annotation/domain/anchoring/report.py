@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from annotation.domain.anchoring.arms import Arm
+from annotation.domain.anchoring.arms import DRAWS, Arm, Bools, Votes, randomisation_p
 from annotation.domain.anchoring.estimates import Estimate, Ints, Median, Quantity, Share, estimates, numbered
-from annotation.domain.anchoring.randomisation import DRAWS, randomisation_p
-from annotation.domain.anchoring.votes import Bools, Votes
 from core.messages import Sentence, gettext_noop
 from core.plain import WHERE_THERE_IS_ONE, Json, plain
 from core.statistics import ALPHA, FEWEST, RESAMPLES, holm, method

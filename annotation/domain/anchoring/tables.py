@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.fuzz import token_sort_ratio
 
+from annotation.domain.anchoring.arms import DRAWS, drawn_anew_p
 from annotation.domain.anchoring.estimates import Estimate, Mean, Quantity, Share, estimates, numbered
-from annotation.domain.anchoring.randomisation import DRAWS, drawn_anew_p
 from annotation.domain.reconciliation import DraftRow, pairs
 from core.messages import Sentence, gettext_noop
 from core.plain import WHERE_THERE_IS_ONE, Json, plain

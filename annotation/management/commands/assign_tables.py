@@ -3,7 +3,7 @@ from __future__ import annotations
 from annotation.management.commands._scope import add_scope, check_scope, people_named
 from annotation.management.json_command import JsonCommand
 from annotation.models import Role
-from annotation.services.table_assignment import give_tables, plan_tables
+from annotation.services.assignments import give_tables, plan_tables
 from core.wording import counted
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from annotation.domain.agreement.coefficients import undefined_of
+from annotation.domain.agreement.intervals import undefined_of
 
 Counts = NDArray[np.int64]
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import astuple, replace
 from itertools import combinations
 
 import numpy as np
@@ -10,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_kappa
 
-from annotation.domain.agreement import annotators, coefficients, intervals
+from annotation.domain.agreement import annotators, intervals
 from annotation.domain.agreement.annotators import Matches, MatchesWithout, Settled, against_others
 from annotation.domain.agreement.extraction import reconciliation_overlap, table_f1
 from annotation.domain.agreement.report import MEASURES, measure
@@ -94,16 +92,16 @@ def test_missing_votes_by_hand():
 
 def test_cohens_kappa_by_hand():
     # 20 both a, 15 both b, 5 and 10 apart: po = 35/50; pe = (25·30 + 25·20)/2500 = 1/2; κ = (0.7 − 0.5)/0.5
-    assert coefficients.cohens_kappa(np.array([[20, 5], [10, 15]])) == pytest.approx(0.4)
+    assert intervals.cohens_kappa(np.array([[20, 5], [10, 15]])) == pytest.approx(0.4)
 
 
 def test_the_undefined_is_none_with_a_reason():
-    assert cell_coefficients.undefined(np.zeros((0, 3), dtype=int)) == coefficients.NO_CELLS
+    assert cell_coefficients.undefined(np.zeros((0, 3), dtype=int)) == intervals.NO_CELLS
     one_label = np.array([[3, 0], [3, 0]])
-    assert cell_coefficients.undefined(one_label) == coefficients.ONE_LABEL
+    assert cell_coefficients.undefined(one_label) == intervals.ONE_LABEL
     assert cell_coefficients.krippendorff_alpha(one_label) is cell_coefficients.fleiss_kappa(one_label) is None
     assert cell_coefficients.strict(one_label) == 1
-    assert coefficients.cohens_kappa(np.array([[4, 0], [0, 0]])) is None
+    assert intervals.cohens_kappa(np.array([[4, 0], [0, 0]])) is None
 
 
 def _alpha_from_definition(counts):
@@ -304,23 +302,3 @@ def test_against_the_others_follows_the_rule_cell_by_cell():
                 counts["cells"] += bool(label)
                 counts["agree"] += label == said[name]
             assert found[name] == MatchesWithout(annotator=name, **counts)
-
-
-def test_a_cell_that_stands_for_several_counts_as_often():
-    rng = np.random.default_rng(4)
-    labels, people = ("A", "B", "C"), ("ann", "ben", "cyd")
-    cells = [[(name, labels[rng.choice(3, p=[0.7, 0.2, 0.1])]) for name in people] for _ in range(300)]
-    each = Votes.of("order", labels, [(1, at, *vote) for at, cell in enumerate(cells) for vote in cell])
-    kinds = Counter(map(tuple, cells))
-    alike = Votes.of("order", labels, [(1, at, *vote) for at, kind in enumerate(kinds) for vote in kind])
-    heavy = replace(alike, weight=np.array(list(kinds.values())))
-    assert annotators.label_confusion(heavy).tolist() == annotators.label_confusion(each).tolist()
-    assert annotators.pairs([heavy.complete(3)]) == annotators.pairs([each.complete(3)])
-    golds = [[0 if kind[0][1] == "A" else 1 for kind in some] for some in (kinds, cells)]
-    heavy_gold, each_gold = (Settled(np.array(gold), np.zeros(len(gold), dtype=bool), {}) for gold in golds)
-    assert annotators.against_resolved(heavy, heavy_gold.label) == annotators.against_resolved(each, each_gold.label)
-    assert against_others(heavy, heavy_gold, Rule("1", 3)) == against_others(each, each_gold, Rule("1", 3))
-    of_heavy, of_each = (
-        {name: astuple(skill) for name, skill in annotators.second_opinions(votes).items()} for votes in (heavy, each)
-    )
-    assert {name: pytest.approx(skill) for name, skill in of_heavy.items()} == of_each

@@ -19,8 +19,8 @@ from annotation.domain.anchoring import (
     gold_from_blind,
 )
 from annotation.domain.anchoring.alternative_annotator import FEW_ANNOTATORS, FEW_ITEMS, signed_rank_p
+from annotation.domain.anchoring.arms import _drawn, randomisation_p
 from annotation.domain.anchoring.estimates import BINS, Median
-from annotation.domain.anchoring.randomisation import _drawn, randomisation_p
 from annotation.domain.anchoring.report import NO_CHANCE, AnchoringReport, Largest
 from bench.anchoring import simulated
 from core.plain import plain
