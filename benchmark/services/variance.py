@@ -176,11 +176,6 @@ _SHARES = {CLUSTERS: "of_samples", CONDITIONS: "of_prompts", REPETITIONS: "of_re
 """Names of a split's shares by those of the statistic."""
 
 
-def _prompts_text(run: Run, group: str) -> str:
-    prompts = conditions_of(run, group, reads=True)["prompts"]
-    return prompts[0] if prompts else ""
-
-
 def _scores(entrants: Iterable[Entrant], group: str, prompts_by_run: Mapping[int, str]) -> list[Score]:
     """Return the scores that are kept of the entrants, a repetition each; `prompts_by_run` is in words."""
     scores: list[Score] = []

@@ -101,17 +101,6 @@ def replicated_sums(columns: Floats, *, seed: int, resamples: int = RESAMPLES) -
     return np.concatenate([left_out, *_drawn_sums(columns, seed, resamples)], dtype=float)
 
 
-def moved_sums(
-    before: Floats, columns: Floats, changed: Clusters, change: Floats, *, seed: int, resamples: int = RESAMPLES
-) -> Floats:
-    """Return `replicated_sums(columns)` from what it was `before` the clusters numbered `changed` changed by `change`,
-    shape (changed, k): exact for whole numbers, at the cost of these clusters."""
-    n = len(columns)
-    left_out = (columns.sum(axis=0) - columns).astype(float)
-    moved = [drawn[:, changed] @ change for drawn in weights(n, seed=seed, resamples=resamples)]
-    return np.concatenate([left_out, before[n:] + np.concatenate(moved)])
-
-
 def weights(n: int, *, seed: int, resamples: int = RESAMPLES) -> Iterator[NDArray[np.float32]]:
     """Yield how often each resample drew each of n clusters, in blocks of shape (some resamples, n) of bearable
     size."""
