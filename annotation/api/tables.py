@@ -32,8 +32,20 @@ _KEPT = OpenApiExample(
 )
 
 
+def _operation(name: str, answer: Any, *errors: Any, body: Any = None, example: Any = None, action: Any = None) -> Any:
+    """Return the description of an operation on the table of a story."""
+    return extend_schema(
+        operation_id=name,
+        tags=["corpus"],
+        parameters=[SLUG, STORY, *([action] if action else [])],
+        request={"application/json": body} if body else None,
+        examples=[example] if example else [],
+        responses=answers(answer, *(errors or (403, *BODY))),
+    )
+
+
 class _Of(GenericAPIView):
-    """What belongs to the table of one story: for experts."""
+    """Operations on the table of one story: for experts."""
 
     def story(self, request: Request, slug: str, story: str) -> Story:
         return story_of(project_access(request.user, slug, role=Role.EXPERT), story)
@@ -48,9 +60,7 @@ def _done(act: Callable[[], object]) -> None:
 
 
 class Draft(_Of):
-    @extend_schema(
-        operation_id="draft_read", tags=["corpus"], parameters=[SLUG, STORY], responses=answers(DraftOut, 400, 403)
-    )
+    @_operation("draft_read", DraftOut, 400, 403)
     def get(self, request: Request, slug: str, story: str) -> Response:
         """Your own draft of a story's belief table, for experts; nobody else's. `closed` says why you cannot write it
         now."""
@@ -58,14 +68,7 @@ class Draft(_Of):
         read_query(request, Strict)
         return _draft(request.user, row)
 
-    @extend_schema(
-        operation_id="draft_save",
-        tags=["corpus"],
-        parameters=[SLUG, STORY],
-        request={"application/json": DraftRowsIn},
-        examples=[_ROWS],
-        responses=answers(DraftOut, 403, *BODY),
-    )
+    @_operation("draft_save", DraftOut, body=DraftRowsIn, example=_ROWS)
     def post(self, request: Request, slug: str, story: str) -> Response:
         """Saves changes of rows of your own draft, all or none; answers with the draft as it stands.
 
@@ -98,8 +101,7 @@ def _action(what: str, actions: Mapping[str, Act]) -> Any:
 
 
 def _act(request: Request, story: Story, actions: Mapping[str, Act], action: str) -> None:
-    """Do the action on a story. Raises Http404 where there is no such action, CannotBeDone where the story is in
-    another state."""
+    """Do the action on a story. Raises Http404 for an unknown action, and CannotBeDone."""
     if action not in actions:
         raise Http404(f"There is no action {action}; expected {', '.join(actions)}.")
     read_body(request, NothingIn)
@@ -107,13 +109,7 @@ def _act(request: Request, story: Story, actions: Mapping[str, Act], action: str
 
 
 class DraftAction(_Of):
-    @extend_schema(
-        operation_id="draft_action",
-        tags=["corpus"],
-        parameters=[SLUG, STORY, _action("draft", _DRAFT_ACTIONS)],
-        request={"application/json": NothingIn},
-        responses=answers(DraftOut, 403, *BODY),
-    )
+    @_operation("draft_action", DraftOut, body=NothingIn, action=_action("draft", _DRAFT_ACTIONS))
     def post(self, request: Request, slug: str, story: str, action: str) -> Response:
         """Hands your draft in, or takes it back, which is possible until the lanes are open. 422 where it is not."""
         row = self.story(request, slug, story)
@@ -122,9 +118,7 @@ class DraftAction(_Of):
 
 
 class Lanes(_Of):
-    @extend_schema(
-        operation_id="lanes_read", tags=["corpus"], parameters=[SLUG, STORY], responses=answers(LanesOut, 400, 403)
-    )
+    @_operation("lanes_read", LanesOut, 400, 403)
     def get(self, request: Request, slug: str, story: str) -> Response:
         """The rows of both drafts beside each other, for experts; none before both are handed in and somebody opened
         the lanes."""
@@ -132,14 +126,7 @@ class Lanes(_Of):
         read_query(request, Strict)
         return _lanes(request.user, row)
 
-    @extend_schema(
-        operation_id="lanes_decide",
-        tags=["corpus"],
-        parameters=[SLUG, STORY],
-        request={"application/json": LaneRowsIn},
-        examples=[_KEPT],
-        responses=answers(LanesOut, 403, *BODY),
-    )
+    @_operation("lanes_decide", LanesOut, body=LaneRowsIn, example=_KEPT)
     def post(self, request: Request, slug: str, story: str) -> Response:
         """Decides rows, all or none; answers with the lanes as they stand.
 
@@ -156,13 +143,7 @@ class Lanes(_Of):
 
 
 class LaneLink(_Of):
-    @extend_schema(
-        operation_id="lanes_link",
-        tags=["corpus"],
-        parameters=[SLUG, STORY],
-        request={"application/json": LinkIn},
-        responses=answers(LanesOut, 403, *BODY),
-    )
+    @_operation("lanes_link", LanesOut, body=LinkIn)
     def post(self, request: Request, slug: str, story: str) -> Response:
         """Makes one row of two that say the same, one of each expert; without `other`, two rows of one that was linked.
         The same key again is the same link."""
@@ -177,13 +158,7 @@ class LaneLink(_Of):
 
 
 class LaneAction(_Of):
-    @extend_schema(
-        operation_id="lanes_action",
-        tags=["corpus"],
-        parameters=[SLUG, STORY, _action("lanes", _LANE_ACTIONS)],
-        request={"application/json": NothingIn},
-        responses=answers(LanesOut, 403, *BODY),
-    )
+    @_operation("lanes_action", LanesOut, body=NothingIn, action=_action("lanes", _LANE_ACTIONS))
     def post(self, request: Request, slug: str, story: str, action: str) -> Response:
         """Opens the lanes, agrees to them as one of their experts or no more, makes the gold table of the rows that are
         kept, or opens them again while nothing is labelled. 422 where the story is in another state."""
@@ -210,14 +185,11 @@ def _draft(by: User, story: Story) -> Response:
 
 def _lanes(by: User, story: Story, lost: Collection[str] = ()) -> Response:
     state = reconciliation.state_of(story=story, expert=by)
-    rows = reconciliation.lanes_of(story) if state.opened else ()
-    agreed = [draft.author.username for draft in state.submitted if draft.agreed_at and draft.author]
-    values = {
-        "opened": state.opened,
-        "settled": state.has_gold,
-        "agreed": agreed if state.opened else [],
-        "rows": [_lane_row(row, lost) for row in rows],
-    }
+    agreed, rows = [], []
+    if state.opened:
+        agreed = [draft.author.username for draft in state.submitted if draft.agreed_at and draft.author]
+        rows = [_lane_row(row, lost) for row in reconciliation.lanes_of(story)]
+    values = {"opened": state.opened, "settled": state.has_gold, "agreed": agreed, "rows": rows}
     return Response(LanesOut(values).data)
 
 

@@ -11,10 +11,9 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from annotation.domain.drafts import LONGEST
 from annotation.domain.reconciliation import DraftRow
@@ -89,8 +88,7 @@ def _answer_schema() -> Json:
     return closed_object({"rows": {"type": "array", "items": row}})
 
 
-@dataclass(frozen=True, slots=True)
-class Drafted:
+class Drafted(NamedTuple):
     """The rows of an answer that can stand in a table; without any, `problem` says why. With rows it says what was left
     out, and is empty where nothing was."""
 
@@ -109,14 +107,8 @@ def read_draft(text: str, story: str, orders: Sequence[str] = ORDERS) -> Drafted
     if not answered:
         return Drafted((), gettext_noop("The answer has no rows."))
     if len(answered) > MOST_ROWS:
-        return Drafted(
-            (),
-            Sentence(
-                "The answer has {answered} rows; a draft has at most {most_rows}.",
-                answered=f"{len(answered):,}",
-                most_rows=MOST_ROWS,
-            ),
-        )
+        sentence = gettext_noop("The answer has {answered} rows; a draft has at most {most_rows}.")
+        return Drafted((), sentence.format(answered=f"{len(answered):,}", most_rows=MOST_ROWS))
     rows, left_out = _usable(answered, scripts_of(story), orders)
     problem = _left_out_sentence(left_out, len(answered))
     if not rows:

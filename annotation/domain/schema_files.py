@@ -4,6 +4,7 @@ was expected."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
@@ -40,35 +41,23 @@ def schema_of_document(document: Any, file: str) -> Schema:
     """Return the schema that a JSON object describes; `file` is named where it does not. Raises BadSchema."""
     try:
         described = _Document.of(document)
-        schema = Schema(
-            described.name, described.version, described.title, tuple(row.dimension for row in described.dimensions)
-        )
-        checks = tuple(_check(row, at, schema) for at, row in enumerate(described.checks))
+        dimensions = tuple(row.dimension for row in described.dimensions)
+        schema = Schema(described.name, described.version, described.title, dimensions)
+        return replace(schema, checks=tuple(_check(row, at, schema) for at, row in enumerate(described.checks)))
     except Misfit as error:
         raise BadSchema(error.message_for(file)) from error
-    return Schema(schema.name, schema.version, schema.title, schema.dimensions, checks)
 
 
 def document_of(schema: Schema) -> Json:
     """Return the JSON object that `schema_of_document` reads back as an equal schema."""
-    return {
-        "name": schema.name,
-        "version": schema.version,
-        "title": schema.title,
-        "dimensions": [
-            {
-                "key": dimension.key,
-                "name": dimension.name,
-                "short": dimension.short,
-                "question": dimension.question,
-                "labels": [
-                    {"value": label.value, "digit": label.digit, "meaning": label.meaning} for label in dimension.labels
-                ],
-            }
-            for dimension in schema.dimensions
-        ],
-        "checks": [_check_document(check) for check in schema.checks],
-    }
+    texts = ("key", "name", "short", "question")
+    dimensions = [
+        {name: getattr(dimension, name) for name in texts} | {"labels": [asdict(label) for label in dimension.labels]}
+        for dimension in schema.dimensions
+    ]
+    checks = list(map(_check_document, schema.checks))
+    head = {"name": schema.name, "version": schema.version, "title": schema.title}
+    return head | {"dimensions": dimensions, "checks": checks}
 
 
 def _check_document(check: Check) -> Json:
@@ -99,8 +88,7 @@ Text300 = Annotated[str, Printable(300)]
 def _once(rows: list[Any], *names: str) -> list[Any]:
     """Return `rows`; raise where two have equal `names`: letter case does not tell labels apart."""
     for name in names:
-        values = [getattr(row, name) for row in rows]
-        _differ(values, {"value": "label"}.get(name, name))
+        _differ((getattr(row, name) for row in rows), {"value": "label"}.get(name, name))
     return rows
 
 

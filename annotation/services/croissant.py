@@ -115,15 +115,8 @@ def _metadata(facts: Facts, tables: Sequence[tuple], *, site_url: str, now: date
 def _file(path: Path, encoding: str) -> mlc.FileObject:
     with path.open("rb") as handle:
         digest = hashlib.file_digest(handle, "sha256").hexdigest()
-    size = f"{path.stat().st_size} B"
-    return mlc.FileObject(
-        id=path.name,
-        name=path.name,
-        content_url=path.name,
-        content_size=size,
-        encoding_formats=[encoding],
-        sha256=digest,
-    )
+    names = dict.fromkeys(("id", "name", "content_url"), path.name)
+    return mlc.FileObject(**names, content_size=f"{path.stat().st_size} B", encoding_formats=[encoding], sha256=digest)
 
 
 def _record_set(path: Path, name: str, columns: Sequence[str], counting: Sequence[str]) -> mlc.RecordSet:
@@ -252,22 +245,24 @@ def facts_of(project: Project, *, stories: int, propositions: int) -> Facts:
 def card_of(facts: Facts) -> str:
     """Return the card in Markdown; sections that the project left empty say so."""
     project, answers = facts.project, facts.project.dataset_card
+    sections = {
+        "Files": [
+            "- `gold.jsonl`: one story a line with its belief table and gold labels",
+            "- `propositions.jsonl`: the same, one proposition a line",
+            "- `votes.csv`: one vote a row with the lineage of its gold label; annotators have pseudonyms, and a text",
+            "  that a spreadsheet would run as a formula has an apostrophe before it",
+            "- `croissant.json`: the machine-readable description",
+        ],
+        "How it was annotated": [f"- {line}" for line in facts.protocol],
+        "Labels": [f"- `{dimension.key}`: {', '.join(dimension.values)}" for dimension in facts.schema.dimensions],
+        "Agreement": [f"- {line}" for line in facts.agreement_lines],
+        **{title: [answers.get(name) or "The project does not say."] for name, title in _SECTIONS.items()},
+    }
     lines = [f"# {project.name}", "", project.description or "The project has no description.", ""]
     lines.append(
         f"{facts.stories} stories, {facts.propositions} propositions, {facts.votes} votes of {facts.annotators} "
         f"annotators; {facts.unsettled} of {facts.cells} cells have no label yet."
     )
-    lines += ["", "## Files", "", "- `gold.jsonl`: one story a line with its belief table and gold labels"]
-    lines += ["- `propositions.jsonl`: the same, one proposition a line"]
-    lines += [
-        "- `votes.csv`: one vote a row with the lineage of its gold label; annotators have pseudonyms, and a text"
-    ]
-    lines += ["  that a spreadsheet would run as a formula has an apostrophe before it"]
-    lines += ["- `croissant.json`: the machine-readable description", "", "## How it was annotated", ""]
-    lines += [f"- {line}" for line in facts.protocol]
-    lines += ["", "## Labels", ""]
-    lines += [f"- `{dimension.key}`: {', '.join(dimension.values)}" for dimension in facts.schema.dimensions]
-    lines += ["", "## Agreement", ""] + [f"- {line}" for line in facts.agreement_lines]
-    for name, title in _SECTIONS.items():
-        lines += ["", f"## {title}", "", answers.get(name) or "The project does not say."]
+    for title, texts in sections.items():
+        lines += ["", f"## {title}", "", *texts]
     return "\n".join(lines) + "\n"

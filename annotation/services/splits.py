@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.db import transaction
 from django.utils.translation import gettext, gettext_lazy
@@ -19,8 +19,7 @@ SEEDS = range(2**31)
 NO_SEED = gettext_lazy("The seed must be a whole number from 0 to 2147483647.")
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
+class Drawn(NamedTuple):
     """`counts` is how many stories each part got, `too_small` a sentence for each category that was left as it was,
     because it has fewer stories than were to be drawn."""
 
@@ -55,11 +54,7 @@ def make_split(
     for category, number in rows.values_list("category__name", "number"):
         stories[category].append(number)
     small = too_small(stories, numbers_by_category)
-    large = {
-        category: stories[category]
-        for category in numbers_by_category
-        if len(stories[category]) >= numbers_by_category[category]
-    }
+    large = {name: stories[name] for name, number in numbers_by_category.items() if len(stories[name]) >= number}
     if not large:
         raise ValueError(sentences(*small) or gettext("{slug} has no stories to draw from.").format(slug=project.slug))
     drawn = draw_split(large, per_category=numbers_by_category, seed=seed)

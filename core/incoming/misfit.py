@@ -19,6 +19,7 @@ _KINDS = {
     "bool": gettext_noop("true or false"),
     "int": gettext_noop("a whole number"),
     "float": gettext_noop("a number"),
+    "dict": gettext_noop("an object"),
 }
 Path = Sequence[str | int]
 
@@ -37,17 +38,15 @@ class Wrong:
     @property
     def sentence(self) -> str:
         """The sentence without the place."""
-        actual = capitalised(self.actual)
-        return Sentence("{actual}; expected {expected}.", actual=actual, expected=self.expected)
+        return Sentence("{actual}; expected {expected}.", actual=capitalised(self.actual), expected=self.expected)
+
+    def at(self, place: str) -> str:
+        """Return the sentence about a place."""
+        sentence = gettext_noop("{place}: {actual}; expected {expected}.")
+        return sentence.format(place=place, actual=self.actual, expected=self.expected)
 
     def __str__(self) -> str:
-        return (
-            Sentence(
-                "{place}: {actual}; expected {expected}.", place=self.place, actual=self.actual, expected=self.expected
-            )
-            if self.place
-            else self.sentence
-        )
+        return self.at(self.place) if self.place else self.sentence
 
 
 class Misfit(ValueError):
@@ -61,10 +60,7 @@ class Misfit(ValueError):
     def message_for(self, file: str) -> str:
         """The first sentence, after the name of the file."""
         first = self.wrong[0]
-        place = f"{file}, {first.place}" if first.place else file
-        return Sentence(
-            "{place}: {actual}; expected {expected}.", place=place, actual=first.actual, expected=first.expected
-        )
+        return first.at(f"{file}, {first.place}" if first.place else file)
 
     def by_field(self) -> dict[str, list[str]]:
         """Every sentence by the name of its field, that of the whole value under `body`."""
@@ -104,12 +100,8 @@ def _wrong(error: ErrorDetails, shape: type[BaseModel], start: Path, quoted: boo
         around, name = place_of([*start, *path[:-1]]), str(path[-1]).replace("\n", " ")
         names = ", ".join(_names(_shape_at(shape, path[:-1])))
         if kind == "missing":
-            return Wrong(
-                around,
-                field,
-                Sentence("the field {name} is missing", name=name),
-                Sentence("an object with {names}", names=names),
-            )
+            missing = Sentence("the field {name} is missing", name=name)
+            return Wrong(around, field, missing, Sentence("an object with {names}", names=names))
         only = Sentence("only {names}", names=names) if names else gettext_noop("an empty object")
         return Wrong(around, field, Sentence("there is no field {name}", name=repr(name[:60])), only)
     context = error.get("ctx", {})
@@ -134,11 +126,8 @@ def _expected(kind: str, context: dict[str, Any], shape: type[BaseModel], path: 
         case "less_than_equal":
             return Sentence("a number up to {context}", context=context["le"])
         case "enum" | "literal_error":
-            values = context["expected"]
-            return Sentence("one of {values}", values=values)
-    return _KINDS.get(
-        kind.partition("_")[0], gettext_noop("an object") if kind.startswith("dict") else gettext_noop("a list")
-    )
+            return Sentence("one of {values}", values=context["expected"])
+    return _KINDS.get(kind.partition("_")[0], gettext_noop("a list"))
 
 
 def place_of(path: Path) -> str:

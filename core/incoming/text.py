@@ -16,37 +16,27 @@ _NESTING = (dict, list)
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
-def _sentence(actual: str, expected: str) -> str:
-    return Sentence("{actual}; expected {expected}.", actual=actual, expected=expected)
-
-
 class NotJson(ValueError):
     """Bytes that hold no JSON value; `line` and `column` say where the reading ended, 0 where no place is to blame."""
 
     def __init__(self, actual: str, expected: str, line: int = 0, column: int = 0) -> None:
-        beginning = capitalised(actual)
-        super().__init__(_sentence(beginning, expected))
+        super().__init__(Sentence("{actual}; expected {expected}.", actual=capitalised(actual), expected=expected))
         self.actual, self.expected, self.line, self.column = actual, expected, line, column
+
+    def _at(self, place: str) -> str:
+        sentence = gettext_noop("{place}: {actual}; expected {expected}.")
+        return sentence.format(place=place, actual=self.actual, expected=self.expected)
 
     def message_for(self, file: str) -> str:
         """One sentence with the file and the place in it."""
-        place = (
-            Sentence("{file}, line {line}, column {column}", file=file, line=self.line, column=self.column)
-            if self.line
-            else file
-        )
-        return Sentence(
-            "{place}: {actual}; expected {expected}.", place=place, actual=self.actual, expected=self.expected
+        line, column = self.line, self.column
+        return self._at(
+            Sentence("{file}, line {line}, column {column}", file=file, line=line, column=column) if line else file
         )
 
     def with_line(self) -> str:
         """One sentence for text that is itself one line of a file, which the caller names."""
-        place = Sentence("column {column}", column=self.column)
-        return (
-            Sentence("{place}: {actual}; expected {expected}.", place=place, actual=self.actual, expected=self.expected)
-            if self.line
-            else str(self)
-        )
+        return self._at(Sentence("column {column}", column=self.column)) if self.line else str(self)
 
 
 def json_of(raw: bytes, *, nan: bool = False) -> Any:

@@ -25,16 +25,9 @@ class Command(ImportCommand):
     def work(self, **options) -> dict:
         project = self.project(options["project"])
         with check_readable(options["file"]).open("rb") as handle:
-            result = import_tables(
-                by=None,
-                project=project,
-                handle=handle,
-                file=str(options["file"]),
-                encoding=options["encoding"],
-                now=timezone.now(),
-                replace=options["replace"],
-                dry_run=options["dry_run"],
-            )
+            chosen = {name: options[name] for name in ("encoding", "replace", "dry_run")}
+            place = {"project": project, "handle": handle, "file": str(options["file"])}
+            result = import_tables(by=None, now=timezone.now(), **place, **chosen)
         return self.judged(result, kept=not options["dry_run"], problems_to=options["problems"])
 
     def say(self, result: dict) -> None:
