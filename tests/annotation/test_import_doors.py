@@ -62,9 +62,10 @@ SHEETS = {
 }
 
 
-@pytest.mark.parametrize("spelling", SPELT)
-@pytest.mark.parametrize("kind", SHEETS)
-@pytest.mark.parametrize("as_workbook", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "spelling", "as_workbook"),
+    [*(("stories", spelling, False) for spelling in SPELT), ("tables", "full width", True), ("votes", "camels", True)],
+)
 def test_names_of_columns_are_compared_by_one_rule(admin, make_story, kind, spelling, as_workbook):
     make_story(1).tables.all().delete() if kind == "tables" else make_story(1)
     header, row = (line.split(",") for line in SHEETS[kind].splitlines())
@@ -174,8 +175,10 @@ JSON = {
 }
 
 
-@pytest.mark.parametrize("shape", JSON)
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize(
+    ("shape", "encoding"),
+    [*((shape, "utf-8") for shape in JSON), ("a list over lines", "utf-16"), ("an object a line", "utf-8-sig")],
+)
 def test_stories_in_json_are_imported(admin, shape, encoding):
     answer = brought(admin, JSON[shape].encode(encoding), "stories.json")
     assert (answer.heading, answer.format) == ("Imported", STORIES)
@@ -197,24 +200,25 @@ def test_records_in_a_list_over_lines_are_imported(admin, records):
     assert (answer.heading, answer.format.key, answer.result.propositions) == ("Imported", "omnitom", 2)
 
 
-@pytest.mark.parametrize(
-    ("value", "sentence"),
-    [
-        ({"text": 5}, "story: it is 5; expected a text."),
-        ({"text": " "}, "story: it is empty; expected a story."),
-        ({"text": "x", "id": "a7"}, "story_id: it is 'a7'; expected a whole number, or nothing for the next free one."),
-        ({"text": "x", "id": True}, "story_id: it is true; expected a whole number"),
-        ({"text": "x", "id": -1}, "story_id: it is -1; expected a whole number"),
-        ({"text": "x", "category": "c" * 121}, "expected at most 120 characters"),
-        ({"title": "x"}, "The object has title; expected one of story, text."),
-        ("It rains.", "The list holds 'It rains.'; expected an object."),
-    ],
-)
-def test_an_object_that_cannot_be_used_is_a_problem_of_its_line(admin, value, sentence):
-    raw = json.dumps([{"text": "Good."}]).replace("]", ",\n" + json.dumps(value) + "]")
-    answer = brought(admin, raw, "file.json")
-    (problem,) = answer.result.problems
-    assert (problem.line, answer.result.created) == (2, 1) and sentence in problem.message
+def test_an_object_that_cannot_be_used_is_a_problem_of_its_line(admin):
+    sentences = {
+        '{"text": 5}': "story: it is 5; expected a text.",
+        '{"text": " "}': "story: it is empty; expected a story.",
+        '{"text": "x", "id": "a7"}': (
+            "story_id: it is 'a7'; expected a whole number, or nothing for the next free one."
+        ),
+        '{"text": "x", "id": true}': "story_id: it is true; expected a whole number",
+        '{"text": "x", "id": -1}': "story_id: it is -1; expected a whole number",
+        json.dumps({"text": "x", "category": "c" * 121}): "expected at most 120 characters",
+        '{"title": "x"}': "The object has title; expected one of story, text.",
+        '"It rains."': "The list holds 'It rains.'; expected an object.",
+    }
+    raw = '[{"text": "Good."},\n' + ",\n".join(sentences) + "]"
+    result = brought(admin, raw, "file.json").result
+    assert result.created == 1
+    assert [problem.line for problem in result.problems] == list(range(2, 10))
+    for problem, sentence in zip(result.problems, sentences.values(), strict=True):
+        assert sentence in problem.message
 
 
 @pytest.mark.parametrize(
@@ -241,14 +245,13 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("kind", BROKEN)
-@pytest.mark.parametrize("named", [True, False])
-def test_an_unclosed_quote_refuses_the_file_as_a_whole(admin, make_story, tmp_path, kind, named):
+def test_an_unclosed_quote_refuses_the_file_as_a_whole(admin, make_story, tmp_path, kind):
     make_story(1).tables.all().delete() if kind == "tables" else make_story(1)
     raw = "".join(BROKEN[kind])
-    answer = brought(admin, raw, format=kind if named else "auto")
-    assert answer.result is None and re.match(
-        r"file\.csv, line 3: the quote before '.*' is never closed", answer.refusal
-    )
+    for named in (kind, "auto"):
+        answer = brought(admin, raw, format=named)
+        assert answer.result is None
+        assert re.match(r"file\.csv, line 3: the quote before '.*' is never closed", answer.refusal)
     path = tmp_path / "file.csv"
     path.write_text(raw, encoding="utf-8")
     command = {"stories": ["import_corpus", "stories"], "tables": ["import_tables"], "votes": ["import_votes"]}[kind]
