@@ -157,14 +157,6 @@ def save_rows(*, by: User, story: Story, changes: Sequence[RowChange], now: date
     A row that somebody else (another tab of the same expert) changed meanwhile is merged, and no words are lost. Raises
     Refused for a table that cannot be changed, a row of another table, too long texts and too many rows.
     """
-    _check(changes)
-    table = take_slot(by=by, story=story, expert=by)
-    if why := closed_to(story=story, expert=by, draft=table):
-        raise Refused(why)
-    return _Saving(table, now).run(changes)
-
-
-def _check(changes: Sequence[RowChange]) -> None:
     if not 0 < len(changes) <= MAX_CHANGES:
         text = gettext("{changes} changes in one request; expected 1 to {max_changes}.")
         raise Refused(text.format(changes=len(changes), max_changes=MAX_CHANGES))
@@ -174,6 +166,10 @@ def _check(changes: Sequence[RowChange]) -> None:
             raise Refused(text.format(name=name, text=len(words), name_2=LONGEST[name]))
         if "\x00" in words:
             raise Refused(gettext("A row's {name} holds a NUL character; remove it.").format(name=name))
+    table = take_slot(by=by, story=story, expert=by)
+    if why := closed_to(story=story, expert=by, draft=table):
+        raise Refused(why)
+    return _Saving(table, now).run(changes)
 
 
 class _Saving:

@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 MOST_ROWS = 2_000
 VERY_MANY = 1_000
 """Rows after which PostgreSQL's planner is told of them."""
-_FIRST_ROWS, _LEAST_ROWS = 500, 50
+_FIRST_ROWS, _LEAST_ROWS = 500, 200
 _AIM_SECONDS = 0.08
 _GROWTH = 1.5
 _PAUSE_SECONDS = 0.02

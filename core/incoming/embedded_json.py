@@ -42,7 +42,7 @@ class Values(NamedTuple):
         waiting = list(self.values)
         while waiting:
             value = waiting.pop()
-            if _has(value, fields):
+            if isinstance(value, dict) and any(field in value for field in fields):
                 return cast(Json, value)
             waiting += _containers_in(value)
         return None
@@ -65,10 +65,6 @@ class Values(NamedTuple):
 def plain_name(name: object) -> str:
     """Return the name of a field in small letters and ideographs only: `Truth-Status` and `truth_status` are equal."""
     return _NOT_LETTER.sub("", str(name).lower())
-
-
-def _has(value: Any, fields: tuple[str, ...]) -> bool:
-    return isinstance(value, dict) and any(field in value for field in fields)
 
 
 def _are_rows(values: Any, fields: tuple[str, ...]) -> bool:

@@ -66,7 +66,17 @@ _FINAL = re.compile(r"assistant\s{0,9}final")
 def split_thoughts(text: str) -> Split:
     """Return the answer of a model's text and the thoughts in it. Takes time in proportion to the text."""
     if messages := list(_CHANNEL.finditer(text)):
-        return _of_channels(text, messages)
+        thoughts, rest = [_message(text[: messages[0].start()])], Split("", unclosed=True)
+        ends = [*(message.start() for message in messages[1:]), len(text)]
+        for message, end in zip(messages, ends, strict=True):
+            content = _message(text[message.end() : end])
+            if message["channel"] == "final" and content.strip():
+                thoughts.append(rest.answer)
+                rest = _of_marks(content)
+                thoughts.append(rest.reasoning)
+            else:
+                thoughts.append(content)
+        return Split(rest.answer.strip(), _text_of(thoughts), rest.unclosed)
     return _of_bare_channels(text) or _of_marks(text)
 
 
@@ -81,21 +91,6 @@ def _with_thought(thought: str, rest: Split) -> Split:
 
 def _text_of(thoughts: list[str]) -> str:
     return "\n\n".join(filter(None, map(str.strip, thoughts)))
-
-
-def _of_channels(text: str, messages: list[re.Match[str]]) -> Split:
-    """Split the messages of harmony. The last one on the channel `final` is the answer."""
-    thoughts, rest = [_message(text[: messages[0].start()])], Split("", unclosed=True)
-    ends = [*(message.start() for message in messages[1:]), len(text)]
-    for message, end in zip(messages, ends, strict=True):
-        content = _message(text[message.end() : end])
-        if message["channel"] == "final" and content.strip():
-            thoughts.append(rest.answer)
-            rest = _of_marks(content)
-            thoughts.append(rest.reasoning)
-        else:
-            thoughts.append(content)
-    return Split(rest.answer.strip(), _text_of(thoughts), rest.unclosed)
 
 
 def _of_bare_channels(text: str) -> Split | None:

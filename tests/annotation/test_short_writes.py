@@ -42,12 +42,12 @@ def test_a_slow_transaction_makes_the_next_one_smaller_and_quick_ones_larger(mon
     fake = SimpleNamespace(monotonic=lambda: next(clock), thread_time=lambda: 0.0, sleep=pauses.append)
     monkeypatch.setattr(short_writes, "time", fake)
     writes = ShortWrites()
-    with writes.transaction(500):
+    with writes.transaction(2_000):
         pass
-    assert (writes.rows, pauses) == (50, [])  # 500 rows × 0.08 s / 0.8 s
-    with writes.transaction(50):
+    assert (writes.rows, pauses) == (200, [])  # 2,000 rows × 0.08 s / 0.8 s
+    with writes.transaction(200):
         pass
-    assert (writes.rows, pauses) == (75, [0.02])
+    assert (writes.rows, pauses) == (300, [0.02])
 
 
 def test_a_corpus_is_written_in_short_transactions_and_read_outside_of_them(monkeypatch):
