@@ -125,8 +125,8 @@ def bounded(results: Sequence[Stage1Result], metrics: Mapping[str, Any]) -> Iter
             if row[name] is not None:
                 yield row[name], (low, high)
     pooled = stage1_analyses(results, resamples=20)
-    kinds = [share for kind in pooled.kinds.values() for share in kind.values()]
-    for share in (*kinds, *pooled.match_counts.shares.values()):
+    kinds = [share for kind in pooled["kinds"].values() for share in kind.values()]
+    for share in (*kinds, *pooled["match_counts"]["shares"].values()):
         if share.value is not None and share.bounds:
             yield share.value, share.bounds
 

@@ -1,27 +1,27 @@
 """The paper's analyses besides its main table, with n and intervals over stories, in either parse.
 
-Each function takes the results of one metric group. Unreadable stories are left out, but
-for gold's own distribution. Rows are pooled over stories: every ratio is one of sums, and an interval comes from
-resampling stories. Estimates are fractions.
+Each function takes the results of one metric group. Unreadable stories are left out, except in gold's own distribution.
+Rows are pooled over stories: every figure is a ratio of sums, and its interval comes from resampling whole stories.
+Estimates are fractions.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Any, ClassVar, TypeVar
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
-from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Labels, Scheme
+from benchmark.domain.bounded_estimates import BoundedEstimate
+from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.results import KINDS, Stage1Result, Stage2Result, order_bucket
 from benchmark.suites.reasons import NO_GOLD
 from core.messages import gettext_noop
-from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
+from core.plain import Json, plain
 from core.statistics import (
     FEWEST,
     POSITIVE,
@@ -37,655 +37,439 @@ from core.statistics import (
     spanning,
 )
 
+NO_OUTPUT = "no answer"
 NO_ROW = "no row of this kind"
+MISSING = "missing"
+ILLEGAL = gettext_noop("illegal")
+MOST = 4
+"""Match counts from here on share a bucket (paper, table 11)."""
+BUCKETS = tuple(f"{count}+" if count == MOST else str(count) for count in range(MOST + 1))
+ALL_KINDS = tuple(kind for kinds in KINDS.values() for kind in kinds)
+"""Order buckets, then roles: no name is in both."""
 DIGITS = 5
 """Decimals of kept ends: a report has thousands."""
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The analyses of one parse by name, in which every estimate is a `BoundedEstimate`: what `stage1_analyses` or
+    `stage2_analyses` returns, and `outputs`."""
+
+    kept_as: ClassVar[str] = ""
+    parts: Json
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Found:
+        return cls({name: _with_estimates(kept[name]) for name in _PARTS if name in kept})
+
+    def as_json(self) -> Json:
+        kept: Json = plain(self.parts)
+        return kept
+
+
+_PARTS = ("kinds", "match_counts", "volume", "confusion", "labels", "outputs")
+
+
+def _with_estimates(kept: Any) -> Any:
+    if not isinstance(kept, Mapping):
+        return kept
+    if {"value", "n"} <= kept.keys():
+        return BoundedEstimate.from_json(kept)
+    return {name: _with_estimates(value) for name, value in kept.items()}
+
+
+# --- ratios of sums over stories
+# ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Ratios:
-    """k ratios: their values, denominators and numbers of stories, shape (k,), and what they are without each of the
-    `clusters` stories in turn, then in each resample, shape (clusters + resamples, k)."""
+    """Ratios of sums over stories: values, denominators and numbers of stories with a denominator, each of shape (k,).
+
+    `replicates`, shape (clusters + resamples, k), are the ratios without each of the `clusters` stories in turn, then
+    in each resample.
+    """
 
     values: Floats
     denominators: Floats
     stories: Ints
     replicates: Floats
     clusters: int
-    empty: str = NO_ROW
     scale: Scale = SHARE
 
-    def estimates(self) -> list[BoundedEstimate]:
-        """Return the ratios, each of the sum of its denominators."""
-        estimates = zip(self.values.tolist(), self.denominators.tolist(), self.intervals(), strict=True)
-        return [
-            _estimate(value if denominator else None, int(denominator), interval)
-            for value, denominator, interval in estimates
-        ]
-
-    def ends(self) -> tuple[list[list[float] | None], list[str]]:
-        """Return ([low, high] of each, None where there is no interval; why, empty where there is one)."""
-        ends, reasons = zip(*pairs, strict=True) if (pairs := self.intervals()) else ((), ())
-        return list(ends), list(reasons)
-
     def intervals(self) -> list[Interval]:
-        """Return [low, high] of each, or the reason why there is none."""
+        """Return ([low, high], "") of each ratio, or (None, the reason)."""
         computed = intervals(
-            self.values,
-            self.replicates,
-            self.stories,
-            clusters=self.clusters,
-            scale=self.scale,
-            unit="stories",
-            empty=self.empty,
-        )
+            self.values, self.replicates, self.stories, clusters=self.clusters, scale=self.scale, unit="stories",
+            empty=NO_ROW,
+        )  # fmt: skip
         return [(ends and [round(end, DIGITS) for end in ends], why) for ends, why in computed]
 
-    def harmonic(self, other: Ratios) -> Ratios:
-        """The harmonic mean of each two, such as F1 of precision and recall; 0 where both are 0. Its n is that of
-        `other`."""
-        means = [harmonics(*two) for two in ((self.values, other.values), (self.replicates, other.replicates))]
-        both = (self.denominators > 0) & (other.denominators > 0)
-        denominators, stories = np.where(both, other.denominators, 0), np.minimum(self.stories, other.stories)
-        return Ratios(means[0], denominators, stories, means[1], self.clusters)
-
-
-def _estimate(value: float | None, n: int, interval: Interval) -> BoundedEstimate:
-    return BoundedEstimate(value, n, interval[0], reason=interval[1] or None)
-
-
-@dataclass(frozen=True, slots=True)
-class Bounded:
-    """Ratios over rows of which some are missing: of the observed ones, and of all with the missing ones at their worst
-    and at their best.
-
-    All three are one object where nothing is missing.
-    """
-
-    observed: Ratios
-    worst: Ratios
-    best: Ratios
+    def ends(self) -> tuple[list[list[float] | None], list[str]]:
+        """Return the intervals, None where there is none, and the reasons, "" where there is one."""
+        computed = self.intervals()
+        return [ends for ends, _ in computed], [why for _, why in computed]
 
     def estimates(self) -> list[BoundedEstimate]:
-        """Return the estimates, with `bounds` where rows are missing; an interval then goes from the lower end for the
-        worst to the upper for the best."""
-        estimates = self.observed.estimates()
-        if self.worst is self.best:
-            return estimates
-        ends = map(spanning, self.worst.intervals(), self.best.intervals())
-        bounds = zip(self.worst.values.tolist(), self.best.values.tolist(), strict=True)
+        """Return the ratios, each with the sum of its denominators as n."""
+        rows = zip(self.values.tolist(), self.denominators.tolist(), self.intervals(), strict=True)
         return [
-            _spanning(estimate, interval, [low, high]) if low < high else estimate
-            for estimate, interval, (low, high) in zip(estimates, ends, bounds, strict=True)
+            BoundedEstimate(value if total else None, int(total), ends, reason=why or None)
+            for value, total, (ends, why) in rows
         ]
 
-    def harmonic(self, other: Bounded) -> Bounded:
-        """Return the harmonic mean of each case with the same case of `other`."""
-        ratios = self.observed.harmonic(other.observed)
-        if self.worst is self.best and other.worst is other.best:
-            return Bounded(ratios, ratios, ratios)
-        return Bounded(ratios, self.worst.harmonic(other.worst), self.best.harmonic(other.best))
+    def harmonic(self, other: Ratios) -> Ratios:
+        """Return the harmonic means, such as F1 of precision and recall; 0 where both are 0. The n is that of
+        `other`."""
+        both = (self.denominators > 0) & (other.denominators > 0)
+        return Ratios(
+            harmonics(self.values, other.values),
+            np.where(both, other.denominators, 0),
+            np.minimum(self.stories, other.stories),
+            harmonics(self.replicates, other.replicates),
+            self.clusters,
+        )
 
 
-def _spanning(estimate: BoundedEstimate, interval: Interval, bounds: list[float]) -> BoundedEstimate:
-    if not estimate.interval:
-        return replace(estimate, bounds=bounds)
-    return replace(estimate, bounds=bounds, interval=interval[0], reason=interval[1] or estimate.reason)
+Cases = tuple[Ratios, Ratios, Ratios]
+"""Ratios over the judged rows, and over all rows with the missing ones at their worst and at their best."""
+Places = tuple[slice, slice]
+"""Columns of numerators and of denominators."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """Places of counts: of what is meant, of the rows that are observed, and of those that are missing, None without
-    any."""
+class Pooled:
+    """Sums over stories, gathered block by block. All their ratios share the resamples."""
 
-    meant: slice
-    observed: slice
-    missing: slice | None
-
-
-class Columns:
-    """Addends of each story to each of many sums, gathered block by block."""
-
-    def __init__(self, stories: int) -> None:
+    def __init__(self, stories: int, *, seed: int, resamples: int) -> None:
+        self.seed, self.resamples = seed, resamples
         self.blocks = [np.empty((stories, 0), dtype=np.float32)]
         self.width = 0
 
     def add(self, block: NDArray[Any]) -> slice:
-        """The place of a block of counts, shape (stories, k) or (stories,)."""
-        block = block.astype(np.float32)
-        block = block[:, None] if block.ndim == 1 else block
-        self.blocks.append(block)
-        self.width += block.shape[1]
-        return slice(self.width - block.shape[1], self.width)
+        """Add the addends of each story, shape (stories, k) or (stories,), and return their columns."""
+        self.blocks.append(_wide(block).astype(np.float32))
+        start, self.width = self.width, self.width + self.blocks[-1].shape[1]
+        return slice(start, self.width)
 
-    def pooled(self, *, seed: int, resamples: int) -> Pooled:
+    def add_cases(self, meant: Ints, judged: Ints, missing: Ints) -> tuple[Places, Places, Places]:
+        """Add rows that are meant among judged ones, and the `Cases` of missing rows."""
+        meant, judged, missing = _wide(meant), _wide(judged), _wide(missing)
+        none, some, every = self.add(meant), self.add(judged), self.add(judged + missing)
+        return (none, some), (none, every), (self.add(meant + missing), every)
+
+    @cached_property
+    def sums(self) -> tuple[Floats, Floats]:
+        """The columns, shape (stories, k), and their sums without each story and in each resample."""
         columns = np.concatenate(self.blocks, axis=1)
-        if len(columns) >= FEWEST:
-            return Pooled(columns.astype(float), replicated_sums(columns, seed=seed, resamples=resamples))
-        return Pooled(columns.astype(float), np.full((len(columns) + 1, self.width), np.nan))
-
-
-@dataclass(frozen=True, slots=True)
-class Pooled:
-    """`columns` of shape (stories, k), and their sums without each story and in each resample, shape (stories +
-    resamples, k)."""
-
-    columns: Floats
-    replicates: Floats
+        if len(columns) < FEWEST:
+            return columns.astype(float), np.full((len(columns) + 1, self.width), np.nan)
+        return columns.astype(float), replicated_sums(columns, seed=self.seed, resamples=self.resamples)
 
     def ratios(self, numerators: slice, denominators: slice, *, each: int = 1, scale: Scale = SHARE) -> Ratios:
-        """Return ratios of sums of columns. A denominator serves `each` numerators in turn, a single one all of
-        them."""
-        top, bottom = self.columns[:, numerators], np.repeat(self.columns[:, denominators], each, axis=1)
+        """Return ratios of sums. A denominator serves `each` numerators in turn, a single one all of them."""
+        columns, replicates = self.sums
+        top, bottom = columns[:, numerators], np.repeat(columns[:, denominators], each, axis=1)
         bottom = np.broadcast_to(bottom, top.shape)
-        drawn = ratios(self.replicates[:, numerators], np.repeat(self.replicates[:, denominators], each, axis=1))
+        drawn = ratios(replicates[:, numerators], np.repeat(replicates[:, denominators], each, axis=1))
         totals = bottom.sum(axis=0)
-        return Ratios(ratios(top.sum(axis=0), totals), totals, (bottom > 0).sum(axis=0), drawn, len(top), scale=scale)
+        return Ratios(ratios(top.sum(axis=0), totals), totals, (bottom > 0).sum(axis=0), drawn, len(top), scale)
 
-    def bounded(self, parts: Parts) -> Bounded:
-        """Return the ratios of what is meant in the observed rows, and in all rows with none, or all, of the missing
-        ones meant."""
-        ratios = self.ratios(parts.meant, parts.observed)
-        if parts.missing is None:
-            return Bounded(ratios, ratios, ratios)
-        worst, best = (self._case(parts, parts.missing, best=best) for best in (False, True))
-        return Bounded(ratios, worst, best)
+    def cases(self, places: tuple[Places, Places, Places]) -> Cases:
+        observed, worst, best = (self.ratios(*columns) for columns in places)
+        return observed, worst, best
 
-    def _case(self, parts: Parts, missing: slice, *, best: bool) -> Ratios:
-        (top, drawn_top), (bottom, drawn_bottom) = self._of(parts.meant), self._of(parts.observed)
-        gap, drawn_gap = self._of(missing)
-        bottom, drawn_bottom = np.broadcast_to(bottom + gap, top.shape), drawn_bottom + drawn_gap
-        top, drawn_top = (top + gap, drawn_top + drawn_gap) if best else (top, drawn_top)
-        total = bottom.sum(axis=0)
-        return Ratios(
-            ratios(top.sum(axis=0), total), total, (bottom > 0).sum(axis=0), ratios(drawn_top, drawn_bottom), len(top)
-        )
 
-    def _of(self, part: slice) -> tuple[Floats, Floats]:
-        return self.columns[:, part], self.replicates[:, part]
-
+def _wide(block: NDArray[Any]) -> NDArray[Any]:
+    return block[:, None] if block.ndim == 1 else block
 
-MISSING = "missing"
-ILLEGAL = gettext_noop("illegal")
-
-ALL_KINDS = tuple(kind for kinds in KINDS.values() for kind in kinds)
-"""Order buckets, then roles: no name is in both."""
-
-Ints = NDArray[np.int64]
-
-
-KIND_PLACES = {kind: at for at, kind in enumerate(ALL_KINDS)}
-
-
-def is_of(kinds: Ints, at: int) -> NDArray[np.bool_]:
-    chosen: NDArray[np.bool_] = (kinds == at).any(axis=1)
-    return chosen
-
-
-def read_labels(dimension: str, scheme: Scheme = OMNITOM_SCHEME) -> tuple[str, ...]:
-    return (*scheme.schema[dimension].values, MISSING, ILLEGAL)
-
-
-class _Codes(dict[str, int]):
-    """Places of what is said for a dimension in `read_labels`."""
-
-    def __init__(self, dimension: str, scheme: Scheme) -> None:
-        super().__init__({label: at for at, label in enumerate(scheme.schema[dimension].values)})
-        self[""] = len(self)
-        self.illegal = len(self)
-
-    def __missing__(self, label: str) -> int:
-        return self.illegal
-
-
-@lru_cache(64)
-def _codes(scheme: Scheme) -> tuple[_Codes, ...]:
-    return tuple(_Codes(dimension, scheme) for dimension in scheme.keys)
-
-
-@lru_cache(4096)
-def _gold_codes(gold: tuple[Labels, ...], scheme: Scheme) -> Ints:
-    """Return the codes of gold labels, the same for every model of a run; −1 for a label outside its closed set."""
-    rows = [
-        [
-            codes[label] if label in scheme.legal[name] else -1
-            for name, codes, label in zip(scheme.keys, _codes(scheme), row, strict=True)
-        ]
-        for row in gold
-    ]
-    return np.array(rows, dtype=np.int64).reshape(len(gold), len(scheme.keys))
-
-
-def gold_counts(gold: Sequence[tuple[Labels, ...]], scheme: Scheme) -> dict[str, Ints]:
-    """Return the rows of stories by story and gold label, shape (stories, labels), of each dimension."""
-    story = np.repeat(np.arange(len(gold)), [len(rows) for rows in gold])
-    codes = _codes_of(gold, scheme)
-    counts: dict[str, Ints] = {}
-    for at, name in enumerate(scheme.keys):
-        legal, labels = codes[:, at] >= 0, len(scheme.schema[name].values)
-        places = story[legal] * labels + codes[legal, at]
-        counts[name] = np.bincount(places, minlength=len(gold) * labels).reshape(len(gold), labels)
-    return counts
-
-
-def _codes_of(gold: Sequence[tuple[Labels, ...]], scheme: Scheme) -> Ints:
-    none = np.empty((0, len(scheme.keys)), np.int64)
-    return np.concatenate([none, *(_gold_codes(rows, scheme) for rows in gold)])
-
 
-@lru_cache(4096)
-def kind_codes(orders: tuple[str, ...], roles: tuple[str, ...]) -> Ints:
-    """Places in `ALL_KINDS` of each row's order and role, −1 for none."""
-    row_roles = roles or ("",) * len(orders)
-    codes = [
-        (KIND_PLACES.get(order_bucket(order), -1), KIND_PLACES.get(role, -1))
-        for order, role in zip(orders, row_roles, strict=True)
-    ]
-    return np.array(codes, dtype=np.int64).reshape(len(orders), len(KINDS))
-
-
-class Cells:
-    """The cells of stories as places of their labels: `gold` and `predicted` of shape (rows, dimensions), `kinds`
-    (rows, 2), `story` (rows,). All stories are labelled by one scheme."""
-
-    def __init__(self, results: Sequence[Stage2Result], scheme: Scheme) -> None:
-        self.scheme = scheme
-        self.stories = len(results)
-        self.story = np.repeat(np.arange(self.stories), [len(result.gold) for result in results])
-        shape, codes_by_column = (len(self.story), len(scheme.keys)), _codes(scheme)
-        predicted = [
-            codes[label]
-            for result in results
-            for row in result.predicted
-            for codes, label in zip(codes_by_column, row or scheme.nothing, strict=True)
-        ]
-        self.predicted = np.array(predicted, dtype=np.int64).reshape(shape)
-        self.gold = _codes_of([result.gold for result in results], scheme)
-        kinds = (kind_codes(tuple(map(scheme.order_of, result.gold)), result.roles) for result in results)
-        self.kinds = np.concatenate([np.empty((0, len(KINDS)), np.int64), *kinds])
-
-    def confusion(self, at: int) -> Ints:
-        """Rows of the dimension by story, gold label and label said."""
-        legal = self.gold[:, at] >= 0
-        labels = read_labels(self.scheme.keys[at], self.scheme)
-        shape = (self.stories, len(labels) - 2, len(labels))
-        places = np.ravel_multi_index((self.story[legal], self.gold[legal, at], self.predicted[legal, at]), shape)
-        return np.bincount(places, minlength=int(np.prod(shape))).reshape(shape)
-
-    def right(self) -> tuple[Ints, Ints]:
-        """Right cells and cells by story, kind, and all dimensions together before each: shape (stories, kinds, 1 +
-        dimensions)."""
-        legal = self.gold >= 0
-        return self._by_kind(legal & (self.gold == self.predicted)), self._by_kind(legal)
-
-    def _by_kind(self, cells: NDArray[np.bool_]) -> Ints:
-        wide = np.column_stack([cells.sum(axis=1), cells]).astype(float)
-        by_kind = []
-        for at in range(len(ALL_KINDS)):
-            of_kind = is_of(self.kinds, at)
-            sums = [
-                np.bincount(self.story[of_kind], weights=column, minlength=self.stories) for column in wide[of_kind].T
-            ]
-            by_kind.append(np.column_stack(sums))
-        return np.stack(by_kind, axis=1).astype(np.int64)
+def _bounded(cases: Cases) -> list[BoundedEstimate]:
+    """Return the estimates, with `bounds` where missing rows can change them; an interval then goes from the lower end
+    for the worst case to the upper end for the best."""
+    observed, worst, best = cases
+    estimates = observed.estimates()
+    if not (worst.values < best.values).any():
+        return estimates
+    rows = zip(
+        estimates, map(spanning, worst.intervals(), best.intervals()), worst.values.tolist(), best.values.tolist(),
+        strict=True,
+    )  # fmt: skip
+    bounded = []
+    for estimate, (ends, why), low, high in rows:
+        if low < high:
+            estimate = replace(estimate, bounds=[low, high])
+            if estimate.interval:
+                estimate = replace(estimate, interval=ends, reason=why or estimate.reason)
+        bounded.append(estimate)
+    return bounded
 
-
-def by_story(story: Ints, cells: NDArray[np.bool_], stories: int) -> Ints:
-    return np.column_stack([np.bincount(story[column], minlength=stories) for column in cells.T])
 
+# --- extraction
+# ----------------------------------------------------------------------------------------------
 
-NO_OUTPUT = "no answer"
-MOST = 4
-"""Match counts from here on share a bucket (paper, table 11)."""
-BUCKETS = tuple(f"{count}+" if count == MOST else str(count) for count in range(MOST + 1))
+_Rows = tuple[Sequence[int | None], Sequence[tuple[str, str]]]
+"""The match counts of the rows of one side of a story, and their (order bucket, role)."""
 
 
-Result = TypeVar("Result", Stage1Result, Stage2Result)
-Ends = Sequence[list[float] | None]
+def _predicted(result: Stage1Result) -> _Rows:
+    return result.pred_counts, _row_kinds(len(result.pred_counts), result.pred_orders, result.pred_roles)
 
 
-@dataclass(frozen=True, slots=True)
-class MatchCounts:
-    """Predicted rows by MatchCount, "0" to "4+" and "total", their shares (paper, table 11), and the number of rows
-    that the judge left out."""
+def _gold(result: Stage1Result) -> _Rows:
+    return result.gold_counts, _row_kinds(len(result.gold_counts), result.gold_orders, result.gold_roles)
 
-    rows: Mapping[str, int]
-    shares: Mapping[str, BoundedEstimate]
-    unjudged: int
 
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> MatchCounts:
-        return read_as(cls, kept, shares=kept_estimates(kept["shares"]))
+def _row_kinds(rows: int, orders: Sequence[str], roles: Sequence[str]) -> list[tuple[str, str]]:
+    blank = ("",) * rows
+    return [(order_bucket(order), role) for order, role in zip(orders or blank, roles or blank, strict=True)]
 
 
-@dataclass(frozen=True, slots=True)
-class Volume:
-    """Numbers of rows and stories, and rows by story (figure 8)."""
-
-    predicted: int
-    gold: int
-    stories: int
-    predicted_per_story: BoundedEstimate
-    gold_per_story: BoundedEstimate
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Volume:
-        return read_as(cls, kept, **kept_estimates({name: kept[name] for name in _A_STORY}))
-
-
-_A_STORY = ("predicted_per_story", "gold_per_story")
-
-
-@dataclass(frozen=True, slots=True)
-class Outputs:
-    """The share of answers that are of no use (table 12), their number, the reasons, and by what failed the reasons of
-    what is not an answer of the model."""
-
-    share: BoundedEstimate
-    unreadable: int
-    reasons: Mapping[str, int]
-    without: Mapping[str, Mapping[str, int]]
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Outputs:
-        return read_as(cls, kept, share=BoundedEstimate.from_json(kept["share"]))
-
-
-@dataclass(frozen=True, slots=True)
-class Stage1Analyses:
-    """`kinds`: {order bucket or role: {"precision", "recall", "f1"}} (figure 5 a). `outputs` are those of the answers
-    that the results were made of."""
-
-    kept_as: ClassVar[str] = ""
-    kinds: Mapping[str, Mapping[str, BoundedEstimate]]
-    match_counts: MatchCounts
-    volume: Volume
-    outputs: Outputs | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Stage1Analyses:
-        return cls(
-            kinds=_kinds_from(kept),
-            match_counts=MatchCounts.from_json(kept["match_counts"]),
-            volume=Volume.from_json(kept["volume"]),
-            outputs=_outputs_from(kept),
-        )
-
-
-def _kinds_from(kept: Mapping[str, Any]) -> dict[str, dict[str, BoundedEstimate]]:
-    return {kind: kept_estimates(estimates) for kind, estimates in kept["kinds"].items()}
-
-
-def _outputs_from(kept: Mapping[str, Any]) -> Outputs | None:
-    return Outputs.from_json(kept["outputs"]) if "outputs" in kept else None
-
-
-@dataclass(frozen=True, slots=True)
-class Confusion:
-    """Rows by gold label and by label that was said, with intervals of the share of the gold label's rows, or the
-    reasons why there is none."""
-
-    gold: Sequence[str]
-    said: Sequence[str]
-    rows: Sequence[Sequence[int]]
-    ends: Sequence[Ends]
-    reasons: Sequence[Sequence[str]]
-
-
-NO_CONFUSION = Confusion([], [], [], [], [])
-
-
-@dataclass(frozen=True, slots=True)
-class GoldLabels:
-    """The counts of labels in the gold rows, with intervals of their shares or the reasons why there is none."""
-
-    gold: Sequence[int]
-    gold_ends: Ends
-    gold_reasons: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class PredictedLabels:
-    """The counts of labels that were predicted, with intervals of their shares or the reasons why there is none."""
-
-    predicted: Sequence[int]
-    ends: Ends
-    reasons: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class CountedLabels:
-    """Counts of how often each of `labels` stands in gold and was predicted, as the two halves have it."""
-
-    labels: Sequence[str]
-    in_gold: GoldLabels
-    in_answers: PredictedLabels
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> CountedLabels:
-        """Return what `as_json` made."""
-        return cls(kept["labels"], read_as(GoldLabels, kept), read_as(PredictedLabels, kept))
-
-    def as_json(self) -> Json:
-        """{labels, gold, gold_ends, gold_reasons, predicted, ends, reasons}."""
-        return {"labels": self.labels, **plain(self.in_gold), **plain(self.in_answers)}
-
-
-@dataclass(frozen=True, slots=True)
-class Stage2Analyses:
-    """`kinds`: {order bucket or role: {"overall" or dimension: estimate}} (figure 5 b); `confusion` and `labels` are by
-    dimension. `outputs` are those of the answers that the results were made of."""
-
-    kept_as: ClassVar[str] = ""
-    kinds: Mapping[str, Mapping[str, BoundedEstimate]]
-    confusion: Mapping[str, Confusion]
-    labels: Mapping[str, CountedLabels]
-    outputs: Outputs | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Stage2Analyses:
-        return cls(
-            kinds=_kinds_from(kept),
-            confusion={name: read_as(Confusion, table) for name, table in kept["confusion"].items()},
-            labels={name: CountedLabels.from_json(labels) for name, labels in kept["labels"].items()},
-            outputs=_outputs_from(kept),
-        )
-
-
-def _usable(results: Sequence[Result]) -> list[Result]:
-    return [result for result in results if not result.unreadable]
+def _of_kinds(rows: Sequence[Sequence[str]]) -> Flags:
+    """Return whether each row is of each of `ALL_KINDS`, shape (rows, kinds)."""
+    flags = [[kind in row for kind in ALL_KINDS] for row in rows]
+    return np.array(flags, dtype=bool).reshape(len(rows), len(ALL_KINDS))
 
 
 def match_bucket(count: int) -> str:
     return BUCKETS[min(max(count, 0), MOST)]
 
 
-def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples: int = RESAMPLES) -> Stage1Analyses:
+class _Side:
+    """The rows of one side of all stories: match counts, nan where nobody judged, and kinds."""
+
+    def __init__(self, results: Sequence[Stage1Result], rows: Sequence[_Rows]) -> None:
+        self.lengths = np.array([len(counts) for counts, _ in rows], dtype=np.int64)
+        self.story = np.repeat(np.arange(len(rows)), self.lengths)
+        unread = (
+            (None,) * len(counts) if result.unreadable else counts
+            for result, (counts, _) in zip(results, rows, strict=True)
+        )
+        self.counts = np.array([count for counts in unread for count in counts], dtype=float)
+        self.judged = np.isfinite(self.counts)
+        self.kinds = _of_kinds([kinds for _, of_rows in rows for kinds in of_rows])
+
+    def by_kind(self) -> tuple[Ints, Ints, Ints]:
+        """Return matched, judged and unjudged rows by story and kind."""
+        matched, judged, unjudged = (
+            np.column_stack([np.bincount(self.story[column], minlength=len(self.lengths)) for column in cells.T])
+            for rows in (self.counts > 0, self.judged, ~self.judged)
+            for cells in [self.kinds & rows[:, None]]
+        )
+        return matched, judged, unjudged
+
+    def by_bucket(self) -> Ints:
+        """Return judged rows by story and MatchCount."""
+        shape = (len(self.lengths), len(BUCKETS))
+        places = self.story[self.judged] * shape[1] + np.clip(self.counts[self.judged], 0, MOST).astype(np.int64)
+        return np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples: int = RESAMPLES) -> Json:
     """Return kinds, match counts and volume.
 
     - `kinds`: {order bucket or role: {"precision", "recall", "f1"}} (paper, figure 5 a). Precision is over predicted
-      rows of the kind that they were given by the model, recall over gold rows of the kind, F1 their harmonic mean; its
-      n is that of recall. Rows of no kind are left out.
+      rows by the kind that the model gave them, recall over gold rows of the kind, F1 their harmonic mean with the n of
+      recall. Rows of no kind are left out.
     - `match_counts`: {"rows": {"0" … "4+", "total"}, "shares": {"0" … "4+"}, "unjudged"} of the predicted rows (table
       11).
     - `volume`: {"predicted", "gold", "stories", "predicted_per_story", "gold_per_story"} (figure 8).
 
-    Rows that the judge left out are in no estimate and no n; estimates that they bear on have `bounds`, with them as
-    unmatched and as matched, of `match_counts` as of another bucket and as of this one.
+    Rows that the judge left out are in no estimate and no n. Estimates that they bear on have `bounds`, with them as
+    unmatched and as matched, or as of another bucket and as of this one.
     """
-    usable, gold, predicted = _rows_of(results)
-    columns = Columns(len(usable))
-    recalled, precise = (_parts(columns, *side.by_kind()) for side in (gold, predicted))
+    usable = [result for result in results if not result.unreadable or any(result.unjudged)]
+    gold, predicted = (_Side(usable, list(map(rows, usable))) for rows in (_gold, _predicted))
+    pooled = Pooled(len(usable), seed=seed, resamples=resamples)
+    recalled, precise = (pooled.add_cases(*side.by_kind()) for side in (gold, predicted))
     matches = predicted.by_bucket()
     gaps = predicted.lengths - matches.sum(axis=1)
-    buckets = _parts(columns, matches, matches.sum(axis=1), gaps)
-    lengths = columns.add(np.column_stack([predicted.lengths, gold.lengths]))
-    stories = columns.add(np.ones(len(usable)))
-    pooled = columns.pooled(seed=seed, resamples=resamples)
-    recall, precision = pooled.bounded(recalled), pooled.bounded(precise)
-    measures = {"precision": precision, "recall": recall, "f1": precision.harmonic(recall)}
-    estimates = {name: measure.estimates() for name, measure in measures.items()}
+    buckets = pooled.add_cases(matches, matches.sum(axis=1), gaps)
+    a_story = pooled.add(np.column_stack([predicted.lengths, gold.lengths])), pooled.add(np.ones(len(usable)))
+    recall, precision = pooled.cases(recalled), pooled.cases(precise)
+    f1 = tuple(first.harmonic(second) for first, second in zip(precision, recall, strict=True))
+    measures = {"precision": _bounded(precision), "recall": _bounded(recall), "f1": _bounded(f1)}  # type: ignore[arg-type]
     rows = matches.sum(axis=0).tolist()
-    predicted_per_story, gold_per_story = pooled.ratios(lengths, stories, scale=POSITIVE).estimates()
-    return Stage1Analyses(
-        kinds={kind: {name: by_kind[at] for name, by_kind in estimates.items()} for at, kind in enumerate(ALL_KINDS)},
-        match_counts=MatchCounts(
-            rows=dict(zip((*BUCKETS, "total"), (*rows, sum(rows)), strict=True)),
-            shares=dict(zip(BUCKETS, pooled.bounded(buckets).estimates(), strict=True)),
-            unjudged=int(gaps.sum()),
-        ),
-        volume=Volume(
-            predicted=int(predicted.lengths.sum()),
-            gold=int(gold.lengths.sum()),
-            stories=len(usable),
-            predicted_per_story=predicted_per_story,
-            gold_per_story=gold_per_story,
-        ),
+    per_story = pooled.ratios(*a_story, scale=POSITIVE).estimates()
+    return {
+        "kinds": {
+            kind: {name: estimates[at] for name, estimates in measures.items()} for at, kind in enumerate(ALL_KINDS)
+        },
+        "match_counts": {
+            "rows": dict(zip((*BUCKETS, "total"), (*rows, sum(rows)), strict=True)),
+            "shares": dict(zip(BUCKETS, _bounded(pooled.cases(buckets)), strict=True)),
+            "unjudged": int(gaps.sum()),
+        },
+        "volume": {
+            "predicted": int(predicted.lengths.sum()),
+            "gold": int(gold.lengths.sum()),
+            "stories": len(usable),
+            **dict(zip(("predicted_per_story", "gold_per_story"), per_story, strict=True)),
+        },
+    }
+
+
+def stage1_rows(result: Stage1Result, *, order: str = "", role: str = "", matches: str = "") -> tuple[int, int]:
+    """Return (rows meant, all rows) of a story in the figures of `stage1_analyses`: of a kind on both sides, or
+    predicted ones of a MatchCount."""
+    sides = [_predicted(result)] if matches else [_predicted(result), _gold(result)]
+    rows = [(count, kinds) for side in sides for count, kinds in zip(*side, strict=True)]
+    chosen = {kind for kind in (order, role) if kind}
+    meant = sum(
+        count is not None and chosen <= {*kinds} and (not matches or match_bucket(count) == matches)
+        for count, kinds in rows
     )
+    return meant, len(rows)
 
 
-def _rows_of(results: Sequence[Stage1Result]) -> tuple[list[Stage1Result], _Rows, _Rows]:
-    """Return the results that count, their gold rows and their predicted rows."""
-    usable = [
-        _without_counts(result) if result.unreadable else result
-        for result in results
-        if not result.unreadable or any(result.unjudged)
-    ]
-    gold = _Rows(
-        usable,
-        [result.gold_counts for result in usable],
-        [kind_codes(result.gold_orders, result.gold_roles) for result in usable],
-    )
-    predicted = _Rows(
-        usable, [result.pred_counts for result in usable], [kind_codes(*kind_texts(result)) for result in usable]
-    )
-    return usable, gold, predicted
+# --- labelling
+# ----------------------------------------------------------------------------------------------
 
 
-def _parts(columns: Columns, meant: Ints, judged: Ints, missing: Ints) -> Parts:
-    return Parts(columns.add(meant), columns.add(judged), columns.add(missing) if missing.any() else None)
+def read_labels(dimension: str, scheme: Scheme = OMNITOM_SCHEME) -> tuple[str, ...]:
+    """Return the labels of a dimension, then `MISSING` and `ILLEGAL`."""
+    return (*scheme.schema[dimension].values, MISSING, ILLEGAL)
 
 
-def _without_counts(result: Stage1Result) -> Stage1Result:
-    """A usable extraction whose judgement is not."""
-    predicted, gold = ((None,) * len(side) for side in (result.pred_counts, result.gold_counts))
-    return replace(result, pred_counts=predicted, gold_counts=gold)
+class Cells:
+    """The cells of stories as places of their labels in `read_labels`: `gold`, −1 for a label outside its closed set,
+    and `predicted`, both of shape (rows, dimensions); `kinds` (rows, kinds), `story` (rows,)."""
 
-
-class _Rows:
-    """The rows of one side with their match counts, nan where nobody judged, and places of their kinds, shape (rows,
-    2)."""
-
-    def __init__(
-        self, results: Sequence[Stage1Result], counts: Sequence[Sequence[int | None]], kinds: Sequence[Ints]
-    ) -> None:
-        self.lengths = np.array([len(row_counts) for row_counts in counts], dtype=np.int64)
-        self.story = np.repeat(np.arange(len(results)), self.lengths)
-        self.counts = np.array([count for row_counts in counts for count in row_counts], dtype=float)
-        self.kinds = np.concatenate([np.empty((0, len(KINDS)), np.int64), *kinds])
-
-    def by_kind(self) -> tuple[Ints, Ints, Ints]:
-        """Matched, judged and unjudged rows by story and kind."""
-        judged = np.isfinite(self.counts)
-        return self._of_kinds(self.counts > 0), self._of_kinds(judged), self._of_kinds(~judged)
-
-    def _of_kinds(self, kept: NDArray[np.bool_]) -> Ints:
-        return by_story(
-            self.story,
-            np.column_stack([is_of(self.kinds, at) & kept for at in range(len(ALL_KINDS))]),
-            len(self.lengths),
+    def __init__(self, results: Sequence[Stage2Result], scheme: Scheme) -> None:
+        self.scheme, self.stories = scheme, len(results)
+        self.story = np.repeat(np.arange(self.stories), [len(result.gold) for result in results])
+        self.places = [
+            {"": len(values), **{label: at for at, label in enumerate(values)}}
+            for values in (scheme.schema[key].values for key in scheme.keys)
+        ]
+        self.gold = self._codes([row for result in results for row in result.gold])
+        self.gold[self.gold >= [len(places) - 1 for places in self.places]] = -1
+        self.predicted = self._codes([row or scheme.nothing for result in results for row in result.predicted])
+        self.kinds = _of_kinds(
+            [
+                kinds
+                for result in results
+                for kinds in _row_kinds(len(result.gold), list(map(scheme.order_of, result.gold)), result.roles)
+            ]
         )
 
-    def by_bucket(self) -> Ints:
-        """Judged rows by story and MatchCount."""
-        judged = np.isfinite(self.counts)
-        shape = (len(self.lengths), len(BUCKETS))
-        places = self.story[judged] * shape[1] + np.clip(self.counts[judged], 0, MOST).astype(np.int64)
-        return np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
+    def _codes(self, rows: Sequence[Sequence[str]]) -> Ints:
+        codes = [
+            [places.get(label, len(places)) for places, label in zip(self.places, row, strict=True)] for row in rows
+        ]
+        return np.array(codes, dtype=np.int64).reshape(len(rows), len(self.places))
+
+    def confusion(self, at: int) -> Ints:
+        """Return the rows of a dimension by story, gold label and predicted label."""
+        legal, labels = self.gold[:, at] >= 0, len(self.places[at]) + 1
+        shape = (self.stories, labels - 2, labels)
+        places = np.ravel_multi_index((self.story[legal], self.gold[legal, at], self.predicted[legal, at]), shape)
+        return np.bincount(places, minlength=int(np.prod(shape))).reshape(shape)
+
+    def by_kind(self, cells: Flags) -> Ints:
+        """Return counts by story, and kind and dimension, all dimensions together before each: shape (stories, kinds
+        times 1 + dimensions)."""
+        wide = np.column_stack([cells.sum(axis=1), cells]).astype(np.int64)
+        sums = np.zeros((self.stories, len(ALL_KINDS), wide.shape[1]), dtype=np.int64)
+        for at, rows in enumerate(self.kinds.T):
+            np.add.at(sums[:, at], self.story[rows], wide[rows])
+        return sums.reshape(self.stories, len(ALL_KINDS) * wide.shape[1])
 
 
-def kind_texts(result: Stage1Result) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Orders and roles of the predicted rows, blank where the parse of an answer does not have them."""
-    blank = ("",) * len(result.pred_counts)
-    return result.pred_orders or blank, result.pred_roles or blank
-
-
-def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> Stage2Analyses:
+def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> Json:
     """Return kinds, confusion and labels. Cells whose gold label is outside its closed set are left out of all.
 
     - `kinds`: {order bucket or role: {"overall" or dimension: estimate}} (paper, figure 5 b), over the cells of gold
       rows of the kind.
     - `confusion`: {dimension: {"gold": labels, "said": labels, "rows": [[count]], "ends": [[interval]], "reasons":
-      [[why there is none]]}}; intervals are of the share of the gold label's rows. `said` has every legal label, then
-      `missing` and `illegal`, in display order.
-    - `labels`: {dimension: {"labels", "gold", "gold_ends", "gold_reasons", "predicted", "ends", "reasons"}}: how often
-      each label of `said` stands in the gold rows of all stories, usable or not, and was predicted in the usable ones,
+      [[reason without an interval]]}}; intervals are of the share of the gold label's rows. `said` is `read_labels`.
+    - `labels`: {dimension: {"labels", "gold", "gold_ends", "gold_reasons", "predicted", "ends", "reasons"}}: counts of
+      each label of `said` in the gold rows of all stories, usable or not, and among the predictions of the usable ones,
       with intervals of the shares (figure 4).
     """
     rules = {"seed": seed, "resamples": resamples}
-    usable = _usable(results)
     scheme = results[0].scheme if results else OMNITOM_SCHEME
-    kinds, confusion, predicted = _of_usable(Cells(usable, scheme), rules)
-    gold = _gold_labels(tuple(result.gold for result in results if result.unreadable != NO_GOLD), scheme, **rules)
-    labels = {name: CountedLabels(list(read_labels(name, scheme)), gold[name], predicted[name]) for name in scheme.keys}
-    return Stage2Analyses(kinds, confusion, labels)
-
-
-def _of_usable(
-    cells: Cells, rules: Mapping[str, int]
-) -> tuple[dict[str, dict[str, BoundedEstimate]], dict[str, Confusion], dict[str, PredictedLabels]]:
-    """`kinds`, `confusion` and the predicted half of `labels`: one draw for all."""
-    columns, stories, scheme = Columns(cells.stories), cells.stories, cells.scheme
-    right, legal = (column.reshape(stories, len(ALL_KINDS) * (1 + len(scheme.keys))) for column in cells.right())
-    parts = columns.add(right), columns.add(legal)
-    tables = {name: cells.confusion(at) for at, name in enumerate(scheme.keys)}
-    places = {}
-    for name, table in tables.items():
-        flat = table.reshape(stories, table.shape[1] * table.shape[2])
-        places[name] = [
-            columns.add(column) for column in (flat, table.sum(axis=2), table.sum(axis=1), table.sum(axis=(1, 2)))
-        ]
-    pooled = columns.pooled(**rules)
-    confusion: dict[str, Confusion] = {}
-    predicted: dict[str, PredictedLabels] = {}
-    for name, (correct, of_gold, of_said, total) in places.items():
-        rows, labels = tables[name].sum(axis=0), read_labels(name, scheme)
-        ends, reasons = pooled.ratios(correct, of_gold, each=len(labels)).ends()
-        starts = range(0, len(ends), len(labels))
-        confusion[name] = Confusion(
-            gold=list(scheme.schema[name].values),
-            said=list(labels),
-            rows=rows.tolist(),
-            ends=[ends[at : at + len(labels)] for at in starts],
-            reasons=[reasons[at : at + len(labels)] for at in starts],
+    cells = Cells([result for result in results if not result.unreadable], scheme)
+    legal = cells.gold >= 0
+    pooled = Pooled(cells.stories, **rules)
+    accuracies = pooled.add(cells.by_kind(legal & (cells.gold == cells.predicted))), pooled.add(cells.by_kind(legal))
+    tables = [cells.confusion(at) for at in range(len(scheme.keys))]
+    places = [
+        [pooled.add(block) for block in (_flat(table), table.sum(axis=2), table.sum(axis=1), table.sum(axis=(1, 2)))]
+        for table in tables
+    ]
+    gold = _gold_labels([result for result in results if result.unreadable != NO_GOLD], scheme, rules)
+    confusion, labels = {}, {}
+    for name, table, (correct, of_gold, of_said, total) in zip(scheme.keys, tables, places, strict=True):
+        said, rows = list(read_labels(name, scheme)), table.sum(axis=0)
+        ends, reasons = (
+            [values[at : at + len(said)] for at in range(0, len(values), len(said))]
+            for values in pooled.ratios(correct, of_gold, each=len(said)).ends()
         )
-        ends, reasons = pooled.ratios(of_said, total).ends()
-        predicted[name] = PredictedLabels(rows.sum(axis=0).tolist(), ends, reasons)
-    return _accuracies(pooled.ratios(*parts).estimates(), scheme), confusion, predicted
-
-
-def _accuracies(estimates: Sequence[BoundedEstimate], scheme: Scheme) -> dict[str, dict[str, BoundedEstimate]]:
+        legal_labels = list(scheme.schema[name].values)
+        confusion[name] = {"gold": legal_labels, "said": said, "rows": rows.tolist(), "ends": ends, "reasons": reasons}
+        share_ends, why = pooled.ratios(of_said, total).ends()
+        predicted = {"predicted": rows.sum(axis=0).tolist(), "ends": share_ends, "reasons": why}
+        labels[name] = {"labels": said, **gold[name], **predicted}
     names = ("overall", *scheme.keys)
-    starts = range(0, len(estimates), len(names))
-    return {
-        kind: dict(zip(names, estimates[at : at + len(names)], strict=True))
-        for kind, at in zip(ALL_KINDS, starts, strict=True)
-    }
+    estimates = iter(pooled.ratios(*accuracies).estimates())
+    kinds = {kind: {name: next(estimates) for name in names} for kind in ALL_KINDS}
+    return {"kinds": kinds, "confusion": confusion, "labels": labels}
 
 
-@lru_cache(2)
-def _gold_labels(gold: tuple[tuple[Labels, ...], ...], scheme: Scheme, **rules: int) -> Mapping[str, GoldLabels]:
-    """The gold half of `labels`, the same for every model of a run; no gold label is missing or illegal."""
-    columns = Columns(len(gold))
-    tables = gold_counts(gold, scheme)
-    places = {name: (columns.add(table), columns.add(table.sum(axis=1))) for name, table in tables.items()}
-    pooled = columns.pooled(**rules)
-    shares: dict[str, GoldLabels] = {}
-    for name, place in places.items():
-        none = len(read_labels(name, scheme)) - tables[name].shape[1]
-        counts, (ends, reasons) = tables[name].sum(axis=0).tolist(), pooled.ratios(*place).ends()
-        shares[name] = GoldLabels(counts + [0] * none, ends + [None] * none, reasons + [""] * none)
-    return shares
+def _flat(table: Ints) -> Ints:
+    return table.reshape(len(table), table.shape[1] * table.shape[2])
+
+
+def _gold_labels(results: Sequence[Stage2Result], scheme: Scheme, rules: Mapping[str, int]) -> dict[str, Json]:
+    """Return the gold half of `labels`; no gold label is missing or illegal."""
+    cells, pooled = Cells(results, scheme), Pooled(len(results), **rules)
+    counts = [cells.confusion(at).sum(axis=2) for at in range(len(scheme.keys))]
+    places = [(pooled.add(table), pooled.add(table.sum(axis=1))) for table in counts]
+    halves = {}
+    for name, table, place in zip(scheme.keys, counts, places, strict=True):
+        ends, reasons = pooled.ratios(*place).ends()
+        halves[name] = {
+            "gold": [*table.sum(axis=0).tolist(), 0, 0],
+            "gold_ends": [*ends, None, None],
+            "gold_reasons": [*reasons, "", ""],
+        }
+    return halves
+
+
+def stage2_rows(
+    result: Stage2Result, *, dimension: str = "", gold: str = "", predicted: str = "", order: str = "", role: str = ""
+) -> tuple[int, int]:
+    """Return (rows meant, rows they are among) of a story in the figures of `stage2_analyses`.
+
+    Rows are those of the kind. With a dimension, rows count if their gold label is legal; meant are those with the
+    labels `gold` and `predicted`, or without either the right ones.
+    """
+    cells = Cells([result], result.scheme)
+    counted = np.ones(len(cells.story), dtype=bool)
+    for kind in filter(None, (order, role)):
+        counted &= cells.kinds[:, ALL_KINDS.index(kind)]
+    if not dimension:
+        return int(counted.sum()), len(counted)
+    at, names = result.scheme.keys.index(dimension), read_labels(dimension, result.scheme)
+    gold_labels, predicted_labels = cells.gold[:, at], cells.predicted[:, at]
+    counted &= gold_labels >= 0
+    meant = counted if gold or predicted else counted & (gold_labels == predicted_labels)
+    for label, column in ((gold, gold_labels), (predicted, predicted_labels)):
+        if label:
+            meant = meant & (column == names.index(label))
+    return int(meant.sum()), int(counted.sum())
+
+
+# --- outputs
+# ----------------------------------------------------------------------------------------------
+
+
+def why_uncounted(result: Stage1Result | Stage2Result) -> str:
+    """Return "no row" if official scoring gets nothing out of an answer, otherwise ""."""
+    rows = len(result.pred_counts) if isinstance(result, Stage1Result) else result.paired
+    return "" if rows else "no row"
 
 
 def outputs_analysis(
@@ -694,72 +478,21 @@ def outputs_analysis(
     *,
     seed: int = 1,
     resamples: int = RESAMPLES,
-) -> Outputs:
-    """Return the share of answers that are of no use, with reasons.
+) -> Json:
+    """Return {"share", "unreadable", "reasons", "without"} of the answers that cannot be used (table 12).
 
-    `outputs` has the model's answer to each story with gold: "" where it can be used, why not otherwise, None where
-    there is none. The share's n is the number of answers. `without` passes through what is not an answer of the model,
-    by what failed and why.
+    `outputs` has the model's answer to each story with gold: "" for one that can be used, the reason for one that
+    cannot, None without an answer. The share's n is the number of answers. `without` passes through what is not an
+    answer of the model, by what failed and why.
     """
-    columns = Columns(len(outputs))
-    unreadable, answered = (
-        np.array(flags, dtype=bool)
-        for flags in ([bool(reason) for reason in outputs], [reason is not None for reason in outputs])
-    )
-    parts = columns.add(unreadable), columns.add(answered)
-    [share] = columns.pooled(seed=seed, resamples=resamples).ratios(*parts).estimates()
+    pooled = Pooled(len(outputs), seed=seed, resamples=resamples)
+    unreadable = pooled.add(np.array([bool(reason) for reason in outputs], dtype=bool))
+    answered = pooled.add(np.array([reason is not None for reason in outputs], dtype=bool))
+    [share] = pooled.ratios(unreadable, answered).estimates()
     reasons = Counter(reason for reason in outputs if reason)
-    return Outputs(
-        share=share if share.n else replace(share, reason=NO_OUTPUT),
-        unreadable=reasons.total(),
-        reasons=dict(sorted(reasons.items())),
-        without={name: dict(reasons) for name, reasons in without.items()},
-    )
-
-
-def why_uncounted(result: Stage1Result | Stage2Result) -> str:
-    """Return why official scoring gets nothing out of an answer, "" where it does; its own parses say no more than
-    that."""
-    rows = len(result.pred_counts) if isinstance(result, Stage1Result) else result.paired
-    return "" if rows else "no row"
-
-
-def stage1_rows(result: Stage1Result, *, order: str = "", role: str = "", matches: str = "") -> tuple[int, int]:
-    """Return (rows meant, all rows) of a story in the figures of `stage1_analyses`: of a kind on both sides, or
-    predicted ones of a MatchCount."""
-    predicted = list(zip(result.pred_counts, *kind_texts(result), strict=True))
-    gold = [] if matches else list(zip(result.gold_counts, result.gold_orders, result.gold_roles, strict=True))
-    meant = [
-        count
-        for count, of_order, of_role in (*predicted, *gold)
-        if count is not None
-        and (not order or order_bucket(of_order) == order)
-        and (not role or of_role == role)
-        and (not matches or match_bucket(count) == matches)
-    ]
-    return len(meant), len(predicted) + len(gold)
-
-
-def stage2_rows(
-    result: Stage2Result, *, dimension: str = "", gold: str = "", predicted: str = "", order: str = "", role: str = ""
-) -> tuple[int, int]:
-    """Return (rows meant, rows they are among) of a story in the figures of `stage2_analyses`.
-
-    Rows are those of the kind. Of a dimension those count whose gold label is legal, and meant are those with the
-    labels `gold` and `predicted`; without either, the right ones.
-    """
-    cells = Cells([result], result.scheme)
-    counted = np.ones(len(cells.story), dtype=bool)
-    for kind in filter(None, (order, role)):
-        counted &= is_of(cells.kinds, KIND_PLACES[kind])
-    if not dimension:
-        return int(counted.sum()), len(counted)
-    at = result.scheme.keys.index(dimension)
-    counted &= cells.gold[:, at] >= 0
-    right = counted & (cells.gold[:, at] == cells.predicted[:, at])
-    names = read_labels(dimension, result.scheme)
-    meant = counted if gold or predicted else right
-    for label, column in ((gold, cells.gold), (predicted, cells.predicted)):
-        if label:
-            meant = meant & (column[:, at] == names.index(label))
-    return int(meant.sum()), int(counted.sum())
+    return {
+        "share": share if share.n else replace(share, reason=NO_OUTPUT),
+        "unreadable": reasons.total(),
+        "reasons": dict(sorted(reasons.items())),
+        "without": {name: dict(counts) for name, counts in without.items()},
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, BinaryIO
 
 from pydantic import BeforeValidator, Field
@@ -13,7 +14,7 @@ from annotation.domain.schema import Schema
 from annotation.domain.tasks import AnswerWriter, ExtractedRow, ExtractionTask, LabelledRow, LabelTask
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, ORDER, SCHEMA, Labels, Scheme, canonical_labels, scheme_of
 from benchmark.suites.omnitom.parsing.official import PROPOSITION_COLUMNS
-from benchmark.suites.questions import Sample
+from benchmark.suites.questions import Resources, Sample
 from core.incoming.json_lines import BadLine, lines_of, object_of_line
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Expected, Open
@@ -90,6 +91,15 @@ def record_of_sample(sample: Sample, schema: Schema = SCHEMA) -> Record:
     scheme = scheme_of(schema)
     rows = (_gold_row(_Belief.of(belief), scheme) for belief in sample.gold["beliefs"])
     return Record(int(sample.key), sample.category, sample.content["story"], tuple(rows), scheme)
+
+
+def records_of(resources: Resources) -> Mapping[str, Record]:
+    """Return the record of every sample of the dataset by its key."""
+    return resources.derived("records", partial(_records_by_key, resources.schema))
+
+
+def _records_by_key(schema: Schema, samples: Sequence[Sample]) -> dict[str, Record]:
+    return {sample.key: record_of_sample(sample, schema) for sample in samples}
 
 
 def _gold_row(row: _Belief, scheme: Scheme = OMNITOM_SCHEME) -> GoldRow:

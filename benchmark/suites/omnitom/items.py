@@ -21,11 +21,12 @@ from benchmark.suites.omnitom.data import (
     Record,
     cell_labels,
     record_of_sample,
+    records_of,
 )
 from benchmark.suites.omnitom.judgements import PASSES, Judging, rows_kept
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, Scheme
-from benchmark.suites.omnitom.measure import no_official_parse, records_of
-from benchmark.suites.omnitom.parses import JudgedRows, judged_rows, stage1_of, stage2_of
+from benchmark.suites.omnitom.official import no_official_parse
+from benchmark.suites.omnitom.parses import judged_rows, stage1_of, stage2_of
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
 from benchmark.suites.omnitom.parsing.official import ExtractionRow, extraction_rows
 from benchmark.suites.omnitom.parsing.values import repaired, row_key
@@ -390,7 +391,7 @@ def _unreadable(parse: KeptParse) -> int:
 def _result(parse: KeptParse) -> Stage1Result | Stage2Result:
     record = records_of(parse.resources)[parse.sample.key]
     if parse.step == JUDGE:
-        return stage1_of(record, JudgedRows.from_json(parse.parsed), mended=not parse.official)
+        return stage1_of(record, parse.parsed, mended=not parse.official)
     return stage2_of(record, parse.parsed["predicted"], mended=not parse.official)
 
 

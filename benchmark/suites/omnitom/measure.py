@@ -1,20 +1,15 @@
-"""Figures of one model's outcomes in both metric groups: figures of all stories and by story, and what the analyses
-make of them."""
+"""Figures of one model in both metric groups, over all stories and by story, and the analyses of its answers."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import fmean
-from typing import TypeVar
+from typing import Any
 
 from annotation.domain.baselines import majority
-from annotation.domain.schema import Schema
-from benchmark.domain.averaging import StoryAverages
-from benchmark.domain.estimating import StoryReport
-from benchmark.domain.report_rows import BothParses
 from benchmark.suites.answers import ParsedScores
 from benchmark.suites.measuring import (
     Levels,
@@ -26,25 +21,23 @@ from benchmark.suites.measuring import (
     with_levels,
 )
 from benchmark.suites.omnitom.analyses import (
-    Stage1Analyses,
-    Stage2Analyses,
+    Found,
     outputs_analysis,
     stage1_analyses,
     stage2_analyses,
     why_uncounted,
 )
-from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2, Record, record_of_sample
-from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, Labels, Scheme, scheme_of
-from benchmark.suites.omnitom.official import STRUCTURED, why_none
-from benchmark.suites.omnitom.parses import ExtractedRows, JudgedRows, stage1_of, stage2_of
+from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2, Record, record_of_sample, records_of
+from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, Scheme, scheme_of
+from benchmark.suites.omnitom.official import STRUCTURED, no_official_parse, why_none
+from benchmark.suites.omnitom.parses import stage1_of, stage2_of
 from benchmark.suites.omnitom.repaired import repaired_labels, stage1_report, stage2_report
-from benchmark.suites.omnitom.results import GroupScores, Stage1Result, Stage2Result, stage1_metrics, stage2_metrics
+from benchmark.suites.omnitom.results import GroupScores, stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.steps import LABEL_COUNTS, count_labels
 from benchmark.suites.questions import (
     PARSES,
     UNREADABLE_ANSWER,
     Analyses,
-    BySample,
     Entered,
     Measured,
     Outcome,
@@ -54,234 +47,41 @@ from benchmark.suites.questions import (
 )
 from benchmark.suites.reasons import JUDGE_S, NO_GOLD, OF_JUDGE, OPEN
 from benchmark.suites.reports import Analysis
-from core.messages import Sentence, gettext_noop
+from core.messages import gettext_noop
 from core.plain import Json
 
-METRICS = {JUDGE: STAGE1, LABEL: STAGE2}
-"""The figures that the answers of a step are read for."""
+SKIPPED = gettext_noop("rows without a judgement")
+_RULES: Mapping[str, tuple[Callable[..., Any], Callable[..., Any], Callable[..., Json]]] = {
+    STAGE1: (stage1_metrics, stage1_report, stage1_analyses),
+    STAGE2: (stage2_metrics, stage2_report, stage2_analyses),
+}
+"""Official figures, repaired figures and analyses of each metric group."""
+_SCORED = {STAGE1: JUDGE, STAGE2: LABEL}
+"""The step whose answers each metric group reads."""
 
 
-@dataclass(slots=True)
-class Results:
-    """The parses of one model.
-
-    `official` are the parses of the answers that are there, `repaired` one of every story that was asked for.
-    `extractions` and `labellings` have what table 12 counts of each such story with gold: "" where the model's answer
-    can be used, why not otherwise, None without an answer; `without` by step why there was none, and why extractions
-    have no judgement, with the number of stories. `lacking` says of a metric group why official scoring has no figures
-    of it, in a sentence; a group with figures is not in it.
-    """
-
-    name: str
-    kind: str
-    scheme: Scheme
-    official1: list[Stage1Result] = field(default_factory=list)
-    repaired1: list[Stage1Result] = field(default_factory=list)
-    official2: list[Stage2Result] = field(default_factory=list)
-    repaired2: list[Stage2Result] = field(default_factory=list)
-    extractions: list[str | None] = field(default_factory=list)
-    labellings: list[str | None] = field(default_factory=list)
-    without: dict[str, Counter[str]] = field(
-        default_factory=lambda: {step: Counter() for step in (EXTRACT, JUDGE, LABEL)}
-    )
-    lacking: dict[str, str] = field(default_factory=dict)
-
-
-def results_of(entered: Entered) -> Results:
-    """The parses of one model, in the order of the stories."""
-    all_records = records_of(entered.resources)
-    records = {sample.key: all_records[sample.key] for sample in entered.samples}
-    return _Collecting(entered, records).collected()
-
-
-def records_of(resources: Resources) -> Mapping[str, Record]:
-    """Return the record of every sample of the dataset, by its key."""
-    return resources.derived("records", partial(_records_by_key, resources.schema))
-
-
-def _records_by_key(schema: Schema, samples: Sequence[Sample]) -> dict[str, Record]:
-    return {sample.key: record_of_sample(sample, schema) for sample in samples}
-
-
-def no_official_parse(scheme: Scheme) -> str:
-    """Return why official scoring has nothing on gold of this scheme, empty for OmniToM's own."""
-    if scheme.official:
-        return ""
-    return Sentence(
-        "Gold labelled by {schema} has no official parse: the released code knows OmniToM's own dimensions alone.",
-        schema=scheme.schema.reference,
-    )
-
-
-class _Collecting:
-    """Goes through the outcomes of one model; `extractions` has by story why its extraction is of no use, "" where it
-    is, and `extracted` what was read of each that there is."""
-
-    def __init__(self, entered: Entered, records: Mapping[str, Record]) -> None:
-        self.entered, self.records = entered, records
-        self.results = Results(entered.name, entered.kind, scheme_of(entered.resources.schema))
-        self.extractions: dict[str, str] = {}
-        self.extracted: dict[str, ExtractedRows] = {}
-        self.judged: set[str] = set()
-        self.lacking: dict[str, dict[str, str]] = {STAGE1: {}, STAGE2: {}}
-
-    def collected(self) -> Results:
-        for key, outcome in self._at(EXTRACT):
-            self._extraction(key, outcome)
-        self.judging = JUDGE in self.entered.steps and bool(self.extractions)
-        for key in self.records:
-            for outcome in self.entered.outcomes.get(key, ()):
-                if outcome.step in METRICS:
-                    self._scored(key, outcome)
-        for key in [key for key in self.extractions if key not in self.judged] if self.judging else []:
-            self._nothing_to_judge(key)
-        self.results.lacking = _lacking(self.results, self.lacking, self.entered.steps, self.records)
-        return self.results
-
-    def _at(self, step: str) -> list[tuple[str, Outcome]]:
-        return [
-            (key, outcome)
-            for key in self.records
-            for outcome in self.entered.outcomes.get(key, ())
-            if outcome.step == step
-        ]
-
-    def _extraction(self, key: str, outcome: Outcome) -> None:
-        self.extractions[key] = why = outcome.unreadable or outcome.without
-        if not outcome.without:
-            self.extracted[key] = ExtractedRows.from_json(outcome.repaired or {})
-        _count(self.results, self.records[key], EXTRACT, why, answered=not outcome.without)
-
-    def _scored(self, key: str, outcome: Outcome) -> None:
-        record, official, repaired = self.records[key], outcome.official, outcome.repaired
-        if none := self._why_none(key, outcome):
-            self.lacking[METRICS[outcome.step]][key], official = none, None
-        answered = repaired is not None
-        why = outcome.unreadable if answered else outcome.without or OPEN
-        if outcome.step == LABEL:
-            if self.judging and key not in self.extractions:  # the judged run was about fewer stories
-                self.lacking[STAGE1][key] = self._why_none(key)
-            _count(self.results, record, LABEL, why, answered=answered)
-            labels = [None] * len(record.shown_rows) if repaired is None else repaired["predicted"]
-            if official is not None:
-                self.results.official2.append(stage2_of(record, official["predicted"], mended=False))
-            self.results.repaired2.append(stage2_of(record, labels, mended=True, unreadable=why))
-        else:
-            self.judged.add(key)
-            if official is not None:
-                self.results.official1.append(stage1_of(record, JudgedRows.from_json(official), mended=False))
-            rows, why = self._judgement(key, JudgedRows.from_json(repaired) if repaired else None, why, answered)
-            self.results.repaired1.append(stage1_of(record, rows, mended=True, unreadable=why))
-
-    def _judgement(self, key: str, judged: JudgedRows | None, why: str, answered: bool) -> tuple[JudgedRows, str]:
-        record, lost, extracted = self.records[key], self.extractions.get(key), self.extracted.get(key, NOTHING)
-        if lost:
-            return _unjudged(record, NOTHING), lost
-        if lost == "" and record.shown_rows and not extracted.rows:  # it says nothing, whatever a judge makes of it
-            return JudgedRows(pred=[], gold=[0] * len(record.shown_rows)), ""
-        reason = _judge_s(self.results, record, why, answered=answered)
-        return judged or _unjudged(record, extracted), reason
-
-    def _nothing_to_judge(self, key: str) -> None:
-        record, lost = self.records[key], self.extractions[key]
-        rows = _unjudged(record, NOTHING if lost else self.extracted.get(key, NOTHING))
-        self.results.repaired1.append(stage1_of(record, rows, mended=True, unreadable=lost or OPEN))
-        self.lacking[STAGE1][key] = self._why_none(key)
-
-    def _why_none(self, key: str, outcome: Outcome | None = None) -> str:
-        """Return why the answer has no part in official figures, empty where it has; without an outcome, why a story
-        that was never judged has none."""
-        if none := no_official_parse(self.records[key].scheme):
-            return none
-        if self.entered.settings.answer_format == "structured":
-            return STRUCTURED
-        story = self.records[key].story_id
-        if outcome is None:
-            return why_none(story, METRICS[JUDGE], (), {})
-        answered = {EXTRACT} if key in self.extracted else set()
-        answered |= {outcome.step} if outcome.repaired is not None else set()
-        return why_none(story, METRICS[outcome.step], answered, (outcome.official or {}).get("aborted", {}))
-
-
-def _lacking(
-    results: Results, reasons: Mapping[str, Mapping[str, str]], steps: Collection[str], records: Mapping[str, Record]
-) -> dict[str, str]:
-    """The sentence of the first story of each metric group that has none of its figures."""
-    lacking = {
-        group: of_group[next(key for key in records if key in of_group)]
-        for group, of_group in reasons.items()
-        if of_group
-    }
-    for group, group_results in ((STAGE1, results.repaired1), (STAGE2, results.repaired2)):
-        if not group_results:
-            lacking[group] = f"No story has an answer for {_unasked(steps, group)}."
-    return lacking
-
-
-def _unasked(steps: Collection[str], group: str) -> str:
-    """The first of a group's answers that nobody was asked for."""
-    if group == STAGE2:
-        return LABEL
-    return JUDGE if EXTRACT in steps and JUDGE not in steps else EXTRACT
-
-
-def _count(results: Results, record: Record, group: str, why: str, *, answered: bool) -> None:
-    if not record.shown_rows:
-        return
-    answers = results.extractions if group == EXTRACT else results.labellings
-    answers.append(why if answered else None)
-    if not answered:
-        results.without[group][why] += 1
-
-
-def _judge_s(results: Results, record: Record, why: str, *, answered: bool) -> str:
-    """Return why an extraction that can be used has no judgement: the judge's doing, not the model's."""
-    if not why or not record.shown_rows:
-        return why
-    reason = JUDGE_S.get(why, why) if answered else f"{OF_JUDGE}{why}"
-    results.without[JUDGE][reason] += 1
-    return reason
-
-
-NOTHING = ExtractedRows()
-"""An extraction of which nothing is known, or that has no row."""
-
-
-def _unjudged(record: Record, extracted: ExtractedRows) -> JudgedRows:
-    """Return what is known of an extraction that nobody judged."""
-    return JudgedRows(
-        pred=[None] * extracted.rows,
-        gold=[None] * len(record.shown_rows),
-        orders=extracted.orders,
-        roles=extracted.roles,
-    )
+# --- levels without a model
+# ----------------------------------------------------------------------------------------------------------------
 
 
 def by_chance(scheme: Scheme, sample: Sample) -> float | None:
-    """Return the accuracy to be expected of labels drawn among all of their dimension, each as likely; None without a
+    """Return the expected accuracy of labels drawn uniformly among those of their dimension. Returns None without a
     gold label."""
-    record = record_of_sample(sample, scheme.schema)
-    return _mean_accuracy(scheme, _gold_of(record), lambda key, _: 1 / len(scheme.legal[key]))
+    return _mean_accuracy(record_of_sample(sample, scheme.schema), lambda key, _: 1 / len(scheme.legal[key]))
 
 
 def by_majority(scheme: Scheme, sample: Sample, resources: Resources) -> float | None:
-    """Return the accuracy of the label of each dimension that is commonest in the gold of all stories; None without a
-    gold label."""
-    record = records_of(resources)[sample.key]
-    commonest = _commonest(scheme, resources.derived(LABEL_COUNTS, count_labels))
-    return _mean_accuracy(scheme, _gold_of(record), lambda key, label: float(label == commonest[key]))
+    """Return the accuracy of the commonest gold label of each dimension over all stories. Returns None without a gold
+    label."""
+    counts = resources.derived(LABEL_COUNTS, count_labels)
+    commonest = {key: majority(counts.get(key, {}), scheme.schema[key].values) for key in scheme.keys}
+    return _mean_accuracy(records_of(resources)[sample.key], lambda key, label: float(label == commonest[key]))
 
 
-def _gold_of(record: Record) -> list[Labels]:
-    return [repaired_labels(row.labels, record.scheme) for row in record.shown_rows]
-
-
-def _commonest(scheme: Scheme, counts: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
-    return {key: majority(counts.get(key, {}), scheme.schema[key].values) for key in scheme.keys}
-
-
-def _mean_accuracy(scheme: Scheme, rows: Sequence[Labels], right: Callable[[str, str], float]) -> float | None:
-    """The mean over dimensions of how many of its gold labels are right."""
+def _mean_accuracy(record: Record, right: Callable[[str, str], float]) -> float | None:
+    """Return the mean over dimensions of the share of gold labels that are right."""
+    scheme = record.scheme
+    rows = [repaired_labels(row.labels, scheme) for row in record.shown_rows]
     by_dimension = [
         [right(key, labels[at]) for labels in rows if labels[at] in scheme.legal[key]]
         for at, key in enumerate(scheme.keys)
@@ -290,202 +90,297 @@ def _mean_accuracy(scheme: Scheme, rows: Sequence[Labels], right: Callable[[str,
     return fmean(accuracies) if accuracies else None
 
 
+# --- statements: answers that say the same have equal ones, whatever names and places a control gave
+# ----------------------------------------------------------------------------------------------------------------
+
+
 def matches_stated(sample: Sample, repaired: SuiteData) -> str:
-    """Return which gold rows an extraction has, as judged, and how many of its own rows are none of them: its words are
-    others each time."""
+    """Return a digest of the gold rows that an extraction has, as judged, and of its number of other rows."""
     gold, predicted = ([bool(count) for count in repaired[side]] for side in ("gold", "pred"))
     return statement_digest([gold, predicted.count(False)])
 
 
 def labels_stated(sample: Sample, repaired: SuiteData) -> str:
-    """Return the labels of all gold rows as normalised, None of a row that the table lacks."""
+    """Return a digest of the labels of all gold rows as normalised."""
     return statement_digest(repaired["predicted"])
 
 
-def statement_of(entered: Entered, group: str, sample: Sample, turn: int) -> str | None:
-    """Return what the table of one repetition says in a metric group, that it cannot be read, or None where there is
-    none, or where its judge did not say what it has."""
-    outcomes = {outcome.step: outcome for outcome in entered.outcomes.get(sample.key, ()) if outcome.repetition == turn}
-    if group == STAGE1:
-        extraction, judgement = outcomes.get(EXTRACT), outcomes.get(JUDGE)
-        if extraction and extraction.unreadable:
-            return UNREADABLE_ANSWER
-        return _statement(judgement, matches_stated, sample) if judgement and not judgement.unreadable else None
-    labelling = outcomes.get(LABEL)
-    if labelling and labelling.unreadable:
+def _statement_of(group: str, sample: Sample, outcomes: Mapping[str, Outcome]) -> str | None:
+    """Return the statement of one repetition. Returns None without an answer, or if its judge gave no judgement."""
+    answer = outcomes.get(EXTRACT if group == STAGE1 else LABEL)
+    if answer and answer.unreadable:
         return UNREADABLE_ANSWER
-    return _statement(labelling, labels_stated, sample) if labelling else None
-
-
-def _statement(outcome: Outcome, says: Callable[[Sample, SuiteData], str], sample: Sample) -> str | None:
-    if outcome.without or outcome.repaired is None:
+    scored = outcomes.get(JUDGE if group == STAGE1 else LABEL)
+    if not scored or scored.unreadable or scored.without or scored.repaired is None:
         return None
-    return says(sample, outcome.repaired)
+    return (matches_stated if group == STAGE1 else labels_stated)(sample, scored.repaired)
 
 
-R = TypeVar("R", Stage1Result, Stage2Result)
+# --- results of a model's answers
+# ----------------------------------------------------------------------------------------------------------------
 
-SKIPPED = gettext_noop("rows without a judgement")
+
+@dataclass(slots=True)
+class Results:
+    """The results of one model by metric group.
+
+    `official` are those of the existing answers, `repaired` one for each story that was asked about. `outputs` has the
+    model's answer to each such story with gold for table 12: "" if it can be used, the reason if not, None without an
+    answer; `without` counts the reasons for missing answers (`calls`) and judgements. `lacking` has the reason why a
+    group has no official figures.
+    """
+
+    scheme: Scheme
+    official: dict[str, list[Any]] = field(default_factory=lambda: {STAGE1: [], STAGE2: []})
+    repaired: dict[str, list[Any]] = field(default_factory=lambda: {STAGE1: [], STAGE2: []})
+    outputs: dict[str, list[str | None]] = field(default_factory=lambda: {STAGE1: [], STAGE2: []})
+    without: dict[str, dict[str, Counter[str]]] = field(
+        default_factory=lambda: {
+            STAGE1: {"calls": Counter(), "judgements": Counter()},
+            STAGE2: {"calls": Counter()},
+        }
+    )
+    lacking: dict[str, str] = field(default_factory=dict)
+
+    def count_output(self, record: Record, group: str, why: str, *, answered: bool) -> None:
+        if record.shown_rows:
+            self.outputs[group].append(why if answered else None)
+            if not answered:
+                self.without[group]["calls"][why] += 1
+
+
+Stories = Sequence[tuple[Record, Mapping[str, Outcome]]]
+"""Records with their outcomes by step."""
+
+
+def results_of(entered: Entered) -> Results:
+    """Return the results of one repetition in the order of the stories; of extractions those with a judgement first."""
+    records = records_of(entered.resources)
+    stories = [
+        (records[sample.key], {outcome.step: outcome for outcome in entered.outcomes.get(sample.key, ())})
+        for sample in entered.samples
+    ]
+    results = Results(scheme_of(entered.resources.schema))
+    judging = JUDGE in entered.steps and any(EXTRACT in outcomes for _, outcomes in stories)
+    for record, outcomes in stories:
+        if extraction := outcomes.get(EXTRACT):
+            why = extraction.unreadable or extraction.without
+            results.count_output(record, STAGE1, why, answered=not extraction.without)
+        for group, step in _SCORED.items():
+            outcome = outcomes.get(step)
+            if outcome and outcome.official is not None and not _why_not_official(entered, record, group, outcomes):
+                stored = outcome.official
+                result = stage1_of(record, stored) if group == STAGE1 else stage2_of(record, stored["predicted"])
+                results.official[group].append(result)
+        if judgement := outcomes.get(JUDGE):
+            _take_judgement(results, record, extraction, judgement)
+        if labelling := outcomes.get(LABEL):
+            _take_labelling(results, record, labelling)
+    unjudged = [story for story in stories if EXTRACT in story[1] and JUDGE not in story[1]] if judging else []
+    for record, outcomes in unjudged:
+        lost = outcomes[EXTRACT].unreadable or outcomes[EXTRACT].without
+        rows = _unjudged_rows(record, {} if lost else outcomes[EXTRACT].repaired or {})
+        results.repaired[STAGE1].append(stage1_of(record, rows, mended=True, unreadable=lost or OPEN))
+    results.lacking = _lacking(entered, results, stories, judging)
+    return results
+
+
+def _take_labelling(results: Results, record: Record, outcome: Outcome) -> None:
+    answered = outcome.repaired is not None
+    why = outcome.unreadable if answered else outcome.without or OPEN
+    results.count_output(record, STAGE2, why, answered=answered)
+    labels = [None] * len(record.shown_rows) if outcome.repaired is None else outcome.repaired["predicted"]
+    results.repaired[STAGE2].append(stage2_of(record, labels, mended=True, unreadable=why))
+
+
+def _take_judgement(results: Results, record: Record, extraction: Outcome | None, judgement: Outcome) -> None:
+    lost = extraction.unreadable or extraction.without if extraction else ""
+    extracted: SuiteData = extraction.repaired or {} if extraction and not lost else {}
+    if lost:
+        rows, why = _unjudged_rows(record, {}), lost
+    elif extraction and record.shown_rows and not extracted.get("rows"):
+        rows, why = (
+            {"pred": [], "gold": [0] * len(record.shown_rows)},
+            "",
+        )  # an empty table, whatever a judge makes of it
+    else:
+        rows = judgement.repaired or _unjudged_rows(record, extracted)
+        why = _judge_s(results, record, judgement)
+    results.repaired[STAGE1].append(stage1_of(record, rows, mended=True, unreadable=why))
+
+
+def _judge_s(results: Results, record: Record, judgement: Outcome) -> str:
+    """Return the reason why an extraction that can be used has no judgement: the judge's doing, not the model's."""
+    answered = judgement.repaired is not None
+    why = judgement.unreadable if answered else judgement.without or OPEN
+    if why and record.shown_rows:
+        why = JUDGE_S.get(why, why) if answered else f"{OF_JUDGE}{why}"
+        results.without[STAGE1]["judgements"][why] += 1
+    return why
+
+
+def _unjudged_rows(record: Record, extracted: SuiteData) -> SuiteData:
+    """Return an extraction that nobody judged as a kept judgement."""
+    return {**extracted, "pred": [None] * extracted.get("rows", 0), "gold": [None] * len(record.shown_rows)}
+
+
+def _lacking(entered: Entered, results: Results, stories: Stories, judging: bool) -> dict[str, str]:
+    """Return the reason of the first story of each metric group that keeps it from official figures."""
+    lacking: dict[str, str] = {}
+    for group, step in _SCORED.items():
+        asked = (
+            story
+            for story in stories
+            if step in story[1] or (group == STAGE1 and judging and {EXTRACT, LABEL} & story[1].keys())
+        )
+        reasons = (_why_not_official(entered, record, group, outcomes) for record, outcomes in asked)
+        if why := next(filter(None, reasons), ""):
+            lacking[group] = why
+        if not results.repaired[group]:
+            first = JUDGE if EXTRACT in entered.steps and JUDGE not in entered.steps else EXTRACT
+            lacking[group] = f"No story has an answer for {LABEL if group == STAGE2 else first}."
+    return lacking
+
+
+def _why_not_official(entered: Entered, record: Record, group: str, outcomes: Mapping[str, Outcome]) -> str:
+    """Return the reason why a story has no official figures, "" if it has them."""
+    if none := no_official_parse(record.scheme):
+        return none
+    if entered.settings.answer_format == "structured":
+        return STRUCTURED
+    if not (outcome := outcomes.get(_SCORED[group])):
+        return why_none(record.story_id, group, (), {})
+    answered = {EXTRACT} if EXTRACT in outcomes and not outcomes[EXTRACT].without else set()
+    answered |= {outcome.step} if outcome.repaired is not None else set()
+    return why_none(record.story_id, group, answered, (outcome.official or {}).get("aborted", {}))
+
+
+# --- figures
+# ----------------------------------------------------------------------------------------------------------------
 
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
-    """Both metric groups of one model; of one that was asked several times, the mean over repetitions."""
-    seed = entered.settings.seed
-    return {
-        group: metrics and _with_answers(metrics, group, entered) for group, metrics in _measured(entered, seed).items()
-    }
-
-
-def _measured(entered: Entered, seed: int) -> dict[str, Measured | None]:
-    turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
+    """Return both metric groups of one model; of one that was asked several times, the mean over repetitions."""
+    seed, turns = entered.settings.seed, _repetitions(entered)
     if len(turns) < 2:
-        return _with_levels(measured(results_of(entered), seed), entered)
-    each = [measured(results_of(_turn(entered, turn)), seed) for turn in turns]
-    by_group = {group: [metrics for repetition in each if (metrics := repetition[group])] for group in METRICS.values()}
-    scheme = scheme_of(entered.resources.schema)
-    result = {
-        group: over_repetitions(repetitions, scheme.group(group), seed) if repetitions else None
-        for group, repetitions in by_group.items()
-    }
-    return _with_levels(result, entered)
+        by_group = measured(results_of(entered), seed)
+    else:
+        each = [measured(results_of(_turn(entered, turn)), seed) for turn in turns]
+        scheme = scheme_of(entered.resources.schema)
+        by_group = {}
+        for group in (STAGE1, STAGE2):
+            repetitions = [result for repetition in each if (result := repetition[group])]
+            by_group[group] = over_repetitions(repetitions, scheme.group(group), seed) if repetitions else None
+    by_group[STAGE2] = _with_levels(by_group[STAGE2], entered)
+    return {group: result and _with_answers(result, group, entered) for group, result in by_group.items()}
 
 
-def _with_levels(result: dict[str, Measured | None], entered: Entered) -> dict[str, Measured | None]:
-    """Return the result with what labels come to that no model chose, over the stories that have a gold label."""
-    labelling, scheme = result[STAGE2], scheme_of(entered.resources.schema)
-    if labelling is None or (columns := labelling.by_sample.repaired) is None:
-        return result
-    there = {
-        number
-        for number, value in zip(columns.stories, columns.values[ALL_DIMENSIONS], strict=True)
-        if value is not None
-    }
-    samples = [sample for sample in entered.samples if sample.number in there]
-    levels = Levels(partial(by_chance, scheme), lambda sample: by_majority(scheme, sample, entered.resources))
-    return result | {STAGE2: replace(labelling, metrics=with_levels(labelling.metrics, samples, levels))}
-
-
-def _with_answers(measured: Measured, group: str, entered: Entered) -> Measured:
-    """Return what a group came to with what the tables of each story say, in every repetition."""
-    columns = measured.by_sample.repaired
-    if columns is None:
-        return measured
-    samples = {sample.number: sample for sample in entered.samples}
-    turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
-    answers = [[statement_of(entered, group, samples[number], turn) for turn in turns] for number in columns.stories]
-    return with_answers(measured, answers, [samples[number].cluster for number in columns.stories])
+def _repetitions(entered: Entered) -> list[int]:
+    return sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
 
 
 def _turn(entered: Entered, turn: int) -> Entered:
-    """One repetition alone."""
+    """Return one repetition."""
     outcomes = {
         key: [outcome for outcome in listed if outcome.repetition == turn] for key, listed in entered.outcomes.items()
     }
     return replace(entered, outcomes=outcomes)
 
 
+def _with_levels(labelling: Measured | None, entered: Entered) -> Measured | None:
+    """Return labelling with its chance and majority levels over the stories that have a gold label."""
+    if labelling is None or (columns := labelling.by_sample.repaired) is None:
+        return labelling
+    scheme = scheme_of(entered.resources.schema)
+    values = zip(columns.stories, columns.values[ALL_DIMENSIONS], strict=True)
+    defined = {number for number, value in values if value is not None}
+    samples = [sample for sample in entered.samples if sample.number in defined]
+    levels = Levels(partial(by_chance, scheme), lambda sample: by_majority(scheme, sample, entered.resources))
+    return replace(labelling, metrics=with_levels(labelling.metrics, samples, levels))
+
+
+def _with_answers(result: Measured, group: str, entered: Entered) -> Measured:
+    """Return a metric group with the statements of every repetition about each story."""
+    columns = result.by_sample.repaired
+    if columns is None:
+        return result
+    samples = {sample.number: sample for sample in entered.samples}
+    turns = [
+        {
+            key: {outcome.step: outcome for outcome in outcomes}
+            for key, outcomes in _turn(entered, turn).outcomes.items()
+        }
+        for turn in _repetitions(entered)
+    ]
+    statements = [
+        [_statement_of(group, samples[number], outcomes.get(samples[number].key, {})) for outcomes in turns]
+        for number in columns.stories
+    ]
+    return with_answers(result, statements, [samples[number].cluster for number in columns.stories])
+
+
 def measured(results: Results, seed: int) -> dict[str, Measured | None]:
-    """Figures and figures by story of each metric group, None where it was not asked for."""
-    by_group = {STAGE1: _stage1(results, seed), STAGE2: _stage2(results, seed)}
-    return {
-        group: result and _without_official(result, results.lacking[group]) if group in results.lacking else result
-        for group, result in by_group.items()
-    }
+    """Return the figures of each metric group, None for one that was not asked for."""
+    return {group: _group_measured(results, group, seed) if results.repaired[group] else None for group in _RULES}
 
 
-def _without_official(result: Measured, why: str) -> Measured:
-    metrics = result.metrics
-    parses = replace(metrics.parses, official=None)
-    analyses = {**metrics.analyses, "official": None}
-    return replace(result, metrics=replace(metrics, parses=parses, reason=why, analyses=analyses))
+def _group_measured(results: Results, group: str, seed: int) -> Measured:
+    official, repaired, why = results.official[group], results.repaired[group], results.lacking.get(group, "")
+    result = figures_of(official, repaired, results.scheme, group, seed)
+    analyses = _analyses(results, group, seed)
+    metrics = replace(result.metrics, analyses=analyses)
+    if why:
+        parses = replace(metrics.parses, official=None)
+        metrics = replace(metrics, parses=parses, reason=why, analyses={**analyses, "official": None})
+    return replace(result, metrics=metrics)
 
 
-def _stage1(results: Results, seed: int) -> Measured | None:
-    if not results.repaired1:
-        return None
-    official, repaired = results.official1, results.repaired1
-    skipped = sum(sum(result.unjudged) for result in repaired)
-    without = results.without[EXTRACT], results.without[JUDGE], Counter({SKIPPED: skipped} if skipped else {})
-    seen = _seen(official, repaired, partial(stage1_analyses, seed=seed), results.extractions, without, seed)
-    metrics = stage1_metrics(official) if official else None
-    return _both(official, metrics, stage1_report(repaired, seed=seed), seen, results.scheme.group(STAGE1))
+def figures_of(official: Sequence[Any], repaired: Sequence[Any], scheme: Scheme, group: str, seed: int) -> Measured:
+    """Return the figures of a metric group without analyses."""
+    metrics, report, _ = _RULES[group]
+    averages = metrics(official) if official else None
+    categories = [result.category for result in official]
+    return with_columns(averages, categories, report(repaired, seed=seed), scheme.group(group))
 
 
-def _stage2(results: Results, seed: int) -> Measured | None:
-    if not results.repaired2:
-        return None
-    official, repaired = results.official2, results.repaired2
-    seen = _seen(
-        official, repaired, partial(stage2_analyses, seed=seed), results.labellings, (results.without[LABEL],), seed
-    )
-    averages = stage2_metrics(official) if official else None
-    return _both(official, averages, stage2_report(repaired, seed=seed), seen, results.scheme.group(STAGE2))
+def _analyses(results: Results, group: str, seed: int) -> Analyses:
+    """Return the analyses by parse. Official ones exist only if every story has an answer, like official figures."""
+    official, repaired = results.official[group], results.repaired[group]
+    without: dict[str, Mapping[str, int]] = dict(results.without[group])
+    if group == STAGE1:
+        skipped = sum(sum(result.unjudged) for result in repaired)
+        without["rows"] = {SKIPPED: skipped} if skipped else {}
+    without = {name: dict(sorted(reasons.items())) for name, reasons in without.items()}
+    analyse = once(partial(_RULES[group][2], seed=seed))
 
+    def analysis(read: Sequence[Any], outputs: Sequence[str | None]) -> Analysis:
+        found = {**analyse(read), "outputs": outputs_analysis(outputs, without, seed=seed)}
+        return Analysis(finding=Found(found))
 
-def _seen(
-    official: Sequence[R],
-    repaired: Sequence[R],
-    analyse: Callable[[Sequence[R]], Stage1Analyses | Stage2Analyses],
-    outputs: Sequence[str | None],
-    without: Sequence[Counter[str]],
-    seed: int,
-) -> Analyses:
-    """The analyses by parse; official ones only where every story has an answer, as its figures. What reads alike in
-    both is analysed once."""
-    names = ("calls", "judgements", "rows")[: len(without)]
-    others = {name: dict(sorted(reasons.items())) for name, reasons in zip(names, without, strict=True)}
-    analyse_once = once(analyse)
-
-    def analysis(results: Sequence[R], outputs: Sequence[str | None]) -> Analysis:
-        made = replace(analyse_once(results), outputs=outputs_analysis(outputs, others, seed=seed))
-        return Analysis(finding=made)
-
-    analysed: dict[str, Analysis | None] = {"repaired": analysis(repaired, outputs), "official": None}
-    if official and len(official) == len(repaired):  # as the figures, only where no story lacks one
+    analyses: dict[str, Analysis | None] = {"repaired": analysis(repaired, results.outputs[group]), "official": None}
+    if official and len(official) == len(repaired):
         pairs = zip(official, repaired, strict=True)
-        nothing = [why_uncounted(result) for result, other in pairs if other.unreadable != NO_GOLD]
-        analysed["official"] = analysis(official, nothing)
-    return analysed
-
-
-def _both(
-    official: Sequence[Stage1Result | Stage2Result],
-    averages: StoryAverages | None,
-    mended: StoryReport,
-    analyses: Analyses,
-    group: str,
-) -> Measured:
-    result = with_columns(averages, [result.category for result in official], mended, group)
-    return replace(result, metrics=replace(result.metrics, analyses=analyses))
-
-
-def own_metrics(
-    official: Sequence[Stage2Result], repaired: Sequence[Stage2Result], seed: int
-) -> tuple[BothParses, BySample]:
-    """Return (figures by parse, figures by story) of labels."""
-    averages = stage2_metrics(official) if official else None
-    group = repaired[0].scheme.group(STAGE2)
-    result = _both(official, averages, stage2_report(repaired, seed=seed), {}, group)
-    return result.metrics.parses, result.by_sample
+        outputs = [why_uncounted(result) for result, other in pairs if other.unreadable != NO_GOLD]
+        analyses["official"] = analysis(official, outputs)
+    return analyses
 
 
 def scores(entered: Entered) -> Json:
-    """Return {official, repaired} in the form of score_outputs; a metric group without figures is None, with its
-    sentence in the parse's `reason`. Of one that was asked several times, figures alone, without stories."""
-    if any(outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes):
-        parses = {group: result and result.metrics.parses.as_json() for group, result in measure(entered).items()}
+    """Return {official, repaired} in the form of `score_outputs`; a metric group without figures is None, with its
+    reason in the parse's `reason`. Several repetitions have figures without stories."""
+    if any(_repetitions(entered)):
+        parses = {
+            group: result and result.metrics.parses.reported().as_json() for group, result in measure(entered).items()
+        }
         return {name: {group: rows and rows[name] for group, rows in parses.items()} for name in PARSES}
-    return _scores(results_of(entered), entered.settings.seed).as_json()
-
-
-def _scores(results: Results, seed: int) -> ParsedScores:
+    results, seed = results_of(entered), entered.settings.seed
     official = {
-        STAGE1: None if STAGE1 in results.lacking else stage1_metrics(results.official1),
-        STAGE2: None if STAGE2 in results.lacking else stage2_metrics(results.official2),
+        group: None if group in results.lacking else metrics(results.official[group])
+        for group, (metrics, _, _) in _RULES.items()
     }
     repaired = {
-        STAGE1: stage1_report(results.repaired1, seed=seed) if results.repaired1 else None,
-        STAGE2: stage2_report(results.repaired2, seed=seed) if results.repaired2 else None,
+        group: report(results.repaired[group], seed=seed) if results.repaired[group] else None
+        for group, (_, report, _) in _RULES.items()
     }
-    unasked = {group: results.lacking[group] for group, report in repaired.items() if report is None}
-    return ParsedScores(GroupScores(official, results.lacking), GroupScores(repaired, unasked))
+    unasked = {group: results.lacking[group] for group, figures in repaired.items() if figures is None}
+    return ParsedScores(GroupScores(official, results.lacking), GroupScores(repaired, unasked)).as_json()

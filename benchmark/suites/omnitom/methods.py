@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
 from benchmark.suites.omnitom.judgements import EXACT, NOTHING, Judging
 from benchmark.suites.omnitom.labels import Scheme
-from benchmark.suites.omnitom.measure import no_official_parse
+from benchmark.suites.omnitom.official import no_official_parse
 from benchmark.suites.omnitom.steps import STEPS, STRUCTURED
 from benchmark.suites.reports import ASKING, UNCERTAINTY, Reported, Sections
 from benchmark.suites.settings import Settings

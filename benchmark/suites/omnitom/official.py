@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from benchmark.domain.averaging import StoryAverages
 from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2, Record
-from benchmark.suites.omnitom.labels import canonical
+from benchmark.suites.omnitom.labels import Scheme, canonical
 from benchmark.suites.omnitom.parsing.official import (
     ExtractionRow,
     JudgedRow,
@@ -34,12 +34,24 @@ from benchmark.suites.omnitom.results import (
     stage1_metrics,
     stage2_metrics,
 )
+from core.messages import Sentence
 from judge.domain.text import key, normalise_space
 
 T = TypeVar("T")
 
 STEPS = (EXTRACT, LABEL, JUDGE)
 STRUCTURED = "Structured output has no official parse: the released code cannot read it."
+
+
+def no_official_parse(scheme: Scheme) -> str:
+    """Return the reason why official scoring cannot read answers about gold of this scheme, "" for OmniToM's own."""
+    if scheme.official:
+        return ""
+    return Sentence(
+        "Gold labelled by {schema} has no official parse: the released code knows OmniToM's own dimensions alone.",
+        schema=scheme.schema.reference,
+    )
+
 
 Texts = Mapping[int, Mapping[str, str]]
 """The raw answer of each story by step: {story_id: {"extract"?, "label"?, "judge"?}}."""

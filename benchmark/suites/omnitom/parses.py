@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
 from benchmark.suites.omnitom import official, repaired
-from benchmark.suites.omnitom.data import EXTRACT, LABEL, GoldRow, Record
+from benchmark.suites.omnitom.data import EXTRACT, LABEL, Record
 from benchmark.suites.omnitom.judgements import FIRST, Judging, Sides, detail_of, judged, pass_verdicts, released_text
 from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME, Labels, Scheme
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.parsing.values import ignores_schema
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result, order_bucket, role_of
-from benchmark.suites.questions import Parsed
+from benchmark.suites.questions import Parsed, SuiteData
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT
-from core.plain import Json, plain, read_as
+from core.plain import Json
 from core.statistics import harmonic
 from judge.domain.calibration.tables import share
 
@@ -75,45 +72,16 @@ def parse_stage1_rows(extraction: str, *, structured: bool = False, scheme: Sche
     which kinds."""
     rows = parse_extraction(extraction, structured=structured, scheme=scheme)
     orders, roles = [order_bucket(row.order) for row in rows], [role_of(row.actor) for row in rows]
-    kept = plain(ExtractedRows(rows=len(rows), orders=orders, roles=roles))
+    kept = {"rows": len(rows), "orders": orders, "roles": roles}
     unreadable = "" if rows else repaired.why_unreadable(extraction, structured=structured, scheme=scheme)
     return Parsed(None, kept, None, None, unreadable, empty=not rows)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtractedRows:
-    """What is kept of an extraction: how many rows it has, and of which orders and roles."""
-
-    rows: int = 0
-    orders: Sequence[str] = ()
-    roles: Sequence[str] = ()
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> ExtractedRows:
-        return read_as(cls, kept)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedRows:
-    """What is kept of a judgement: counts of both tables, None where the judge left a row out; of the predicted rows
-    the kinds too, which only the extraction tells."""
-
-    pred: Sequence[int | None]
-    gold: Sequence[int | None]
-    orders: Sequence[str] = ()
-    roles: Sequence[str] = ()
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> JudgedRows:
-        return read_as(cls, kept)
-
-
 def _stage1(result: Stage1Result) -> Json:
-    rows = JudgedRows(
-        pred=result.pred_counts, gold=result.gold_counts, orders=result.pred_orders, roles=result.pred_roles
-    )
-    kept: Json = plain(rows)
-    return kept
+    """Return what is kept of a judgement: counts of both tables, None for a row that the judge left out, and the kinds
+    of the predicted rows, which only the extraction has."""
+    counts = {"pred": list(result.pred_counts), "gold": list(result.gold_counts)}
+    return {**counts, "orders": list(result.pred_orders), "roles": list(result.pred_roles)}
 
 
 def parse_stage2(record: Record, answer: str, *, structured: bool = False) -> Parsed:
@@ -151,36 +119,33 @@ def _accuracy(result: Stage2Result) -> float:
     return share(right, len(result.gold) * len(DIMENSIONS))
 
 
-def stage1_of(record: Record, judged_rows: JudgedRows, *, mended: bool, unreadable: str = "") -> Stage1Result:
-    """The result again that `parse_stage1` put down as its `repaired` (`mended`) or `official` part."""
-    gold, roles = _gold(record.rows, mended, record.scheme)
+def stage1_of(record: Record, kept: SuiteData, *, mended: bool = False, unreadable: str = "") -> Stage1Result:
+    """Return the result again that `parse_stage1` kept as its repaired (`mended`) or official part."""
+    gold, roles = _gold(record, mended)
     return Stage1Result(
         record.story_id,
         record.category,
-        tuple(judged_rows.pred),
-        tuple(judged_rows.gold),
-        tuple(map(record.scheme.order_of, gold)),
-        unreadable if mended else "",
-        tuple(judged_rows.orders),
-        roles,
-        tuple(judged_rows.roles),
+        pred_counts=tuple(kept["pred"]),
+        gold_counts=tuple(kept["gold"]),
+        gold_orders=tuple(map(record.scheme.order_of, gold)),
+        unreadable=unreadable,
+        pred_orders=tuple(kept.get("orders", ())),
+        gold_roles=roles,
+        pred_roles=tuple(kept.get("roles", ())),
     )
 
 
 def stage2_of(
-    record: Record, labels: Sequence[Sequence[str] | None], *, mended: bool, unreadable: str = ""
+    record: Record, labels: Sequence[Sequence[str] | None], *, mended: bool = False, unreadable: str = ""
 ) -> Stage2Result:
-    """Return the result again whose labels `parse_stage2` put down as `predicted`."""
-    gold, roles = _gold(record.rows, mended, record.scheme)
+    """Return the result again whose labels `parse_stage2` kept as `predicted`."""
+    gold, roles = _gold(record, mended)
     predicted = tuple(None if row is None else tuple(row) for row in labels)
-    return Stage2Result(
-        record.story_id, record.category, gold, predicted, unreadable if mended else "", roles, record.scheme
-    )
+    return Stage2Result(record.story_id, record.category, gold, predicted, unreadable, roles, record.scheme)
 
 
-@lru_cache(4096)
-def _gold(rows: tuple[GoldRow, ...], mended: bool, scheme: Scheme) -> tuple[tuple[Labels, ...], tuple[str, ...]]:
-    """Return (labels, roles) of the gold rows of a parse: the same for every model of a run."""
-    counted = [row for row in rows if row.is_shown] if mended else rows
-    labels = tuple(repaired.repaired_labels(row.labels, scheme) if mended else row.labels for row in counted)
-    return labels, tuple(role_of(row.actor) for row in counted)
+def _gold(record: Record, mended: bool) -> tuple[tuple[Labels, ...], tuple[str, ...]]:
+    """Return (labels, roles) of the gold rows of a parse."""
+    rows = record.shown_rows if mended else record.rows
+    labels = tuple(repaired.repaired_labels(row.labels, record.scheme) if mended else row.labels for row in rows)
+    return labels, tuple(role_of(row.actor) for row in rows)

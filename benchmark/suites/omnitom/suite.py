@@ -143,9 +143,19 @@ def _of_schema(scheme: Scheme) -> Suite:
         settings=tuple(
             replace(setting, default=prompting.names[-1]) if setting is PROMPT_SET else setting for setting in SETTINGS
         ),
-        asking=replace(SUITE.asking, prompting=prompting),
-        items=replace(SUITE.items, rows=rows_by(scheme)),
-        judge=replace(judge_of(scheme), sees=judge_sees),
+        prompting=prompting,
+        methods=keys.of_methods(partial(methods, scheme)),
+        tables=keys.of_outputs(partial(tables, scheme)),
+        pictures=keys.of_outputs(partial(pictures, scheme)),
+        published=(),
+        sections=sections_of(keys.renamed),
+        explorer=replace(explorer, choices=keys.chosen(explorer.choices)),
+        rows=rows_by(scheme),
+        judge=judge_of(scheme),
+        score=None,
+        parsers={},
+        exchange=None,
+        options=(),
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from benchmark.domain.averaging import averages
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.omnitom.analyses import (
-    Stage2Analyses,
+    Found,
     outputs_analysis,
     read_labels,
     stage1_analyses,
@@ -106,7 +106,7 @@ def test_an_interval_resamples_whole_stories():
 def test_the_seed_decides_the_intervals():
     stories = [Stage1Result(at, "A", (), (at % 2, 1), ("1", "1")) for at in range(9)]
     analysed = [stage1_analyses(stories, seed=seed, resamples=50) for seed in (1, 1, 2)]
-    ends = [analyses.kinds["1"]["recall"].interval for analyses in analysed]
+    ends = [analyses["kinds"]["1"]["recall"].interval for analyses in analysed]
     assert ends[0] == ends[1] != ends[2]
 
 
@@ -154,7 +154,7 @@ def test_outputs_by_hand():
     assert found["share"]["value"] == 0.25 and found["share"]["n"] == 4
     assert found["unreadable"] == 1 and found["reasons"] == {"no readable row": 1}
     assert found["without"] == {"calls": {"the call failed": 1}}
-    assert outputs_analysis([None], {}).share == BoundedEstimate(None, 0, None, reason="no answer")
+    assert outputs_analysis([None], {})["share"] == BoundedEstimate(None, 0, None, reason="no answer")
 
 
 def test_rows_meant_are_the_rows_counted():
@@ -182,14 +182,14 @@ def test_rows_meant_are_the_rows_counted():
 def test_each_parse_has_the_analyses_of_its_own_results():
     read = [replace(result, unreadable="") for result in STAGE2]
     for official, repaired in ((read, STAGE2), (STAGE2[:3], STAGE2[:3])):
-        results = Results("m", "model", OMNITOM_SCHEME, official2=official, repaired2=repaired)
+        results = Results(OMNITOM_SCHEME, {"stage2": official}, {"stage1": [], "stage2": repaired})
         analyses = measured(results, seed=1)["stage2"].metrics.analyses
         for parse, of in (("official", official), ("repaired", repaired)):
-            finding = analyses[parse].finding
-            assert replace(stage2_analyses(of), outputs=finding.outputs) == finding
+            parts = analyses[parse].finding.parts
+            assert {**stage2_analyses(of), "outputs": parts["outputs"]} == parts
             kept = analyses[parse].as_json()
             assert list(kept) == ["kinds", "confusion", "labels", "outputs"]
-            assert plain(Stage2Analyses.from_json(kept)) == kept
+            assert Found.from_json(kept).parts == parts and plain(Found.from_json(kept)) == kept
     assert plain(stage2_analyses(read))["kinds"] != plain(stage2_analyses(STAGE2))["kinds"]
 
 

@@ -62,19 +62,18 @@ def made(n: int) -> dict:
     models = names(n)
     spread = lambda keys: {key: metric(float(rng.uniform(0.1, 0.95))) for key in keys}  # noqa: E731
     order = [ModelRow(model, spread(("0", "1", "2+"))) for model in models]
-    table = lambda dimension: {  # noqa: E731
-        gold: {said: int(rng.integers(9, 4000)) for said in (*SCHEMA[dimension].values, "missing", "illegal")}
-        for gold in SCHEMA[dimension].values
-    }
+    values = SCHEMA["content_type"].values
+    said = (*values, "missing", "illegal")
+    table = {"gold": values, "said": said, "rows": [[int(rng.integers(9, 4000)) for _ in said] for _ in values]}
     counted = {
-        name: {
-            label: omnitom_plots.LabelCounts(
-                gold=int(rng.integers(1, 900)),
-                predicted=int(rng.integers(1, 900)),
-                gold_interval=[0.1, 0.2],
-                interval=[0.05, 0.3],
-            )
-            for label in SCHEMA[name].values
+        SCHEMA[name].name: {
+            "labels": (values := SCHEMA[name].values),
+            "gold": [int(rng.integers(1, 900)) for _ in values],
+            "predicted": [int(rng.integers(1, 900)) for _ in values],
+            "gold_ends": [[0.1, 0.2]] * len(values),
+            "ends": [[0.05, 0.3]] * len(values),
+            "reasons": [""] * len(values),
+            "gold_reasons": [""] * len(values),
         }
         for name in DIMENSIONS
     }
@@ -84,14 +83,9 @@ def made(n: int) -> dict:
         for a in range(len(models))
     ]
     volume = [
-        omnitom_plots.VolumeRow(
-            model=model, predicted_per_story=float(rng.uniform(5, 40)), **spread(("precision", "recall", "f1"))
-        )
-        for model in models
+        ModelRow(model, spread(("precision", "recall", "f1")), overall=float(rng.uniform(5, 40))) for model in models
     ]
-    matches = {
-        model: {**{str(at): int(rng.integers(0, 9000)) for at in range(4)}, "4+": 3, "total": 1} for model in models
-    }
+    matches = {model: {**{str(at): int(rng.integers(0, 9000)) for at in range(4)}, "4+": 3} for model in models}
     return {
         "leaderboard": (plots.leaderboard, ([*leaderboard], {"score": "Stage 1 F1"})),
         "pairs": (plots.pair_matrix, (models, {"cells": apart, "score": "Stage 1 F1", "parse": "repaired"})),
@@ -114,7 +108,7 @@ def made(n: int) -> dict:
         "matches": (omnitom_plots.match_counts, (matches, {"parse": "repaired"})),
         "confusion": (
             omnitom_plots.confusion,
-            (table("content_type"), {"dimension": "content_type", "model": models[0], "parse": "official"}),
+            (table, {"dimension": "Content type", "model": models[0], "parse": "official"}),
         ),
         "volume": (omnitom_plots.volume, (volume, {"parse": "official"})),
         "method_parts": (
@@ -305,12 +299,11 @@ def test_an_interval_reaches_from_its_lower_to_its_upper_end():
 
 
 def test_a_confusion_matrix_prints_counts_and_hides_what_was_never_said():
-    table = {
-        gold: {"Explicit": 3 if gold == "Explicit" else 1, "Implicit": 1200, "missing": 0, "illegal": 0}
-        for gold in ("Explicit", "Implicit")
-    }
+    rows = [[3, 1200, 0, 0], [1, 1200, 0, 0]]
+    gold = ["Explicit", "Implicit"]
+    table = {"gold": gold, "said": [*gold, "missing", "illegal"], "rows": rows}
     root = ElementTree.fromstring(
-        omnitom_plots.confusion(table, dimension="representation", model="m", parse="official").draw()
+        omnitom_plots.confusion(table, dimension="Representation", model="m", parse="official").draw()
     )
     shown = [one.text for one in texts(root)]
     assert shown.count("1,200") == 2 and {"3", "1"} <= set(shown)
@@ -348,18 +341,17 @@ def test_the_mean_of_two_models_is_that_of_the_stories_that_are_drawn():
 
 @pytest.mark.parametrize("form", ["svg", "pdf", "png"])
 def test_no_data_says_so(form):
-    no_rows = omnitom_plots.VolumeRow(model="m", predicted_per_story=None)
+    no_label = {"labels": ["0"], "gold": [0], "predicted": [0]}
+    no_row = {"gold": ["0"], "said": ["0"], "rows": [[0]]}
     for data in (
         plots.leaderboard([], score="F1").draw(format=form),
         omnitom_plots.f1_by_category([], parse="official").draw(format=form),
         omnitom_plots.by_kind({}, by="role", score="Extraction", parse="official").draw(format=form),
         omnitom_plots.accuracy_by_dimension([], parse="official").draw(format=form),
-        omnitom_plots.label_distribution(
-            {"order": {"0": omnitom_plots.LabelCounts(gold=0, predicted=0)}}, model="m", parse="repaired"
-        ).draw(format=form),
-        omnitom_plots.match_counts({"m": {"0": 0, "total": 0}}, parse="official").draw(format=form),
-        omnitom_plots.confusion({"0": {"0": 0}}, dimension="order", model="m", parse="official").draw(format=form),
-        omnitom_plots.volume([no_rows], parse="official").draw(format=form),
+        omnitom_plots.label_distribution({"Order": no_label}, model="m", parse="repaired").draw(format=form),
+        omnitom_plots.match_counts({"m": {"0": 0}}, parse="official").draw(format=form),
+        omnitom_plots.confusion(no_row, dimension="Order", model="m", parse="official").draw(format=form),
+        omnitom_plots.volume([ModelRow("m", {})], parse="official").draw(format=form),
         plots.two_models([(None, 1.0)], first="a", second="b", score="F1").draw(format=form),
     ):
         if form == "svg":
