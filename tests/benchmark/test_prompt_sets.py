@@ -15,7 +15,7 @@ from benchmark.suites.omnitom.data import read_records
 from benchmark.suites.omnitom.official import STEPS
 from benchmark.suites.omnitom.parsing.official import gold_csv, predictions_csv
 from benchmark.suites.omnitom.prompting.examples import examples_for
-from benchmark.suites.omnitom.prompting.requests import REQUESTS
+from benchmark.suites.omnitom.prompting.requests import Asking
 from benchmark.suites.omnitom.prompting.sets import LEVELS, built_in, load_prompt_set
 from benchmark.suites.prompt_sets import BadPromptSet
 from tests.benchmark.settled import make_endpoint, published, started, work_off, written
@@ -151,8 +151,9 @@ def sample():
 
 def asked(step: str, record, *, level: int = 3, **more):
     """A request about a record; the judge is given its gold rows as predictions."""
-    own = {"label": {"rows": record.rows}, "judge": {"predictions": told(record), "gold": record.rows}}.get(step, {})
-    return REQUESTS[step](story=record.story, category=record.category, level=level, **own, **more)
+    own = {"rows": record.rows, "predictions": told(record)}
+    given = {"story": record.story, "category": record.category, "level": level}
+    return Asking(step=step, **given, **own, **more).request()
 
 
 def told(record) -> list[tuple[str, str]]:
@@ -208,7 +209,8 @@ def test_a_set_of_ones_own(sample):
 
 
 def test_whether_a_prompt_has_a_place_for_examples():
-    assert [built_in().has_place("judge", level, "examples") for level in LEVELS] == [False, False, False, True]
+    templates = [built_in().template("judge", level) for level in LEVELS]
+    assert ["examples" in template.placeholders for template in templates] == [False, False, False, True]
 
 
 def test_a_set_without_a_format_has_the_built_in_one_for_structured_output(sample):

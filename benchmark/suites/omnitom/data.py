@@ -192,6 +192,11 @@ def gold_extraction_table(record: Record) -> str:
     return _piped([header, *((row.actor, row.belief, row.order)[: len(header)] for row in record.rows)])
 
 
+def gold_extraction_rows(rows: Iterable[GoldRow], scheme: Scheme) -> list[dict[str, str]]:
+    """Return the rows of a perfect extraction in structured output."""
+    return [{"actor": row.actor, "belief": row.belief} | ({ORDER: row.order} if scheme.ordered else {}) for row in rows]
+
+
 def gold_label_table(record: Record) -> str:
     """Return what a perfect labelling looks like: the official mock model's answer, of every gold row."""
     return _piped([label_header(record.scheme), *((row.actor, row.belief, *row.labels) for row in record.rows)])

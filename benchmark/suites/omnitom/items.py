@@ -31,7 +31,7 @@ from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extr
 from benchmark.suites.omnitom.parsing.official import ExtractionRow, extraction_rows
 from benchmark.suites.omnitom.parsing.values import repaired, row_key
 from benchmark.suites.omnitom.results import ACTORS, KINDS, Stage1Result, Stage2Result
-from benchmark.suites.omnitom.steps import STRUCTURED, judged_texts, judging_of
+from benchmark.suites.omnitom.steps import STRUCTURED, judging_of
 from benchmark.suites.questions import PARSES, ItemContext, ItemView, Sample
 from core.messages import Sentence, gettext_noop
 from core.statistics import ratios
@@ -172,11 +172,11 @@ def _extracted(rows: Iterable[PredictedRow | ExtractionRow], record: Record) -> 
 # -----------------------------------------------------------------------------------------------------------------
 def _follow_up(view: ItemView, record: Record) -> ItemContext:
     """The rows that were asked for and what the follow-up says of each."""
-    texts = judged_texts(view.question.answers)
+    texts = view.question.answers
     predicted = _read_rows(view, record)
     before, after = (
         judged_rows(record, given, judging_of(view.question))
-        for given in ({name: text for name, text in texts.items() if name != "follow_up"}, texts)
+        for given in ({name: text for name, text in texts.items() if name != FOLLOW_UP}, texts)
     )
     sides: tuple[Sequence[PredictedRow | GoldRow], ...] = (predicted, record.shown_rows)
     rows = [
@@ -200,7 +200,7 @@ def _judgement(view: ItemView, record: Record, structured: bool) -> ItemContext:
     predicted = _predicted_counts(extraction, official, mended, structured, record.scheme)
     how = judging_of(view.question)
     if how.by_id or not how.as_published or how.passes > 1:
-        sides = judged_rows(record, judged_texts(view.question.answers), how)
+        sides = judged_rows(record, view.question.answers, how)
         predicted = [(name, _annotated_rows(rows, sides[0], how)) for name, rows in predicted]
         noted_rows = iter(_annotated_rows([row for row in gold if row.is_shown], sides[1], how))
         gold = [next(noted_rows) if row.is_shown else row for row in gold]

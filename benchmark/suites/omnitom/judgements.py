@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmark.suites.omnitom.data import EXTRACT, JUDGE, GoldRow, Record
+from benchmark.suites.omnitom.data import EXTRACT, FOLLOW_UP, JUDGE, GoldRow, Record
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
 from benchmark.suites.omnitom.parsing.judgement import linked, parse_counts
 from benchmark.suites.omnitom.parsing.official import (
@@ -102,7 +102,7 @@ def judged(texts: Texts, predicted: Sequence[PredictedRow], gold: Sequence[GoldR
     `follow_up`, which fills the gaps of the first one."""
     rules = settled(_pairs(predicted), [(row.actor, row.belief) for row in gold], how.settle)
     passes = [pass_verdicts(texts.get(name, ""), predicted, gold, how, turn) for turn, name in enumerate(how.names)]
-    later = pass_verdicts(texts.get("follow_up", ""), predicted, gold, how)
+    later = pass_verdicts(texts.get(FOLLOW_UP, ""), predicted, gold, how)
     sides = []
     for side, rule in enumerate(rules):
         passes[0][side][:] = [

@@ -105,7 +105,7 @@ def labels_stated(sample: Sample, repaired: SuiteData) -> str:
     return statement_digest(repaired["predicted"])
 
 
-def _statement_of(group: str, sample: Sample, outcomes: Mapping[str, Outcome]) -> str | None:
+def statement_of(group: str, sample: Sample, outcomes: Mapping[str, Outcome]) -> str | None:
     """Return the statement of one repetition. Returns None without an answer, or if its judge gave no judgement."""
     answer = outcomes.get(EXTRACT if group == STAGE1 else LABEL)
     if answer and answer.unreadable:
@@ -313,7 +313,7 @@ def _with_answers(result: Measured, group: str, entered: Entered) -> Measured:
         for turn in _repetitions(entered)
     ]
     statements = [
-        [_statement_of(group, samples[number], outcomes.get(samples[number].key, {})) for outcomes in turns]
+        [statement_of(group, samples[number], outcomes.get(samples[number].key, {})) for outcomes in turns]
         for number in columns.stories
     ]
     return with_answers(result, statements, [samples[number].cluster for number in columns.stories])

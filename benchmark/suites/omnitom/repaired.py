@@ -20,16 +20,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from benchmark.domain.estimating import Report, ReportedStory, StoryReport, StoryScore, report
-from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2, GoldRow, Record
-from benchmark.suites.omnitom.judgements import AS_PUBLISHED, Judging, judged
+from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, report
+from benchmark.domain.matched_rows import METRICS
+from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2, Record
+from benchmark.suites.omnitom.judgements import AS_PUBLISHED, Judging, Sides, judged
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, ORDER, Labels, Scheme
-from benchmark.suites.omnitom.official import Texts
-from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction, parse_labels, says_nothing
+from benchmark.suites.omnitom.official import NEEDED, Texts
+from benchmark.suites.omnitom.parsing.extraction import parse_extraction, parse_labels, says_nothing
 from benchmark.suites.omnitom.parsing.judgement import Counts
 from benchmark.suites.omnitom.parsing.values import ignores_schema, repaired
 from benchmark.suites.omnitom.results import (
-    STAGE1_SHARES,
     GroupScores,
     Stage1Result,
     Stage2Result,
@@ -40,67 +40,55 @@ from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_ANSWER, NO_GOLD, N
 from core.statistics import RESAMPLES, harmonic
 
 
-def stage1_result(record: Record, texts: Mapping[str, str], how: Judging = AS_PUBLISHED) -> Stage1Result:
-    """The counts of the propositions that a person would read, on both sides."""
-    gold, structured = record.shown_rows, how.structured
-    predicted = parse_extraction(texts.get(EXTRACT, ""), structured=structured, scheme=record.scheme)
-    counts = judged_counts(texts, predicted, gold, how)
+def read_judgement(record: Record, texts: Mapping[str, str], how: Judging) -> tuple[Stage1Result, Sides]:
+    """Return the counts of the propositions that a person would read, on both sides, and the judgement of each row."""
+    gold, scheme = record.shown_rows, record.scheme
+    predicted = parse_extraction(texts.get(EXTRACT, ""), structured=how.structured, scheme=scheme)
+    sides = judged(texts, predicted, gold, how)
+    counts: tuple[Counts, Counts] = [row.count for row in sides[0]], [row.count for row in sides[1]]
+    unreadable = ""
     if not gold:
         unreadable = NO_GOLD
     elif EXTRACT not in texts:
         unreadable = NO_ANSWER
     elif not predicted:
-        unreadable = why_unreadable(texts[EXTRACT], structured=structured, scheme=record.scheme)
+        unreadable = why_unreadable(texts[EXTRACT], structured=how.structured, scheme=scheme)
         counts = counts if unreadable else ([], [0] * len(gold))
     elif set(counts[0] + counts[1]) == {None}:
         ignored = how.by_id and ignores_schema(texts.get(JUDGE, ""), "predictions", "gold")
         unreadable = JUDGE_NOT_STRUCTURED if ignored else NO_JUDGEMENT
-    else:
-        unreadable = ""
-    return Stage1Result(
+    result = Stage1Result(
         record.story_id,
         record.category,
         pred_counts=tuple(counts[0]),
         gold_counts=tuple(counts[1]),
-        gold_orders=tuple(gold_order(row, record.scheme) for row in gold),
+        gold_orders=tuple(repaired(ORDER, row.order, scheme) if scheme.ordered else "" for row in gold),
         unreadable=unreadable,
         pred_orders=tuple(order_bucket(row.order) for row in predicted),
         gold_roles=tuple(role_of(row.actor) for row in gold),
         pred_roles=tuple(role_of(row.actor) for row in predicted),
     )
+    return result, sides
 
 
-def gold_order(row: GoldRow, scheme: Scheme) -> str:
-    """Return the order of a gold row, empty by a scheme without orders."""
-    return repaired(ORDER, row.order, scheme) if scheme.ordered else ""
-
-
-def judged_counts(
-    texts: Mapping[str, str], predicted: Sequence[PredictedRow], gold: Sequence[GoldRow], how: Judging
-) -> tuple[Counts, Counts]:
-    """The counts of the judgement in `texts`, None of a row of which nothing is decided."""
-    sides = judged(texts, predicted, gold, how)
-    return [row.count for row in sides[0]], [row.count for row in sides[1]]
+def stage1_result(record: Record, texts: Mapping[str, str], how: Judging = AS_PUBLISHED) -> Stage1Result:
+    return read_judgement(record, texts, how)[0]
 
 
 def why_unreadable(text: str, *, structured: bool, scheme: Scheme = OMNITOM_SCHEME) -> str:
-    """Return why an extraction or a labelling without a row is unreadable, "" where it is a table that says nothing."""
+    """Return the reason why an answer without a row is unreadable, "" for a table that says nothing."""
     if structured and ignores_schema(text, "rows"):
         return NOT_STRUCTURED
     return "" if says_nothing(text, scheme) else UNREADABLE
 
 
 def stage2_result(record: Record, texts: Mapping[str, str], *, structured: bool = False) -> Stage2Result:
-    """The labels that a person would read for each gold proposition; gold labels are repaired in the same way."""
+    """Return the labels that a person would read for each gold proposition; gold labels are repaired in the same
+    way."""
     gold, scheme = record.shown_rows, record.scheme
     predicted = parse_labels(texts.get(LABEL, ""), gold, structured=structured, scheme=scheme)
-    if not gold:
-        unreadable = NO_GOLD
-    elif LABEL not in texts:
-        unreadable = NO_ANSWER
-    elif any(row is not None for row in predicted):
-        unreadable = ""
-    else:
+    unreadable = NO_GOLD if not gold else NO_ANSWER if LABEL not in texts else ""
+    if not unreadable and all(row is None for row in predicted):
         unreadable = why_unreadable(texts[LABEL], structured=structured, scheme=scheme)
     labels = tuple(repaired_labels(row.labels, scheme) for row in gold)
     roles = tuple(role_of(row.actor) for row in gold)
@@ -115,11 +103,11 @@ def stage1_score(result: Stage1Result) -> StoryScore:
     """Precision, recall and F1 of the rows that were judged, with the others as unmatched (worst) and as matched
     (best). An extraction that could not be read can have been anything, whatever was judged of it."""
     if not result.gold_counts:
-        undefined = dict.fromkeys(STAGE1_SHARES)
+        undefined = dict.fromkeys(METRICS)
         return StoryScore(result.category, undefined, undefined, None, result.unreadable)
     sides = (result.pred_counts, result.gold_counts)
     if result.unreadable:
-        worst, best = (dict.fromkeys(STAGE1_SHARES, share) for share in (0.0, 1.0))
+        worst, best = (dict.fromkeys(METRICS, share) for share in (0.0, 1.0))
         return StoryScore(result.category, worst, best, None, result.unreadable, result.unjudged)
     worst, best = (_stage1(*(_matched(side, unjudged) / max(1, len(side)) for side in sides)) for unjudged in (0, 1))
     return StoryScore(result.category, worst, best, _stage1(*_judged_shares(*sides)), "", result.unjudged)
@@ -153,76 +141,67 @@ def _as_many(matched: float, rows: int) -> float:
 
 
 def stage2_score(result: Stage2Result) -> StoryScore:
-    """Accuracy of each dimension over the cells whose gold label is legal, and their mean."""
-    cells, shares = result.right().values(), result.scheme.shares
+    """Return the accuracy of each dimension over the cells whose gold label is legal, and their mean."""
+    cells = result.right().values()
+
+    def shares(accuracies: Sequence[float | None]) -> dict[str, float | None]:
+        defined = [accuracy for accuracy in accuracies if accuracy is not None]
+        mean = sum(defined) / len(defined) if defined else None
+        return dict(zip(result.scheme.shares, [mean, *accuracies], strict=True))
+
     if not result.unreadable:
-        metrics = _stage2([sum(cell) / len(cell) if cell else None for cell in cells], shares)
+        metrics = shares([sum(cell) / len(cell) if cell else None for cell in cells])
         return StoryScore(result.category, metrics, metrics, metrics)
-    worst, best = (_stage2([value if cell else None for cell in cells], shares) for value in (0.0, 1.0))
+    worst, best = (shares([value if cell else None for cell in cells]) for value in (0.0, 1.0))
     return StoryScore(result.category, worst, best, None, result.unreadable)
-
-
-def _stage2(accuracies: Sequence[float | None], shares: Sequence[str]) -> dict[str, float | None]:
-    defined = [accuracy for accuracy in accuracies if accuracy is not None]
-    return dict(zip(shares, [sum(defined) / len(defined) if defined else None, *accuracies], strict=True))
 
 
 def score_repaired(
     records: Sequence[Record], texts: Texts, *, seed: int = 1, resamples: int = RESAMPLES
 ) -> GroupScores[StoryReport]:
-    """Return the figures of "stage1" and "stage2", with what is uncertain beside them; None with a reason of a group
-    for one of whose steps no story has an answer."""
+    """Return the figures of both metric groups with their uncertainty; None with a reason for a group for one of whose
+    steps no story has an answer."""
     rules = {"seed": seed, "resamples": resamples}
-    scores: dict[str, StoryReport | None] = {}
-    reasons: dict[str, str] = {}
     answered = {step for record in records for step in texts.get(record.story_id, ())}
-    for group, needed, reported in _PLAN:
+    reasons = {}
+    for group, needed in NEEDED.items():
         if lacking := [step for step in needed if step not in answered]:
-            scores[group], reasons[group] = None, f"No story has an answer for {lacking[0]}."
-        else:
-            scores[group] = reported(records, texts, **rules)
+            reasons[group] = f"No story has an answer for {lacking[0]}."
+    answers = [(record, texts.get(record.story_id, {})) for record in records]
+    scores: dict[str, StoryReport | None] = dict.fromkeys(NEEDED)
+    if STAGE1 not in reasons:
+        scores[STAGE1] = stage1_report([stage1_result(*answer) for answer in answers], **rules)
+    if STAGE2 not in reasons:
+        scores[STAGE2] = stage2_report([stage2_result(*answer) for answer in answers], **rules)
     return GroupScores(scores, reasons)
 
 
 def stage1_report(results: Sequence[Stage1Result], *, seed: int = 1, resamples: int = RESAMPLES) -> StoryReport:
-    """The figures of extraction; `overall` also has `f1_category_mean`."""
+    """Return the figures of extraction; `overall` also has `f1_category_mean`."""
     scores = [stage1_score(result) for result in results]
-    head = report(scores, STAGE1_SHARES, mean_of_categories="f1", seed=seed, resamples=resamples)
-    return _whole(head, results, scores, [_stage1_counts(result) for result in results])
+    head = report(scores, METRICS, mean_of_categories="f1", seed=seed, resamples=resamples)
+    counts = [
+        {
+            "pred_total": len(result.pred_counts),
+            "gt_total": len(result.gold_counts),
+            "pred_matched": result.pred_matched,
+            "gt_matched": result.gold_matched,
+        }
+        for result in results
+    ]
+    return StoryReport(head, _stories(results, scores, counts))
 
 
 def stage2_report(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> StoryReport:
-    """The figures of labelling."""
+    """Return the figures of labelling."""
     scores = [stage2_score(result) for result in results]
     shares = (results[0].scheme if results else OMNITOM_SCHEME).shares
-    head = report(scores, shares, seed=seed, resamples=resamples)
     counts = [{"pairs": len(result.gold), "matched_pairs": result.paired} for result in results]
-    return _whole(head, results, scores, counts)
+    return StoryReport(report(scores, shares, seed=seed, resamples=resamples), _stories(results, scores, counts))
 
 
-def _stage1_counts(result: Stage1Result) -> dict[str, int]:
-    totals = {"pred_total": len(result.pred_counts), "gt_total": len(result.gold_counts)}
-    return totals | {"pred_matched": result.pred_matched, "gt_matched": result.gold_matched}
-
-
-def _whole(
-    head: Report,
-    results: Sequence[Stage1Result | Stage2Result],
-    scores: Sequence[StoryScore],
-    counts: Sequence[dict[str, int]],
-) -> StoryReport:
+def _stories(
+    results: Sequence[Stage1Result | Stage2Result], scores: Sequence[StoryScore], counts: Sequence[dict[str, int]]
+) -> list[ReportedStory]:
     rows = zip(results, scores, counts, strict=True)
-    return StoryReport(head, [ReportedStory(result.story_id, score, count) for result, score, count in rows])
-
-
-def _stage1_of(records: Sequence[Record], texts: Texts, *, seed: int, resamples: int) -> StoryReport:
-    results = [stage1_result(record, texts.get(record.story_id, {})) for record in records]
-    return stage1_report(results, seed=seed, resamples=resamples)
-
-
-def _stage2_of(records: Sequence[Record], texts: Texts, *, seed: int, resamples: int) -> StoryReport:
-    results = [stage2_result(record, texts.get(record.story_id, {})) for record in records]
-    return stage2_report(results, seed=seed, resamples=resamples)
-
-
-_PLAN = ((STAGE1, (EXTRACT, JUDGE), _stage1_of), (STAGE2, (LABEL,), _stage2_of))
+    return [ReportedStory(result.story_id, score, of_story) for result, score, of_story in rows]

@@ -20,10 +20,8 @@ from benchmark.suites.omnitom.parsing.official import gold_csv, predictions_csv
 from benchmark.suites.omnitom.prompting.examples import examples_for
 from benchmark.suites.omnitom.prompting.requests import (
     MOST_IDS,
-    REQUESTS,
-    judging_request,
+    Asking,
     judging_schema,
-    labelling_request,
     labelling_schema,
 )
 from benchmark.suites.omnitom.prompting.sets import (
@@ -49,9 +47,9 @@ def sample():
 
 def asked(step: str, record, *, level: int = 3, answer_format: str = "text", **more):
     """A request about a record; the judge is given its gold rows as predictions."""
-    own = {"label": {"rows": record.rows}, "judge": {"predictions": told(record), "gold": record.rows}}.get(step, {})
+    own = {"rows": record.rows, "predictions": told(record)}
     given = {"story": record.story, "category": record.category, "level": level, "answer_format": answer_format}
-    return REQUESTS[step](**given, **own, **more)
+    return Asking(**{"step": step, **given, **own, **more}).request()
 
 
 def told(record) -> list[tuple[str, str]]:
@@ -118,7 +116,7 @@ def test_tables_are_shown_in_the_bytes_of_the_released_runner(omnitom, shared):
 def test_the_judge_sees_all_predictions_and_only_whole_gold_rows(make_record):
     record = make_record(1, ("Ines", "a  b"), ("", "no actor"), ("Bo", "c, d"))
     predictions = [("Ines ", "x\ny"), ("", "alone")]
-    request = judging_request(story=STORY, category="", predictions=predictions, gold=record.rows, level=1)
+    request = asked("judge", record, level=1, predictions=predictions)
     user = texts(request)[1]
     assert predictions_csv(predictions) == 'Actor,Belief\nInes,x y\n,alone\n'  # fmt: skip
     assert gold_csv(told(record)) == 'Actor,Belief\nInes,a  b\nBo,"c, d"\n'
@@ -261,15 +259,10 @@ hostile = st.one_of(
 
 @given(hostile, hostile, st.sampled_from(ANSWER_FORMATS))
 def test_no_text_leaves_its_fence_or_is_taken_for_a_placeholder(story, belief, answer_format):
-    request = judging_request(
-        story=story,
-        category="",
-        predictions=[("Ines", belief)],
-        gold=[],
-        level=3,
-        answer_format=answer_format,
-        with_story=True,
-    )
+    predictions = [("Ines", belief)]
+    request = Asking(
+        step="judge", story=story, category="", level=3, predictions=predictions, answer_format=answer_format
+    ).request()
     system, user = texts(request)
     mark = user.split("Story:\n", 1)[1].split("\n", 1)[0]
     # three blocks of data, each between two marks, and the words around them: 2 × 3 marks, 7 parts
@@ -298,8 +291,6 @@ def test_a_paragraph_that_has_nothing_to_show_is_left_out():
 
 def test_a_structured_request_of_ones_own_names_the_wanted_keys(make_record):
     record = make_record(1, ("Ines", "The key is here"))
-    request = labelling_request(
-        story=STORY, category="x", rows=record.rows, level=3, answer_format="structured", max_tokens=50
-    )
+    request = asked("label", record, answer_format="structured", max_tokens=50)
     assert ", ".join(SCHEMA.keys) in texts(request)[0]
     assert request.max_tokens == 50

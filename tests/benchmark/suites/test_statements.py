@@ -6,12 +6,11 @@ from benchmark.suites.fantom_questions import parsing as fantom_parses
 from benchmark.suites.omnitom.measure import statement_of
 from benchmark.suites.opentom.parsing import NOTHING_READ
 from benchmark.suites.perceiving import asking
-from benchmark.suites.perceiving.asking import perceptions_stated
-from benchmark.suites.percept_tomi.metrics import place_stated
-from benchmark.suites.questions import UNREADABLE_ANSWER, Entered, Outcome
+from benchmark.suites.perceiving.groups import perceptions_stated
+from benchmark.suites.percept_tomi.measure import place_stated
+from benchmark.suites.questions import UNREADABLE_ANSWER, Outcome
 from benchmark.suites.reasons import sentence_of
-from benchmark.suites.settings import Settings
-from benchmark.suites.tombench.data import NO_OPTION
+from benchmark.suites.tombench.options import NO_OPTION
 from tests.benchmark.suites.test_by_chance import sample
 
 
@@ -32,17 +31,8 @@ def test_a_container_is_its_place_in_the_story():
 
 
 def told(**outcomes) -> dict[str, str | None]:
-    story = sample({})
-    entered = Entered(
-        "m",
-        "model",
-        [story],
-        {story.key: [Outcome(step, None, *how) for step, how in outcomes.items()]},
-        [],
-        Settings(),
-        None,
-    )
-    return {group: statement_of(entered, group, story, 0) for group in ("stage1", "stage2")}
+    by_step = {step: Outcome(step, None, *how) for step, how in outcomes.items()}
+    return {group: statement_of(group, sample({}), by_step) for group in ("stage1", "stage2")}
 
 
 def test_of_a_table_the_labels_and_of_extracted_rows_those_of_gold_that_they_match():

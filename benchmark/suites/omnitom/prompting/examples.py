@@ -1,11 +1,11 @@
-"""In-context examples: solved stories of the same category, never the story that is asked."""
+"""In-context examples: solved stories of the same category, never a story that the run asks about."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
@@ -19,6 +19,7 @@ from benchmark.suites.omnitom.data import (
     LABEL,
     GoldRow,
     Record,
+    gold_extraction_rows,
     gold_extraction_table,
     gold_label_table,
     record_of,
@@ -39,59 +40,73 @@ from benchmark.suites.settings import Settings
 from core.messages import gettext_noop
 from judge.domain.text import key
 
-Pair = tuple[str, str]
+MAX_EXAMPLES = 3
+ALIKE = 90
+"""Stories at least this similar (percent of characters in common) are versions of one story."""
+WITH_EXAMPLES = 4
+"""The prompt level that has in-context examples."""
+SAMPLE, CALIBRATION = "sample", "calibration"
+SOURCES = {SAMPLE: gettext_noop("the sample corpus"), CALIBRATION: gettext_noop("calibration stories")}
+CALIBRATION_SPLIT = "calibration"
+"""The split of a project whose stories may serve as examples."""
 LEAST_ROWS = 4
+Pair = tuple[str, str]
 _OPENER = re.compile(
     r"(?:An?|All|Every|He|Her|His|Its?|Most|No|Nobody|Not|Nothing|She|Some|Somebody|Something|Th(?:at|e|eir|ere|ese|ey|is|ose))\b"
 )
 
 
+# --- predictions that are wrong in known ways
+# ------------------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Predicted rows (actor, belief), and which of them mean the same as which gold row: (place, place), from 0."""
+    """Predicted rows (actor, belief), and the pairs (predicted place, gold place) that mean the same, from 0."""
 
     rows: tuple[Pair, ...]
     matches: tuple[tuple[int, int], ...]
 
     def counts(self, gold: int) -> tuple[list[int], list[int]]:
-        """The count of each predicted row and of each of the `gold` rows."""
+        """Return the count of each predicted row and of each of the `gold` rows."""
         sides = [Counter(pair[side] for pair in self.matches) for side in (0, 1)]
         return [sides[0][at] for at in range(len(self.rows))], [sides[1][at] for at in range(gold)]
 
 
 def imperfect(gold: Sequence[Pair]) -> Prediction | None:
-    """A prediction for the gold rows (actor, belief) in which the counts 0, 1 and 2 occur.
+    """Return a prediction for the gold rows (actor, belief) in which the counts 0, 1 and 2 occur.
 
-    None for fewer than LEAST_ROWS rows, rows that repeat each other, and where no actor has two rows.
+    It is made by rule, so that every count is known: of the first actor besides world that has two rows (else of world)
+    the first two are merged into one; the other rows are, in turn, copied, denied, reworded, left out and said twice.
+    Returns None for fewer than LEAST_ROWS rows, rows that repeat each other, and if no actor has two rows.
     """
-    merged = _to_merge(gold)
-    keys = {(key(actor), key(belief)) for actor, belief in gold}
-    if len(gold) < LEAST_ROWS or len(keys) < len(gold) or not merged:
+    places: dict[str, list[int]] = defaultdict(list)
+    for at, (actor, _) in enumerate(gold):
+        places[key(actor)].append(at)
+    by_actor = [*(rows for actor, rows in places.items() if actor != WORLD), places[WORLD]]
+    merged = next((rows[:2] for rows in by_actor if len(rows) > 1), None)
+    if len(gold) < LEAST_ROWS or len({(key(actor), key(belief)) for actor, belief in gold}) < len(gold) or not merged:
         return None
     rows: list[Pair] = []
     matches: list[tuple[int, int]] = []
     turn = 0
     for at, (actor, belief) in enumerate(gold):
-        if at in merged:
-            if at == merged[0]:
-                matches += [(len(rows), row) for row in merged]
-                rows.append((actor, _joined(belief, gold[merged[1]][1])))
-            continue
-        turn_texts, matched = _TURNS[turn % len(_TURNS)]
-        turn += 1
-        if matched:
-            matches.append((len(rows), at))
-        rows += [(actor, text) for text in turn_texts(_bare(belief))]
+        if at == merged[0]:
+            matches += [(len(rows), row) for row in merged]
+            rows.append((actor, f"{_bare(belief)}, and {_inside(gold[merged[1]][1])}"))
+        elif at not in merged:
+            texts, matched = _turned(_bare(belief), turn)
+            matches += [(len(rows), at)] if matched else []
+            rows += [(actor, text) for text in texts]
+            turn += 1
     return Prediction(tuple(rows), tuple(matches))
 
 
-def _to_merge(gold: Sequence[Pair]) -> tuple[int, int] | None:
-    places: dict[str, list[int]] = defaultdict(list)
-    for at, (actor, _) in enumerate(gold):
-        places[key(actor)].append(at)
-    people = [rows_of_actor for actor, rows_of_actor in places.items() if actor != WORLD]
-    mergeable = next((rows_of_place for rows_of_place in (*people, places[WORLD]) if len(rows_of_place) > 1), None)
-    return (mergeable[0], mergeable[1]) if mergeable else None
+def _turned(belief: str, turn: int) -> tuple[list[str], bool]:
+    """Return the rows instead of a gold row, and whether the first of them matches it; a repetition matches nothing."""
+    reworded, denied = f"It is the case that {_inside(belief)}", f"It is not the case that {_inside(belief)}"
+    texts = ([belief], [denied], [reworded], [], [belief, reworded])[turn % 5]
+    return texts, turn % 5 in (0, 2, 4)
 
 
 def _bare(belief: str) -> str:
@@ -99,37 +114,12 @@ def _bare(belief: str) -> str:
 
 
 def _inside(belief: str) -> str:
-    """The belief as a clause: its first word is lower-cased where that is not a name."""
-    return (
-        _OPENER.sub(lambda match: match[0].lower(), _bare(belief), count=1) if _OPENER.match(belief) else _bare(belief)
-    )
+    """Return the belief as a clause: its first word is lower-cased unless it is a name."""
+    return _OPENER.sub(lambda word: word[0].lower(), _bare(belief), count=1) if _OPENER.match(belief) else _bare(belief)
 
 
-def _joined(first: str, other: str) -> str:
-    return f"{_bare(first)}, and {_inside(other)}"
-
-
-def _reworded(belief: str) -> str:
-    return f"It is the case that {_inside(belief)}"
-
-
-def _denied(belief: str) -> str:
-    return f"It is not the case that {_inside(belief)}"
-
-
-_TURNS: tuple[tuple[Callable[[str], list[str]], bool], ...] = (
-    (lambda belief: [belief], True),
-    (lambda belief: [_denied(belief)], False),
-    (lambda belief: [_reworded(belief)], True),
-    (lambda belief: [], False),
-    (lambda belief: [belief, _reworded(belief)], True),
-)
-"""The rows instead of a gold row, and whether the first of it matches the row: a repetition gets nothing."""
-
-
-MAX_EXAMPLES = 3
-ALIKE = 90
-"""Stories at least this similar (percent of characters in common) are versions of one story."""
+# --- examples
+# ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +131,7 @@ class Example:
 
     @property
     def judged(self) -> Prediction:
-        """The prediction. Raises ValueError for an example that has none: it is not a judge's."""
+        """The prediction of an example for a judge. Raises ValueError for another one."""
         if self.prediction is None:
             raise ValueError("The example is not one for a judge: it has no prediction.")
         return self.prediction
@@ -150,10 +140,10 @@ class Example:
 def examples_for(
     category: str, step: str, not_this_story: str, records: Iterable[Record], count: int
 ) -> tuple[Example, ...]:
-    """The first `count` records (0 to MAX_EXAMPLES) of the category that can serve; fewer where there are fewer.
+    """Return the first `count` records (0 to MAX_EXAMPLES) of the category that can serve, or fewer.
 
     `not_this_story` is the text of the story that is asked: neither it nor another version of it is taken, whatever its
-    id, and of two versions of a story only the first. A record can serve where official parsing reads its ideal answer
+    id, and of two versions of a story only the first. A record can serve if official parsing reads its ideal answer
     back whole, its labels are legal, and, for the judge, a prediction can be derived. Raises ValueError.
     """
     check_count(count)
@@ -180,19 +170,20 @@ def is_alike(first: str, other: str) -> bool:
     return fuzz.ratio(key(first), key(other), score_cutoff=ALIKE) >= ALIKE
 
 
-@lru_cache(1024)  # a run asks for the same few records once a story
+@lru_cache(1024)  # a run asks for the same few records with every story
 def example_of(record: Record, step: str) -> Example | None:
-    """The record as an example of a step; None where it cannot serve."""
-    rows = record.shown_rows
+    """Return the record as an example of a step, None if it cannot serve."""
     scheme = record.scheme
-    if not rows or not all(_is_whole(row, step, scheme) for row in rows):
+    if not record.shown_rows or not all(_is_whole(row, step, scheme) for row in record.shown_rows):
         return None
-    rows = [replace(row, order=scheme.order_of(row.labels)) for row in rows]
-    if step == EXTRACT:
-        rows = _by_actor(rows)
-    example = Example(replace(record, rows=tuple(rows)), _prediction(rows) if step == JUDGE else None)
-    if step == JUDGE and example.prediction is None:
+    rows = [replace(row, order=scheme.order_of(row.labels)) for row in record.shown_rows]
+    if step == EXTRACT:  # world first, then one actor after another as they appear: what level 4 asks for
+        actors = list(dict.fromkeys([WORLD, *(key(row.actor) for row in rows)]))
+        rows.sort(key=lambda row: actors.index(key(row.actor)))
+    prediction = imperfect([row.as_told for row in rows]) if step == JUDGE else None
+    if step == JUDGE and prediction is None:
         return None
+    example = Example(replace(record, rows=tuple(rows)), prediction)
     return example if _reads_back(example, step) else None
 
 
@@ -203,137 +194,98 @@ def _is_whole(row: GoldRow, step: str, scheme: Scheme) -> bool:
     return legal and row.as_told == (row.actor, row.belief)
 
 
-def _by_actor(rows: Sequence[GoldRow]) -> list[GoldRow]:
-    """World first, then one actor after another as they appear: what level 4 asks for."""
-    actors = list(dict.fromkeys([WORLD, *(key(row.actor) for row in rows)]))
-    return sorted(rows, key=lambda row: actors.index(key(row.actor)))
-
-
-def _prediction(rows: Sequence[GoldRow]) -> Prediction | None:
-    return imperfect([row.as_told for row in rows])
-
-
 def _reads_back(example: Example, step: str) -> bool:
-    rows, text = example.record.rows, ideal_answer(example, step, "text")
-    if step != JUDGE and not example.record.scheme.official:
-        return _reads_back_repaired(example.record, text, step)
+    record, text = example.record, ideal_answer(example, step, "text")
+    propositions = [(row.actor, row.belief, row.order) for row in record.rows]
     if step == EXTRACT:
-        return [tuple(row) for row in extraction_rows(text)] == [(row.actor, row.belief, row.order) for row in rows]
+        read = extraction_rows(text) if record.scheme.official else parse_extraction(text, scheme=record.scheme)
+        return [tuple(row[:3]) for row in read] == propositions
+    if step == LABEL and not record.scheme.official:
+        return parse_labels(text, record.rows, scheme=record.scheme) == [row.labels for row in record.rows]
     if step == LABEL:
-        return [tuple(row) for row in label_rows(text)] == [(row.actor, row.belief, row.labels) for row in rows]
+        return [tuple(row) for row in label_rows(text)] == [(row.actor, row.belief, row.labels) for row in record.rows]
     try:
         judged = parse_judgement(text)
     except OversizedField:
         return False
-    prediction = example.judged
-    counts = align(prediction.rows, judged.predictions), align([row.as_told for row in rows], judged.gold)
-    return counts == prediction.counts(len(rows))
-
-
-def _reads_back_repaired(record: Record, text: str, step: str) -> bool:
-    if step == LABEL:
-        return parse_labels(text, record.rows, scheme=record.scheme) == [row.labels for row in record.rows]
-    read = [row[:3] for row in parse_extraction(text, scheme=record.scheme)]
-    return read == [(row.actor, row.belief, row.order) for row in record.rows]
+    told = [row.as_told for row in record.rows]
+    counts = align(example.judged.rows, judged.predictions), align(told, judged.gold)
+    return counts == example.judged.counts(len(told))
 
 
 def ideal_answer(example: Example, step: str, answer_format: str) -> str:
-    """Return what a perfect model would answer about the example."""
-    written = _STRUCTURED if answer_format == "structured" else _TEXT
-    return written[step](example)
-
-
-def _judged_text(example: Example) -> str:
-    rows, prediction = example.record.rows, example.judged
-    counts = prediction.counts(len(rows))
-    predicted = [(*row, count) for row, count in zip(prediction.rows, counts[0], strict=True)]
-    gold = [(*row.as_told, count) for row, count in zip(rows, counts[1], strict=True)]
-    return judgement(predicted, gold).strip()
-
-
-def _extracted(example: Example) -> str:
-    ordered = example.record.scheme.ordered
-    rows = [
-        {"actor": row.actor, "belief": row.belief} | ({"order": row.order} if ordered else {})
-        for row in example.record.rows
-    ]
-    return _json({"rows": rows})
-
-
-def _labelled(example: Example) -> str:
-    rows, keys = enumerate(example.record.rows, 1), example.record.scheme.keys
-    return _json({"rows": [{"id": at, **dict(zip(keys, row.labels, strict=True))} for at, row in rows]})
-
-
-def _judged(example: Example) -> str:
+    """Return the answer of a perfect model about the example."""
+    record, structured = example.record, answer_format == "structured"
+    if step == EXTRACT:
+        return (
+            _json({"rows": gold_extraction_rows(record.rows, record.scheme)})
+            if structured
+            else gold_extraction_table(record)
+        )
+    if step == LABEL:
+        rows = [
+            {"id": at, **dict(zip(record.scheme.keys, row.labels, strict=True))}
+            for at, row in enumerate(record.rows, 1)
+        ]
+        return _json({"rows": rows}) if structured else gold_label_table(record)
     prediction = example.judged
-    sizes = len(prediction.rows), len(example.record.rows)
-    sides = {}
-    for side, name in enumerate(("predictions", "gold")):
-        matches = [[pair[1 - side] + 1 for pair in prediction.matches if pair[side] == at] for at in range(sizes[side])]
-        sides[name] = [{"id": at, "matches": ids} for at, ids in enumerate(matches, 1)]
-    return _json(sides)
+    if not structured:
+        told = (prediction.rows, [row.as_told for row in record.rows])
+        sides = zip(told, prediction.counts(len(record.rows)), strict=True)
+        return judgement(
+            *([(*row, count) for row, count in zip(rows, counts, strict=True)] for rows, counts in sides)
+        ).strip()
+    sizes = {"predictions": len(prediction.rows), "gold": len(record.rows)}
+    matches = {
+        name: [
+            {"id": at + 1, "matches": [pair[1 - side] + 1 for pair in prediction.matches if pair[side] == at]}
+            for at in range(size)
+        ]
+        for side, (name, size) in enumerate(sizes.items())
+    }
+    return _json(matches)
 
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-_TEXT = {
-    EXTRACT: lambda example: gold_extraction_table(example.record),
-    LABEL: lambda example: gold_label_table(example.record),
-    JUDGE: _judged_text,
-}
-_STRUCTURED = {EXTRACT: _extracted, LABEL: _labelled, JUDGE: _judged}
+# --- the examples of a run
+# ------------------------------------------------------------------------------------------------------------
 
 
-WITH_EXAMPLES = 4
-"""The prompt level that has in-context examples."""
-SAMPLE, CALIBRATION = "sample", "calibration"
-SOURCES = {SAMPLE: gettext_noop("the sample corpus"), CALIBRATION: gettext_noop("calibration stories")}
-CALIBRATION_SPLIT = "calibration"
-"""The split of a project whose stories may serve as examples."""
-
-
-def level_of(step: str, level: int, judge_level: int) -> int:
-    return judge_level if step == JUDGE else level
-
-
-def example_count(step: str, *, level: int, judge_level: int, shots: int, examples: int) -> int:
-    """Return how many examples a prompt of the step is to have: none below level 4."""
-    count = shots if step == JUDGE else examples
-    return count if level_of(step, level, judge_level) == WITH_EXAMPLES else 0
+def level_of(step: str, settings: Settings) -> int:
+    """Return the prompt level of a step."""
+    level: int = settings.options["judge_level" if step == JUDGE else "level"]
+    return level
 
 
 def example_count_of(settings: Settings, step: str) -> int:
-    """Return how many examples a prompt of a run with these settings is to have; none for a judge that reads no
+    """Return the number of examples that a prompt is to have: none below level 4, and for a judge that reads no
     prompt."""
-    if step == JUDGE and not settings.judge_reads_prompts:
-        return 0
-    chosen = {name: settings.options[name] for name in ("level", "judge_level", "shots", "examples")}
-    return example_count(step, **chosen)
+    unread = step == JUDGE and not settings.judge_reads_prompts
+    count: int = settings.options["shots" if step == JUDGE else "examples"]
+    return count if not unread and level_of(step, settings) == WITH_EXAMPLES else 0
 
 
-def examples_of(sample: Sample, step: str, settings: Settings, resources: Resources) -> tuple[Example, ...]:
-    """Return what the prompt about the story shows: of the run's source, and of the other one where that has none for
-    the category."""
-    count = example_count_of(settings, step)
-    return sourced_examples(sample, step, settings, resources, count)[1] if count else ()
-
-
-def sourced_examples(
-    sample: Sample, step: str, settings: Settings, resources: Resources, count: int
+def examples_of(
+    sample: Sample, step: str, settings: Settings, resources: Resources, count: int | None = None
 ) -> tuple[str, tuple[Example, ...]]:
-    """Return (the source that was used, its examples), both empty where neither has any."""
+    """Return the source that was used and its examples for a prompt about the sample: of the run's source, or of the
+    other one if that has none for the category. Both are empty if neither has any. `count` replaces the run's."""
+    count = example_count_of(settings, step) if count is None else count
+    if not count:
+        return "", ()
     chosen = settings.options["examples_from"]
     for source in (chosen, *(source for source in SOURCES if source != chosen)):
-        pool = sample_corpus()
         if source == CALIBRATION:
             numbers = settings.example_stories
-            pool = resources.derived(("examples", numbers), partial(_pool, numbers, resources.schema))
-        elif not sample_serves(step, resources.schema):
+            records = resources.derived(("examples", numbers), partial(_numbered, numbers, resources.schema))
+        elif sample_serves(step, resources.schema):
+            records = sample_corpus()
+        else:
             continue
-        if examples := _examples(sample.category, step, sample.content["story"], count, pool):
+        if examples := examples_for(sample.category, step, sample.content["story"], records, count):
             return source, examples
     return "", ()
 
@@ -344,24 +296,11 @@ def sample_serves(step: str, schema: Schema) -> bool:
     return step == JUDGE or scheme_of(schema).official
 
 
-@lru_cache(8192)
-def _examples(category: str, step: str, text: str, count: int, pool: Pool) -> tuple[Example, ...]:
-    return examples_for(category, step, text, pool.records, count)
-
-
-class Pool:
-    """Records that may serve; itself the key of what was found among them, as hashing every row would take longer than
-    finding."""
-
-    def __init__(self, records: Iterable[Record]) -> None:
-        self.records = tuple(records)
-
-
 @lru_cache(1)
-def sample_corpus() -> Pool:
-    return Pool(record_of(sample.as_json()) for sample in sample_records())
+def sample_corpus() -> tuple[Record, ...]:
+    return tuple(record_of(sample.as_json()) for sample in sample_records())
 
 
-def _pool(numbers: Sequence[int], schema: Schema, samples: Sequence[Sample]) -> Pool:
+def _numbered(numbers: Sequence[int], schema: Schema, samples: Sequence[Sample]) -> tuple[Record, ...]:
     keys = set(map(str, numbers))
-    return Pool(record_of_sample(sample, schema) for sample in samples if sample.key in keys)
+    return tuple(record_of_sample(sample, schema) for sample in samples if sample.key in keys)

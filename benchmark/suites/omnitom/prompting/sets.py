@@ -125,10 +125,6 @@ class PromptSet:
     def levels(self, step: str) -> tuple[int, ...]:
         return tuple(level for level in LEVELS if (step, level, "text") in self.templates)
 
-    def has_place(self, step: str, level: int, placeholder: str, answer_format: str = "text") -> bool:
-        """Return whether the prompt can show, say, `examples`. Raises BadPromptSet."""
-        return placeholder in self.template(step, level, answer_format).placeholders
-
     def category_block(self, step: str, category: str) -> str | None:
         """Return what the set says of a story category, None for one that it does not know."""
         text = self.categories.get(step, {}).get(category)
