@@ -1,10 +1,10 @@
-"""The page of an item: the answer in both parses beside gold, row by row and cell by cell."""
+"""Items on pages: an answer in both parses beside gold, its comparison with another model's, the filters that find
+items, and the propositions within a story."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -34,337 +34,314 @@ from benchmark.suites.omnitom.results import ACTORS, KINDS, Stage1Result, Stage2
 from benchmark.suites.omnitom.steps import STRUCTURED, judging_of
 from benchmark.suites.questions import PARSES, ItemContext, ItemView, Sample
 from core.messages import Sentence, gettext_noop
+from core.plain import Json
 from core.statistics import ratios
 from judge.domain.judgements import CANNOT_TELL, RowJudgement
 
 MOST_ROWS = 300
-Parse = Mapping[str, Any]
-Row = TypeVar("Row")
+"""The most rows of a model's table that a page shows."""
+BOTH = gettext_noop("Both parses")
+YES, NO = "yes", "no"
 
 
-@dataclass(frozen=True, slots=True)
-class Table(Generic[Row]):
-    """The first `rows` of a table, how many it has, and how many are left out."""
-
-    name: str
-    rows: Sequence[Row]
-    count: int
-    left: int
-
-    @classmethod
-    def of(cls, rows: Sequence[Row], name: str = "") -> Table[Row]:
-        """Return the table of rows, of which as many are shown as a page takes."""
-        return cls(name, rows[:MOST_ROWS], len(rows), max(0, len(rows) - MOST_ROWS))
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractedRow:
-    """A proposition. `in_gold`: a gold row has these very words; whether it says the same is the judge's to decide."""
-
-    actor: str
-    belief: str
-    order: str
-    in_gold: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class AskedRow:
-    """A row that a follow-up was asked about, with its `side` and its `number` there, and the count that it got."""
-
-    side: str
-    number: int
-    actor: str
-    belief: str
-    count: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class CountedRow:
-    """A row of a judgement with its counts in the `parses` that have the row, None of one that got none.
-
-    `is_shown` says whether the judge saw it. `number` and `matches`, the rows of the other table, are of structured
-    judgements alone.
-    """
-
-    actor: str
-    belief: str
-    order: str
-    parses: tuple[str, ...]
-    official: int | None = None
-    repaired: int | None = None
-    differs: bool = False
-    is_shown: bool = True
-    number: int | None = None
-    matches: str = ""
-    note: str = ""
-
-    @property
-    def unmatched(self) -> bool:
-        """True where nothing matches the row in either parse; a row without a count may match."""
-        counts = [count for count in (self.official, self.repaired) if count is not None]
-        return bool(counts) and max(counts) <= 0 and ("repaired" not in self.parses or self.repaired is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class LabelCell:
-    """A label of gold, the one that was read, and the one that the official parse read where that is another."""
-
-    gold: str
-    predicted: str
-    right: bool
-    officially: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class LabelledRow:
-    """A proposition of gold with its cells; `answered` says whether the answer has a row for it."""
-
-    actor: str
-    belief: str
-    is_shown: bool
-    answered: bool
-    cells: Sequence[LabelCell]
+# --- pages: tables are {name, rows, count, left}, rows are {actor, belief, …}
+# ------------------------------------------------------------------------------------------------------------
 
 
 def item(view: ItemView) -> ItemContext:
-    """Return what `omnitom/item.html` takes for the item's step; `unreadable` says why there is no official parse of
-    any such answer."""
-    record = record_of_sample(view.question.sample, view.question.resources.schema)
-    return {"unreadable": no_official_parse(record.scheme), **_of_step(view, record)}
-
-
-def _of_step(view: ItemView, record: Record) -> ItemContext:
-    step, structured = view.question.step, view.question.settings.answer_format == STRUCTURED
+    """Return the context of `omnitom/item.html` for the item's step; `unreadable` is the reason why no such answer has
+    an official parse."""
+    record, step = record_of_sample(view.question.sample, view.question.resources.schema), view.question.step
     if step == EXTRACT:
-        return _extraction(view, record, structured)
-    if step == LABEL:
-        return _labelling(view, record, record.scheme)
-    if step == FOLLOW_UP:
-        return _follow_up(view, record)
-    return _pass(view, record) if step in PASSES else _judgement(view, record, structured)
+        context = _extraction(view, record)
+    elif step == LABEL:
+        context = _labelling(view, record)
+    elif step == FOLLOW_UP:
+        context = _follow_up(view, record)
+    else:
+        context = _pass(view, record) if step in PASSES else _judgement(view, record)
+    return {"unreadable": no_official_parse(record.scheme), **context}
 
 
-# --- extraction
-# --------------------------------------------------------------------------------------------------------------
-def _extraction(view: ItemView, record: Record, structured: bool) -> ItemContext:
-    gold = [ExtractedRow(row.actor, row.belief, record.scheme.order_of(row.labels)) for row in record.rows]
+def _table(rows: Sequence[Json], name: str = "") -> Json:
+    return {"name": name, "rows": rows[:MOST_ROWS], "count": len(rows), "left": max(0, len(rows) - MOST_ROWS)}
+
+
+def _extraction(view: ItemView, record: Record) -> ItemContext:
+    """Return the propositions of gold and of each parse. `in_gold`: a gold row has these very words. Whether it says
+    the same is the judge's to decide."""
+    gold_keys = {row_key(row.actor, row.belief) for row in record.rows}
+
+    def extracted(rows: Iterable[PredictedRow | ExtractionRow]) -> list[Json]:
+        return [
+            {**_words(row), "order": row.order, "in_gold": row_key(row.actor, row.belief) in gold_keys} for row in rows
+        ]
+
+    gold = [{**_words(row), "order": record.scheme.order_of(row.labels)} for row in record.rows]
     if view.answer is None:
         return {"gold": gold, "tables": []}
-    answer, alone = view.answer, structured or not record.scheme.official
-    mended = _extracted(parse_extraction(answer, structured=structured, scheme=record.scheme), record)
-    official = None if alone else _extracted(extraction_rows(answer), record)
-    same = official == mended
-    tables = [Table.of(mended, gettext_noop("Predicted") if alone else "Both parses" if same else "Repaired parse")]
-    if not same and official is not None:
-        tables.insert(0, Table.of(official, "Official parse"))
-    return {"gold": gold, "tables": tables}
+    structured = view.question.settings.answer_format == STRUCTURED
+    mended = extracted(parse_extraction(view.answer, structured=structured, scheme=record.scheme))
+    if structured or not record.scheme.official:
+        return {"gold": gold, "tables": [_table(mended, gettext_noop("Predicted"))]}
+    official = extracted(extraction_rows(view.answer))
+    if official == mended:
+        return {"gold": gold, "tables": [_table(mended, BOTH)]}
+    return {"gold": gold, "tables": [_table(official, "Official parse"), _table(mended, "Repaired parse")]}
 
 
-def _extracted(rows: Iterable[PredictedRow | ExtractionRow], record: Record) -> list[ExtractedRow]:
-    gold_keys = {row_key(row.actor, row.belief) for row in record.rows}
-    return [
-        ExtractedRow(row.actor, row.belief, row.order, in_gold=row_key(row.actor, row.belief) in gold_keys)
-        for row in rows
-    ]
+def _words(row: PredictedRow | ExtractionRow | GoldRow) -> Json:
+    return {"actor": row.actor, "belief": row.belief}
 
 
-# --- judging
-# -----------------------------------------------------------------------------------------------------------------
+def _predicted(view: ItemView, record: Record) -> list[PredictedRow]:
+    structured = view.question.settings.answer_format == STRUCTURED
+    return parse_extraction(view.question.answers.get(EXTRACT, ""), structured=structured, scheme=record.scheme)
+
+
 def _follow_up(view: ItemView, record: Record) -> ItemContext:
-    """The rows that were asked for and what the follow-up says of each."""
-    texts = view.question.answers
-    predicted = _read_rows(view, record)
-    before, after = (
-        judged_rows(record, given, judging_of(view.question))
-        for given in ({name: text for name, text in texts.items() if name != FOLLOW_UP}, texts)
+    """Return the rows that were asked for, and the count that the follow-up gives each."""
+    texts, how = view.question.answers, judging_of(view.question)
+    without = {step: text for step, text in texts.items() if step != FOLLOW_UP}
+    before, after = (judged_rows(record, given, how) for given in (without, texts))
+    sides: tuple[tuple[str, Sequence[PredictedRow | GoldRow]], ...] = (
+        (gettext_noop("Predicted"), _predicted(view, record)),
+        ("Gold", record.shown_rows),
     )
-    sides: tuple[Sequence[PredictedRow | GoldRow], ...] = (predicted, record.shown_rows)
     rows = [
-        AskedRow(side, at, row.actor, row.belief, later.count)
-        for side, rows, earlier, counts in zip((gettext_noop("Predicted"), "Gold"), sides, before, after, strict=True)
-        for at, (row, first, later) in enumerate(zip(rows, earlier, counts, strict=True), 1)
+        {"side": side, "number": at, **_words(row), "count": later.count}
+        for (side, side_rows), earlier, counts in zip(sides, before, after, strict=True)
+        for at, (row, first, later) in enumerate(zip(side_rows, earlier, counts, strict=True), 1)
         if first.missing
     ]
-    return {"asked": Table.of(rows)}
+    return {"asked": _table(rows)}
 
 
-def _read_rows(view: ItemView, record: Record) -> list[PredictedRow]:
-    extraction = view.question.answers.get(EXTRACT, "")
-    structured = view.question.settings.answer_format == STRUCTURED
-    return parse_extraction(extraction, structured=structured, scheme=record.scheme)
-
-
-def _judgement(view: ItemView, record: Record, structured: bool) -> ItemContext:
-    official, mended, extraction = view.official, view.repaired or {}, view.question.answers.get(EXTRACT, "")
-    gold, aborted = _gold_counts(record, official, mended), (official or {}).get("aborted", {})
-    predicted = _predicted_counts(extraction, official, mended, structured, record.scheme)
-    how = judging_of(view.question)
-    if how.by_id or not how.as_published or how.passes > 1:
-        sides = judged_rows(record, view.question.answers, how)
-        predicted = [(name, _annotated_rows(rows, sides[0], how)) for name, rows in predicted]
-        noted_rows = iter(_annotated_rows([row for row in gold if row.is_shown], sides[1], how))
-        gold = [next(noted_rows) if row.is_shown else row for row in gold]
-    tables = [Table.of(rows, name) for name, rows in predicted]
-    return {"predicted": tables, "gold": gold, "aborted": aborted.get(JUDGE, ""), "official": official is not None}
-
-
-def _pass(view: ItemView, record: Record) -> ItemContext:
-    """Return what one pass says of each row, in the order in which it was shown them."""
-    mended, predicted = view.repaired or {}, _read_rows(view, record)
-    order = mended.get("order") or {}
-    sides: list[list[CountedRow]] = []
-    for side, rows in (("pred", predicted), ("gold", record.shown_rows)):
-        counts = mended.get(side) or [None] * len(rows)
-        places = order.get(side) or range(len(rows))
-        sides.append(
-            [CountedRow(rows[at].actor, rows[at].belief, "", ("repaired",), repaired=counts[at]) for at in places]
-        )
+def _counted(row: PredictedRow | ExtractionRow | GoldRow, parses: Sequence[str], **more: Any) -> Json:
+    """Return a row of a judgement with its counts in the `parses` that have the row, None if it got none. `number` and
+    `matches`, the rows of the other table, are of structured judgements only."""
+    counted = {"official": None, "repaired": None, "differs": False, "is_shown": True, "order": "", **more}
+    counts = [count for count in (counted["official"], counted["repaired"]) if count is not None]
+    settled = "repaired" not in parses or counted["repaired"] is not None  # a row without a count may match
+    unmatched = bool(counts) and max(counts) <= 0 and settled
     return {
-        "predicted": [Table.of(sides[0], "Predicted, as shuffled")],
-        "gold": sides[1],
-        "official": False,
-        "pass": True,
+        **_words(row),
+        "parses": parses,
+        "number": None,
+        "matches": "",
+        "note": "",
+        "unmatched": unmatched,
+        **counted,
     }
 
 
-def _gold_counts(record: Record, official: Parse | None, mended: Parse) -> list[CountedRow]:
+def _judgement(view: ItemView, record: Record) -> ItemContext:
+    official, mended, how = view.official, view.repaired or {}, judging_of(view.question)
     ours, theirs = iter(mended.get("gold", ())), list((official or {}).get("gold", ()))
-    rows = []
+    gold = []
     for at, row in enumerate(record.rows):
-        count = next(ours, None) if row.is_shown else None
-        predicted = theirs[at] if at < len(theirs) else None
-        rows.append(
-            CountedRow(
-                row.actor, row.belief, record.scheme.order_of(row.labels), PARSES, official=predicted, repaired=count,
-                differs=official is not None and predicted != count, is_shown=row.is_shown,
+        count, counted = next(ours, None) if row.is_shown else None, theirs[at] if at < len(theirs) else None
+        gold.append(
+            _counted(
+                row, PARSES, official=counted, repaired=count, differs=official is not None and counted != count,
+                is_shown=row.is_shown, order=record.scheme.order_of(row.labels),
             )
         )  # fmt: skip
-    return rows
+    tables = _predicted_tables(view, record)
+    if how.by_id or not how.as_published or how.passes > 1:
+        sides = judged_rows(record, view.question.answers, how)
+        for rows, judgements in (*((rows, sides[0]) for rows in tables.values()), (gold, sides[1])):
+            _annotate([row for row in rows if row["is_shown"]], judgements, how)
+    return {
+        "predicted": [_table(rows, name) for name, rows in tables.items()],
+        "gold": gold,
+        "aborted": (official or {}).get("aborted", {}).get(JUDGE, ""),
+        "official": official is not None,
+    }
 
 
-def _predicted_counts(
-    extraction: str, official: Parse | None, mended: Parse, structured: bool, scheme: Scheme
-) -> list[tuple[str, list[CountedRow]]]:
-    """Return (name, rows): one table where both parses have the same rows, otherwise one of each."""
-    ours = parse_extraction(extraction, structured=structured, scheme=scheme)
-    rows = _counted(ours, mended.get("pred", ()), "repaired")
-    if structured or not scheme.official:
-        return [(gettext_noop("Predicted"), rows)]
-    theirs = extraction_rows(extraction)
-    officially = _counted(theirs, (official or {}).get("pred", ()), "official")
-    keys = [[row_key(row.actor, row.belief) for row in side] for side in (theirs, ours)]
-    if keys[0] != keys[1]:
-        return [("Predicted, official parse", officially), ("Predicted, repaired parse", rows)]
+def _predicted_tables(view: ItemView, record: Record) -> dict[str, list[Json]]:
+    """Return one table if both parses have the same rows, otherwise one of each."""
+    official, ours = view.official, _predicted(view, record)
+    counts = _padded((view.repaired or {}).get("pred", ()), len(ours))
+    rows = [
+        _counted(row, ("repaired",), repaired=count, order=row.order) for row, count in zip(ours, counts, strict=True)
+    ]
+    if judging_of(view.question).structured or not record.scheme.official:
+        return {gettext_noop("Predicted"): rows}
+    theirs = extraction_rows(view.question.answers.get(EXTRACT, ""))
+    official_counts = _padded((official or {}).get("pred", ()), len(theirs))
+    if [row_key(row.actor, row.belief) for row in theirs] != [row_key(row.actor, row.belief) for row in ours]:
+        officially = [
+            _counted(row, ("official",), official=count, order=row.order)
+            for row, count in zip(theirs, official_counts, strict=True)
+        ]
+        return {"Predicted, official parse": officially, "Predicted, repaired parse": rows}
     merged = [
-        replace(
-            row, parses=PARSES, official=other.official,
-            differs=official is not None and other.official != row.repaired,
+        _counted(
+            row, PARSES, official=officially, repaired=count, order=row.order,
+            differs=official is not None and officially != count,
         )
-        for row, other in zip(rows, officially, strict=True)
+        for row, count, officially in zip(ours, counts, official_counts, strict=True)
     ]  # fmt: skip
-    return [(gettext_noop("Predicted"), merged)]
+    return {gettext_noop("Predicted"): merged}
 
 
-def _counted(
-    rows: Sequence[PredictedRow | ExtractionRow], counts: Sequence[int | None], parse: str
-) -> list[CountedRow]:
-    padded = list(counts) + [None] * (len(rows) - len(counts))
-    return [
-        CountedRow(
-            row.actor, row.belief, row.order, (parse,),
-            official=count if parse == "official" else None, repaired=count if parse == "repaired" else None,
-        )
-        for row, count in zip(rows, padded, strict=False)
-    ]  # fmt: skip
+def _padded(counts: Sequence[int | None], rows: int) -> list[int | None]:
+    return [*counts, *[None] * rows][:rows]
 
 
-def _annotated_rows(rows: Sequence[CountedRow], judgements: Sequence[RowJudgement], how: Judging) -> list[CountedRow]:
-    """Return the rows of a side with what the judge says beyond a count, where they are those that it was asked
-    about."""
+def _annotate(rows: Sequence[Json], judgements: Sequence[RowJudgement], how: Judging) -> None:
+    """Add what the judge says beyond a count to the rows of a side, if they are those that it was asked about."""
     if len(rows) != len(judgements):
-        return list(rows)
-    return [
-        replace(
-            row, number=at if how.by_id else None, matches=_listed(judgement.links or ()), note=_note(judgement)
-        )
-        for at, (row, judgement) in enumerate(zip(rows, judgements, strict=True), 1)
-    ]  # fmt: skip
+        return
+    for at, (row, judgement) in enumerate(zip(rows, judgements, strict=True), 1):
+        links = ", ".join(str(place + 1) for place in (judgement.links or ())[:20])
+        row |= {"number": at if how.by_id else None, "matches": links, "note": _note(judgement)}
 
 
 def _note(judgement: RowJudgement) -> str:
-    """Say how the row came to its count, where more than one pass says something of it."""
+    """Return how the row came to its count, if more than one pass says something of it."""
     if judgement.settled:
         return "settled by rule"
-    verdicts = ", ".join(map(str, judgement.verdicts))
     if judgement.flipped:
-        return f"flips: {verdicts}"
+        return f"flips: {', '.join(map(str, judgement.verdicts))}"
     return CANNOT_TELL if judgement.cannot_tell else ""
 
 
-def _listed(links: Sequence[int]) -> str:
-    return ", ".join(str(place + 1) for place in links[:20])
+def _pass(view: ItemView, record: Record) -> ItemContext:
+    """Return the count of one pass for each row, in the order in which it was shown them."""
+    mended = view.repaired or {}
+    order, sides = mended.get("order") or {}, []
+    for side, rows in (("pred", _predicted(view, record)), ("gold", record.shown_rows)):
+        counts = mended.get(side) or [None] * len(rows)
+        places = order.get(side) or range(len(rows))
+        sides.append([_counted(rows[at], ("repaired",), repaired=counts[at]) for at in places])
+    predicted = [_table(sides[0], "Predicted, as shuffled")]
+    return {"predicted": predicted, "gold": sides[1], "official": False, "pass": True}
 
 
-# --- labelling
-# ---------------------------------------------------------------------------------------------------------------
-def _labelling(view: ItemView, record: Record, scheme: Scheme) -> ItemContext:
+def _labelling(view: ItemView, record: Record) -> ItemContext:
+    """Return gold propositions with a cell per dimension: the label of gold, the one that was read, and the one of the
+    official parse if that is another."""
+    scheme, official = record.scheme, view.official is not None
     ours = iter((view.repaired or {}).get("predicted", ()))
     theirs = list((view.official or {}).get("predicted", ()))
     rows = []
     for at, row in enumerate(record.rows):
         mended = next(ours, None) if row.is_shown else None
-        predicted = theirs[at] if at < len(theirs) else None
-        rows.append(_labelled_row(row, scheme, mended, predicted, official=view.official is not None))
-    right = [sum(row.cells[at].right for row in rows) for at in range(len(scheme.keys))]
+        labels = theirs[at] if at < len(theirs) else None
+        cells = []
+        for place, dimension in enumerate(scheme.keys):
+            gold, read = repaired(dimension, row.labels[place], scheme), mended[place] if mended else ""
+            officially = labels[place] if labels else ""
+            cells.append(
+                {
+                    "gold": gold, "predicted": read, "right": bool(mended) and read == gold,
+                    "officially": officially if official and officially != read else None,
+                }
+            )  # fmt: skip
+        rows.append({**_words(row), "is_shown": row.is_shown, "answered": mended is not None, "cells": cells})
     return {
         "dimensions": scheme.schema.dimensions,
         "rows": rows,
-        "right": right,
+        "right": [sum(row["cells"][at]["right"] for row in rows) for at in range(len(scheme.keys))],
         "answered": view.repaired is not None,
         "missing": view.repaired is not None and bool(view.unreadable),
         "aborted": (view.official or {}).get("aborted", {}).get(LABEL, ""),
-        "official": view.official is not None,
+        "official": official,
     }
 
 
-def _labelled_row(
-    row: GoldRow, scheme: Scheme, mended: list[str] | None, labels: list[str] | None, *, official: bool
-) -> LabelledRow:
-    cells = []
-    for at, dimension in enumerate(scheme.keys):
-        gold = repaired(dimension, row.labels[at], scheme)
-        ours, theirs = mended[at] if mended else "", labels[at] if labels else ""
-        officially = theirs if official and theirs != ours else None
-        cells.append(LabelCell(gold, ours, bool(mended) and ours == gold, officially))
-    return LabelledRow(row.actor, row.belief, row.is_shown, mended is not None, cells)
+# --- lines by which an answer is compared with another model's
+# ------------------------------------------------------------------------------------------------------------
 
 
-def _named(names: Iterable[str]) -> tuple[Choice, ...]:
-    return tuple((name, name) for name in names)
+def lines(view: ItemView) -> Sequence[ReadLine]:
+    """Return the lines of an item.
+
+    - Labelling: each label of each gold proposition.
+    - Extraction: the propositions, and whether gold has them in these words, without a mark, as the judge decides.
+    - Judgement: the number of predicted propositions that each gold one was matched with.
+    - Follow-up: the same of the propositions that it is about.
+    """
+    step, page = view.question.step, item(view)
+    if step == LABEL:
+        return list(_label_lines(page))
+    if step == EXTRACT:
+        return list(_extraction_lines(page))
+    if step == FOLLOW_UP:
+        asked = page["asked"]["rows"][:MOST_LINES]
+        return [ReadLine(about=_about(row), part=row["side"], repaired=_times(row["count"])) for row in asked]
+    return [
+        ReadLine(about=_about(row), official=_times(row["official"]), repaired=_times(row["repaired"]))
+        for row in page["gold"]
+    ]
+
+
+def _label_lines(page: Mapping[str, Any]) -> Iterator[ReadLine]:
+    for row in page["rows"]:
+        for dimension, cell in zip(page["dimensions"], row["cells"], strict=True):
+            label = cell["predicted"] or None
+            officially = label if cell["officially"] is None else cell["officially"] or None
+            yield ReadLine(
+                about=_about(row),
+                part=dimension.short,
+                gold=cell["gold"],
+                official=officially if page["official"] else None,
+                repaired=label,
+                right=cell["right"] if label else None,
+                officially_right=officially == cell["gold"] if page["official"] and officially else None,
+            )
+
+
+def _extraction_lines(page: Mapping[str, Any]) -> Iterator[ReadLine]:
+    """Yield gold's propositions in its order, then the others that were predicted."""
+    read: dict[str, set[str]] = {}
+    for table in page["tables"]:
+        parse = "official" if table["name"].startswith("Official") else "repaired"
+        for row in table["rows"]:
+            read.setdefault(_about(row), set()).update(PARSES if table["name"] == BOTH else [parse])
+    gold = list(dict.fromkeys(map(_about, page["gold"])))
+    for about in dict.fromkeys([*gold, *read]):
+        official, repaired = (
+            (YES if parse in read.get(about, ()) else NO) if page["tables"] else None for parse in PARSES
+        )
+        yield ReadLine(about=about, gold=YES if about in gold else NO, official=official, repaired=repaired)
+
+
+def _about(row: Mapping[str, Any]) -> str:
+    return f"{row['actor']}: {row['belief']}"
+
+
+def _times(count: int | None) -> str | None:
+    return None if count is None else Sentence("matched {count}", count=count)
+
+
+# --- filters by the rows that figures count
+# ------------------------------------------------------------------------------------------------------------
+
+
+def rows_by(scheme: Scheme) -> Rows:
+    """Return the rows of answers about gold of a scheme; only OmniToM's own has official parses."""
+    unreadable = _unreadable if scheme.official else None
+    return Rows(steps=(JUDGE, LABEL), filters=_filters(scheme), count=_count, share=_share, unreadable=unreadable)
 
 
 def _filters(scheme: Scheme) -> tuple[Filter, ...]:
-    schema = scheme.schema
+    def named(names: Iterable[str]) -> tuple[Choice, ...]:
+        return tuple((name, name) for name in names)
+
+    gold = {name: named(scheme.schema[name].values) for name in scheme.keys}
+    said = {name: named(read_labels(name, scheme)) for name in scheme.keys}
     return (
-        *([Filter("order", gettext_noop("Order"), _named(KINDS["order"]))] if scheme.ordered else []),
+        *([Filter("order", gettext_noop("Order"), named(KINDS["order"]))] if scheme.ordered else []),
         Filter("role", gettext_noop("Actor role"), ((WORLD, WORLD), (ACTORS, gettext_noop("Actors")))),
         # called `matches` it would hide the method of that name of the page's <form>, and htmx would fail on it
-        Filter("match_count", "MatchCount", _named(BUCKETS), steps=(JUDGE,)),
+        Filter("match_count", "MatchCount", named(BUCKETS), steps=(JUDGE,)),
         Filter("dimension", "Dimension", tuple(scheme.titles.items()), steps=(LABEL,)),
-        Filter(
-            "gold",
-            gettext_noop("Gold label"),
-            on="dimension",
-            choices_on={name: _named(schema[name].values) for name in scheme.keys},
-            steps=(LABEL,),
-        ),
-        Filter(
-            "said",
-            gettext_noop("Label said"),
-            on="dimension",
-            choices_on={name: _named(read_labels(name, scheme)) for name in scheme.keys},
-            steps=(LABEL,),
-        ),
+        Filter("gold", gettext_noop("Gold label"), on="dimension", choices_on=gold, steps=(LABEL,)),
+        Filter("said", gettext_noop("Label said"), on="dimension", choices_on=said, steps=(LABEL,)),
     )
 
 
@@ -395,11 +372,8 @@ def _result(parse: KeptParse) -> Stage1Result | Stage2Result:
     return stage2_of(record, parse.parsed["predicted"], mended=not parse.official)
 
 
-def rows_by(scheme: Scheme) -> Rows:
-    """Return the rows of answers about gold of a scheme; official parses are of OmniToM's own alone."""
-    unreadable = _unreadable if scheme.official else None
-    return Rows(steps=(JUDGE, LABEL), filters=_filters(scheme), count=_count, share=_share, unreadable=unreadable)
-
+# --- gold propositions one by one
+# ------------------------------------------------------------------------------------------------------------
 
 NOUN = (gettext_noop("proposition"), gettext_noop("propositions"))
 Parses = Sequence[Mapping[str, Any]]
@@ -411,7 +385,7 @@ def texts(sample: Sample, schema: Schema) -> list[tuple[str, str]]:
 
 
 def recovered(sample: Sample, schema: Schema, parses: Parses) -> Floats:
-    """Return whether the judge found each gold proposition among the predictions; nan where it said nothing of it."""
+    """Return whether the judge found each gold proposition among the predictions; nan if it said nothing of it."""
     record = record_of_sample(sample, schema)
     places = [at for at, row in enumerate(record.rows) if row.is_shown]
     scores = np.full((len(parses), len(record.rows), 1), np.nan)
@@ -423,8 +397,8 @@ def recovered(sample: Sample, schema: Schema, parses: Parses) -> Floats:
 
 
 def labelled(sample: Sample, schema: Schema, parses: Parses) -> Floats:
-    """Return the share of each gold proposition's labels that are right, then each dimension's by itself; nan where
-    nobody is asked about it, or gold has no label."""
+    """Return the share of each gold proposition's labels that are right, then each dimension's; nan if nobody is asked
+    about it, or gold has no label."""
     record = record_of_sample(sample, schema)
     gold = np.array([row.labels for row in record.rows], dtype=object).reshape(len(record.rows), len(schema.keys))
     scores = np.full((len(parses), len(record.rows), 1 + len(schema.keys)), np.nan)
@@ -444,70 +418,3 @@ def labelled_by(scheme: Scheme) -> FinerItems:
     """Return the propositions as they are labelled by a scheme."""
     metrics = (ALL_DIMENSIONS, *(scheme.share_of(key) for key in scheme.keys))
     return FinerItems(noun=NOUN, metrics=metrics, texts=texts, scores=labelled)
-
-
-YES, NO = "yes", "no"
-
-
-def lines(view: ItemView) -> Sequence[ReadLine]:
-    """Return the lines of an item: of a labelling each label of each gold proposition; of an extraction the
-    propositions, whether gold has them in these words, which no mark is made of, as the judge decides; of a judgement
-    how many predicted propositions each gold one was matched with; of a follow-up the same of the propositions that it
-    is about."""
-    step, page = view.question.step, item(view)
-    if step == LABEL:
-        return list(_label_lines(page))
-    if step == EXTRACT:
-        return list(_extraction_lines(page))
-    if step == FOLLOW_UP:
-        return [
-            ReadLine(about=_about(row), part=row.side, repaired=_times(row.count))
-            for row in page["asked"].rows[:MOST_LINES]
-        ]
-    return [
-        ReadLine(about=_about(row), official=_times(row.official), repaired=_times(row.repaired))
-        for row in page["gold"]
-    ]
-
-
-def _label_lines(page: Mapping[str, Any]) -> Iterator[ReadLine]:
-    for row in page["rows"]:
-        for dimension, cell in zip(page["dimensions"], row.cells, strict=True):
-            label = cell.predicted or None
-            officially = label if cell.officially is None else cell.officially or None
-            yield ReadLine(
-                about=_about(row),
-                part=dimension.short,
-                gold=cell.gold,
-                official=officially if page["official"] else None,
-                repaired=label,
-                right=cell.right if label else None,
-                officially_right=officially == cell.gold if page["official"] and officially else None,
-            )
-
-
-def _extraction_lines(page: Mapping[str, Any]) -> Iterator[ReadLine]:
-    """Yield gold's propositions in its order, then what else was predicted."""
-    read: dict[str, dict[str, str]] = {}
-    for table in page["tables"]:
-        for row in table.rows:
-            for parse in PARSES if table.name == "Both parses" else [_parse_of(table.name)]:
-                read.setdefault(_about(row), {})[parse] = YES
-    gold = list(dict.fromkeys(map(_about, page["gold"])))
-    answered = bool(page["tables"])
-    for about in dict.fromkeys([*gold, *read]):
-        parses = read.get(about, {})
-        official, repaired = (parses.get(parse, NO if answered else None) for parse in PARSES)
-        yield ReadLine(about=about, gold=YES if about in gold else NO, official=official, repaired=repaired)
-
-
-def _parse_of(name: str) -> str:
-    return "official" if name.startswith("Official") else "repaired"
-
-
-def _about(row: ExtractedRow | AskedRow | CountedRow | LabelledRow) -> str:
-    return f"{row.actor}: {row.belief}"
-
-
-def _times(count: int | None) -> str | None:
-    return None if count is None else Sentence("matched {count}", count=count)
