@@ -44,7 +44,7 @@ from annotation.services.gold_export import gold_lines
 from benchmark.services.datasets import publish_version
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan
-from benchmark.suites.omnitom.schemas import unfit
+from benchmark.suites.omnitom.suite import unfit
 from tests.api.conftest import api, token_of  # noqa: F401
 from tests.own_schema import LABELS, document, write
 from workers.models import Endpoint

@@ -261,18 +261,17 @@ def _why_not_official(entered: Entered, record: Record, group: str, outcomes: Ma
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
     """Return both metric groups of one model; of one that was asked several times, the mean over repetitions."""
-    seed, turns = entered.settings.seed, _repetitions(entered)
+    scheme, seed, turns = scheme_of(entered.resources.schema), entered.settings.seed, _repetitions(entered)
     if len(turns) < 2:
         by_group = measured(results_of(entered), seed)
     else:
         each = [measured(results_of(_turn(entered, turn)), seed) for turn in turns]
-        scheme = scheme_of(entered.resources.schema)
         by_group = {}
         for group in (STAGE1, STAGE2):
             repetitions = [result for repetition in each if (result := repetition[group])]
             by_group[group] = over_repetitions(repetitions, scheme.group(group), seed) if repetitions else None
     by_group[STAGE2] = _with_levels(by_group[STAGE2], entered)
-    return {group: result and _with_answers(result, group, entered) for group, result in by_group.items()}
+    return {scheme.group(group): result and _with_answers(result, group, entered) for group, result in by_group.items()}
 
 
 def _repetitions(entered: Entered) -> list[int]:
@@ -320,7 +319,7 @@ def _with_answers(result: Measured, group: str, entered: Entered) -> Measured:
 
 
 def measured(results: Results, seed: int) -> dict[str, Measured | None]:
-    """Return the figures of each metric group, None for one that was not asked for."""
+    """Return the figures of stage 1 and stage 2, None for one that was not asked for."""
     return {group: _group_measured(results, group, seed) if results.repaired[group] else None for group in _RULES}
 
 
@@ -373,14 +372,15 @@ def scores(entered: Entered) -> Json:
             group: result and result.metrics.parses.reported().as_json() for group, result in measure(entered).items()
         }
         return {name: {group: rows and rows[name] for group, rows in parses.items()} for name in PARSES}
-    results, seed = results_of(entered), entered.settings.seed
+    results, seed, key_of = results_of(entered), entered.settings.seed, scheme_of(entered.resources.schema).group
     official = {
-        group: None if group in results.lacking else metrics(results.official[group])
+        key_of(group): None if group in results.lacking else metrics(results.official[group])
         for group, (metrics, _, _) in _RULES.items()
     }
     repaired = {
-        group: report(results.repaired[group], seed=seed) if results.repaired[group] else None
+        key_of(group): report(results.repaired[group], seed=seed) if results.repaired[group] else None
         for group, (_, report, _) in _RULES.items()
     }
-    unasked = {group: results.lacking[group] for group, figures in repaired.items() if figures is None}
-    return ParsedScores(GroupScores(official, results.lacking), GroupScores(repaired, unasked)).as_json()
+    lacking = {key_of(group): why for group, why in results.lacking.items()}
+    unasked = {key: lacking[key] for key, figures in repaired.items() if figures is None}
+    return ParsedScores(GroupScores(official, lacking), GroupScores(repaired, unasked)).as_json()

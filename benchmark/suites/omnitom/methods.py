@@ -25,7 +25,7 @@ def methods(scheme: Scheme, reported: Reported) -> Sections:
     return [
         ("Prompts", _prompts(reported)),
         (ASKING, reported.asking if chosen else ""),
-        ("Judge", _judge(reported) if reported.judge and STAGE1 in reported.groups else ""),
+        ("Judge", _judge(reported) if reported.judge and scheme.group(STAGE1) in reported.groups else ""),
         ("Scoring", _scoring(scheme, reported)),
         (UNCERTAINTY, reported.uncertainty),
         ("Reference rows", _references(reported)),
@@ -100,13 +100,13 @@ def _saw(reported: Reported) -> str:
 
 def _scoring(scheme: Scheme, reported: Reported) -> str:
     parts = []
-    if STAGE1 in reported.groups:
+    if scheme.group(STAGE1) in reported.groups:
         parts.append(
             "Extraction: precision is the share of predicted propositions that match at least one gold proposition, "
             "recall the share of gold propositions that are matched, F1 their harmonic mean, by story; we report the "
             "mean over stories and, as the published table does, the unweighted mean of the story categories' means."
         )
-    if STAGE2 in reported.groups:
+    if scheme.group(STAGE2) in reported.groups:
         parts.append(
             "Labelling: accuracy by dimension is the share of a story's gold propositions with the right label, "
             "averaged over stories; overall is the mean of the dimensions."

@@ -47,7 +47,8 @@ def people_measured(person: Person) -> PersonMeasured | None:
     figures = figures_of(own.official[STAGE2], own.repaired[STAGE2], scheme, STAGE2, seed)
     cells = sum(len(records[sample.key].shown_rows) for sample in person.samples) * len(scheme.keys)
     counts = _counts(person, len(own.repaired[STAGE2]), cells)
-    return PersonMeasured(measured(results, seed), (figures.metrics.parses, figures.by_sample), counts)
+    by_group = {scheme.group(group): result for group, result in measured(results, seed).items()}
+    return PersonMeasured(by_group, (figures.metrics.parses, figures.by_sample), counts)
 
 
 def _counts(person: Person, stories: int, of_cells: int) -> LabelledCounts:

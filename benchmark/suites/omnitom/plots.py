@@ -23,7 +23,7 @@ from benchmark.suites.omnitom.analyses import BUCKETS, ILLEGAL, MISSING
 from benchmark.suites.omnitom.data import STAGE1, STAGE2
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.results import KIND_HEADS, KINDS
-from benchmark.suites.omnitom.tables import confusion_in, found_in, names_by_kind, slug_of
+from benchmark.suites.omnitom.tables import confusion_in, found_in, names_by_kind, own_groups, slug_of
 from benchmark.suites.results import EntrantResults, ParseResults, ShownPicture
 from benchmark.suites.showing.missing import complete, missing_text, unjudged_text
 from benchmark.suites.tombench_tasks import TASKS
@@ -349,31 +349,32 @@ def pictures(scheme: Scheme, results: ParseResults) -> dict[str, ShownPicture]:
 
 
 def _of_models(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownPicture]]:
-    parse, first, second = results.parse, results.analysed[STAGE1], results.analysed[STAGE2]
-    if extracted := results.read[STAGE1]:
+    parse, analysed, read = results.parse, own_groups(scheme, results.analysed), own_groups(scheme, results.read)
+    extraction, labelling = (scheme.group(STAGE1),), (scheme.group(STAGE2),)
+    if read[STAGE1]:
         title = gettext_noop("F1 by story category")
-        yield "f1-by-category", ShownPicture(title, partial(_categories, extracted, parse), (STAGE1,))
-    if labelled := results.read[STAGE2]:
-        make, title = partial(_dimensions, labelled, parse, scheme), gettext_noop("Accuracy by dimension")
-        yield "dimensions", ShownPicture(title, make, (STAGE2,), whole=True)
+        yield "f1-by-category", ShownPicture(title, partial(_categories, read[STAGE1], parse), extraction)
+    if read[STAGE2]:
+        make, title = partial(_dimensions, read[STAGE2], parse, scheme), gettext_noop("Accuracy by dimension")
+        yield "dimensions", ShownPicture(title, make, labelling, whole=True)
     for by, name in names_by_kind(scheme).items():
-        if first:
+        if analysed[STAGE1]:
             title = Sentence("Extraction by {head}", head=KIND_HEADS[by])
-            yield name, ShownPicture(title, partial(_kinds, first, STAGE1, by, parse, scheme), (STAGE1,))
-        if second:
+            yield name, ShownPicture(title, partial(_kinds, analysed[STAGE1], STAGE1, by, parse, scheme), extraction)
+        if analysed[STAGE2]:
             title = Sentence("Labelling accuracy by {head} and dimension", head=KIND_HEADS[by])
-            make = partial(_kinds, second, STAGE2, by, parse, scheme)
-            yield f"{name}-dimensions", ShownPicture(title, make, (STAGE2,))
-    if first:
+            make = partial(_kinds, analysed[STAGE2], STAGE2, by, parse, scheme)
+            yield f"{name}-dimensions", ShownPicture(title, make, labelling)
+    if analysed[STAGE1]:
         title = gettext_noop("Volume against precision and recall")
-        yield "volume", ShownPicture(title, partial(_volume, first, parse), (STAGE1,))
+        yield "volume", ShownPicture(title, partial(_volume, analysed[STAGE1], parse), extraction)
         title = gettext_noop("MatchCount distribution")
-        yield "match-counts", ShownPicture(title, partial(_match_counts, first, parse), (STAGE1,))
+        yield "match-counts", ShownPicture(title, partial(_match_counts, analysed[STAGE1], parse), extraction)
 
 
 def _of_labels(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownPicture]]:
     parse = results.parse
-    for at, entrant in enumerate(results.analysed[STAGE2], 1):
+    for at, entrant in enumerate(results.analysed[scheme.group(STAGE2)], 1):
         title = Sentence("Labels in gold and by {model}", model=entrant.model)
         yield f"labels-{at}", ShownPicture(title, partial(_labels, entrant, parse, scheme))
         for dimension, name in scheme.titles.items():

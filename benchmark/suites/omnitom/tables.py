@@ -541,26 +541,33 @@ def names_by_kind(scheme: Scheme) -> dict[str, str]:
     return {by: name for by, name in BY_KIND.items() if by != ORDER or scheme.ordered}
 
 
+def own_groups(scheme: Scheme, entrants: EntrantsByGroup) -> EntrantsByGroup:
+    """Return entrants by `STAGE1` and `STAGE2`, whatever the keys of a scheme's metric groups are."""
+    return {group: entrants[scheme.group(group)] for group in (STAGE1, STAGE2)}
+
+
 def tables(scheme: Scheme, results: ParseResults) -> dict[str, ShownTable]:
     """Return the tables of the parse by name: of what has figures, and of what has analyses."""
-    parse, first, second = results.parse, results.analysed[STAGE1], results.analysed[STAGE2]
+    parse, analysed, read = results.parse, own_groups(scheme, results.analysed), own_groups(scheme, results.read)
+    first, second = analysed[STAGE1], analysed[STAGE2]
+    extraction, labelling = (scheme.group(STAGE1),), (scheme.group(STAGE2),)
     shown = {}
-    if any(results.read.values()):
-        main = partial(main_table, results.entrants, parse, scheme)
-        shown["main"] = ShownTable(main, (STAGE1, STAGE2), keeps_unreadable=True)
-    if labelled_models := results.read[STAGE2]:
-        shown["dimensions"] = ShownTable(partial(dimension_table, labelled_models, parse, scheme), (STAGE2,))
+    if any(read.values()):
+        main = partial(main_table, own_groups(scheme, results.entrants), parse, scheme)
+        shown["main"] = ShownTable(main, (*extraction, *labelling), keeps_unreadable=True)
+    if read[STAGE2]:
+        shown["dimensions"] = ShownTable(partial(dimension_table, read[STAGE2], parse, scheme), labelling)
     for by, name in names_by_kind(scheme).items():
         if first:
-            shown[name] = ShownTable(partial(kind_table, first, by, parse), (STAGE1,))
+            shown[name] = ShownTable(partial(kind_table, first, by, parse), extraction)
         if second:
             table = partial(kind_dimension_table, second, by, parse, scheme)
-            shown[f"{name}-dimensions"] = ShownTable(table, (STAGE2,))
+            shown[f"{name}-dimensions"] = ShownTable(table, labelling)
     if first:
-        shown["match-counts"] = ShownTable(partial(match_count_table, first, parse), (STAGE1,))
-        shown["volume"] = ShownTable(partial(volume_table, first, parse), (STAGE1,))
+        shown["match-counts"] = ShownTable(partial(match_count_table, first, parse), extraction)
+        shown["volume"] = ShownTable(partial(volume_table, first, parse), extraction)
     if first or second:
-        shown["unreadable"] = ShownTable(partial(unreadable_table, results.analysed, parse))
+        shown["unreadable"] = ShownTable(partial(unreadable_table, analysed, parse))
     for dimension in scheme.keys if second else ():
         slug = slug_of(dimension)
         shown[f"labels-{slug}"] = ShownTable(partial(distribution_table, second, dimension, parse, scheme))
@@ -586,13 +593,14 @@ SECTIONS = (
 )
 
 
-def sections_of(keys: Mapping[str, str]) -> tuple[Section, ...]:
-    """Return the sections for gold of another schema, whose metric groups have other `keys`; the paper's own table is
-    OmniToM's."""
+def sections_of(scheme: Scheme) -> tuple[Section, ...]:
+    """Return the sections for gold of a scheme; the paper's own table is OmniToM's."""
+    if scheme.official:
+        return SECTIONS
 
     def renamed(table: str) -> str:
         name, _, group = table.rpartition("-")
-        return f"{name}-{keys[group]}" if group in keys else table
+        return f"{name}-{scheme.group(group)}" if group in (STAGE1, STAGE2) else table
 
     return tuple(
         replace(
@@ -606,7 +614,7 @@ def sections_of(keys: Mapping[str, str]) -> tuple[Section, ...]:
 
 
 def _choices(scheme: Scheme, results: ParseResults) -> list[Choice]:
-    models = [(str(at), str(entrant.model)) for at, entrant in enumerate(results.analysed[STAGE2], 1)]
+    models = [(str(at), str(entrant.model)) for at, entrant in enumerate(results.analysed[scheme.group(STAGE2)], 1)]
     dimensions = [(slug_of(key), title) for key, title in scheme.titles.items()]
     choices = [Choice("confusion_model", "Model", models), Choice("dimension", "Dimension", dimensions)]
     return choices if models else []
