@@ -18,6 +18,7 @@ from scipy.stats import binom
 
 from bench.make_corpus import CATEGORIES, belief_of
 from benchmark.domain.estimating import StoryScore, overall_row
+from benchmark.domain.matched_rows import METRICS
 from benchmark.services.reports import scores_of
 from benchmark.suites.omnitom.data import Record, record_of
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
@@ -30,7 +31,7 @@ from benchmark.suites.omnitom.repaired import (
     stage2_result,
     stage2_score,
 )
-from benchmark.suites.omnitom.results import STAGE1_SHARES, STAGE2_SHARES
+from benchmark.suites.omnitom.results import STAGE2_SHARES
 from tests.benchmark.evaluation import OracleWorld
 from tests.servers import ModelServer
 from tests.servers.oracle import Oracle, Skill
@@ -83,7 +84,7 @@ def answers(records: list[Record], seed: int) -> dict[int, dict[str, str]]:
     return texts
 
 
-SHARES = {"f1": STAGE1_SHARES, "": STAGE2_SHARES}
+SHARES = {"f1": METRICS, "": STAGE2_SHARES}
 """The figures of each group, by that of which there is a mean over categories."""
 
 

@@ -187,9 +187,9 @@ def test_labels_are_marked_where_they_differ_from_gold(alice, cast, gold):
     run, place = answering(cast, gold, f"{HEADER}\n{row}", "label")
     shown = alice.get(at(run, f"{place.pk}/")).context["detail"]
     first, second = shown["rows"]
-    assert [cell.right for cell in first.cells] == [True, False, True, True, True, True, False]
-    assert first.cells[1].predicted == "False" and first.cells[1].gold == "True"
-    assert not second.answered and not any(cell.right for cell in second.cells)
+    assert [cell["right"] for cell in first["cells"]] == [True, False, True, True, True, True, False]
+    assert first["cells"][1]["predicted"] == "False" and first["cells"][1]["gold"] == "True"
+    assert not second["answered"] and not any(cell["right"] for cell in second["cells"])
     assert shown["right"] == [1, 0, 1, 1, 1, 1, 0]
     told = page(alice, at(run, f"{place.pk}/"))
     assert told.count("cell-wrong") == 2 + 7 and "not answered" in told and "gold: True" in told
@@ -215,25 +215,25 @@ def test_an_extraction_shows_each_reading_only_where_they_differ(alice, cast, go
     same = "Actor | Belief | Order\n--- | --- | ---\nworld | The key is in the drawer | 0\nInes | All is well | 1"
     run, place = answering(cast, gold, same, "extract")
     (table,) = alice.get(at(run, f"{place.pk}/")).context["detail"]["tables"]
-    assert [row.in_gold for row in table.rows] == [True, False]
-    assert table.name == "Both parses"
+    assert [row["in_gold"] for row in table["rows"]] == [True, False]
+    assert table["name"] == "Both parses"
 
 
 def test_prose_beside_a_table_is_a_row_to_the_official_parser_alone(alice, cast, gold):
     text = "I list actor | belief | order below.\n\nActor | Belief | Order\nworld | The key is in the drawer | 0"
     run, place = answering(cast, gold, text, "extract")
     official, mended = alice.get(at(run, f"{place.pk}/")).context["detail"]["tables"]
-    assert (official.name, mended.name) == ("Official parse", "Repaired parse")
-    assert official.count > mended.count == 1
+    assert (official["name"], mended["name"]) == ("Official parse", "Repaired parse")
+    assert official["count"] > mended["count"] == 1
 
 
 def test_a_judgement_shows_counts_on_both_sides(alice, run):
     place = RunItem.objects.filter(entrant__run=run, step="judge").order_by("sample__position").first()
     shown = alice.get(at(run, f"{place.pk}/")).context["detail"]
     (predicted,) = shown["predicted"]
-    assert [row.repaired for row in predicted.rows] == place.repaired["pred"]
-    assert [row.official for row in predicted.rows] == place.official["pred"]
-    assert [row.repaired for row in shown["gold"]] == place.repaired["gold"]
+    assert [row["repaired"] for row in predicted["rows"]] == place.repaired["pred"]
+    assert [row["official"] for row in predicted["rows"]] == place.official["pred"]
+    assert [row["repaired"] for row in shown["gold"]] == place.repaired["gold"]
     # omniscient copies each sentence; "Tomas moves it to the drawer" is no gold row, so something stays unmatched
     assert "row-unmatched" in page(alice, at(run, f"{place.pk}/"))
 
@@ -246,7 +246,7 @@ def test_a_structured_judgement_names_the_rows_that_match(alice, cast, gold, mod
     place = RunItem.objects.filter(entrant__run=run, step="judge").first()
     said = json.loads(place.call.answer)
     shown = alice.get(at(run, f"{place.pk}/")).context["detail"]
-    told = [row.matches for row in shown["gold"]]
+    told = [row["matches"] for row in shown["gold"]]
     assert told == [", ".join(map(str, one["matches"])) for one in said["gold"]]
     assert place.official is None and not shown["official"]
 

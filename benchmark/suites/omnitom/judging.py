@@ -1,4 +1,4 @@
-"""The judge of extractions: what makes it what it is, its self-test, and what it is asked once more."""
+"""The judge of extractions: the settings that identify it, its self-test, its follow-up, and the lexical judge."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from benchmark.suites.omnitom.parsing.official import judgement
 from benchmark.suites.omnitom.prompting.examples import CALIBRATION_SPLIT, example_count_of
 from benchmark.suites.omnitom.prompting.requests import DIGEST, WORDINGS
 from benchmark.suites.omnitom.results import ACTORS
-from benchmark.suites.omnitom.steps import STRUCTURED, judge_request, judging_of
+from benchmark.suites.omnitom.steps import judge_request, judging_of
 from benchmark.suites.questions import Question, Sample
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED
 from benchmark.suites.settings import Settings
@@ -26,61 +26,54 @@ from judge.domain.contrast import Row
 from judge.domain.lexical import align, lexical_judge
 from workers.providers.contract import Body, Request, Task
 
-JudgedTable = Sequence[Sequence[str]]
+# --- the lexical judge
+# ------------------------------------------------------------------------------------------------------------
 
 
 def answer(body: Body) -> str:
+    """Return the lexical judge's answer about `predictions` and `gold` [[actor, belief], …] of a task."""
     task = body["task"]
     return written(task, align(task["predictions"], task["gold"], threshold=body["threshold"]))
 
 
 def written(task: Task, pairs: Sequence[tuple[int, int]]) -> str:
-    """Return the answer of a judge to whom these pairs of rows say the same, in the answer format of the task."""
-    write = _matches if task.get("answer_format") == "structured" else _count_tables
-    return write(task["predictions"], task["gold"], pairs)
-
-
-def _count_tables(predictions: JudgedTable, gold: JudgedTable, pairs: Sequence[tuple[int, int]]) -> str:
-    """The judge's two CSV tables, MatchCount 1 for the rows of a pair."""
-    return judgement(*(_counted(rows, {pair[side] for pair in pairs}) for side, rows in enumerate((predictions, gold))))
-
-
-def _counted(rows: JudgedTable, paired: set[int]) -> list[tuple[str, str, int]]:
-    return [(row[0], row[1], int(at in paired)) for at, row in enumerate(rows)]
-
-
-def _matches(predictions: JudgedTable, gold: JudgedTable, pairs: Sequence[tuple[int, int]]) -> str:
-    """Ids of the matching rows on the other side, by row; ids count from 1."""
+    """Return the answer of a judge to whom these pairs of rows say the same, in the answer format of the task: ids that
+    match, counting from 1, or two CSV tables with MatchCount 1 for the rows of a pair."""
     sides = {}
-    for side, (name, rows) in enumerate((("predictions", predictions), ("gold", gold))):
+    for side, name in enumerate(("predictions", "gold")):
         matches = {pair[side]: pair[1 - side] + 1 for pair in pairs}
-        sides[name] = [{"id": at + 1, "matches": [matches[at]] if at in matches else []} for at in range(len(rows))]
-    return json.dumps(sides)
+        sides[name] = [[matches[at]] if at in matches else [] for at in range(len(task[name]))]
+    if task.get("answer_format") == "structured":
+        return json.dumps(
+            {name: [{"id": at, "matches": ids} for at, ids in enumerate(rows, 1)] for name, rows in sides.items()}
+        )
+    return judgement(
+        *(
+            [(row[0], row[1], len(ids)) for row, ids in zip(task[name], rows, strict=True)]
+            for name, rows in sides.items()
+        )
+    )
 
 
 LEXICAL = lexical_judge(
     task=JUDGE, answer=answer, sample={"predictions": [["Ines", "three"]], "gold": [["Ines", "three"]]}
 )
-"""The lexical judge of belief tables."""
+
+
+# --- any judge
+# ------------------------------------------------------------------------------------------------------------
 
 
 def instrument(settings: Settings) -> Json:
-    """Return the settings that a judge goes by, none of one that reads no prompt. The longest answer and the seed are
+    """Return the settings that identify a judge, none of one that reads no prompt. The longest answer and the seed are
     not part of it: a longer answer loses fewer rows, and another seed is a repetition."""
-    how = Judging.of(settings)
-    beyond = _beyond_one_pass(how)
-    if not settings.judge_reads_prompts:
-        return beyond
-    chosen = {name: settings.options[name] for name in ("judge_level", "with_story")}
-    if shots := example_count_of(settings, JUDGE):
-        chosen |= {"shots": shots, "examples_from": settings.options["examples_from"]}
-    return chosen | beyond
-
-
-def _beyond_one_pass(how: Judging) -> Json:
-    """Return what a judge goes by that is not asked once about all rows in the answer format of the run; nothing of one
-    that is, whose versions are older than these settings. The order of shuffled rows is not part of it."""
-    chosen: Json = {"passes": how.passes} if how.passes > 1 else {}
+    how, chosen = Judging.of(settings), Json()
+    if settings.judge_reads_prompts:
+        chosen = {name: settings.options[name] for name in ("judge_level", "with_story")}
+        if shots := example_count_of(settings, JUDGE):
+            chosen |= {"shots": shots, "examples_from": settings.options["examples_from"]}
+    if how.passes > 1:
+        chosen["passes"] = how.passes
     if how.links:
         chosen |= {"judge_form": LINKS, "cannot_tell": WORDINGS["cannot_tell"]}
     if how.settle != NOTHING:
@@ -88,27 +81,20 @@ def _beyond_one_pass(how: Judging) -> Json:
     return chosen
 
 
-def _passes(settings: Settings) -> tuple[str, ...]:
-    return Judging.of(settings).names[1:]
-
-
-def _held_to_schema(settings: Settings) -> bool:
-    return Judging.of(settings).by_id
-
-
 def _rows(sample: Sample) -> Sequence[Row]:
     return [(belief["actor"], belief["belief"]) for belief in sample.gold["beliefs"]]
 
 
 def _request(question: Question, pairs: Pairs) -> Request:
-    """The made rows as predictions, the rows that they were made of, in the order of the story, as gold."""
+    """Return the question about the made rows as predictions, with the rows that they were made of, in the order of the
+    story, as gold."""
     return judge_request(question, [(pair.actor, pair.belief) for pair in pairs], _gold(question.sample, pairs))
 
 
 def _counts(question: Question, pairs: Pairs, answer: str) -> list[int | None]:
     predicted = [PredictedRow(pair.actor, pair.belief, "") for pair in pairs]
     read = pass_verdicts(answer, predicted, _gold(question.sample, pairs), judging_of(question))[0]
-    return [None if of_pass is None else of_pass.count for of_pass in read]
+    return [None if verdict is None else verdict.count for verdict in read]
 
 
 def _gold(sample: Sample, pairs: Pairs) -> list[GoldRow]:
@@ -116,39 +102,32 @@ def _gold(sample: Sample, pairs: Pairs) -> list[GoldRow]:
     return [rows[at] for at in sorted(pair.gold for pair in pairs)]
 
 
-def _examples(settings: Settings) -> tuple[int, ...]:
-    return settings.example_stories
+def _compared(question: Question) -> tuple[list[PredictedRow], Record]:
+    """Return the rows of the extraction, in its repaired parse, and the record with gold's."""
+    record, how = record_of_sample(question.sample, question.resources.schema), judging_of(question)
+    return parse_extraction(question.answers[EXTRACT], structured=how.structured, scheme=record.scheme), record
 
 
 def tables(question: Question) -> Tables:
-    """Return the rows of the extraction, in its repaired parse, and of gold: those that a kept judgement is of."""
+    """Return the predicted and gold rows of a kept judgement."""
     predicted, record = _compared(question)
     return [(row.actor, row.belief) for row in predicted], [(row.actor, row.belief) for row in record.shown_rows]
 
 
 def orders(question: Question) -> RowGroups:
-    """Return the orders of the rows of `tables`: those that the model gave, and those of gold; "" for one
-    that is not an order."""
+    """Return the orders of the rows of `tables`: those that the model gave, and those of gold; "" for a text that is
+    not an order."""
     predicted, record = _compared(question)
-    legal = record.scheme.legal[ORDER]
-    at = record.scheme.keys.index(ORDER)
-    orders_given = [row.order for row in predicted], [row.labels[at] for row in record.shown_rows]
-    mine, gold = ([order if order in legal else "" for order in side] for side in orders_given)
-    return mine, gold
-
-
-def _role(row: Row) -> str:
-    return WORLD if is_world(row[0]) else ACTORS
-
-
-def _compared(question: Question) -> tuple[list[PredictedRow], Record]:
-    record = record_of_sample(question.sample, question.resources.schema)
-    structured = question.settings.answer_format == STRUCTURED
-    return parse_extraction(question.answers[EXTRACT], structured=structured, scheme=record.scheme), record
+    legal, gold = record.scheme.legal[ORDER], [record.scheme.order_of(row.labels) for row in record.shown_rows]
+    mine, theirs = (
+        [order if order in legal else "" for order in side] for side in ([row.order for row in predicted], gold)
+    )
+    return mine, theirs
 
 
 BY_ROLE = Grouping(
-    "role", gettext_noop("Actor role"), gettext_noop("Agreement by actor role"), of_row=_role, worded=True,
+    "role", gettext_noop("Actor role"), gettext_noop("Agreement by actor role"),
+    of_row=lambda row: WORLD if is_world(row[0]) else ACTORS, worded=True,
 )  # fmt: skip
 BY_ORDER = Grouping(
     ORDER, gettext_noop("Order"), gettext_noop("Agreement by order"),
@@ -156,8 +135,8 @@ BY_ORDER = Grouping(
 )  # fmt: skip
 JUDGED = Judge(
     instrument=instrument,
-    passes=_passes,
-    held_to_schema=_held_to_schema,
+    passes=lambda settings: Judging.of(settings).names[1:],
+    held_to_schema=lambda settings: Judging.of(settings).by_id,
     kept=rows_kept,
     tables=tables,
     groupings=(BY_ROLE, BY_ORDER),
@@ -167,7 +146,7 @@ JUDGED = Judge(
         request=_request,
         counts=_counts,
         spared=CALIBRATION_SPLIT,
-        examples=_examples,
+        examples=lambda settings: settings.example_stories,
         settings=(
             "judge_level", "with_story", "max_tokens", "seed", "shots", "examples", "examples_from", "example_stories",
             "judge_answer_format",

@@ -7,7 +7,7 @@ has its texts, and none where the released code would have ended with a tracebac
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -53,6 +53,8 @@ def no_official_parse(scheme: Scheme) -> str:
     )
 
 
+NEEDED = {STAGE1: (EXTRACT, JUDGE), STAGE2: (LABEL,)}
+"""The answers that each metric group's figures rest on, in the order in which they are made."""
 Texts = Mapping[int, Mapping[str, str]]
 """The raw answer of each story by step: {story_id: {"extract"?, "label"?, "judge"?}}."""
 
@@ -61,18 +63,24 @@ Texts = Mapping[int, Mapping[str, str]]
 class StoredTables:
     """The tables of one story as the runner keeps them; None for a step without a text.
 
-    `judged` are both tables of the judge: predicted rows, gold rows. `aborted` says at which step and why the released
-    code would end, empty where it would not.
+    `judged` are both tables of the judge: predicted rows, gold rows. `aborted` has the reason why the released code
+    would end at a step, by step.
     """
 
-    extraction: tuple[ExtractionRow, ...] | None = None
-    labels: tuple[LabelRow, ...] | None = None
-    judged: tuple[tuple[JudgedRow, ...], tuple[JudgedRow, ...]] | None = None
+    extraction: Sequence[ExtractionRow] | None = None
+    labels: Sequence[LabelRow] | None = None
+    judged: tuple[Sequence[JudgedRow], Sequence[JudgedRow]] | None = None
     aborted: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def answered(self) -> set[str]:
+        """The steps whose answers are stored."""
+        stored = {EXTRACT: self.extraction, LABEL: self.labels, JUDGE: self.judged}
+        return {step for step, table in stored.items() if table is not None}
 
 
 def stored_tables(records: Iterable[Record], texts: Texts) -> dict[int, StoredTables]:
-    """Return what the runner would store for each story that has a text.
+    """Return the tables that the runner would store for each story that has a text.
 
     Records that share an id share their files, which are made from the first of them: a step whose file is there is
     skipped.
@@ -85,15 +93,15 @@ def stored_tables(records: Iterable[Record], texts: Texts) -> dict[int, StoredTa
 
 
 def _stored(record: Record, texts: Mapping[str, str]) -> StoredTables:
+    """Return the tables of one story as they come back from CSV files: cells are space-normalised."""
     aborted: dict[str, str] = {}
-    extraction: tuple[ExtractionRow, ...] | None = None
-    labels: tuple[LabelRow, ...] | None = None
-    judged: tuple[tuple[JudgedRow, ...], tuple[JudgedRow, ...]] | None = None
-    if EXTRACT in texts:
-        extraction = _storable(extraction_rows(texts[EXTRACT]), ExtractionRow._make, EXTRACT, aborted)
+    extraction = labels = judged = None
+    if EXTRACT in texts and (cells := _stored_cells(extraction_rows(texts[EXTRACT]), EXTRACT, aborted)) is not None:
+        extraction = [ExtractionRow(*row) for row in cells]
     if LABEL in texts:
-        rows = (row.cells() for row in label_rows(texts[LABEL]))
-        labels = _storable(rows, lambda cells: LabelRow(cells[0], cells[1], tuple(cells[2:])), LABEL, aborted)
+        rows = [row.cells() for row in label_rows(texts[LABEL])]
+        if (cells := _stored_cells(rows, LABEL, aborted)) is not None:
+            labels = [LabelRow(row[0], row[1], tuple(row[2:])) for row in cells]
     if JUDGE in texts and extraction is not None:
         try:
             judged = judged_tables(record, extraction, texts[JUDGE])
@@ -102,10 +110,8 @@ def _stored(record: Record, texts: Mapping[str, str]) -> StoredTables:
     return StoredTables(extraction, labels, judged, aborted)
 
 
-def _storable(
-    rows: Iterable[Iterable[str]], make: Callable[[list[str]], T], step: str, aborted: dict[str, str]
-) -> tuple[T, ...] | None:
-    """Rows as they come back from a CSV file: space-normalised; None where the file could not be read back."""
+def _stored_cells(rows: Iterable[Iterable[str]], step: str, aborted: dict[str, str]) -> list[list[str]] | None:
+    """Return rows as they come back from a CSV file, None for a file that could not be read back."""
     cells = [[normalise_space(cell) for cell in row] for row in rows]
     try:
         for row in cells:
@@ -113,21 +119,20 @@ def _storable(
     except OversizedField as error:
         aborted[step] = str(error)
         return None
-    return tuple(make(row) for row in cells)
+    return cells
 
 
 def judged_tables(
     record: Record, extraction: Sequence[ExtractionRow], text: str
-) -> tuple[tuple[JudgedRow, ...], tuple[JudgedRow, ...]]:
-    """The judge's counts on the rows that it was given: predicted, gold. Raises OversizedField."""
+) -> tuple[list[JudgedRow], list[JudgedRow]]:
+    """Return the judge's counts on the rows that it was given: predicted, gold. Raises OversizedField."""
     judgement = parse_judgement(text)
-    sides = (
-        ([(row.actor, row.belief) for row in extraction], judgement.predictions),
-        ([(row.actor, row.belief) for row in record.rows], judgement.gold),
-    )
     predicted, gold = (
-        tuple(JudgedRow(*row, count) for row, count in zip(rows, align(rows, judged), strict=True))
-        for rows, judged in sides
+        [JudgedRow(*row, count) for row, count in zip(rows, align(rows, judged), strict=True)]
+        for rows, judged in (
+            ([(row.actor, row.belief) for row in extraction], judgement.predictions),
+            ([(row.actor, row.belief) for row in record.rows], judgement.gold),
+        )
     )
     return predicted, gold
 
@@ -148,7 +153,7 @@ def stage1_result(record: Record, tables: StoredTables) -> Stage1Result:
 
 
 def stage2_result(record: Record, tables: StoredTables) -> Stage2Result:
-    """Gold rows paired with predicted rows: the n-th of equal rows with the n-th."""
+    """Return gold rows paired with predicted rows: the n-th of equal rows with the n-th."""
     rows = tables.labels or ()
     predicted = dict(zip(_numbered((row.actor, row.belief) for row in rows), rows, strict=True))
     paired = (predicted.get(key) for key in _numbered((row.actor, row.belief) for row in record.rows))
@@ -162,63 +167,39 @@ def stage2_result(record: Record, tables: StoredTables) -> Stage2Result:
 
 
 def _numbered(rows: Iterable[tuple[str, str]]) -> list[tuple[str, str, int]]:
-    """Each row's keys, and how many rows with these keys stood before it in its table."""
+    """Return each row's keys with the number of earlier rows of its table that have the same."""
     seen: Counter[tuple[str, str]] = Counter()
-    out = []
+    numbered = []
     for actor, belief in rows:
         pair = (key(actor), key(belief))
-        out.append((*pair, seen[pair]))
+        numbered.append((*pair, seen[pair]))
         seen[pair] += 1
-    return out
+    return numbered
 
 
 def score_official(records: Sequence[Record], texts: Texts) -> GroupScores[StoryAverages]:
-    """Return the figures of "stage1" and "stage2" over the selection `records` (see `metrics`), from the answers of
-    each story by step; None with a reason of a group for which a story lacks an answer or the released code would have
-    aborted."""
+    """Return the figures of "stage1" and "stage2" over the selection `records`, from the answers of each story by step;
+    None with a reason for a group for which a story lacks an answer or the released code would have aborted."""
     tables = stored_tables(records, texts)
-    scores: dict[str, StoryAverages | None] = {}
-    reasons: dict[str, str] = {}
-    for group, metrics in _PLAN:
-        if why := _lacking(records, tables, group):
-            scores[group], reasons[group] = None, why
-        else:
-            scores[group] = metrics(records, tables)
+    scores: dict[str, StoryAverages | None] = dict.fromkeys(NEEDED)
+    reasons = {group: why for group in NEEDED if (why := _lacking(records, tables, group))}
+    if STAGE1 not in reasons:
+        scores[STAGE1] = stage1_metrics([stage1_result(record, tables[record.story_id]) for record in records])
+    if STAGE2 not in reasons:
+        scores[STAGE2] = stage2_metrics([stage2_result(record, tables[record.story_id]) for record in records])
     return GroupScores(scores, reasons)
 
 
-def _stage1(records: Sequence[Record], tables: Mapping[int, StoredTables]) -> StoryAverages:
-    return stage1_metrics([stage1_result(record, tables[record.story_id]) for record in records])
-
-
-def _stage2(records: Sequence[Record], tables: Mapping[int, StoredTables]) -> StoryAverages:
-    return stage2_metrics([stage2_result(record, tables[record.story_id]) for record in records])
-
-
-_PLAN = ((STAGE1, _stage1), (STAGE2, _stage2))
-NEEDED = {STAGE1: (EXTRACT, JUDGE), STAGE2: (LABEL,)}
-"""The answers that each metric group's figures rest on, in the order in which they are made."""
-_STORED_AS = {EXTRACT: "extraction", JUDGE: "judged", LABEL: "labels"}
-
-
 def _lacking(records: Sequence[Record], tables: Mapping[int, StoredTables], group: str) -> str:
-    if not records:
-        return "No story is selected."
-    none = StoredTables()
-    for record in records:
-        stored = tables.get(record.story_id, none)
-        answered = {step for step, name in _STORED_AS.items() if getattr(stored, name) is not None}
-        if why := why_none(record.story_id, group, answered, stored.aborted):
-            return why
-    return ""
+    stored = ((record.story_id, tables.get(record.story_id, StoredTables())) for record in records)
+    reasons = (why_none(story, group, of_story.answered, of_story.aborted) for story, of_story in stored)
+    return next(filter(None, reasons), "") if records else "No story is selected."
 
 
 def why_none(story: int, group: str, answered: Collection[str], aborted: Mapping[str, str]) -> str:
-    """Return why no selection with this story has official figures of the metric group; empty where it does not stand
-    in the way.
-
-    `answered` are the kinds of answers that it has, `aborted` what the released code would end at and why.
-    """
+    """Return the reason why no selection with this story has official figures of the metric group, "" if it does not
+    stand in the way. `answered` are the steps that it has answers of, `aborted` the reasons why the released code would
+    end."""
     for needed in NEEDED[group]:
         if needed in aborted:
             return f"Story {story}, {needed}: {aborted[needed]}"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.domain.averaging import StoryAverages
+from benchmark.domain.matched_rows import METRICS
 from benchmark.suites.answers import (
     BadAnswers,
     Exchange,
@@ -49,7 +50,7 @@ from benchmark.suites.omnitom.parsing.official import (
     parse_judgement,
 )
 from benchmark.suites.omnitom.prompting.requests import MAX_TOKENS
-from benchmark.suites.omnitom.results import STAGE1_COLUMNS, STAGE1_SHARES, STAGE2_COLUMNS, STAGE2_SHARES, GroupScores
+from benchmark.suites.omnitom.results import STAGE1_COLUMNS, STAGE2_COLUMNS, STAGE2_SHARES, GroupScores
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Shape
 from core.incoming.thoughts import without_thoughts
@@ -123,7 +124,7 @@ def _story_files(story: int, calls: Mapping[str, Exchange], tables: StoredTables
 
 
 _METRIC_FILES = {
-    STAGE1: (STAGE1_COLUMNS, STAGE1_SHARES),
+    STAGE1: (STAGE1_COLUMNS, METRICS),
     STAGE2: (STAGE2_COLUMNS, STAGE2_SHARES),
 }
 

@@ -29,7 +29,6 @@ KIND_HEADS = {"order": gettext_noop("order"), "role": gettext_noop("actor role")
 """Names of KINDS in headings."""
 
 
-@lru_cache(maxsize=4096)
 def order_bucket(order: str) -> str:
     """Return one of `ORDERS`, "" for what is not an order; a bucket is its own bucket."""
     if order in ORDERS:
@@ -83,15 +82,11 @@ class Stage1Result:
 
     @property
     def pred_matched(self) -> int:
-        return _matched(self.pred_counts)
+        return sum((count or 0) > 0 for count in self.pred_counts)
 
     @property
     def gold_matched(self) -> int:
-        return _matched(self.gold_counts)
-
-
-def _matched(counts: tuple[int | None, ...]) -> int:
-    return sum(count is not None and count > 0 for count in counts)
+        return sum((count or 0) > 0 for count in self.gold_counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,53 +138,46 @@ class GroupScores(Generic[S]):
         return {**scores, **({"reason": dict(self.reasons)} if self.reasons else {})}
 
 
-STAGE1_SHARES = METRICS
+# --- official figures (specification "OmniToM scoring", section 6)
+# ------------------------------------------------------------------------------------------------------------
+# Story figures are rounded to six decimals first and averaged afterwards, which moves the last digit. Every value is a
+# text, as in official output; shares are fractions from 0 to 1.
+
 STAGE2_SHARES = OMNITOM_SCHEME.shares
-STAGE1_COLUMNS = ("story_id", "story_category", "pred_total", "gt_total", "pred_matched", "gt_matched", *STAGE1_SHARES)
+STAGE1_COLUMNS = ("story_id", "story_category", "pred_total", "gt_total", "pred_matched", "gt_matched", *METRICS)
 STAGE2_COLUMNS = ("story_id", "story_category", "pairs", "matched_pairs", *STAGE2_SHARES)
 
 
 def stage1_row(result: Stage1Result) -> Row:
-    """One line of `stage1_story_metrics.csv`."""
-    pred_total, gold_total = len(result.pred_counts), len(result.gold_counts)
-    precision, recall = share(result.pred_matched, pred_total), share(result.gold_matched, gold_total)
-    counts = (result.story_id, normalise_space(result.category), pred_total, gold_total)
-    values = (
-        *counts,
-        result.pred_matched,
-        result.gold_matched,
-        *map(six, (precision, recall, harmonic(precision, recall))),
-    )
+    """Return one line of `stage1_story_metrics.csv`."""
+    totals, matched = (len(result.pred_counts), len(result.gold_counts)), (result.pred_matched, result.gold_matched)
+    precision, recall = map(share, matched, totals)
+    shares = map(six, (precision, recall, harmonic(precision, recall)))
+    values = (result.story_id, normalise_space(result.category), *totals, *matched, *shares)
     return dict(zip(STAGE1_COLUMNS, map(str, values), strict=True))
 
 
 def stage2_row(result: Stage2Result) -> Row:
-    """One line of `stage2_story_metrics.csv`. A row that was not predicted and an empty label are wrong."""
+    """Return one line of `stage2_story_metrics.csv`. A row that was not predicted and an empty label are wrong."""
     correct = [0] * len(DIMENSIONS)
     for gold, predicted in zip(result.gold, result.predicted, strict=True):
         for at, label in enumerate(predicted or ()):
             correct[at] += bool(label) and label == gold[at]
     pairs = len(result.gold)
     accuracies = [share(count, pairs) for count in correct]
-    overall = sum(accuracies) / len(accuracies)
-    values = (
-        result.story_id,
-        normalise_space(result.category),
-        pairs,
-        result.paired,
-        *map(six, (overall, *accuracies)),
-    )
+    shares = map(six, (sum(accuracies) / len(accuracies), *accuracies))
+    values = (result.story_id, normalise_space(result.category), pairs, result.paired, *shares)
     return dict(zip(STAGE2_COLUMNS, map(str, values), strict=True))
 
 
 def stage1_metrics(results: Sequence[Stage1Result]) -> StoryAverages:
-    """The figures of extraction; `overall` also has `f1_category_mean`, the figure that the paper's table 3
+    """Return the figures of extraction; `overall` also has `f1_category_mean`, the figure that the paper's table 3
     prints: the plain mean of the categories' F1."""
-    return _metrics([(result.category, stage1_row(result)) for result in results], STAGE1_SHARES, F1)
+    return _metrics([(result.category, stage1_row(result)) for result in results], METRICS, F1)
 
 
 def stage2_metrics(results: Sequence[Stage2Result]) -> StoryAverages:
-    """The figures of labelling, as `stage1_metrics` without the mean of categories."""
+    """Return the figures of labelling, like `stage1_metrics` without the mean of categories."""
     return _metrics([(result.category, stage2_row(result)) for result in results], STAGE2_SHARES)
 
 
