@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Membership
-from benchmark.domain.plots.theme import THEMES
+from benchmark.domain.plots.text import THEMES
 from benchmark.domain.tables import Absent
 from benchmark.management.commands._plans import options_given
 from benchmark.models import Dataset, Run, RunItem, Snapshot

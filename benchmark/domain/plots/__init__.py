@@ -7,14 +7,20 @@ missing. An SVG holds its text as text, a title, a description with the data, an
 """
 
 from benchmark.domain.drawn import MEDIA_TYPES
-from benchmark.domain.plots.across import model_across, models_across
-from benchmark.domain.plots.controls import control_differences, without_story
-from benchmark.domain.plots.methods import method_differences, method_parts, method_scores
+from benchmark.domain.plots.heat import pair_matrix
+from benchmark.domain.plots.models import (
+    control_differences,
+    leaderboard,
+    method_differences,
+    method_parts,
+    method_scores,
+    model_across,
+    models_across,
+    scores_by_part,
+    structure_and_answers,
+    without_story,
+)
 from benchmark.domain.plots.paired import two_models
-from benchmark.domain.plots.pairs import pair_matrix
-from benchmark.domain.plots.parts import scores_by_part
-from benchmark.domain.plots.ranked import leaderboard
-from benchmark.domain.plots.structure import structure_and_answers
 
 __all__ = [
     "MEDIA_TYPES",

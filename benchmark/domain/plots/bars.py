@@ -9,8 +9,7 @@ import numpy as np
 
 from benchmark.domain.plots.dots import Series, draw_legend, scale
 from benchmark.domain.plots.drawing import Look
-from benchmark.domain.plots.text_size import text_width
-from benchmark.domain.plots.theme import EDGE, GAP, SMALL, Theme
+from benchmark.domain.plots.text import EDGE, GAP, SMALL, Theme, text_width
 
 if TYPE_CHECKING:  # matplotlib takes a second to load
     from benchmark.domain.plots.canvas import Canvas

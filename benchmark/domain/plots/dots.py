@@ -10,9 +10,7 @@ import numpy as np
 
 from benchmark.domain.entered import Reference
 from benchmark.domain.plots.drawing import Look
-from benchmark.domain.plots.names import fitted
-from benchmark.domain.plots.text_size import text_width
-from benchmark.domain.plots.theme import EDGE, GAP, SMALL, Style, Theme
+from benchmark.domain.plots.text import EDGE, GAP, SMALL, Style, Theme, fitted, text_width
 from benchmark.domain.plots.values import BANDS, BEYOND, Percent, barred, limits, percent, value_line
 from core.messages import clauses, labelled
 

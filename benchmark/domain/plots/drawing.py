@@ -9,9 +9,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, NamedTuple, ParamSpec
 
 from benchmark.domain.drawn import Frame, Plot
-from benchmark.domain.plots.names import ROOM, labels
-from benchmark.domain.plots.text_size import wrapped
-from benchmark.domain.plots.theme import EDGE, LINE, WIDTHS
+from benchmark.domain.plots.text import EDGE, LINE, ROOM, WIDTHS, labels, wrapped
 from benchmark.domain.plots.values import ended, sentences
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +10,7 @@ import numpy as np
 from benchmark.domain.drawn import Metric
 from benchmark.domain.plots.dots import scale
 from benchmark.domain.plots.drawing import Drawing, Look, plot
-from benchmark.domain.plots.names import labels
-from benchmark.domain.plots.text_size import wrapped
-from benchmark.domain.plots.theme import EDGE, GAP, LINE, SMALL, families
+from benchmark.domain.plots.text import EDGE, GAP, LINE, SMALL, families, labels, wrapped
 from benchmark.domain.plots.values import Percent, ended, percent
 from core.messages import Sentence, noted, word
 from core.statistics import Floats
@@ -54,50 +51,27 @@ def two_models(
         return Drawing(title, f"No {noun[0]} has a score of both models.")
     names = labels([first, second], 60.0 if look.narrow else 78.0)
     gaps = np.sort(both[:, 0] - both[:, 1])[::-1]
-    counted = _Counted(gaps, noun, *_mean_drawn(gaps, percent(difference), len(scores) - len(gaps), noun[1]))
-    canvas = _two(both, gaps, names, counted.caption(*names), score, counted.mean, look)
-    return Drawing(title, canvas, counted.describe(first, second))
-
-
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """The stories by which of two models is higher, from the `gaps` between them, and the `mean` of what is drawn;
-    `apart` says what the whole difference is where it counts more than that."""
-
-    gaps: Floats
-    noun: Sequence[str]
-    mean: Percent | None
-    apart: Sequence[str]
-
-    @property
-    def better(self) -> int:
-        return int((self.gaps > 0).sum())
-
-    @property
-    def worse(self) -> int:
-        return int((self.gaps < 0).sum())
-
-    def caption(self, first: str, second: str) -> str:
-        equal = len(self.gaps) - self.better - self.worse
-        counts = f"{first} higher: {self.better}", f"equal: {equal}", f"{second} higher: {self.worse}"
-        return f"{self.noun[1].capitalize()} by difference (points). {'; '.join((*counts, *self.apart))}"
-
-    def describe(self, first: str, second: str) -> str:
-        """The data in words."""
-        average = f"Mean difference {self.mean.text()} points. " if self.mean else ""
-        return (
-            f"{len(self.gaps)} {self.noun[len(self.gaps) != 1]}. {average}{first} is higher on {self.better}, {second} "
-            f"on {self.worse}, they are equal on the rest.{ended(*self.apart) if self.apart else ''}"
-        )
+    mean, whole = _mean_drawn(gaps, percent(difference), len(scores) - len(gaps), noun[1])
+    better, worse = int((gaps > 0).sum()), int((gaps < 0).sum())
+    counts = (
+        f"{names[0]} higher: {better}", f"equal: {len(gaps) - better - worse}", f"{names[1]} higher: {worse}", *whole,
+    )  # fmt: skip
+    caption = f"{noun[1].capitalize()} by difference (points). {'; '.join(counts)}"
+    average = f"Mean difference {mean.text()} points. " if mean else ""
+    description = (
+        f"{len(gaps)} {noun[len(gaps) != 1]}. {average}{first} is higher on {better}, {second} "
+        f"on {worse}, they are equal on the rest.{ended(*whole) if whole else ''}"
+    )
+    return Drawing(title, _two(both, gaps, names, caption, score, mean, look), description)
 
 
 def _mean_drawn(gaps: Floats, estimate: Percent | None, lacking: int, nouns: str) -> tuple[Percent | None, list[str]]:
-    """The mean of what is drawn, and what the whole difference is where it counts more than that."""
-    drawn = float(gaps.mean())
-    if estimate is None or abs(drawn - estimate.value) < _SAME:
+    """Return the mean of what is drawn, and the whole difference in words if it counts more than that."""
+    mean = float(gaps.mean())
+    if estimate is None or abs(mean - estimate.value) < _SAME:
         return estimate, []
     stories = f" ({lacking} of {lacking + len(gaps)} {nouns} have no score of both)" if lacking else ""
-    return Percent(drawn), [f"with missing answers at their worst the mean is {estimate.text()}{stories}"]
+    return Percent(mean), [f"with missing answers at their worst the mean is {estimate.text()}{stories}"]
 
 
 def _two(

@@ -3,16 +3,14 @@ numbers below."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from benchmark.domain.plots.drawing import Look
-from benchmark.domain.plots.label_placement import LabelPlacer
-from benchmark.domain.plots.names import labels
-from benchmark.domain.plots.text_size import text_width
-from benchmark.domain.plots.theme import EDGE, GAP, SMALL, Style, families
+from benchmark.domain.plots.text import EDGE, GAP, SMALL, Style, families, labels, text_width
 from benchmark.domain.plots.values import Percent, limits
 from core.messages import noted
 
@@ -22,7 +20,7 @@ if TYPE_CHECKING:  # matplotlib takes a second to load
     from benchmark.domain.plots.canvas import Canvas
 
 _NUMBER, _BAND, _TALL, _LINE = 16.0, 7.0, 120.0, 11.0
-_AWAY = 11.0
+_MARK, _AWAY = 3.0, 11.0
 """Points between a mark and its number beyond which a line joins them."""
 
 
@@ -116,3 +114,38 @@ def _numbers(axes: Axes, places: Mapping[int, tuple[float, float]], canvas: Canv
             ha="center", va="center",
             family=families(), annotation_clip=False, arrowprops=line if np.hypot(*offset) > _AWAY else None,
         )  # fmt: skip
+
+
+class LabelPlacer:
+    """Greedy: the first free place around the mark, near ones first; the least crowded one where none is free."""
+
+    def __init__(self, marks: Sequence[tuple[float, float]], size: tuple[float, float]) -> None:
+        self.size = size
+        self.taken = [(x - _MARK, y - _MARK, x + _MARK, y + _MARK) for x, y in marks]
+
+    def place(self, mark: tuple[float, float], width: float, height: float) -> tuple[float, float]:
+        """The middle of the text, in the unit of the marks."""
+        best = min(
+            self._around(mark, width, height),
+            key=lambda candidate: (self._crowd(candidate, width, height), candidate[2]),
+        )
+        self.taken.append(_box(best, width, height))
+        return best[0], best[1]
+
+    def _around(self, mark: tuple[float, float], width: float, height: float) -> Iterator[tuple[float, float, float]]:
+        for step, (right, up) in product(
+            (1.0, 2.2, 3.6), ((1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+        ):
+            x = mark[0] + right * (_MARK + width / 2 + 1) * step
+            y = mark[1] + up * (_MARK + height / 2) * step
+            yield x, y, step
+
+    def _crowd(self, place: tuple[float, float, float], width: float, height: float) -> float:
+        a, b, c, d = _box(place, width, height)
+        outside = a < -6 or b < 0 or c > self.size[0] + 6 or d > self.size[1] + 4
+        over = sum(max(0.0, min(c, z) - max(a, x)) * max(0.0, min(d, w) - max(b, y)) for x, y, z, w in self.taken)
+        return over + 1000 * outside
+
+
+def _box(place: Sequence[float], width: float, height: float) -> tuple[float, float, float, float]:
+    return place[0] - width / 2, place[1] - height / 2, place[0] + width / 2, place[1] + height / 2

@@ -12,10 +12,9 @@ from benchmark.domain.plots.bars import Bar, bars_by_part, stacked_bars
 from benchmark.domain.plots.dots import Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.heat import heat_table
-from benchmark.domain.plots.names import labels, printable, shortened
-from benchmark.domain.plots.parts import scores_by_part
-from benchmark.domain.plots.ranked import NO_MODEL
+from benchmark.domain.plots.models import NO_MODEL, scores_by_part
 from benchmark.domain.plots.scatter import Point, numbered_scatter
+from benchmark.domain.plots.text import labels, printable, shortened
 from benchmark.domain.plots.values import BANDS, Percent, barred, bounds_of, percent, value_line, worst_to_best
 from benchmark.domain.tables.categories import in_order
 from benchmark.domain.tables.estimates import metric_of

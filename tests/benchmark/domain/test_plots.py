@@ -18,14 +18,23 @@ from PIL import Image
 from benchmark.domain import plots
 from benchmark.domain.beside import MethodRow
 from benchmark.domain.drawn import Lead, ModelRow, RankedRow
-from benchmark.domain.plots.canvas import Canvas
 from benchmark.domain.plots.dots import Series
 from benchmark.domain.plots.heat import STRONGEST
-from benchmark.domain.plots.label_placement import LabelPlacer
-from benchmark.domain.plots.names import LONGEST, ROOM, UNNAMED, is_eastern, labels, printable, shortened, width
-from benchmark.domain.plots.text_size import text_width, wrapped
-from benchmark.domain.plots.theme import EDGE, SMALL, THEMES, WIDTHS, families
-from benchmark.domain.plots.values import limits, percent
+from benchmark.domain.plots.text import (
+    LONGEST,
+    ROOM,
+    SMALL,
+    THEMES,
+    UNNAMED,
+    WIDTHS,
+    families,
+    is_eastern,
+    labels,
+    printable,
+    shortened,
+    text_width,
+    width,
+)
 from benchmark.domain.report_rows import RowMetric
 from benchmark.suites.omnitom import plots as omnitom_plots
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
@@ -155,55 +164,59 @@ def texts(root: ElementTree.Element) -> list[ElementTree.Element]:
     return list(root.iter(f"{SVG}text"))
 
 
+PARTS = {"svg", "title", "desc", "g", "path", "defs", "use", "text", "clipPath", "rect"}
+
+
 @pytest.mark.parametrize("name", METRICS)
-@pytest.mark.parametrize("n", [1, 2, 20])
-@pytest.mark.parametrize("wide", ["page", "column"])
-def test_an_svg_is_text_that_fits_and_refers_to_nothing_outside(name, n, wide):
-    data = draw(name, n, width=wide)
-    root = ElementTree.fromstring(data)
+def test_an_svg_is_text_that_fits_and_refers_to_nothing_outside(name):
+    for n, wide in ((1, "page"), (2, "column"), (20, "page"), (20, "column")):
+        data = draw(name, n, width=wide)
+        root = ElementTree.fromstring(data)
+        title, told = root[0], root[1]
+        assert (title.tag, told.tag, root.get("role")) == (f"{SVG}title", f"{SVG}desc", "img")
+        assert root.get("aria-labelledby") == f"{title.get('id')} {told.get('id')}"
+        assert title.text and (n == 1 or re.search(r"\d", told.text))
+        assert {one.tag.removeprefix(SVG) for one in root.iter()} <= PARTS
+        assert not any(key == "style" or key.startswith("on") for one in root.iter() for key in one.attrib)
+        links = [value for one in root.iter() for key, value in one.attrib.items() if "href" in key or "url(" in value]
+        assert all(re.fullmatch(r"#(\w+)|url\(#(\w+)\)", link) for link in links)
+        assert {re.search(r"#(\w+)", link)[1] for link in links} <= {one.get("id") for one in root.iter()}
+        namespaces = {b"http://www.w3.org/2000/svg", b"http://www.w3.org/1999/xlink"}
+        assert set(re.findall(rb"https?://[^\"\s]+", data)) <= namespaces
+        assert_texts_fit(root, WIDTHS[wide])
+
+
+def assert_texts_fit(root: ElementTree.Element, wide: float) -> None:
     box = [float(part) for part in root.get("viewBox").split()]
-    assert box[2] == pytest.approx(WIDTHS[wide], abs=0.1)
-    assert {one.tag.removeprefix(SVG) for one in root.iter()} <= {
-        "svg",
-        "title",
-        "desc",
-        "g",
-        "path",
-        "defs",
-        "use",
-        "text",
-        "clipPath",
-        "rect",
-    }
-    assert not any("style" in one.attrib or any(key.startswith("on") for key in one.attrib) for one in root.iter())
-    links = [value for one in root.iter() for key, value in one.attrib.items() if "href" in key or "url(" in value]
-    ids = {one.get("id") for one in root.iter()}
-    assert all(re.fullmatch(r"#(\w+)|url\(#(\w+)\)", link) for link in links)
-    assert {re.search(r"#(\w+)", link)[1] for link in links} <= ids
-    namespaces = {b"http://www.w3.org/2000/svg", b"http://www.w3.org/1999/xlink"}
-    assert set(re.findall(rb"https?://[^\"\s]+", data)) <= namespaces
+    assert box[2] == pytest.approx(wide, abs=0.1)
     for one in texts(root):
         size = float(one.get("font-size").removesuffix("px"))
         assert size >= SMALL
-        if "rotate(-90" in one.get("transform", ""):
-            continue
-        x, y, long = (
-            float(one.get("x")),
-            float(one.get("y")),
-            text_width([one.text], size, one.get("font-weight", "normal")),
-        )
-        start = x - {"middle": long / 2, "end": long}.get(one.get("text-anchor"), 0)
-        assert start >= -0.5 and start + long <= box[2] + 0.5, one.text
-        assert 0 < y <= box[3] + 0.5, one.text
+        if "rotate(-90" not in one.get("transform", ""):
+            x, y, long = float(one.get("x")), float(one.get("y")), taken(one, size)
+            start = x - {"middle": long / 2, "end": long}.get(one.get("text-anchor"), 0)
+            assert start >= -0.5 and start + long <= box[2] + 0.5, one.text
+            assert 0 < y <= box[3] + 0.5, one.text
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_a_screen_reader_gets_title_and_data(name):
-    root = ElementTree.fromstring(draw(name, 4))
-    title, told = root[0], root[1]
-    assert (title.tag, told.tag, root.get("role")) == (f"{SVG}title", f"{SVG}desc", "img")
-    assert root.get("aria-labelledby") == f"{title.get('id')} {told.get('id')}"
-    assert title.text and re.search(r"\d", told.text)
+def taken(text: ElementTree.Element, size: float) -> float:
+    return text_width([text.text], size, text.get("font-weight", "normal"))
+
+
+def svg(plot) -> ElementTree.Element:
+    return ElementTree.fromstring(plot.draw())
+
+
+def three_marks(root: ElementTree.Element) -> list[ElementTree.Element]:
+    """A panel's marks are the group with three uses; the ticks of an axis stand in groups of one."""
+    groups = (list(group) for group in root.iter(f"{SVG}g"))
+    [marks] = [marks for marks in groups if len(marks) == 3 and all(one.tag == f"{SVG}use" for one in marks)]
+    return marks
+
+
+def places_of(root: ElementTree.Element, *ticks: str) -> list[float]:
+    places = {one.text: float(one.get("x")) for one in texts(root)}
+    return [places[tick] for tick in ticks]
 
 
 def test_a_description_says_what_the_picture_says():
@@ -211,12 +224,12 @@ def test_a_description_says_what_the_picture_says():
         RankedRow(model="A", official=RowMetric("0.500000"), repaired=RowMetric(0.55, [0.5, 0.6004]), group="a"),
         RankedRow(model="B"),
     ]
-    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1").draw())
+    root = svg(plots.leaderboard(rows, score="F1"))
     assert root[1].text == (
         "A: repaired 55.0 (50.0 to 60.0), official 50.0, group a\nB: repaired without a score, official without a score"
     )
     rows[0] = replace(rows[0], corrected=CorrectedScore(0.45, [0.4, 0.5], None, 9))
-    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1").draw())
+    root = svg(plots.leaderboard(rows, score="F1"))
     assert "official 50.0, corrected 45.0 (40.0 to 50.0), group a\nB:" in root[1].text
     assert "Corrected" in [one.text for one in texts(root)]
 
@@ -231,19 +244,14 @@ def test_methods_of_a_model_stand_below_its_name_with_a_mark_beside_each():
         for model in "AB" for title in ("plain", "s2a")
     ]  # fmt: skip
     labels = {"score": "F1", "parse": "repaired", "part": "genre", "short": {"Attitude": "Att"}}
-    root = ElementTree.fromstring(plots.method_parts(rows, **labels).draw())
+    root = svg(plots.method_parts(rows, **labels))
     named = [(one.text, one.get("font-weight")) for one in texts(root) if one.get("text-anchor") == "end"]
     assert named == [("A", "700"), ("plain", None), ("s2a", None), ("B", "700"), ("plain", None), ("s2a", None)]
-    [marks] = [
-        group
-        for group in root.iter(f"{SVG}g")
-        if len(list(group)) == 3 and all(one.tag == f"{SVG}use" for one in group)
-    ]
+    marks = three_marks(root)
     places = [float(one.get("y")) for one in texts(root) if one.text in ("plain", "s2a")]
     # the fourth method was not asked; a text's y is its base line, a mark's its middle
     assert [float(one.get("y")) for one in marks] == pytest.approx(places[:3], abs=4)
-    ticks = {one.text: float(one.get("x")) for one in texts(root) if one.text in {"40", "50", "60"}}
-    assert [float(one.get("x")) for one in marks] == pytest.approx([ticks["40"], ticks["60"], ticks["50"]], abs=0.02)
+    assert [float(one.get("x")) for one in marks] == pytest.approx(places_of(root, "40", "60", "50"), abs=0.02)
 
 
 def test_hostile_names_are_only_text():
@@ -271,40 +279,24 @@ def test_the_same_data_makes_the_same_bytes_also_in_threads(form):
         assert once.startswith(start) and b"CreationDate" not in once and b"Matplotlib" not in once, name
 
 
-def test_a_mark_stands_where_its_value_is_on_the_axis():
+def test_marks_and_intervals_stand_where_their_values_are_on_the_axis():
     rows = [RankedRow(model=f"m{at}", repaired=RowMetric(value)) for at, value in enumerate((0.4, 0.6, 0.5))]
-    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1").draw())
-    ticks = {one.text: float(one.get("x")) for one in texts(root) if one.text in {"40", "50", "60"}}
-    # a panel's marks are the group with three uses; the ticks of an axis stand in groups of one
-    [marks] = [
-        group
-        for group in root.iter(f"{SVG}g")
-        if len(list(group)) == 3 and all(one.tag == f"{SVG}use" for one in group)
-    ]
-    assert [float(one.get("x")) for one in marks] == pytest.approx([ticks["40"], ticks["60"], ticks["50"]], abs=0.02)
+    root = svg(plots.leaderboard(rows, score="F1"))
+    marks = three_marks(root)
+    assert [float(one.get("x")) for one in marks] == pytest.approx(places_of(root, "40", "60", "50"), abs=0.02)
     heights = [float(one.get("y")) for one in marks]
     assert heights == sorted(heights)
-
-
-def test_an_interval_reaches_from_its_lower_to_its_upper_end():
-    rows = [RankedRow(model="m", repaired=RowMetric(0.5, [0.4, 0.6]))]
-    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1").draw())
-    ticks = {one.text: float(one.get("x")) for one in texts(root) if one.text in {"40", "60"}}
+    root = svg(plots.leaderboard([RankedRow(model="m", repaired=RowMetric(0.5, [0.4, 0.6]))], score="F1"))
     drawn = [re.findall(r"[ML] ([\d.]+) ([\d.]+)", one.get("d", "")) for one in root.iter(f"{SVG}path")]
-    assert any(
-        [float(x) for x, _ in ends] == pytest.approx([ticks["40"], ticks["60"]], abs=0.02)
-        for ends in drawn
-        if len(ends) == 2
-    )
+    lines = [[float(x) for x, _ in ends] for ends in drawn if len(ends) == 2]
+    assert any(line == pytest.approx(places_of(root, "40", "60"), abs=0.02) for line in lines)
 
 
 def test_a_confusion_matrix_prints_counts_and_hides_what_was_never_said():
     rows = [[3, 1200, 0, 0], [1, 1200, 0, 0]]
     gold = ["Explicit", "Implicit"]
     table = {"gold": gold, "said": [*gold, "missing", "illegal"], "rows": rows}
-    root = ElementTree.fromstring(
-        omnitom_plots.confusion(table, dimension="Representation", model="m", parse="official").draw()
-    )
+    root = svg(omnitom_plots.confusion(table, dimension="Representation", model="m", parse="official"))
     shown = [one.text for one in texts(root)]
     assert shown.count("1,200") == 2 and {"3", "1"} <= set(shown)
     assert "missing" not in shown and "illegal" not in shown
@@ -317,7 +309,7 @@ def test_a_confusion_matrix_prints_counts_and_hides_what_was_never_said():
 def test_two_models_are_counted_story_by_story():
     # 3 stories: +20, 0 and −30 points; the fourth lacks a score
     pairs = [(0.7, 0.5), (0.5, 0.5), (0.2, 0.5), (None, 0.5)]
-    root = ElementTree.fromstring(plots.two_models(pairs, first="A", second="B", score="F1").draw())
+    root = svg(plots.two_models(pairs, first="A", second="B", score="F1"))
     assert root[1].text == "3 stories. A is higher on 1, B on 1, they are equal on the rest."
     assert "A higher: 1; equal: 1; B higher: 1" in " ".join(one.text for one in texts(root))
 
@@ -327,36 +319,32 @@ def test_the_mean_of_two_models_is_that_of_the_stories_that_are_drawn():
     # 90) / 3
     pairs = [(0.7, 0.5), (0.5, 0.5), (0.9, None)]
     held = Estimate(1.1 / 3, 3, (0.1, 0.7))
-    root = ElementTree.fromstring(plots.two_models(pairs, first="A", second="B", score="F1", difference=held).draw())
+    root = svg(plots.two_models(pairs, first="A", second="B", score="F1", difference=held))
     words = " ".join(one.text for one in texts(root))
     assert "mean 10.0 " in f"{words} " and "mean 36.7" not in words
     told = "at their worst the mean is 36.7 (10.0 to 70.0) (1 of 3 stories have no score of both)"
     assert told in words and told in root[1].text
     whole = Estimate(0.1, 2, (0.0, 0.2))
-    root = ElementTree.fromstring(
-        plots.two_models(pairs[:2], first="A", second="B", score="F1", difference=whole).draw()
-    )
+    root = svg(plots.two_models(pairs[:2], first="A", second="B", score="F1", difference=whole))
     assert "mean 10.0 (0.0 to 20.0)" in " ".join(one.text for one in texts(root)) and "worst" not in root[1].text
 
 
-@pytest.mark.parametrize("form", ["svg", "pdf", "png"])
-def test_no_data_says_so(form):
+def test_no_data_says_so():
     no_label = {"labels": ["0"], "gold": [0], "predicted": [0]}
     no_row = {"gold": ["0"], "said": ["0"], "rows": [[0]]}
-    for data in (
-        plots.leaderboard([], score="F1").draw(format=form),
-        omnitom_plots.f1_by_category([], parse="official").draw(format=form),
-        omnitom_plots.by_kind({}, by="role", score="Extraction", parse="official").draw(format=form),
-        omnitom_plots.accuracy_by_dimension([], parse="official").draw(format=form),
-        omnitom_plots.label_distribution({"Order": no_label}, model="m", parse="repaired").draw(format=form),
-        omnitom_plots.match_counts({"m": {"0": 0}}, parse="official").draw(format=form),
-        omnitom_plots.confusion(no_row, dimension="Order", model="m", parse="official").draw(format=form),
-        omnitom_plots.volume([ModelRow("m", {})], parse="official").draw(format=form),
-        plots.two_models([(None, 1.0)], first="a", second="b", score="F1").draw(format=form),
+    for plot in (
+        plots.leaderboard([], score="F1"),
+        omnitom_plots.f1_by_category([], parse="official"),
+        omnitom_plots.by_kind({}, by="role", score="Extraction", parse="official"),
+        omnitom_plots.accuracy_by_dimension([], parse="official"),
+        omnitom_plots.label_distribution({"Order": no_label}, model="m", parse="repaired"),
+        omnitom_plots.match_counts({"m": {"0": 0}}, parse="official"),
+        omnitom_plots.confusion(no_row, dimension="Order", model="m", parse="official"),
+        omnitom_plots.volume([ModelRow("m", {})], parse="official"),
+        plots.two_models([(None, 1.0)], first="a", second="b", score="F1"),
     ):
-        if form == "svg":
-            assert re.fullmatch(r"No .+\.", texts(ElementTree.fromstring(data))[0].text)
-        assert data
+        assert re.fullmatch(r"No .+\.", texts(svg(plot))[0].text)
+    assert plot.draw(format="pdf") and plot.draw(format="png")
 
 
 def test_the_plot_of_two_models_says_what_its_suite_calls_a_sample():
@@ -403,14 +391,6 @@ def test_captions_keep_off_the_edges_of_a_png(wide):
     assert len(set(pixels[:, :edge].ravel()) | set(pixels[:, -edge:].ravel())) == 1
 
 
-def test_captions_keep_off_the_edge_in_a_browser_whose_letters_are_wider():
-    canvas = Canvas(453.6, 40, "light")
-    line = wrapped("intervals over conversations " * 20, canvas.width - 2 * EDGE)[0]
-    canvas.caption(300, 10, [line])
-    middle = canvas.figure.texts[-1].get_position()[0] * canvas.width
-    assert middle + 1.045 * text_width([line], SMALL) / 2 < canvas.width
-
-
 def test_labels_are_short_printable_and_distinct():
     # 30 widths: 15 of the head, an ellipsis, 14 of the tail
     assert shortened("x" * 20 + "y" * 20, 30) == "x" * 15 + "…" + "y" * 14
@@ -425,23 +405,11 @@ def test_labels_are_short_printable_and_distinct():
     assert printable("e" + "\u0301" * 40) == "é\u0301\u0301"  # one accent in the letter, two upon it
 
 
-def test_limits_show_every_interval_and_stay_within_the_scale():
-    # 40 to 60 and 8 % more: middle 50, half 10 · 1.08
-    assert limits([percent(metric(0.43)), percent(metric(0.57)), None]) == pytest.approx((39.2, 60.8))
-    assert limits([percent(0.5)]) == pytest.approx((44.6, 55.4))
-    assert limits([percent(0.0), percent(1.0)]) == (-2, 102)
-    assert limits([None]) == (-2, 102)
-    # all at one end: ten points and 8 % more from there, though sums of fractions are off by a hair
-    assert limits([percent(0.0), percent(-1e-17)]) == pytest.approx((-2, 8.8))
-    assert limits([percent(1.0), percent(1 + 1e-15)]) == pytest.approx((91.2, 102))
-
-
-@pytest.mark.parametrize("value", [0.0, 1.0, 1 + 1e-15, -1e-17])
-def test_no_axis_names_what_no_score_can_be(value):
-    rows = [RankedRow(model="m", repaired=RowMetric(value, [value, value]))]
-    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1").draw())
-    found = [one.text for one in texts(root)]
-    assert ("0" in found or "100" in found) and not {"−2", "-2", "102", "105", "−5"} & set(found)
+def test_no_axis_names_what_no_score_can_be():
+    for value in (0.0, 1.0, 1 + 1e-15, -1e-17):
+        rows = [RankedRow(model="m", repaired=RowMetric(value, [value, value]))]
+        found = [one.text for one in texts(svg(plots.leaderboard(rows, score="F1")))]
+        assert ("0" in found or "100" in found) and not {"−2", "-2", "102", "105", "−5"} & set(found)
 
 
 def test_ticks_of_panels_side_by_side_stay_apart():
@@ -452,25 +420,12 @@ def test_ticks_of_panels_side_by_side_stay_apart():
         lines: dict[str, list[tuple[float, float]]] = {}
         for one in texts(root):
             if (one.text or "").isdecimal():
-                across, taken = float(one.get("x")), text_width([one.text], SMALL)
-                start = across - taken * {"middle": 0.5, "end": 1.0}.get(one.get("text-anchor"), 0.0)
-                lines.setdefault(one.get("y"), []).append((start, start + taken))
-        assert all(len(one) > 2 for one in lines.values())
-        for line in lines.values():
-            ends = sorted(line)
-            assert all(left[1] < right[0] for left, right in pairwise(ends))
-
-
-def test_numbers_by_marks_cover_nothing_where_there_is_room():
-    marks = [(30.0 * column, 30.0 * row) for column in range(1, 5) for row in range(1, 4)]
-    placer = LabelPlacer(marks, (160, 120))
-    for mark in marks:
-        placer.place(mark, 9, 7)
-    boxes = placer.taken
-    apart = [
-        a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1] for i, a in enumerate(boxes) for b in boxes[:i]
-    ]
-    assert len(boxes) == 24 and all(apart)
+                start = float(one.get("x")) - taken(one, SMALL) * {"middle": 0.5, "end": 1.0}.get(
+                    one.get("text-anchor"), 0
+                )
+                lines.setdefault(one.get("y"), []).append((start, start + taken(one, SMALL)))
+        assert all(len(line) > 2 for line in lines.values())
+        assert all(left[1] < right[0] for line in lines.values() for left, right in pairwise(sorted(line)))
 
 
 def luminance(colour: str) -> float:
