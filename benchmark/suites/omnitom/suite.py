@@ -9,7 +9,7 @@ from functools import partial
 from annotation.domain.schema import Schema
 from benchmark.controls.contract import Controllable
 from benchmark.domain.matched_rows import METRICS
-from benchmark.suites.contract import Suite
+from benchmark.suites.contract import Asking, Gold, ItemPages, Released, Results, Suite, Texts
 from benchmark.suites.groups import STRUCTURE, MetricGroup
 from benchmark.suites.omnitom.analyses import ILLEGAL, MISSING
 from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2, TEXT, cell_labels
@@ -151,71 +151,76 @@ def suite_of(scheme: Scheme) -> Suite:
     """Return the suite of a scheme. The released code does not know the dimensions of other schemas than OmniToM's:
     their suites have no official parses, no folder of the released runner and no files of answers to score."""
     schema, groups, prompting = scheme.schema, (_extraction(scheme), _labelling(scheme)), prompting_of(scheme.schema)
-    title = gettext_noop("OmniToM")
-    suite = Suite(
+    title, official = gettext_noop("OmniToM"), scheme.official
+    released = Released(summary=scores)
+    if official:
+        released = Released(
+            summary=scores,
+            score=score_answers,
+            parsers=PARSERS,
+            exchange=exchange,
+            options=(
+                Option("story_ids", "", "omnitom: the stories to score, such as 1,4-7 (default: those with answers)"),
+                Option("max_stories", 0, "omnitom: at most so many stories (0: all)"),
+                Option("seed", 1, "omnitom: seed of the intervals"),
+            ),
+        )
+    named = Sentence("{suite}, labelled by {reference}", suite=title, reference=schema.reference)
+    return Suite(
         name=scheme.group("omnitom"),
-        family="" if scheme.official else "omnitom",
-        title=title
-        if scheme.official
-        else Sentence("{suite}, labelled by {reference}", suite=title, reference=schema.reference),
+        title=title if official else named,
+        noun=(gettext_noop("story"), gettext_noop("stories")),
         steps=STEPS,
         groups=groups,
-        main=tuple(group.key for group in groups),
         request=request,
         parse=parse,
         measure=measure,
-        summary=scores,
         expected=expected,
-        told_by=("story",),
-        story="story",
-        unfit=partial(unfit, schema),
-        schema=schema,
-        labelled_by=labelled_by,
-        noun=(gettext_noop("story"), gettext_noop("stories")),
-        people=groups[1].key,
-        people_measured=people_measured,
-        labels=cell_labels,
+        texts=Texts(told_by=("story",), story="story"),
+        gold=Gold(
+            family="" if official else "omnitom",
+            unfit=partial(unfit, schema),
+            schema=schema,
+            labelled_by=labelled_by,
+            people=groups[1].key,
+            people_measured=people_measured,
+            labels=cell_labels,
+            answer_writers=(TEXT,),
+        ),
         settings=tuple(
             replace(setting, default=prompting.names[-1]) if setting is PROMPT_SET else setting for setting in SETTINGS
         ),
-        max_tokens=MAX_TOKENS,
-        temperature=gettext_noop("0, as published"),
-        prompting=prompting,
-        sizes=SIZES,
-        judge=judge_of(scheme),
-        controls=CONTROLS,
-        methods=partial(methods, scheme),
-        dependent=gettext_noop("the propositions of one story"),
-        judge_sees=judge_sees,
-        tables=partial(tables, scheme),
-        pictures=partial(pictures, scheme),
-        sections=sections_of(scheme),
-        explorer=explorer_of(scheme),
-        categories=TASKS,
-        baselines=(LEXICAL,),
-        answer_writers=(TEXT,),
-        category_noun=gettext_noop("story category"),
-        item=item,
-        item_template="omnitom/item.html",
-        item_below="omnitom/items/story.html",
-        lines=lines,
-        items_note=gettext_noop(
-            "Scores: F1 of judging, mean accuracy of labelling; an extraction is scored by its judgement."
+        asking=Asking(
+            max_tokens=MAX_TOKENS,
+            temperature=gettext_noop("0, as published"),
+            prompting=prompting,
+            sizes=SIZES,
+            baselines=(LEXICAL,),
         ),
-        rows=rows_by(scheme),
-    )
-    if not scheme.official:
-        return suite
-    return replace(
-        suite,
-        published=PUBLISHED,
-        score=score_answers,
-        parsers=PARSERS,
-        exchange=exchange,
-        options=(
-            Option("story_ids", "", "omnitom: the stories to score, such as 1,4-7 (default: those with answers)"),
-            Option("max_stories", 0, "omnitom: at most so many stories (0: all)"),
-            Option("seed", 1, "omnitom: seed of the intervals"),
+        judge=replace(judge_of(scheme), sees=judge_sees),
+        controls=CONTROLS,
+        released=released,
+        results=Results(
+            main=tuple(group.key for group in groups),
+            methods=partial(methods, scheme),
+            dependent=gettext_noop("the propositions of one story"),
+            tables=partial(tables, scheme),
+            pictures=partial(pictures, scheme),
+            published=PUBLISHED if official else (),
+            sections=sections_of(scheme),
+            explorer=explorer_of(scheme),
+            categories=TASKS,
+            category_noun=gettext_noop("story category"),
+        ),
+        items=ItemPages(
+            item=item,
+            template="omnitom/item.html",
+            below="omnitom/items/story.html",
+            lines=lines,
+            note=gettext_noop(
+                "Scores: F1 of judging, mean accuracy of labelling; an extraction is scored by its judgement."
+            ),
+            rows=rows_by(scheme),
         ),
     )
 

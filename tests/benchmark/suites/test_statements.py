@@ -6,11 +6,11 @@ from benchmark.suites.fantom_questions import parsing as fantom_parses
 from benchmark.suites.omnitom.measure import statement_of
 from benchmark.suites.opentom.parsing import NOTHING_READ
 from benchmark.suites.perceiving import asking
-from benchmark.suites.perceiving.groups import perceptions_stated
-from benchmark.suites.percept_tomi.measure import place_stated
+from benchmark.suites.perceiving.asking import perceptions_stated
+from benchmark.suites.percept_tomi.metrics import place_stated
 from benchmark.suites.questions import UNREADABLE_ANSWER, Outcome
 from benchmark.suites.reasons import sentence_of
-from benchmark.suites.tombench.options import NO_OPTION
+from benchmark.suites.tombench.data import NO_OPTION
 from tests.benchmark.suites.test_by_chance import sample
 
 
