@@ -1,7 +1,8 @@
-"""Geometry of the charts that pages draw themselves, so that they follow the theme and open what is behind a mark.
+"""Geometry of the charts that pages draw themselves, so that they follow theme and language, and open what is behind a
+mark.
 
-Places across are per cent of the plot's width, whatever that is; a page lays rows, labels and numbers out
-(`components/dot_chart.html`).
+Places are per cent of the plot's width and height; pages lay out rows, labels and numbers
+(`components/dot_chart.html`, `components/control_chart.html`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TypeGuard
 
 from core.estimated import Estimated
 from core.messages import Sentence, alternatives, gettext_noop, noted, worded
+from core.plain import Json
 
 LONGEST = 28
 """Letters of a label; a longer one is shortened in its middle, where names of one family differ least."""
@@ -96,58 +98,37 @@ class Row:
     n: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Dot:
-    """A value's place in per cent of the width, with those of its interval, `y` pixels below the middle."""
-
-    x: float
-    y: int
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Band:
-    """A place and a width in per cent of the width."""
-
-    x: float
-    width: float
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A row as it is drawn, and in words for those who do not see it."""
+    """A row as it is drawn, and in words for those who do not see it. Dots are {x, y[, low, high]}, `y` in pixels below
+    the middle; a band is {x, width}."""
 
     label: str
     short: str
     href: str
     n: str
-    first: Dot | None
-    second: Dot | None
-    third: Dot | None
-    band: Band | None
+    first: Json | None
+    second: Json | None
+    third: Json | None
+    band: Json | None
     texts: Sequence[str]
     descriptions: Sequence[tuple[str, str]]
     """(what, its figure) of all that the row shows; the first may be empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
-    x: float
-    label: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DotChart:
-    """The chart that `components/dot_chart.html` draws. `heads` are over the columns of text by their names, `zero` is
-    the place of nought where a line stands, `lacking` says why some have no interval, and `lead` are sentences above
-    it."""
+    """The chart that `components/dot_chart.html` draws.
+
+    `heads` are over the columns of text by their names, `ticks` {x, label}, `zero` is the place of a line at 0,
+    `lacking` has the reasons for missing intervals, and `lead` are sentences above the chart.
+    """
 
     title: str
     unit: str
     noun: str
     heads: Mapping[str, str]
-    ticks: Sequence[Tick]
+    ticks: Sequence[Json]
     zero: float | None
     marks: Sequence[Mark]
     lacking: str
@@ -165,7 +146,7 @@ class DotChart:
     def lines(self) -> bool:
         """True where any mark has the line of its interval."""
         dots = [dot for mark in self.marks for dot in (mark.first, mark.second, mark.third) if dot]
-        return any(dot.low is not None for dot in dots)
+        return any("low" in dot for dot in dots)
 
     @property
     def bands(self) -> bool:
@@ -199,7 +180,7 @@ def dot_chart(
         unit=unit,
         noun=noun,
         heads=columns,
-        ticks=[Tick(axis.place(tick), notation.tick(tick)) for tick in axis.ticks()],
+        ticks=[{"x": axis.place(tick), "label": notation.tick(tick)} for tick in axis.ticks()],
         zero=axis.place(0) if zero else None,
         marks=[_mark(row, axis, notation, columns) for row in rows],
         lacking=_lacking(estimate for row in rows for estimate in _estimates(row) if estimate),
@@ -259,17 +240,18 @@ def _mark(row: Row, axis: Axis, notation: Notation, columns: Mapping[str, str]) 
     )
 
 
-def _dot(estimate: Estimated | None, axis: Axis, *, y: int) -> Dot | None:
+def _dot(estimate: Estimated | None, axis: Axis, *, y: int) -> Json | None:
     if estimate is None or estimate.value is None:
         return None
-    return Dot(axis.place(estimate.value), y, *map(axis.place, estimate.interval or ()))
+    ends = dict(zip(("low", "high"), map(axis.place, estimate.interval or ()), strict=False))
+    return {"x": axis.place(estimate.value), "y": y, **ends}
 
 
-def _band(bounds: Sequence[float] | None, axis: Axis) -> Band | None:
+def _band(bounds: Sequence[float] | None, axis: Axis) -> Json | None:
     if not _apart(bounds):
         return None
     low, high = map(axis.place, bounds)
-    return Band(low, round(high - low, 2))
+    return {"x": low, "width": round(high - low, 2)}
 
 
 def _apart(bounds: Sequence[float] | None) -> TypeGuard[Sequence[float]]:
@@ -316,3 +298,66 @@ def _estimate_words(estimate: Estimated | None, notation: Notation) -> str:
         low, high = map(notation.text, ends)
         return Sentence("{value} ({low} to {high})", value=value, low=low, high=high)
     return noted(value, why) if (why := estimate.reason) else value
+
+
+# --- control charts
+# ------------------------------------------------------------------------------------------------------------
+
+MOST_LABELS = 14
+"""Labels below the points, so that none touches the next on a narrow screen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat:
+    """A repeat's value, and the limits that an unchanged one keeps; `out` is beyond them."""
+
+    label: str
+    value: float
+    limits: tuple[float, float] | None = None
+    alarms: bool = False
+    out: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlChart:
+    """The chart that `components/control_chart.html` draws: a line through its `points` {x, y, label, limits, alarms,
+    out}, `ticks` {y, label}, and the `line` that all are compared with, whose label names a limit."""
+
+    key: str
+    title: str
+    caption: str
+    points: Sequence[Json]
+    ticks: Sequence[Json]
+    line: Json
+
+    @property
+    def path(self) -> str:
+        return " ".join(f"{point['x']},{point['y']}" for point in self.points)
+
+
+def control_chart(
+    key: str,
+    repeats: Sequence[Repeat],
+    axis: Axis,
+    *,
+    title: str,
+    caption: str,
+    line: tuple[float, str],
+    ticks: Sequence[tuple[float, str]] = (),
+) -> ControlChart:
+    """Lay out repeats across in their order, their values up; `line` and `ticks` are values on the axis with their
+    labels. Too many repeats have labels only now and then."""
+    across, every = Axis(0, len(repeats)), ceil(len(repeats) / MOST_LABELS)
+    points = [
+        {
+            "x": across.place(at + 0.5),
+            "y": axis.place_down(repeat.value),
+            "label": "" if (len(repeats) - 1 - at) % every else repeat.label,
+            "limits": repeat.limits and tuple(map(axis.place_down, repeat.limits)),
+            "alarms": repeat.alarms,
+            "out": repeat.out,
+        }
+        for at, repeat in enumerate(repeats)
+    ]
+    levels = [{"y": axis.place_down(value), "label": label} for value, label in (*ticks, line)]
+    return ControlChart(key=key, title=title, caption=caption, points=points, ticks=levels[:-1], line=levels[-1])

@@ -24,8 +24,7 @@ from benchmark.views.launch import posted
 from core.idempotency.forms import made_before, made_once
 from core.messages import clauses
 from core.statistics import unseen_share
-from core.views.charts import PERCENT, Axis
-from core.views.control_charts import ControlChart, Repeat, control_chart
+from core.views.charts import PERCENT, Axis, ControlChart, Repeat, control_chart
 from core.views.pages import Context
 from judge.domain.calibration.drift import Batch, Chart
 from judge.forms.watches import WatchForm

@@ -7,8 +7,7 @@ from django.utils import translation
 
 from core.statistics import Estimate
 from core.templatetags.texts import in_words
-from core.views.charts import PERCENT, PLAIN, SIGNED_POINTS, Axis, Band, Dot, Row, dot_chart, no_intervals
-from core.views.control_charts import Level, Repeat, control_chart
+from core.views.charts import PERCENT, PLAIN, SIGNED_POINTS, Axis, Repeat, Row, control_chart, dot_chart, no_intervals
 
 
 def metric(value: float | None, *ends: float, reason: str = "") -> Estimate:
@@ -55,7 +54,8 @@ def test_marks_stand_where_their_values_are_and_are_told_in_words():
     ]  # fmt: skip
     chart = dot_chart("Score", rows, heads=("Repaired", "Official"), aside="Group")
     first, second = chart.marks
-    assert first.first == Dot(50, -4, 0, 100) and first.second == Dot(25, 4) and first.band == Band(50, 50)
+    assert first.first == {"x": 50, "y": -4, "low": 0, "high": 100} and first.second == {"x": 25, "y": 4}
+    assert first.band == {"x": 50, "width": 50}
     assert first.texts == ["50.0", "45.0", "25 %", "ab"] and second.texts == ["–", "–", "–", ""]
     assert in_words(first) == (
         "m: repaired 50.0 (40.0 to 60.0), official 45.0 (few), left out 25 %, worst to best case 50.0 to 60.0, Group ab"
@@ -96,8 +96,9 @@ def test_a_control_chart_stands_its_repeats_across_and_their_values_up():
     axis = Axis.of([0.8, 1.0])
     chart = control_chart("means", repeats, axis, title="t", caption="c", ticks=[(0.9, "90%")], line=(0.95, ""))
     # two repeats share the width; of 0.8 to 1.0 a value of 0.95 is a quarter from the top
-    assert [(point.x, point.y, point.limits) for point in chart.points] == [(25, 25, (50, 0)), (75, 100, None)]
-    assert (chart.path, chart.ticks, chart.line) == ("25.0,25.0 75.0,100.0", [Level(50, "90%")], Level(25, ""))
+    assert [(point["x"], point["y"], point["limits"]) for point in chart.points] == [(25, 25, (50, 0)), (75, 100, None)]
+    assert chart.path == "25.0,25.0 75.0,100.0"
+    assert (chart.ticks, chart.line) == ([{"y": 50, "label": "90%"}], {"y": 25, "label": ""})
     page = render_to_string("components/control_chart.html", {"chart": chart})
     assert page.count("control-out") == 1 and 'r="7"' in page and "control-limit" not in page
 
@@ -105,5 +106,5 @@ def test_a_control_chart_stands_its_repeats_across_and_their_values_up():
 def test_a_control_chart_of_many_repeats_labels_some_of_them_the_newest_among_these():
     repeats = [Repeat(label=str(at), value=0.5) for at in range(40)]
     chart = control_chart("sums", repeats, Axis(0, 1), title="t", caption="c", line=(0.9, "limit"))
-    labels = [point.label for point in chart.points if point.label]
+    labels = [point["label"] for point in chart.points if point["label"]]
     assert labels == [str(at) for at in range(0, 40, 3)] and labels[-1] == "39"
