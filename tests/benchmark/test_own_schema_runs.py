@@ -120,8 +120,8 @@ def test_a_suite_that_cannot_be_made_for_a_schema_finds_its_gold_unfit(run, monk
     def fails(schema):
         raise KeyError("unforeseen")
 
-    omnitom = registry.suite_named("omnitom")
-    broken = registry.guarded(replace(omnitom, gold=replace(omnitom.gold, labelled_by=fails)))
+    suite = registry.suite_named("omnitom")
+    broken = registry.guarded(replace(suite, gold=replace(suite.gold, labelled_by=fails)))
     monkeypatch.setitem(registry._suites, "omnitom", broken)
     with pytest.raises(RunRefused, match="is labelled by eight:1; expected gold labelled by omnitom:1"):
         check(planned(run.dataset, [run.entrants.get(name="reader").endpoint], ["label"]))

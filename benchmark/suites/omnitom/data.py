@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, Protocol
 
 from pydantic import BeforeValidator, Field
 
@@ -48,6 +48,18 @@ class GoldRow:
     def is_shown(self) -> bool:
         """True where prompts contain it: rows without an actor or a belief count, but nobody is shown them."""
         return bool(self.actor and self.belief)
+
+
+class Proposition(Protocol):
+    @property
+    def actor(self) -> str: ...
+    @property
+    def belief(self) -> str: ...
+
+
+def pairs_of(rows: Iterable[Proposition]) -> list[tuple[str, str]]:
+    """Return (actor, belief) of each row."""
+    return [(row.actor, row.belief) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmark.suites.omnitom.data import EXTRACT, FOLLOW_UP, JUDGE, GoldRow, Record
+from benchmark.suites.omnitom.data import EXTRACT, FOLLOW_UP, JUDGE, GoldRow, Record, pairs_of
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
 from benchmark.suites.omnitom.parsing.judgement import linked, parse_counts
 from benchmark.suites.omnitom.parsing.official import (
@@ -100,7 +100,7 @@ Texts = Mapping[str, str]
 def judged(texts: Texts, predicted: Sequence[PredictedRow], gold: Sequence[GoldRow], how: Judging) -> Sides:
     """Return the judgement of every predicted and every gold row. `texts` are the answers of the passes by name, and
     `follow_up`, which fills the gaps of the first one."""
-    rules = settled(_pairs(predicted), [(row.actor, row.belief) for row in gold], how.settle)
+    rules = settled(pairs_of(predicted), pairs_of(gold), how.settle)
     passes = [pass_verdicts(texts.get(name, ""), predicted, gold, how, turn) for turn, name in enumerate(how.names)]
     later = pass_verdicts(texts.get(FOLLOW_UP, ""), predicted, gold, how)
     sides = []
@@ -111,10 +111,6 @@ def judged(texts: Texts, predicted: Sequence[PredictedRow], gold: Sequence[GoldR
         by_row = zip(rule, *(read[side] for read in passes), strict=True)
         sides.append([row_judgement(links, tuple(row_passes)) for links, *row_passes in by_row])
     return sides[0], sides[1]
-
-
-def _pairs(predicted: Sequence[PredictedRow]) -> list[tuple[str, str]]:
-    return [(row.actor, row.belief) for row in predicted]
 
 
 def pass_verdicts(
@@ -222,45 +218,41 @@ def released_text(record: Record, texts: Texts, how: Judging) -> str:
     """Return the first pass of a judgement as the two tables that the released code reads, a MatchCount being the
     number of links, with the rows that were settled by rule. A row without a count is left out, which official scoring
     counts 0."""
-    predicted = [(row.actor, row.belief) for row in extraction_rows(texts.get(EXTRACT, ""))]
-    gold = [(row.actor, row.belief) for row in record.rows]
-    rules = settled(predicted, [(row.actor, row.belief) for row in record.shown_rows], how.settle)
+    predicted, shown = pairs_of(extraction_rows(texts.get(EXTRACT, ""))), pairs_of(record.shown_rows)
+    rules = settled(predicted, shown, how.settle)
     given = _linked_rows(record, texts, how) if how.by_id else _table_rows(texts)
-    by_rule = (predicted, [(row.actor, row.belief) for row in record.shown_rows])
     tables = []
-    for rows, judged_rows, settled_rows, rule in zip((predicted, gold), given, by_rule, rules, strict=True):
-        ruled = {row: len(links) for row, links in zip(settled_rows, rule, strict=True) if links is not None}
-        counts = align(rows, judged_rows)
-        tables.append([(*_normalised(row), ruled.get(row, count)) for row, count in zip(rows, counts, strict=True)])
+    for rows, judged_rows, ruled_rows, rule in zip(
+        (predicted, pairs_of(record.rows)), given, (predicted, shown), rules, strict=True
+    ):
+        ruled = {row: len(links) for row, links in zip(ruled_rows, rule, strict=True) if links is not None}
+        counts = zip(rows, align(rows, judged_rows), strict=True)
+        tables.append(
+            [(normalise_space(row[0]), normalise_space(row[1]), ruled.get(row, count)) for row, count in counts]
+        )
     return judgement(*tables)
 
 
-def _normalised(row: tuple[str, str]) -> tuple[str, str]:
-    return normalise_space(row[0]), normalise_space(row[1])
-
-
-def _linked_rows(record: Record, texts: Texts, how: Judging) -> tuple[Sequence[JudgedRow], Sequence[JudgedRow]]:
+def _linked_rows(record: Record, texts: Texts, how: Judging) -> list[list[JudgedRow]]:
     """Return the rows of both tables with a count read off the links of the first pass, in the words that official
     parsing has for them."""
     predicted = parse_extraction(texts.get(EXTRACT, ""), structured=how.structured, scheme=record.scheme)
     sides = pass_verdicts(texts.get(FIRST, ""), predicted, record.shown_rows, how)
-    words = [row.officially or (row.actor, row.belief) for row in predicted]
-    row_words = (words, [(row.actor, row.belief) for row in record.shown_rows])
-    counted = [
+    words = [row.officially or (row.actor, row.belief) for row in predicted], pairs_of(record.shown_rows)
+    return [
         [
-            JudgedRow(*row, of_pass.count)
-            for row, of_pass in zip(rows, side, strict=True)
-            if of_pass and of_pass.count is not None
+            JudgedRow(*row, verdict.count)
+            for row, verdict in zip(rows, side, strict=True)
+            if verdict and verdict.count is not None
         ]
-        for rows, side in zip(row_words, sides, strict=True)
+        for rows, side in zip(words, sides, strict=True)
     ]
-    return counted[0], counted[1]
 
 
-def _table_rows(texts: Texts) -> tuple[Sequence[JudgedRow], Sequence[JudgedRow]]:
+def _table_rows(texts: Texts) -> list[Sequence[JudgedRow]]:
     """Return both tables of the first pass as official parsing reads them; none of a text that it cannot read."""
     try:
         judgement = parse_judgement(texts.get(FIRST, ""))
     except OversizedField:
-        return (), ()
-    return judgement.predictions, judgement.gold
+        return [(), ()]
+    return [judgement.predictions, judgement.gold]

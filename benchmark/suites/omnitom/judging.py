@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from annotation.domain.schema import WORLD, is_world
 from benchmark.suites.judges import FollowUp, Grouping, Judge, JudgeTest, Pairs, RowGroups, Tables
-from benchmark.suites.omnitom.data import EXTRACT, FOLLOW_UP, JUDGE, GoldRow, Record, record_of_sample
+from benchmark.suites.omnitom.data import EXTRACT, FOLLOW_UP, JUDGE, GoldRow, Record, pairs_of, record_of_sample
 from benchmark.suites.omnitom.judgements import LINKS, NOTHING, Judging, pass_verdicts, rows_kept
 from benchmark.suites.omnitom.labels import ORDER, Scheme
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
@@ -111,7 +111,7 @@ def _compared(question: Question) -> tuple[list[PredictedRow], Record]:
 def tables(question: Question) -> Tables:
     """Return the predicted and gold rows of a kept judgement."""
     predicted, record = _compared(question)
-    return [(row.actor, row.belief) for row in predicted], [(row.actor, row.belief) for row in record.shown_rows]
+    return pairs_of(predicted), pairs_of(record.shown_rows)
 
 
 def orders(question: Question) -> RowGroups:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from benchmark.domain.averaging import StoryAverages
-from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2, Record
+from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2, Record, pairs_of
 from benchmark.suites.omnitom.labels import Scheme, canonical
 from benchmark.suites.omnitom.parsing.official import (
     ExtractionRow,
@@ -130,8 +130,8 @@ def judged_tables(
     predicted, gold = (
         [JudgedRow(*row, count) for row, count in zip(rows, align(rows, judged), strict=True)]
         for rows, judged in (
-            ([(row.actor, row.belief) for row in extraction], judgement.predictions),
-            ([(row.actor, row.belief) for row in record.rows], judgement.gold),
+            (pairs_of(extraction), judgement.predictions),
+            (pairs_of(record.rows), judgement.gold),
         )
     )
     return predicted, gold

@@ -20,6 +20,7 @@ from benchmark.suites.omnitom.data import (
     gold_extraction_rows,
     gold_extraction_table,
     gold_label_table,
+    pairs_of,
     record_of_sample,
 )
 from benchmark.suites.omnitom.judgements import NOTHING, PASSES, Judging, judged, unsettled
@@ -111,7 +112,7 @@ def judge_request(question: Question, predictions: Sequence[Sequence[str]], gold
 def _judging(question: Question) -> Request:
     """Return the request of a pass: both tables in its order, with rows that are settled left out of the question."""
     record, how = _record(question), judging_of(question)
-    predicted, gold = _judged_rows(question, record, how), [(row.actor, row.belief) for row in record.shown_rows]
+    predicted, gold = _judged_rows(question, record, how), pairs_of(record.shown_rows)
     left = unsettled(predicted, gold, how.settle)
     if how.settle != NOTHING and not any(left):
         nothing = judge_request(question, (), ())
@@ -139,7 +140,7 @@ def _follow_up(question: Question) -> Request | None:
     missing = tuple([at for at, row in enumerate(side) if row.missing] for side in sides)
     if not any(missing):
         return None
-    tables = [(row.actor, row.belief) for row in predicted], plain(record.rows)
+    tables = pairs_of(predicted), plain(record.rows)
     return follow_up_request(
         _judging(question), texts[JUDGE], tables, (missing[0], missing[1]), answer_format=_answer_format(how)
     )
@@ -151,7 +152,7 @@ def _judged_rows(question: Question, record: Record, how: Judging) -> list[tuple
     extraction = question.answers[EXTRACT]
     if how.by_id or not record.scheme.official:
         rows = parse_extraction(extraction, structured=how.structured, scheme=record.scheme)
-        return [(row.actor, row.belief) for row in rows]
+        return pairs_of(rows)
     return [(row.actor, row.belief) for row in extraction_rows(extraction)]
 
 
@@ -263,7 +264,7 @@ def _measures(
 
 
 def _answer_extent(answer_format: str, step: str, record: Record) -> Extent:
-    pairs = [(row.actor, row.belief) for row in record.rows]
+    pairs = pairs_of(record.rows)
     if step == JUDGE:
         return _judged_extent(pairs, answer_format)
     if answer_format == STRUCTURED:
