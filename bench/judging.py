@@ -25,9 +25,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmark.domain.estimating import COMPLETE, StoryScore, report
+from benchmark.domain.matched_rows import METRICS
 from benchmark.suites.omnitom.analyses import stage1_analyses
 from benchmark.suites.omnitom.repaired import stage1_report, stage1_score
-from benchmark.suites.omnitom.results import STAGE1_SHARES, Stage1Result
+from benchmark.suites.omnitom.results import Stage1Result
 from benchmark.suites.reasons import NO_JUDGEMENT
 
 SIZES = (4, 8, 16, 24, 40)
@@ -180,7 +181,7 @@ def _of_the_estimate(results: Sequence[Stage1Result], seed: int, resamples: int)
     judged = [
         replace(score, worst=score.estimate, best=score.estimate, unjudged=COMPLETE) for score in _scored(results)
     ]
-    return report(judged, STAGE1_SHARES, seed=seed, resamples=resamples).overall.ends["f1"]
+    return report(judged, METRICS, seed=seed, resamples=resamples).overall.ends["f1"]
 
 
 def _scored(results: Sequence[Stage1Result]) -> list[StoryScore]:

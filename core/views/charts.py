@@ -301,7 +301,6 @@ def _estimate_words(estimate: Estimated | None, notation: Notation) -> str:
 
 
 # --- control charts
-# ------------------------------------------------------------------------------------------------------------
 
 MOST_LABELS = 14
 """Labels below the points, so that none touches the next on a narrow screen."""

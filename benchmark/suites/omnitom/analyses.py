@@ -81,7 +81,6 @@ def _with_estimates(kept: Any) -> Any:
 
 
 # --- ratios of sums over stories
-# ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +206,6 @@ def _bounded(cases: Cases) -> list[BoundedEstimate]:
 
 
 # --- extraction
-# ----------------------------------------------------------------------------------------------
 
 _Rows = tuple[Sequence[int | None], Sequence[tuple[str, str]]]
 """The match counts of the rows of one side of a story, and their (order bucket, role)."""
@@ -324,7 +322,6 @@ def stage1_rows(result: Stage1Result, *, order: str = "", role: str = "", matche
 
 
 # --- labelling
-# ----------------------------------------------------------------------------------------------
 
 
 def read_labels(dimension: str, scheme: Scheme = OMNITOM_SCHEME) -> tuple[str, ...]:
@@ -463,7 +460,6 @@ def stage2_rows(
 
 
 # --- outputs
-# ----------------------------------------------------------------------------------------------
 
 
 def why_uncounted(result: Stage1Result | Stage2Result) -> str:

@@ -45,7 +45,6 @@ YES, NO = "yes", "no"
 
 
 # --- pages: tables are {name, rows, count, left}, rows are {actor, belief, …}
-# ------------------------------------------------------------------------------------------------------------
 
 
 def item(view: ItemView) -> ItemContext:
@@ -254,7 +253,6 @@ def _labelling(view: ItemView, record: Record) -> ItemContext:
 
 
 # --- lines by which an answer is compared with another model's
-# ------------------------------------------------------------------------------------------------------------
 
 
 def lines(view: ItemView) -> Sequence[ReadLine]:
@@ -319,7 +317,6 @@ def _times(count: int | None) -> str | None:
 
 
 # --- filters by the rows that figures count
-# ------------------------------------------------------------------------------------------------------------
 
 
 def rows_by(scheme: Scheme) -> Rows:
@@ -373,7 +370,6 @@ def _result(parse: KeptParse) -> Stage1Result | Stage2Result:
 
 
 # --- gold propositions one by one
-# ------------------------------------------------------------------------------------------------------------
 
 NOUN = (gettext_noop("proposition"), gettext_noop("propositions"))
 Parses = Sequence[Mapping[str, Any]]

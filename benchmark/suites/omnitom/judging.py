@@ -27,7 +27,6 @@ from judge.domain.lexical import align, lexical_judge
 from workers.providers.contract import Body, Request, Task
 
 # --- the lexical judge
-# ------------------------------------------------------------------------------------------------------------
 
 
 def answer(body: Body) -> str:
@@ -61,7 +60,6 @@ LEXICAL = lexical_judge(
 
 
 # --- any judge
-# ------------------------------------------------------------------------------------------------------------
 
 
 def instrument(settings: Settings) -> Json:

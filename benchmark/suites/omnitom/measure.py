@@ -61,7 +61,6 @@ _SCORED = {STAGE1: JUDGE, STAGE2: LABEL}
 
 
 # --- levels without a model
-# ----------------------------------------------------------------------------------------------------------------
 
 
 def by_chance(scheme: Scheme, sample: Sample) -> float | None:
@@ -91,7 +90,6 @@ def _mean_accuracy(record: Record, right: Callable[[str, str], float]) -> float 
 
 
 # --- statements: answers that say the same have equal ones, whatever names and places a control gave
-# ----------------------------------------------------------------------------------------------------------------
 
 
 def matches_stated(sample: Sample, repaired: SuiteData) -> str:
@@ -117,7 +115,6 @@ def statement_of(group: str, sample: Sample, outcomes: Mapping[str, Outcome]) ->
 
 
 # --- results of a model's answers
-# ----------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -256,7 +253,6 @@ def _why_not_official(entered: Entered, record: Record, group: str, outcomes: Ma
 
 
 # --- figures
-# ----------------------------------------------------------------------------------------------------------------
 
 
 def measure(entered: Entered) -> dict[str, Measured | None]:

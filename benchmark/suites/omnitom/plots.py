@@ -54,7 +54,6 @@ def _without(entrants: Entrants, group: str, parse: str, becomes: str = "") -> s
 
 
 # --- a row per model
-# ------------------------------------------------------------------------------------------------------------
 
 
 def f1_by_category(rows: Sequence[ModelRow], *, parse: str) -> Plot:
@@ -218,7 +217,6 @@ def _volume(entrants: Entrants, parse: str) -> Plot:
 
 
 # --- counts
-# ------------------------------------------------------------------------------------------------------------
 
 
 @plot
@@ -339,7 +337,6 @@ def _confusion(entrant: EntrantResults, dimension: str, parse: str, scheme: Sche
 
 
 # --- pictures by name
-# ------------------------------------------------------------------------------------------------------------
 
 
 def pictures(scheme: Scheme, results: ParseResults) -> dict[str, ShownPicture]:

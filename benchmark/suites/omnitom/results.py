@@ -139,7 +139,6 @@ class GroupScores(Generic[S]):
 
 
 # --- official figures (specification "OmniToM scoring", section 6)
-# ------------------------------------------------------------------------------------------------------------
 # Story figures are rounded to six decimals first and averaged afterwards, which moves the last digit. Every value is a
 # text, as in official output; shares are fractions from 0 to 1.
 

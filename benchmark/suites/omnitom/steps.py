@@ -78,7 +78,6 @@ STEPS = (
 
 
 # --- requests
-# ------------------------------------------------------------------------------------------------------------
 
 
 def request(question: Question) -> Request | str:
@@ -198,7 +197,6 @@ def count_labels(samples: Sequence[Sample]) -> dict[str, dict[str, int]]:
 
 
 # --- answers
-# ------------------------------------------------------------------------------------------------------------
 
 
 def parse(question: Question, answer: str) -> Parsed:
@@ -229,7 +227,6 @@ def expected(question: Question) -> str:
 
 
 # --- lengths, by addition: a whole request is made for one story of each category
-# ------------------------------------------------------------------------------------------------------------
 
 
 def _extents(question: Question) -> tuple[Extent, Extent]:

@@ -108,7 +108,6 @@ SHARED_SETTINGS = ("prompts", "level", "seed", "longest answer")
 
 
 # --- table 3: extraction and labelling of a model in one row
-# ------------------------------------------------------------------------------------------------------------
 
 Pair = Mapping[str, EntrantResults | None]
 """One model's entrants in both metric groups; either may be lacking."""
@@ -239,7 +238,6 @@ PUBLISHED = _published()
 
 
 # --- tables of the analyses
-# ------------------------------------------------------------------------------------------------------------
 
 
 def found_in(entrants: Sequence[EntrantResults], parse: str, part: str) -> list[tuple[EntrantResults, Any]]:
@@ -454,7 +452,6 @@ def _outputs_where(parse: str) -> dict[str, Items]:
 
 
 # --- labels
-# ------------------------------------------------------------------------------------------------------------
 
 
 def distribution_table(
@@ -533,7 +530,6 @@ def slug_of(dimension: str) -> str:
 
 
 # --- tables by name, and their places on a report page
-# ------------------------------------------------------------------------------------------------------------
 
 
 def names_by_kind(scheme: Scheme) -> dict[str, str]:

@@ -66,28 +66,26 @@ def test_a_story_that_nobody_judged_widens_the_interval_and_an_unreadable_one_do
     assert second["unjudged"] == {"stories": 1, "predicted": 2, "gold": 2}
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_every_estimate_lies_inside_its_bounds(seed):
+def test_every_estimate_lies_inside_its_bounds():
     """At the level of the story, the category, all stories, and rows pooled by kind; on a selection of stories too."""
-    rng = Random(seed)
-    judge = Skipping(*(rng.random() * most for most in (0.3, 0.6, 0.6, 0.8, 0.3)))
-    _, left, again = sample(seed, rng.randrange(1, 30), judge)
-    for results in (left, again):
-        reported = stage1_report(results, resamples=20)
-        report = reported.as_json()
-        outside = [one for one in bounded(results, report) if not is_within(*one)]
-        assert outside == []
-        columns = read_as(Columns, plain(repaired_columns(reported.stories, "stage1")))  # as they are kept
-        again = repaired_metrics(columns, set(columns.stories), "stage1", seed=1, resamples=20)
-        assert again == reported.report.reported()
-        assert scores_by_story(columns, "f1") == {row["story_id"]: row["f1"] for row in report["stories"]}
+    for seed in range(16):
+        rng = Random(seed)
+        judge = Skipping(*(rng.random() * most for most in (0.3, 0.6, 0.6, 0.8, 0.3)))
+        for results in sample(seed, rng.randrange(1, 30), judge)[1:]:
+            reported = stage1_report(results, resamples=20)
+            report = reported.as_json()
+            assert [one for one in bounded(results, report) if not is_within(*one)] == []
+            columns = Columns.of_json(repaired_columns(reported.stories, "stage1").as_json())  # as they are kept
+            again = repaired_metrics(columns, set(columns.stories), "stage1", seed=1, resamples=20)
+            assert again.reported() == reported.report.reported()
+            assert scores_by_story(columns, "f1") == {row["story_id"]: row["f1"] for row in report["stories"]}
 
 
-@pytest.mark.parametrize("name", ["by length", "by difficulty", "by both"])
-def test_the_interval_holds_the_truth_when_skips_tell_something(name):
-    found = tallied(JUDGES[name], 40, 40, truth(stories=20_000), resamples=200)
-    assert found.outside == 0 and all(found.sample_held)
-    assert mean(found.covered) >= 0.95 and mean(found.after) >= 0.85
+def test_the_interval_holds_the_truth_when_skips_tell_something():
+    for name in ("by length", "by difficulty", "by both"):
+        found = tallied(JUDGES[name], 40, 40, truth(stories=20_000), resamples=200)
+        assert found.outside == 0 and all(found.sample_held), name
+        assert mean(found.covered) >= 0.95 and mean(found.after) >= 0.85, name
 
 
 def test_with_every_row_judged_it_is_the_interval_of_the_estimate():

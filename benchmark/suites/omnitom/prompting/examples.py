@@ -57,7 +57,6 @@ _OPENER = re.compile(
 
 
 # --- predictions that are wrong in known ways
-# ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,6 @@ def _inside(belief: str) -> str:
 
 
 # --- examples
-# ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +249,6 @@ def _json(value: object) -> str:
 
 
 # --- the examples of a run
-# ------------------------------------------------------------------------------------------------------------
 
 
 def level_of(step: str, settings: Settings) -> int:

@@ -51,7 +51,6 @@ Places = tuple[Sequence[int], Sequence[int]]
 
 
 # --- texts for the placeholders
-# ------------------------------------------------------------------------------------------------------------
 
 
 def fence(data: Iterable[str]) -> str:
@@ -135,7 +134,6 @@ def _example_data(example: Example, step: str, answer_format: str) -> dict[str, 
 
 
 # --- schemas of answers
-# ------------------------------------------------------------------------------------------------------------
 
 
 def extraction_schema(schema: Schema) -> JsonSchema:
@@ -176,7 +174,6 @@ def _list(items: JsonSchema) -> JsonSchema:
 
 
 # --- requests of the three steps
-# ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,7 +277,6 @@ class Asking:
 
 
 # --- questions about some rows, and judges that may not tell
-# ------------------------------------------------------------------------------------------------------------
 
 LISTS = ('"predictions"', '"gold"')
 OPENING = (
