@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchmark.domain.drawn import Lead
@@ -25,14 +24,9 @@ _STEPS, _STEP = 8, 8.0
 Cells = Sequence[Sequence[float | None]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    low: float
-    high: float
-
-    def opacity(self, value: float) -> float:
-        share = (value - self.low) / (self.high - self.low) if self.high > self.low else 1.0
-        return FAINTEST + (STRONGEST - FAINTEST) * min(1.0, max(0.0, share))
+def opacity(share: float) -> float:
+    """Return the opacity of the chart colour for a share from 0 to 1."""
+    return FAINTEST + (STRONGEST - FAINTEST) * min(1.0, max(0.0, share))
 
 
 def heat_table(
@@ -63,10 +57,10 @@ def heat_table(
     for line, name in enumerate(rows):
         canvas.text(left - GAP, EDGE + head + (line + 0.5) * _ROW, name, ha="right")
     numbers = [number for line in values for number in line if number is not None]
-    scale = _Scale(*(ends or (min(numbers, default=0.0), max(numbers, default=0.0))))
+    ends = ends or (min(numbers, default=0.0), max(numbers, default=0.0))
     bold = _best(values) if bold_best else set()
-    _cells(canvas, values, _fitting(texts, each - 4), scale, bold, left=left, top=EDGE + head, each=each)
-    _legend(canvas, scale, legend if beside else "", left, bottom + 13)
+    _cells(canvas, values, _fitting(texts, each - 4), ends, bold, left=left, top=EDGE + head, each=each)
+    _legend(canvas, ends, legend if beside else "", left, bottom + 13)
     return canvas
 
 
@@ -99,17 +93,22 @@ def _cells(
     canvas: Canvas,
     values: Cells,
     texts: Sequence[Sequence[str]],
-    scale: _Scale,
+    ends: tuple[float, float],
     bold: set[tuple[int, int]],
     *,
     left: float,
     top: float,
     each: float,
 ) -> None:
+    low, high = ends
     size = TEXT if text_width([text for line in texts for text in line]) <= each - 3 else SMALL
     for line, row in enumerate(values):
         for at, value in enumerate(row):
-            colour = canvas.theme.sunken if value is None else canvas.theme.tint(scale.opacity(value))
+            colour = (
+                canvas.theme.sunken
+                if value is None
+                else canvas.theme.tint(opacity((value - low) / (high - low) if high > low else 1.0))
+            )
             canvas.box(left + at * each + 0.6, top + line * _ROW + 0.6, each - 1.2, _ROW - 1.2, colour)
             canvas.text(
                 left + (at + 0.5) * each,
@@ -162,12 +161,12 @@ def _headings(
         canvas.text(left - GAP, bottom - 4, corner[0], ha="right", weight="bold")
 
 
-def _legend(canvas: Canvas, scale: _Scale, text: str, left: float, top: float) -> None:
-    low, high = f"{scale.low:.0f}", f"{scale.high:.0f}"
+def _legend(canvas: Canvas, ends: tuple[float, float], text: str, left: float, top: float) -> None:
+    low, high = (f"{end:.0f}" for end in ends)
     start = left + text_width([low], SMALL) + 4
     canvas.text(start - 4, top, low, size=SMALL, colour=canvas.theme.soft, ha="right")
     for step in range(_STEPS):
-        colour = canvas.theme.tint(FAINTEST + (STRONGEST - FAINTEST) * step / (_STEPS - 1))
+        colour = canvas.theme.tint(opacity(step / (_STEPS - 1)))
         canvas.box(start + _STEP * step, top - 3.5, _STEP, 7, colour)
     after = start + _STEPS * _STEP + 4
     canvas.text(after, top, high, size=SMALL, colour=canvas.theme.soft)
@@ -236,7 +235,7 @@ def _drawn(models: Sequence[str], cells: Sequence[Sequence[Cell]], score_text: s
 
 def _pair_cell(canvas: Canvas, cell: Lead, text: str, place: tuple[float, float, float], most: float) -> None:
     left, top, each = place
-    tint = canvas.theme.tint(FAINTEST + (STRONGEST - FAINTEST) * max(0.0, cell.value) / most)
+    tint = canvas.theme.tint(opacity(cell.value / most))
     colour = tint if cell.significant else canvas.theme.surface
     canvas.box(left + 0.6, top + 0.6, each - 1.2, _PAIR_ROW - 1.2, colour, edgecolor=canvas.theme.line, linewidth=0.5)
     how: Style = {"colour": canvas.theme.ink, "weight": "bold"} if cell.significant else {"colour": canvas.theme.soft}
