@@ -31,11 +31,12 @@ def entered_rows(request: HttpRequest, slug: str) -> HttpResponse:
         {"suite": suite, "rows": [_row_context(suite, row) for row in rows if row.suite == name]}
         for name, suite in service.enterable_suites(access.project).items()
     ]
-    listed.sort(
-        key=lambda listing: (
-            not (listing["rows"] or (listing["suite"].name if listing["suite"].copied.load else "") in own)
-        )
-    )
+
+    def is_idle(listing: Context) -> bool:
+        suite = listing["suite"]
+        return not (listing["rows"] or (suite.name if suite.copied.load else "") in own)
+
+    listed.sort(key=is_idle)
     return render(request, "benchmark/entered/rows.html", access.context | {"suites": listed})
 
 
