@@ -21,9 +21,10 @@ from benchmark.services.results import each_entered, samples_of
 from benchmark.services.run_metrics import Answered, EntrantMetrics, RunMetrics
 from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed
-from benchmark.suites.people import MeasuredOfPerson
+from benchmark.suites.people import PersonMeasured
 from benchmark.suites.questions import Entered, Measured, Sample
 from benchmark.suites.registry import suite_named
+from benchmark.suites.reports import GroupMetrics
 from core.made_by import made_by
 from core.messages import Sentence, gettext_noop
 from core.plain import Json, plain
@@ -230,7 +231,7 @@ def _people(suite: Suite, run: Run, samples: Mapping[int, Sample]) -> Iterator[_
         entrant = EntrantMetrics(id=None, name=person.name, kind="person", role=person.role, number=person.number)
         try:
             measured = suite.gold.people_measured(person)
-            scored = measured and _numbers(suite, _by_group(entrant, measured.by_group(suite.gold.people)))
+            scored = measured and _numbers(suite, _of_person(entrant, measured, suite.gold.people))
         except SuiteFailed as error:
             yield _failed(suite, entrant, str(error))
         else:
@@ -242,7 +243,17 @@ def _failed(suite: Suite, entrant: EntrantMetrics, why: str) -> _Scored:
     return _by_group(replace(entrant, failed=why), dict.fromkeys(group.key for group in suite.groups))
 
 
-def _by_group(entrant: EntrantMetrics, measured: Mapping[str, Measured | MeasuredOfPerson | None]) -> _Scored:
+def _of_person(entrant: EntrantMetrics, measured: PersonMeasured, group: str) -> _Scored:
+    """Return the figures of a person; in `group`, which the suite names for people, with how much is labelled and the
+    figures against gold with the person's own votes."""
+    scored, (own, own_by_sample) = _by_group(entrant, measured.measured), measured.own
+    metrics = replace(scored.metrics.groups[group] or GroupMetrics(), labelled=measured.labelled, own=own)
+    by_story = {**(scored.by_story[group] or {}), "own": plain(own_by_sample)}
+    groups = {**scored.metrics.groups, group: metrics}
+    return _Scored(replace(scored.metrics, groups=groups), {**scored.by_story, group: by_story})
+
+
+def _by_group(entrant: EntrantMetrics, measured: Mapping[str, Measured | None]) -> _Scored:
     groups = {group: result.metrics.reported() if result else None for group, result in measured.items()}
     by_story = {group: result and plain(result.by_sample) for group, result in measured.items()}
     return _Scored(replace(entrant, groups=groups), by_story)
