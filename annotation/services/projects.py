@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
@@ -79,26 +78,13 @@ def _batches(project: Project) -> Iterator[list[int]]:
     return (ids[at : at + _BATCH] for at in range(0, len(ids), _BATCH))
 
 
-@dataclass(frozen=True, slots=True)
-class RuleChange:
-    """Numbers of cells that a change of the rules would settle, send to an expert, and leave waiting for votes."""
-
-    settled: int
-    opened: int
-    waiting: int
-
-    @property
-    def cells(self) -> int:
-        return self.settled + self.opened + self.waiting
-
-
-def foresee(*, project: Project, changes: dict) -> RuleChange:
-    """Return the effect that `change_settings` would have on gold. Writes nothing; asks the database nothing where no
-    rule changes."""
+def foresee(*, project: Project, changes: dict) -> dict[str, int]:
+    """Return how many `cells` `change_settings` would change, of which it would have so many `settled`, `opened` for an
+    expert, and `waiting` for votes. Writes nothing; asks the database nothing where no rule changes."""
+    changed: Counter[Outcome] = Counter()
     overlap, demanding = (changes.get(name, getattr(project, name)) for name in RULES)
     if (overlap, set(demanding)) == (project.overlap, set(project.unanimity_dimensions)):
-        return RuleChange(0, 0, 0)
-    changed: Counter[Outcome] = Counter()
+        return _foreseen(changed)
     for batch in _batches(project):
         methods, votes = _gold_and_votes(batch)
         for cell, labels in votes.items():
@@ -107,9 +93,13 @@ def foresee(*, project: Project, changes: dict) -> RuleChange:
             before = methods.get(cell, Outcome.PENDING)
             if before not in (Method.ADJUDICATED, after):
                 changed[after] += 1
-    return RuleChange(
-        changed[Outcome.UNANIMOUS] + changed[Outcome.MAJORITY], changed[Outcome.OPEN], changed[Outcome.PENDING]
-    )
+    return _foreseen(changed)
+
+
+def _foreseen(changed: Counter[Outcome]) -> dict[str, int]:
+    settled = changed[Outcome.UNANIMOUS] + changed[Outcome.MAJORITY]
+    numbers = {"settled": settled, "opened": changed[Outcome.OPEN], "waiting": changed[Outcome.PENDING]}
+    return {"cells": sum(numbers.values())} | numbers
 
 
 def _gold_and_votes(propositions: list[int]) -> tuple[dict, dict]:

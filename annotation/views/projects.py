@@ -78,7 +78,7 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and chosen.is_valid():
         changes = {"dataset_card": card.cleaned_data} if is_card else form.cleaned_data
         foreseen = service.foresee(project=access.project, changes=changes)
-        if not foreseen.cells or request.POST.get("foreseen") == _seal(changes, foreseen):
+        if not foreseen["cells"] or request.POST.get("foreseen") == _seal(changes, foreseen):
             changed = service.change_settings(
                 by=request.user, project=access.project, changes=changes, now=timezone.now()
             )
@@ -89,11 +89,12 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/projects/settings.html", access.context | context)
 
 
-def _seal(changes: dict, foreseen: service.RuleChange) -> str:
+def _seal(changes: dict, foreseen: dict[str, int]) -> str:
     """Return the digest of what was shown before the second press; where votes or the form have changed since, it is
     shown again."""
     demanding = ",".join(sorted(changes.get("unanimity_dimensions", ())))
-    return f"{changes.get('overlap')} {demanding} {foreseen.settled} {foreseen.opened} {foreseen.waiting}"
+    numbers = " ".join(str(foreseen[name]) for name in ("settled", "opened", "waiting"))
+    return f"{changes.get('overlap')} {demanding} {numbers}"
 
 
 def guidelines(request: HttpRequest, slug: str) -> HttpResponse:

@@ -120,19 +120,19 @@ def voted(make_story, assign, cast_vote):
 )
 def test_what_is_foreseen_is_what_happens(voted, cast, changes, settled, opened, waiting):
     foreseen = service.foresee(project=cast.project, changes=changes)
-    assert foreseen == service.RuleChange(settled, opened, waiting)
+    assert foreseen == {"cells": settled + opened + waiting, "settled": settled, "opened": opened, "waiting": waiting}
     before = dict(GoldLabel.objects.values_list("proposition__belief", "method"))
     cells = set(GoldLabel.objects.values_list("proposition", "dimension", "method"))
     service.change_settings(by=cast.alice, project=cast.project, changes=changes, now=timezone.now())
     after = set(GoldLabel.objects.values_list("proposition", "dimension", "method"))
-    assert len({cell[:2] for cell in cells ^ after}) == foreseen.cells, before
+    assert len({cell[:2] for cell in cells ^ after}) == foreseen["cells"], before
 
 
 def test_adjudicated_cells_are_not_foreseen(voted, cast):
     held = GoldLabel.objects.get(method="majority")
     held.method, held.decided_by = "adjudicated", cast.esi
     held.save()
-    assert service.foresee(project=cast.project, changes={"unanimity_dimensions": ["order"]}).cells == 0
+    assert service.foresee(project=cast.project, changes={"unanimity_dimensions": ["order"]})["cells"] == 0
 
 
 def test_a_change_of_rules_is_saved_with_the_second_press(voted, admin, cast):

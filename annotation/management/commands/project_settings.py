@@ -46,7 +46,7 @@ class Command(JsonCommand):
             changed = change_settings(by=None, project=project, changes=changes, now=timezone.now())
         settings = model_to_dict(project, [*_NAMES, "dataset_card"]) | (changes if options["preview"] else {})
         card = settings.pop("dataset_card")
-        cells = {"settled": would.settled, "to_experts": would.opened, "waiting": would.waiting}
+        cells = {"settled": would["settled"], "to_experts": would["opened"], "waiting": would["waiting"]}
         return {"project": project.slug, "changed": changed, "cells": cells, "settings": settings, "card": card}
 
     def say(self, result: dict) -> None:
