@@ -416,7 +416,7 @@ def test_what_has_no_interval_says_of_how_many_conversations_it_would(judged, cl
     client.force_login(world.cast.alice)
     of_study = [client.get(reverse(f"judge:{name}", args=[slug, study.uid])) for name in ("study", "download_json")]
     names = ("calibration", "calibration_panel")
-    reports = [client.get(reverse(f"benchmark:{name}", args=[slug, study.uid])) for name in names]
+    reports = [client.get(reverse(f"judge:{name}", args=[slug, study.uid])) for name in names]
     pages = [*of_study, *reports]
     outcomes = []
     for more in ([], ["--panel"], ["--json"]):

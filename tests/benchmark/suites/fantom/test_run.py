@@ -15,9 +15,8 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from benchmark.models import Dataset, Run, RunItem
-from benchmark.services import asking, detectable
+from benchmark.services import detectable
 from benchmark.services.documents import document_of, tables_of
-from benchmark.services.estimates import estimate
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused
 from benchmark.services.plot_data import plots_of
@@ -53,21 +52,6 @@ def _omniscient(sample) -> str:
     if sample.content["scenario"] != INACCESSIBLE or sample.content["kind"] not in (CHOICE, DISTANCE):
         return _oracle(sample)
     return sample.gold["wrong"][0] if sample.content["kind"] == DISTANCE else f"({'ba'[sample.gold['key']]})"
-
-
-def test_an_import_derives_what_questions_take_from_all_of_it(small, monkeypatch):
-    cast, suite = new_cast(), suite_named("fantom")
-    dataset = import_benchmark(by=None, project=cast.project, suite=suite, folder=small(), options={})[0]
-    asking._kept.clear()  # as in another process
-
-    def read(dataset):
-        raise AssertionError("all samples are read")
-
-    monkeypatch.setattr(asking, "_samples_of", read)
-    assert (
-        estimate(planned(dataset, [make_endpoint("m")], ["answer"], suite="fantom")).total.calls
-        == dataset.stories_count
-    )
 
 
 @pytest.fixture
