@@ -2,7 +2,7 @@
 
 English has a sign and a space; Chinese has full-width signs without one, a sign of its own between the things of a
 list, and nothing between sentences. A translated text is never followed by a sign that is written out: code calls these
-functions, templates have the tag `joint` and the filter `listed` (templatetags/joints.py).
+functions, templates have the tag `joint` and the filter `listed` (templatetags/texts.py).
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class StoryScores(models.Model):
     """The figures of one entrant, or of one person, story by story: what comparisons and selections of stories start
     from.
 
-    `metrics` is as `suites/story_scores.py` makes it, and never changes: a report that is computed anew gets new rows,
+    `metrics` is as `suites/figures.py` makes it, and never changes: a report that is computed anew gets new rows,
     whose ids stand in its `RunReport`, and those before them are marked with when they were replaced.
     """
 
