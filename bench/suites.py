@@ -391,7 +391,7 @@ def _addresses(suite: str) -> Iterator[str]:
 
 
 ELSEWHERE = {
-    *("judge_test", "estimate_judging", "judge_anew", "follow_up", "prompt_set", "run_person", "run_person_story"),
+    *("judge_test", "estimate_judging", "judge_anew", "follow_up", "prompt_set"),
     *("gold_kinds", "gold_kinds_cells", "doubtful", "doubtful_cell", "second_look", "run_gold", "dataset_present"),
     *("dataset_difference", "run_sweep", "official_output", "stale_runs"),
     *("structure_story", "edit_row", "rename_run", "undo_looks"),

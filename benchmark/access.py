@@ -24,16 +24,15 @@ from benchmark.models import (
     SnapshotItem,
 )
 from benchmark.services import withheld
-from benchmark.services.across import rankings_across
+from benchmark.services.across import SuiteRanking, rankings_across
 from benchmark.services.calibration import calibration
 from benchmark.services.comparisons import Comparison, NotComparable
 from benchmark.services.documents import Document, document_from, document_of
 from benchmark.services.leaderboard_scope import Leaderboard, leaderboard_of
 from benchmark.services.open_questions import of_the_same_stories, questions_about, texts_of_stories
-from benchmark.services.suite_rankings import SuiteRanking
 from benchmark.services.visibility import shows_results, visibility_of
 from benchmark.suites.registry import group_suite, suite_named
-from benchmark.suites.results import EntrantsByGroup, NamedEntrant
+from benchmark.suites.results import EntrantResults, EntrantsByGroup
 from core.messages import Sentence, gettext_noop, quantity, word
 from core.reads import Read
 from core.stored_json import parsed_once, text_of
@@ -331,7 +330,7 @@ def _ranking_for(access: ProjectAccess, ranking: SuiteRanking) -> SuiteRanking:
     return withheld.whole_ranking(ranking, closed_to(access, group_suite(ranking.group)))
 
 
-def comparison_for(access: ProjectAccess, pair: Sequence[NamedEntrant], comparison: Comparison) -> Comparison:
+def comparison_for(access: ProjectAccess, pair: Sequence[EntrantResults], comparison: Comparison) -> Comparison:
     """The comparison as this person may see it. Raises NotComparable where it would tell of the open stories."""
     suite = group_suite(comparison.group)
     closed = closed_to(access, suite)

@@ -14,10 +14,11 @@ from annotation.access import ProjectAccess
 from annotation.models import Project
 from annotation.services.open_work import Work
 from benchmark.access import check_shown, closed_to, comparison_for, leaderboard_for, waiting_for
-from benchmark.domain.entered import PaperRow
+from benchmark.domain.drawn import PaperRow
 from benchmark.domain.gold_kinds import REFERENCE, Kind
 from benchmark.domain.tables import Table
 from benchmark.models import AnswerFormat, Dataset, Run
+from benchmark.services.across import AcrossModel, SuiteRanking, models_across
 from benchmark.services.comparisons import Comparison, compare, pair_of, why_unreadable, with_corrected
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, leaderboard_document
@@ -39,11 +40,10 @@ from benchmark.services.leaderboard_scope import (
     version_to_show,
 )
 from benchmark.services.selections import selection_named
-from benchmark.services.suite_rankings import AcrossModel, SuiteRanking, models_across
 from benchmark.suites.contract import Suite
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import is_suite, suite_named
-from benchmark.suites.results import EntrantResults, NamedEntrant
+from benchmark.suites.results import EntrantResults
 from core.messages import Sentence, gettext_noop
 from core.views.pages import Context
 
@@ -91,8 +91,8 @@ class ChosenComparison:
     over all stories."""
 
     runs: Sequence[Run]
-    entrants: Mapping[str, Sequence[NamedEntrant]]
-    pair: Sequence[NamedEntrant]
+    entrants: Mapping[str, Sequence[EntrantResults]]
+    pair: Sequence[EntrantResults]
     group: str
     parse: str
     parses: Sequence[str]

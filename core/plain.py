@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from functools import cache
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from datetime import datetime
+from decimal import Decimal
+from functools import cache, partial
+from types import NoneType, UnionType
+from typing import Any, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints, runtime_checkable
 
 Json = dict[str, Any]
 """A JSON object that is kept or printed."""
 WHERE_THERE_IS_ONE = {"plain": "where there is one"}
-"""The metadata of a field that JSON has only where it is not None."""
+"""The metadata of a field that JSON has only if it is not None."""
+NOT_KEPT = {"plain": "never"}
+"""The metadata of a field that JSON never has."""
 
 
 _AS_THEY_ARE = frozenset({type(None), str, int, float, bool})
@@ -35,7 +40,10 @@ def plain(value: Any) -> Any:
     if (field_names := _fields_of(kind)) is not None:
         attributes = ((name, getattr(value, name), always) for name, always in field_names)
         return {name: plain(item) for name, item, always in attributes if always or item is not None}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, (list, tuple, frozenset)):
+        value = sorted(value) if isinstance(value, frozenset) else value
         return [item if item.__class__ in _AS_THEY_ARE else plain(item) for item in value]
     if isinstance(value, Mapping):
         return {name: item if item.__class__ in _AS_THEY_ARE else plain(item) for name, item in value.items()}
@@ -46,11 +54,16 @@ Kept = TypeVar("Kept")
 
 
 def read_as(kind: type[Kept], kept: Mapping[str, Any], **parts: Any) -> Kept:
-    """Return the dataclass that was kept as a JSON object: fields that it does not have have their defaults, and what
-    is not a field is left out. `parts` are the fields that were read already."""
+    """Return the dataclass that `plain` made a JSON object, with the dataclasses, named tuples, decimals, dates and
+    sets within it. Missing fields have their defaults; what is not a field is left out. `parts` are fields that were
+    read already."""
     kept_type: type = kind
-    names = {name for name in _field_names(kept_type) if name not in parts}
-    return kind(**{name: value for name, value in kept.items() if name in names}, **parts)
+    values = {
+        name: reader(kept[name]) if reader else kept[name]
+        for name, reader in _readers(kept_type).items()
+        if name in kept and name not in parts
+    }
+    return kind(**values, **parts)
 
 
 def read_filled(kind: type[Kept], kept: Mapping[str, Any]) -> Kept:
@@ -58,9 +71,49 @@ def read_filled(kind: type[Kept], kept: Mapping[str, Any]) -> Kept:
     return read_as(kind, {name: value for name, value in kept.items() if value is not None})
 
 
+Reader = Callable[[Any], Any]
+
+
 @cache
-def _field_names(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+def _readers(kind: type) -> dict[str, Reader | None]:
+    """Return the reader of each field of a dataclass. Returns None for a field that is as JSON has it."""
+    hints = get_type_hints(kind)
+    return {field.name: _reader(hints[field.name]) for field in fields(kind) if field.init}
+
+
+def _reader(hint: Any) -> Reader | None:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        readers = [reader for argument in arguments if argument is not NoneType and (reader := _reader(argument))]
+        return _optional(readers[0]) if len(readers) == 1 else None
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return _each_value(_reader(arguments[1]))
+    if isinstance(origin, type) and issubclass(origin, Collection):
+        return _each(list if origin in (Sequence, Collection) else origin, _reader(arguments[0]))
+    return _reader_of_class(hint) if isinstance(hint, type) else None
+
+
+def _reader_of_class(kind: type) -> Reader | None:
+    if is_dataclass(kind):
+        return getattr(kind, "from_json", None) or partial(read_as, kind)
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return lambda value: kind(*value)
+    scalars: dict[type, Reader] = {Decimal: Decimal, datetime: datetime.fromisoformat}
+    return scalars.get(kind)
+
+
+def _optional(reader: Reader) -> Reader:
+    return lambda value: None if value is None else reader(value)
+
+
+def _each_value(reader: Reader | None) -> Reader | None:
+    return reader and (lambda values: {name: reader(value) for name, value in values.items()})
+
+
+def _each(kind: Callable[[Any], Any], reader: Reader | None) -> Reader | None:
+    if reader is None:
+        return None if kind is list else kind
+    return lambda values: kind(map(reader, values))
 
 
 @cache
@@ -74,4 +127,7 @@ def _says_itself(kind: type) -> bool:
 def _fields_of(kind: type) -> list[tuple[str, bool]] | None:
     """Return the names of a dataclass's fields, and whether JSON has each also where it is None; None for another
     type."""
-    return [(field.name, "plain" not in field.metadata) for field in fields(kind)] if is_dataclass(kind) else None
+    if not is_dataclass(kind):
+        return None
+    kept = (field for field in fields(kind) if field.metadata != NOT_KEPT)
+    return [(field.name, "plain" not in field.metadata) for field in kept]

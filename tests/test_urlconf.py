@@ -188,8 +188,6 @@ PAGES = {
     "benchmark:run_items": ADMIN,
     "benchmark:run_item": ADMIN,
     "benchmark:run_item_answer": ADMIN,
-    "benchmark:run_person": ADMIN,
-    "benchmark:run_person_story": ADMIN,
     "benchmark:run_results": ADMIN,
     "benchmark:run_report": ADMIN,
     "benchmark:save_run_snapshot": ADMIN,

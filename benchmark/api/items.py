@@ -16,11 +16,9 @@ from benchmark.api.requests import RunItemFilter
 from benchmark.api.shapes.items import RunItemOut, ScoreOut
 from benchmark.forms.items import ItemFilter
 from benchmark.models import Run
-from benchmark.services.chosen_items import ChosenItems
 from benchmark.services.downloads import score_lines, score_row, score_values
-from benchmark.services.item_data import item_data, items_with_answers
-from benchmark.services.item_detail import texts_of
-from benchmark.services.items import items_of
+from benchmark.services.item_detail import item_data, items_with_answers, texts_of
+from benchmark.services.items import ChosenItems, items_of
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.http import Http404, HttpResponse
@@ -24,13 +25,13 @@ from benchmark.addresses import (
 from benchmark.api.description import CSV, FILES, NO_ACCESS, RUN, SLUG, TABLE, LaTeX, answers_in
 from benchmark.api.requests import ComparisonFilter, LeaderboardFilter, ParseFilter
 from benchmark.api.shapes.results import ComparisonOut, LeaderboardOut, ReportOut, TableOut
-from benchmark.domain.tables import Table
+from benchmark.domain.tables import Table, table_data
 from benchmark.services.comparison_tables import tables_of as tables_of_comparison
 from benchmark.services.comparisons import Comparison, NotComparable
 from benchmark.services.conditions import FIELDS
-from benchmark.services.documents import Document, tables_of
+from benchmark.services.documents import Document, absent_from, tables_of
 from benchmark.services.downloads import TABLE_TYPES, table_file
-from benchmark.services.result_data import groups_of
+from benchmark.suites.registry import group_named, ordered_keys
 from core.api.errors import CannotBeDone
 from core.api.fields import Strict, read_query
 from core.plain import Json
@@ -77,7 +78,14 @@ class Report(GenericAPIView):
 
 
 def _metrics(document: Document, withheld: int) -> Json:
-    return {"withheld": withheld, "groups": groups_of(document), "tables": list(tables_of(document))}
+    """Return the rankings of a document by metric group, and the names of its tables."""
+    tables, groups = tables_of(document), []
+    for group in ordered_keys(document.groups):
+        described, empty = group_named(group), Table(title="", columns=(), rows=())
+        table = tables[group]() if group in tables else replace(empty, absent=absent_from(document, group))
+        named = {"key": group, "score": described.score_title}
+        groups.append(table_data(replace(table, title=described.title)) | named)
+    return {"withheld": withheld, "groups": groups, "tables": list(tables)}
 
 
 class RunTable(TableView):
@@ -194,7 +202,10 @@ class ComparisonOfTwo(ComparisonView):
     def get(self, request: Request, slug: str) -> Response:
         """Two models side by side: differences with intervals and Holm's correction, and the samples on which they
         differ most."""
-        return Response(ComparisonOut(self.compared(request, slug)).data)
+        comparison = self.compared(request, slug)
+        names = ("first", "second", "group", "parse", "split", "differ", "n", "tests", "withheld")
+        tables = {name: table_data(make()) for name, make in tables_of_comparison(comparison).items()}
+        return Response(ComparisonOut({name: getattr(comparison, name) for name in names} | tables).data)
 
 
 class ComparisonTable(ComparisonView, TableView):

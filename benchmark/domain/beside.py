@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Self
 
 from benchmark.domain.flips import Flips
 from benchmark.domain.inference.answered_pairs import Difference
-from core.plain import read_as, read_filled
 from core.statistics import Estimate
 
 
@@ -50,11 +49,6 @@ class ControlRow(AskedAgain):
     flips: Sequence[int]
     stories: Sequence[Flips]
 
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        row = super(ControlRow, cls).from_json(kept)  # named, as slots make the class anew
-        return replace(row, stories=[Flips(*story) for story in row.stories])
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodRow(AskedAgain):
@@ -68,11 +62,6 @@ class MethodRow(AskedAgain):
     plain: float | None = None
     why: str = ""
     part: str = ""
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        row = super(MethodRow, cls).from_json(kept)  # named, as slots make the class anew
-        return replace(row, score=Estimate.from_json(kept["score"])) if kept.get("score") else row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,10 +83,6 @@ class Left:
     still: Sequence[str] = ()
     unread: str = ""
 
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Left:
-        return read_filled(cls, kept)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlResults:
@@ -108,15 +93,6 @@ class ControlResults:
     methods: Mapping[str, Mapping[str, str]]
     left: Sequence[Left]
     unfinished: Sequence[str] = ()
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> ControlResults:
-        rows = {
-            group: {parse: [ControlRow.from_json(row) for row in kept_rows] for parse, kept_rows in by_parse.items()}
-            for group, by_parse in kept["rows"].items()
-        }
-        left = [Left.from_json(row) for row in kept["left"]]
-        return read_as(cls, kept, rows=rows, left=left)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,14 +109,3 @@ class MethodResults:
     unfinished: Sequence[str] = ()
     parts: Mapping[str, Mapping[str, Sequence[MethodRow]]] = field(default_factory=dict)
     without_parts: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> MethodResults:
-        rows, parts = (
-            {
-                group: {parse: [MethodRow.from_json(row) for row in kept_rows] for parse, kept_rows in by_parse.items()}
-                for group, by_parse in kept.get(name, {}).items()
-            }
-            for name in ("rows", "parts")
-        )
-        return read_as(cls, kept, rows=rows, parts=parts)

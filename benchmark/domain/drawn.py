@@ -4,16 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
-from benchmark.domain.entered import Reference
-from benchmark.domain.report_rows import RowMetric
+from benchmark.domain.tables import Cell
 from core.estimated import Estimated
+from core.plain import Json
 from core.statistics import Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperRow:
+    """A row that a user entered from a `source`: its name, its kind (human or published), and per cent as the source
+    prints them, as texts by the key of a suite's metric."""
+
+    name: str
+    kind: str
+    source: str
+    metrics: Mapping[str, str]
+
+    def as_json(self) -> Json:
+        """Return what documents keep of it."""
+        return {"name": self.name, "kind": self.kind, "source": self.source, "figures": dict(self.metrics)}
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Self:
+        return cls(name=kept["name"], kind=kept["kind"], source=kept["source"], metrics=kept["figures"])
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A row of a paper in one picture: fractions by the key of their column in the table beside it."""
+
+    model: str
+    source: str
+    values: Mapping[str, float]
+
 
 MEDIA_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 """The forms of a file of a picture."""
-Metric = float | str | Estimated | RowMetric | None
+Metric = float | str | Estimated | Cell | None
 """A fraction, or its text as official scoring writes it, alone or with its interval: an estimate, or the figure of a
 report's row."""
 
@@ -30,7 +59,7 @@ def drawn(metric: Metric) -> Drawn | None:
     """Return what is drawn of a metric; None where there is none."""
     if metric is None or isinstance(metric, (str, int, float)):
         return None if metric in (None, "") else Drawn(float(metric))
-    if not isinstance(metric, RowMetric):
+    if not isinstance(metric, Cell):
         return Drawn(metric.value, metric.interval, metric.reason)
     value = metric.value
     return Drawn(None if value is None or value == "" else float(value), metric.interval, metric.reason)
@@ -80,8 +109,8 @@ class RankedRow:
     is missing."""
 
     model: str
-    official: RowMetric | None = None
-    repaired: RowMetric | None = None
+    official: Cell | None = None
+    repaired: Cell | None = None
     corrected: Estimated | None = None
     group: str | None = None
     ranks: Sequence[int] | None = None

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from benchmark.domain.report_rows import ParseRows, ReportRow, Unjudged
+from benchmark.domain.tables.table import Cell
 from core.messages import gettext_noop
 from core.plain import Json
 from core.statistics import (
@@ -73,75 +75,6 @@ class StoryScore:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricRow:
-    """The figures of some stories by name, their intervals, and their bounds: None without a defined story.
-
-    `stories` counts those with an estimate; `unreadable` those without by reason, `undefined` those without a figure by
-    definition. `unjudged` counts the stories of which the judge left out rows, and those rows: (stories, predicted,
-    gold).
-    """
-
-    stories: int
-    values: Mapping[str, float | None]
-    intervals: Mapping[str, Interval]
-    bounds: Mapping[str, list[float] | None]
-    unreadable: Mapping[str, int] = field(default_factory=dict)
-    undefined: int = 0
-    unjudged: tuple[int, int, int] = (0, 0, 0)
-
-    @property
-    def reasons(self) -> dict[str, str]:
-        """Return why figures have no interval, by name."""
-        return {name: reason for name, (_, reason) in self.intervals.items() if reason}
-
-    @property
-    def ends(self) -> dict[str, list[float] | None]:
-        """The intervals by name, [low, high] or None."""
-        return {name: ends for name, (ends, _) in self.intervals.items()}
-
-    def reported(self, category: str = "") -> ReportRow:
-        """Return the row as a report has it, over all or over those of a category."""
-        return ReportRow(
-            stories=self.stories,
-            values=self.values,
-            intervals=self.ends,
-            bounds=self.bounds,
-            reasons=self.reasons,
-            unreadable=sum(self.unreadable.values()),
-            unreadable_reasons=dict(sorted(self.unreadable.items())),
-            undefined=self.undefined,
-            unjudged=Unjudged(*self.unjudged) if self.unjudged[0] else None,
-            category=category,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """Rows over all stories and over those of each category by name, and how their intervals are made: `unit` is what
-    they call the clusters that are resampled."""
-
-    overall: MetricRow
-    by_category: Mapping[str, MetricRow]
-    seed: int
-    resamples: int
-    unit: str = "stories"
-
-    @property
-    def method(self) -> str:
-        """Return how the intervals are made, in words."""
-        return method(seed=self.seed, resamples=self.resamples, unit=self.unit)
-
-    def reported(self) -> ParseRows:
-        return ParseRows(
-            overall=self.overall.reported(),
-            by_category=[row.reported(name) for name, row in self.by_category.items()],
-            method=self.method,
-            seed=self.seed,
-            resamples=self.resamples,
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class ReportedStory:
     """One story of a report; `counts` are what its row has besides its figures."""
 
@@ -173,12 +106,11 @@ class ReportedStory:
 class StoryReport:
     """A report, and its single stories."""
 
-    report: Report
+    report: ParseRows
     stories: Sequence[ReportedStory]
 
     def as_json(self) -> Json:
-        rows = self.report.reported()
-        return {**rows.estimates, "stories": [story.as_json() for story in self.stories], **rows.made}
+        return self.report.told([story.as_json() for story in self.stories])
 
 
 def report(
@@ -189,7 +121,7 @@ def report(
     seed: int,
     resamples: int,
     unit: str = "stories",
-) -> Report:
+) -> ParseRows:
     """Return the figures of `shares`. `unit` is what method and reasons call the clusters that are resampled.
 
     `overall` also has the mean over categories of the share `mean_of_categories`, as `<share>_category_mean`. Scores
@@ -203,11 +135,14 @@ def report(
     for score in scores:
         groups[score.category].append(score)
 
-    def row(scores: Sequence[StoryScore], mean_of: str = "") -> MetricRow:
-        return overall_row(scores, shares, mean_of, seed=seed, resamples=resamples, unit=unit)
-
-    by_category = {name: row(groups[name]) for name in sorted(groups) if name}
-    return Report(row(scores, mean_of_categories), by_category, seed, resamples, unit)
+    row = partial(overall_row, shares=shares, seed=seed, resamples=resamples, unit=unit)
+    return ParseRows(
+        overall=row(scores, mean_of=mean_of_categories),
+        by_category=[row(groups[name], category=name) for name in sorted(groups) if name],
+        method=method(seed=seed, resamples=resamples, unit=unit),
+        seed=seed,
+        resamples=resamples,
+    )
 
 
 def overall_row(
@@ -218,7 +153,8 @@ def overall_row(
     seed: int,
     resamples: int,
     unit: str = "stories",
-) -> MetricRow:
+    category: str = "",
+) -> ReportRow:
     """Return one row of `report`, over all of `scores`."""
     usable = [score for score in scores if score.estimate is not None]
     values = {name: _mean([score.of("estimate", name) for score in usable]) for name in shares}
@@ -229,20 +165,26 @@ def overall_row(
         {name: _both(value, value) for name, value in values.items()} if exact else _bounds(scores, shares, mean_of)
     )
     resampled = [score for score in scores if score.in_interval] if usable else []
-    return MetricRow(
+    intervals = _intervals(resampled, shares, mean_of, seed=seed, resamples=resamples, unit=unit)
+    unreadable = Counter(score.unreadable for score in scores if score.unreadable and score.defined)
+    return ReportRow(
         stories=len(usable),
-        values=values,
-        intervals=_intervals(resampled, shares, mean_of, seed=seed, resamples=resamples, unit=unit),
-        bounds=bounds,
-        unreadable=Counter(score.unreadable for score in scores if score.unreadable and score.defined),
+        cells={
+            name: Cell(value, intervals[name][0], reason=intervals[name][1] or None, bounds=bounds[name])
+            for name, value in values.items()
+        },
+        unreadable=unreadable.total(),
+        unreadable_reasons=dict(sorted(unreadable.items())),
         undefined=sum(not score.defined for score in scores),
         unjudged=_unjudged(scores),
+        category=category,
     )
 
 
-def _unjudged(scores: Sequence[StoryScore]) -> tuple[int, int, int]:
+def _unjudged(scores: Sequence[StoryScore]) -> Unjudged | None:
     partly = [score.unjudged for score in scores if any(score.unjudged)]
-    return len(partly), sum(predicted for predicted, _ in partly), sum(gold for _, gold in partly)
+    predicted, gold = (sum(rows) for rows in zip(*partly, strict=True)) if partly else (0, 0)
+    return Unjudged(len(partly), predicted, gold) if partly else None
 
 
 def _intervals(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str, **rules: Any) -> dict[str, Interval]:

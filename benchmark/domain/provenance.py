@@ -20,10 +20,6 @@ class Versions:
     python: str = ""
     packages: Mapping[str, str] = field(default_factory=dict)
 
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Versions:
-        return read_as(cls, kept)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointSpec:
@@ -41,10 +37,6 @@ class EndpointSpec:
     json_schema: bool | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     no_system_role: bool | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     rules: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> EndpointSpec:
-        return read_as(cls, kept)
 
     @property
     def kin(self) -> str:
@@ -91,10 +83,6 @@ class Making:
     samples: int | None = None
     taken: int | None = None
 
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Making:
-        return read_as(cls, kept)
-
     @property
     def made_with(self) -> str:
         """The tool and its version, empty where the files do not say it."""
@@ -113,10 +101,6 @@ class Statements:
     ids: Options = field(default_factory=dict)
     whole: bool = False
 
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Statements:
-        return read_as(cls, kept)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadFiles:
@@ -126,10 +110,6 @@ class UnreadFiles:
     declared: Statements
     repetitions: int
     title: str
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> UnreadFiles:
-        return read_as(cls, kept, declared=Statements.from_json(kept["declared"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +143,7 @@ class LaterChange:
             parses=changed if isinstance(changed, int) else None,
             judgements=kept.get("judgements"),
             prompt=kept.get("prompt"),
-            by=Versions.from_json(kept),
+            by=read_as(Versions, kept),
         )
 
     def as_json(self) -> Json:
@@ -188,10 +168,6 @@ class DatasetVersion:
     version: int
     digest: str
 
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> DatasetVersion:
-        return cls(version=kept["version"], digest=kept["digest"])
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
@@ -215,17 +191,7 @@ class Provenance:
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Provenance:
         """Return the provenance that `as_json` made."""
-        return cls(
-            dataset=DatasetVersion.from_json(kept["dataset"]) if kept.get("dataset") else None,
-            prompts=kept.get("prompts", {}),
-            examples=[ExamplesUsed(**row) for row in kept.get("examples", ())],
-            judge=EndpointSpec.from_json(kept["judge"]) if kept.get("judge") else None,
-            imported=Making.from_json(kept["imported"]) if kept.get("imported") else None,
-            made_by=Versions.from_json(kept),
-            unread=UnreadFiles.from_json(kept["unread"]) if kept.get("unread") else None,
-            launch=kept.get("launch", ""),
-            later=[LaterChange.from_json(change) for change in kept.get("later", ())],
-        )
+        return read_as(cls, kept, made_by=read_as(Versions, kept))
 
     def as_json(self) -> Json:
         """{dataset, prompts, examples, judge[, imported], code, python, packages[, unread][, launch][, later]}."""

@@ -7,9 +7,7 @@ from django import forms
 from django.http import QueryDict
 
 from benchmark.models import Run
-from benchmark.services.chosen_items import ChosenItems
-from benchmark.services.item_rows import asks_for_rows
-from benchmark.services.items import STATE_NAMES, categories_of, parts_of, problems_of
+from benchmark.services.items import STATE_NAMES, ChosenItems, asks_for_rows, categories_of, parts_of, problems_of
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import suite_named
 from core.messages import gettext_noop

@@ -12,6 +12,7 @@ from benchmark.domain.provenance import EndpointSpec, Making, Provenance
 from benchmark.models.dataset import Dataset, DatasetSample
 from core.ids import OpaqueModel
 from core.messages import Sentence, gettext_noop
+from core.plain import read_as
 from core.stored_json import LongJSONField, SentenceField
 from workers.models import Call, Endpoint, Item, Job, JobState
 
@@ -122,7 +123,7 @@ class Run(OpaqueModel):
     def imported(self) -> Making | None:
         """Return the making of answers that came from elsewhere; None where the run asked its questions itself."""
         making = self.spec.get("imported")
-        return Making.from_json(making) if making else None
+        return read_as(Making, making) if making else None
 
     @property
     def made_elsewhere(self) -> bool:
@@ -149,7 +150,7 @@ class Entrant(models.Model):
     @property
     def asked_as(self) -> EndpointSpec:
         """Return what `spec` keeps."""
-        return EndpointSpec.from_json(self.spec)
+        return read_as(EndpointSpec, self.spec)
 
 
 class RunItemQuerySet(models.QuerySet):

@@ -19,11 +19,10 @@ from benchmark.models import Run, RunItem
 from benchmark.services.conditions import Ranking
 from benchmark.services.judge_versions import version_failure
 from benchmark.services.leaderboards import people_of
-from benchmark.services.results import WITHOUT_CALL
-from benchmark.services.run_metrics import RunMetrics
+from benchmark.services.reports import WITHOUT_CALL, RunMetrics
 from benchmark.suites.registry import group_named, group_suite, keys_of, nouns_of_group, suite_named
-from benchmark.suites.results import EntrantResults, RunEntrant
-from benchmark.suites.showing.ranking import WITHIN
+from benchmark.suites.results import EntrantResults
+from benchmark.suites.showing.entrants import WITHIN
 from core.messages import Sentence, gettext_noop, labelled, listed, word, worded
 from core.plain import Json
 from workers.domain.outcomes import commonest
@@ -92,10 +91,10 @@ def apart(group: str, ranking: Ranking) -> list[Absence]:
     return absent
 
 
-def uncovered(group: str, entrants: Sequence[RunEntrant], present: Set[str], stories: Set[int]) -> list[Absence]:
+def uncovered(group: str, entrants: Sequence[EntrantResults], present: Set[str], stories: Set[int]) -> list[Absence]:
     """Return the absences of `entrants` whose names are not `present` in a ranking over the stories: no run has all of
     them. Each once, with the run that has most, the newest of several."""
-    widest: dict[str, tuple[int, RunEntrant]] = {}
+    widest: dict[str, tuple[int, EntrantResults]] = {}
     for entrant in entrants:
         covered = len(stories & set(entrant.numbers))
         if entrant.kind != "person" and entrant.name not in present and covered > widest.get(entrant.name, (-1,))[0]:
@@ -162,7 +161,7 @@ def without_metrics(entrants: Sequence[EntrantResults], group: str, parse: str) 
     for entrant in entrants:
         overall = entrant.parses.overall(parse)
         if not entrant.parses.of(parse):
-            why = entrant.parses.reason or gettext_noop("no figures")
+            why = entrant.metrics.reason or gettext_noop("no figures")
             models.append(Absent(entrant.model, _sentence(why)))
         elif not overall.stories:
             counted = listed(worded(why, f"{count:,}") for why, count in overall.unreadable_reasons.items())
@@ -174,7 +173,7 @@ def _sentence(text: str) -> str:
     return text.strip().removesuffix(".")
 
 
-def is_absent(entrant: RunEntrant) -> bool:
+def is_absent(entrant: EntrantResults) -> bool:
     """Return whether every story of the entrant lacks its figure because a call failed. A refusal is an answer, and
     keeps its row."""
     overall = entrant.metrics.parses.overall("repaired")
@@ -182,7 +181,7 @@ def is_absent(entrant: RunEntrant) -> bool:
     return entrant.kind != "person" and overall.stories == 0 and bool(reasons) and reasons <= NO_ANSWER
 
 
-def absences(group: str, entrants: Sequence[RunEntrant]) -> list[Absence]:
+def absences(group: str, entrants: Sequence[EntrantResults]) -> list[Absence]:
     """Return the absences of these entrants, in their order. One query."""
     problems = _problems(group, [entrant.entrant for entrant in entrants if entrant.entrant])
     absent = []

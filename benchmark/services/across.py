@@ -1,41 +1,40 @@
-"""Models across suites: the main figure of each in the ranking of every suite, dataset and answer format, and how
-suites go together over models.
+"""Models across suites: the main figure of each model in the ranking of every suite, dataset and answer format, and the
+correlation of suites over models.
 
-A figure is that of the leaderboard which opens for the dataset: the same runs, stories and conditions. Of several runs
-of one model the newest counts there. Nothing is averaged over suites or datasets.
-
-A ranking is within the conditions of its leaderboard, so that all its models were asked by one method: ranks and
-intervals never mix any. Two rankings can differ in it, and then each says its own in its title, which heads of columns,
-files, pictures and snapshots have; so a correlation that goes over methods too shows that it does.
+A figure is that of the leaderboard which opens for the dataset: the same runs, stories and conditions. If a model has
+several runs, the newest counts. Nothing is averaged over suites or datasets. A ranking is within the conditions of its
+leaderboard, so all its models were asked by one method; if rankings differ in it, their titles name it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import combinations, groupby
+from operator import or_
 from typing import NamedTuple
 
+from django.db.models import Q
+
 from annotation.models import Project
-from benchmark.domain.drawn import RankedRow
 from benchmark.domain.provenance import EndpointSpec
-from benchmark.domain.tables import Absent
+from benchmark.domain.tables import Absent, Cell
 from benchmark.models import AnswerFormat, Dataset, Run
 from benchmark.services.leaderboard_scope import Leaderboard, finished_runs_of, leaderboard_of_runs
 from benchmark.services.plans import methods_of
-from benchmark.services.plot_data import leaderboard_rows
-from benchmark.services.reports import reports_of
-from benchmark.services.run_metrics import RunMetrics
+from benchmark.services.reports import RunMetrics, reports_of
 from benchmark.services.runs import asked_by
-from benchmark.services.suite_rankings import AcrossModel, ExactLevel, Place, RankedModel, SuiteRanking
 from benchmark.suites.groups import MetricGroup
-from benchmark.suites.registry import group_suite, ordered_suites, suite_named
+from benchmark.suites.registry import group_named, group_suite, ordered_suites, suite_named
 from benchmark.suites.results import EntrantResults
+from benchmark.suites.showing.entrants import in_rank_order, labels_of, score_of
 from benchmark.suites.showing.levels import levels_of
-from benchmark.suites.showing.ranking import in_rank_order
+from benchmark.suites.showing.missing import missing_of
 from core.digests import text_digest
 from core.messages import Sentence, facts, gettext_noop, listed
+from core.plain import NOT_KEPT
 from core.statistics import FEWEST, few
 from core.statistics.correlation import Correlation, pearson
 from workers.domain.families import FAMILIES
@@ -45,6 +44,99 @@ CHANCE = "random"
 NO_CHANCE = gettext_noop(
     "it is not defined by what may be answered, and no finished run of the baseline “random” answers these questions"
 )
+
+
+class AcrossModel(NamedTuple):
+    """A model of any number of suites: its key in addresses, and a name that no other model has."""
+
+    key: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A model in a ranking."""
+
+    metric: Cell | None
+    """The figure, whose bounds are its worst and best case if anything is missing."""
+    rank: int | None
+    ranks: Sequence[int] | None
+    why: str
+    """The reason why there is no rank, or no interval of it."""
+    run: str
+    run_title: str
+    entrant: int
+    settings: str
+
+
+@dataclass(frozen=True, slots=True)
+class RankedModel:
+    """A model as `labels_of` takes it. Between suites no settings are shared."""
+
+    name: str
+    spec: EndpointSpec = field(default_factory=EndpointSpec, metadata=NOT_KEPT)
+    kind: str = "model"
+    settings: Mapping[str, str] = field(default_factory=dict)
+    family: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteRanking:
+    """The ranking of a metric group of one suite on one dataset in one answer format."""
+
+    group: str
+    title: str
+    """A title that no other ranking of the project has."""
+    dataset: str
+    over: str
+    numbers: frozenset[int]
+    query: Mapping[str, str]
+    within: str
+    places: Mapping[str, Place]
+    models: Mapping[str, RankedModel]
+    """Places and models by key of the model."""
+    ranked: int
+    """The number of rows that have a rank, baselines included."""
+    chance: Cell | None
+    """The score to be expected by chance."""
+    drawn: bool = False
+    """True if that is the figure of the baseline `CHANCE`, which has an interval."""
+    no_chance: str
+    absent: Sequence[Absent]
+    withheld: str = ""
+    """The reason why its reader may not see it. Nobody has a place then."""
+    method: str = ""
+    """The method of all its models, "" if the suite has only one."""
+
+    @property
+    def score(self) -> str:
+        return group_named(self.group).score_title
+
+    @property
+    def split(self) -> str:
+        return self.query.get("split", "")
+
+
+def models_across(rankings: Sequence[SuiteRanking]) -> list[AcrossModel]:
+    """Return all models with a place, in the order of the first ranking, then the others in the order of the next."""
+    models = {key: model for ranking in rankings for key, model in ranking.models.items()}
+    labels = labels_of(list(models.values()))
+    names = dict(zip(models, labels.models, strict=True))
+
+    def order(place: Place | None) -> float:
+        return float("inf") if place is None or place.rank is None else place.rank
+
+    ordered = sorted(names, key=lambda key: ([order(ranking.places.get(key)) for ranking in rankings], names[key]))
+    return [AcrossModel(key, names[key]) for key in ordered]
+
+
+def named_apart(rankings: Sequence[SuiteRanking]) -> list[SuiteRanking]:
+    """Return the rankings with names of models that no two of them share, as snapshots keep them."""
+    names = {model.key: model.name for model in models_across(rankings)}
+    return [
+        replace(ranking, models={key: replace(model, name=names[key]) for key, model in ranking.models.items()})
+        for ranking in rankings
+    ]
 
 
 def rankings_across(project: Project) -> list[SuiteRanking]:
@@ -76,13 +168,6 @@ def _rankings(runs: list[Run], reports: Mapping[int, RunMetrics]) -> Iterator[Su
             yield _ranking(group, dataset, answer_format, leaderboard, list(absent.values()))
 
 
-def _by_chance(entrants: Sequence[EntrantResults]) -> ExactLevel | None:
-    """Return what the score of a ranking is expected to be by chance, as a run of these very samples has it."""
-    levels = levels_of(entrants)
-    chance = levels.chance if levels else None
-    return ExactLevel(chance.value, chance.n) if chance else None
-
-
 def _ranking(
     group: MetricGroup,
     dataset: Dataset,
@@ -91,14 +176,15 @@ def _ranking(
     absent: Sequence[Absent],
 ) -> SuiteRanking:
     entrants = leaderboard.entrants[group.key]
-    rows = dict(zip((entrant.key for entrant in entrants), leaderboard_rows(entrants, group.key), strict=True))
     newest = sorted(entrants, key=lambda entrant: (_asked(entrant), entrant.at), reverse=True)
     models: dict[str, EntrantResults] = {}
     for entrant in newest:
         if entrant.kind == "model":
             models.setdefault(key_of(entrant), entrant)
-    guessing = next((entrant for entrant in newest if _guesses(entrant)), None)
-    chance = _by_chance(entrants) or (rows[guessing.key].repaired if guessing else None)
+    levels = levels_of(entrants)
+    guessing = next((e for e in newest if e.kind == "baseline" and e.spec.model == CHANCE), None)
+    exact = Cell(levels.chance.value, n=levels.chance.n) if levels and levels.chance else None
+    chance = exact or (score_of(guessing, "repaired", group.key) if guessing else None)
     chosen, conditions = leaderboard.chosen, leaderboard.rankings[group.key].chosen
     asked = {entrant.run for entrant in models.values()}
     return SuiteRanking(
@@ -117,24 +203,25 @@ def _ranking(
         }
         | conditions,
         within=facts(AnswerFormat(answer_format).label, *conditions.values()),
-        places={key: _place(entrant, rows[entrant.key]) for key, entrant in models.items()},
+        places={key: _place(entrant, group.key) for key, entrant in models.items()},
         models={
             key: RankedModel(entrant.name, entrant.spec.identity, family=entrant.family)
             for key, entrant in models.items()
         },
         ranked=len(in_rank_order(entrants, "repaired")),
         chance=chance,
+        drawn=chance is not None and exact is None,
         no_chance="" if chance else NO_CHANCE,
         absent=absent,
         method=next((asked_by(run) for run in leaderboard.fitting if run.uid in asked), ""),
     )
 
 
-def _place(entrant: EntrantResults, row: RankedRow) -> Place:
-    ranking = entrant.ranking["repaired"]
+def _place(entrant: EntrantResults, group: str) -> Place:
+    ranking, metric = entrant.ranking["repaired"], score_of(entrant, "repaired", group)
+    missing = missing_of(entrant, group)
     return Place(
-        metric=row.repaired,
-        bounds=row.bounds,
+        metric=metric and replace(metric, bounds=[missing.low, missing.high] if missing.low != missing.high else None),
         rank=ranking and ranking.rank,
         ranks=ranking and ranking.ranks,
         why=(ranking and (ranking.reason or ranking.ranks_reason)) or "",
@@ -150,10 +237,6 @@ def _asked(entrant: EntrantResults) -> int:
     does not hold."""
     ranking = entrant.ranking["repaired"]
     return ranking.n - ranking.lost if ranking else 0
-
-
-def _guesses(entrant: EntrantResults) -> bool:
-    return entrant.kind == "baseline" and entrant.spec.model == CHANCE
 
 
 def key_of(entrant: EntrantResults) -> str:
@@ -245,3 +328,16 @@ def _value(ranking: SuiteRanking, key: str) -> float | None:
     place = ranking.places.get(key)
     value = place.metric.value if place and place.metric else None
     return None if value is None else float(value)
+
+
+def items_behind(rankings: Sequence[SuiteRanking], project: Project) -> Q | None:
+    """Return what finds the items with the figures of the rankings; None where nobody has a place."""
+    sizes = dict(project.datasets.values_list("version", "stories_count"))
+    queries = []
+    for ranking in rankings:
+        entrants = [place.entrant for place in ranking.places.values() if place.entrant]
+        own = Q(entrant__in=entrants, step=group_named(ranking.group).scored)
+        if len(ranking.numbers) < sizes[int(ranking.query["version"])]:
+            own &= Q(sample__number__in=ranking.numbers)
+        queries += [own] if entrants else []
+    return reduce(or_, queries) if queries else None

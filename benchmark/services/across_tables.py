@@ -9,13 +9,9 @@ from functools import partial
 from benchmark.domain import plots
 from benchmark.domain.drawn import MetricOfSuite, Plot, SuiteMetrics
 from benchmark.domain.inference.leaderboard import RANKS_FROM
-from benchmark.domain.report_rows import RowMetric
-from benchmark.domain.tables import Cells, Column, Row, Table, absent_text
-from benchmark.domain.tables.estimates import share_column
-from benchmark.domain.tables.table import MISSING
-from benchmark.services.across import pairs_across
+from benchmark.domain.tables import MISSING, NOTHING, Cell, Cells, Column, Row, Table, absent_text, share_column
+from benchmark.services.across import AcrossModel, Place, SuiteRanking, models_across, pairs_across
 from benchmark.services.plot_data import Picture
-from benchmark.services.suite_rankings import AcrossModel, ExactLevel, Place, SuiteRanking, models_across
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.showing.levels import CHANCE_ROW
 from core.messages import Sentence, clauses, gettext_noop, labelled, listed, noted
@@ -77,7 +73,7 @@ def table_of_all(rankings: Sequence[SuiteRanking]) -> Table:
     totals: Cells = {"model": CHANCE_ROW}
     for key, ranking in by_key.items():
         columns += _columns(key, ranking)
-        totals |= _metric(key, ranking.chance)
+        totals[key] = ranking.chance and replace(ranking.chance, n=None)
     return Table(
         title=gettext_noop("Models across suites"),
         columns=columns,
@@ -91,46 +87,16 @@ def table_of_all(rankings: Sequence[SuiteRanking]) -> Table:
 
 def _columns(key: str, ranking: SuiteRanking) -> list[Column]:
     named = {"group": ranking.title, "unit": "", "label": gettext_noop("Figure")}
-    metric = share_column(
-        key,
-        ranking.score,
-        interval=f"{key}_interval",
-        worst=f"{key}_worst",
-        bounds=f"{key}_bounds",
-        digits=1,
-        **named,
-    )
-    return [
-        metric,
-        Column(
-            key=f"{key}_rank", header=gettext_noop("Rank"), kind="count", group=ranking.title, interval=f"{key}_ranks"
-        ),
-    ]
+    rank = Column(key=f"{key}_rank", header=gettext_noop("Rank"), kind="count", group=ranking.title)
+    return [share_column(key, ranking.score, digits=1, **named), rank]
 
 
 def _row_across(model: AcrossModel, rankings: Mapping[str, SuiteRanking]) -> Cells:
     row: Cells = {"model": model.name, "key": model.key}
     for key, ranking in rankings.items():
-        row |= _cells(key, ranking.places.get(model.key))
+        if place := ranking.places.get(model.key):
+            row |= {key: place.metric and replace(place.metric, n=None), f"{key}_rank": Cell(place.rank, place.ranks)}
     return row
-
-
-def _cells(key: str, place: Place | None) -> Cells:
-    if place is None:
-        return {key: None}
-    bounds = place.bounds
-    return _metric(key, place.metric) | {
-        f"{key}_bounds": bounds,
-        f"{key}_worst": bounds[0] if bounds else place.metric and place.metric.value,
-        f"{key}_rank": place.rank,
-        f"{key}_ranks": place.ranks,
-    }
-
-
-def _metric(key: str, level: ExactLevel | RowMetric | None) -> Cells:
-    metric = level or RowMetric()
-    reason = {} if metric.interval else {f"{key}_interval_reason": metric.reason}
-    return {key: metric.value, f"{key}_interval": metric.interval, **reason}
 
 
 def _drawn_levels(rankings: Sequence[SuiteRanking]) -> list[str]:
@@ -138,7 +104,7 @@ def _drawn_levels(rankings: Sequence[SuiteRanking]) -> list[str]:
     notes = [
         f"{ranking.title} (n = {len(ranking.numbers) if ranking.chance.n is None else ranking.chance.n:,})"
         for ranking in rankings
-        if isinstance(ranking.chance, RowMetric)
+        if ranking.chance and ranking.drawn
     ]
     return (
         [Sentence("{chance_row} of {notes}: the baseline “random”.", chance_row=CHANCE_ROW, notes=listed(notes))]
@@ -212,17 +178,11 @@ def table_of_model(rankings: Sequence[SuiteRanking], model: AcrossModel) -> Tabl
     columns = [
         Column(key="suite", header=gettext_noop("Suite")),
         Column(key="score", header=gettext_noop("Figure")),
-        share(
-            key="value",
-            header=gettext_noop("Value"),
-            unit="%",
-            interval="value_interval",
-            bounds="value_bounds",
-        ),
+        share(key="value", header=gettext_noop("Value"), unit="%"),
         share(key="worst", header=gettext_noop("Worst case"), unit="%"),
         share(key="best", header=gettext_noop("Best case"), unit="%"),
-        share(key="chance", header=gettext_noop("Chance level"), unit="%", interval="chance_interval"),
-        Column(key="rank", header=gettext_noop("Rank"), kind="count", interval="ranks"),
+        share(key="chance", header=gettext_noop("Chance level"), unit="%"),
+        Column(key="rank", header=gettext_noop("Rank"), kind="count"),
         Column(key="of", header="Of", kind="count"),
         Column(key="within", header=gettext_noop("Asked and judged")),
         Column(key="dataset", header=gettext_noop("Dataset")),
@@ -242,20 +202,18 @@ def table_of_model(rankings: Sequence[SuiteRanking], model: AcrossModel) -> Tabl
 
 
 def _row_of_model(at: int, ranking: SuiteRanking, place: Place) -> Cells:
-    value = place.metric and place.metric.value
-    worst, best = place.bounds or (value, value)
+    metric = place.metric or NOTHING
+    worst, best = metric.bounds or (metric.value, metric.value)
     return {
         "at": at,
         "suite": ranking.title,
         "dataset": labelled(ranking.dataset, ranking.over),
         "score": ranking.score,
-        **_metric("value", place.metric),
-        "value_bounds": place.bounds,
+        "value": replace(metric, n=None),
         "worst": worst,
         "best": best,
-        **_metric("chance", ranking.chance),
-        "rank": place.rank,
-        "ranks": place.ranks,
+        "chance": ranking.chance and replace(ranking.chance, n=None),
+        "rank": Cell(place.rank, place.ranks),
         "why": place.why,
         "of": ranking.ranked,
         "within": listed([ranking.within, *_own_settings(ranking, place)]),
@@ -291,8 +249,7 @@ def table_of_pairs(rankings: Sequence[SuiteRanking]) -> Table:
             "second": pair.second.title,
             "models": pair.correlation.n,
             "families": pair.correlation.clusters,
-            "r": pair.correlation.r,
-            "r_interval": pair.correlation.interval,
+            "r": Cell(pair.correlation.r, pair.correlation.interval),
             "p": pair.correlation.p,
             "why": pair.correlation.reason or MISSING,
         }
@@ -303,7 +260,7 @@ def table_of_pairs(rankings: Sequence[SuiteRanking]) -> Table:
         Column(key="second", header=gettext_noop("Other suite")),
         Column(key="models", header=gettext_noop("Models"), kind="count"),
         Column(key="families", header=gettext_noop("Families"), kind="count"),
-        Column(key="r", header="r", kind="number", digits=3, interval="r_interval"),
+        Column(key="r", header="r", kind="number", digits=3),
         Column(key="p", header="p", kind="number", digits=3),
         *([Column(key="why", header=gettext_noop("Why none"))] if any(row["why"] != MISSING for row in rows) else []),
     ]
@@ -352,8 +309,8 @@ def _units(rankings: Sequence[SuiteRanking]) -> str:
     return " or ".join(dict.fromkeys(suite_named(group_suite(ranking.group)).cluster[1] for ranking in rankings))
 
 
-def _drawn(place: Place | None) -> RowMetric | None:
-    return replace(place.metric, bounds=place.bounds) if place and place.metric else None
+def _drawn(place: Place | None) -> Cell | None:
+    return place.metric if place else None
 
 
 def _ranks(place: Place, ranking: SuiteRanking) -> str:

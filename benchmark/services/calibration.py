@@ -11,7 +11,7 @@ from typing import Any
 
 from annotation.models import Project, User
 from benchmark.models import Dataset, Run
-from benchmark.suites.results import EntrantResults, NamedEntrant, RunEntrant
+from benchmark.suites.results import EntrantResults
 from judge.domain.calibration.agreement import Agreement
 from judge.domain.corrections import CorrectedComparison, CorrectedPair, Correction, Corrections
 
@@ -27,13 +27,11 @@ class Calibration:
 
     of_run: Callable[[Run, Mapping[str, Sequence[EntrantResults]]], Corrections | None] = lambda run, groups: None
     """Corrected scores of a run's ranked entrants by metric group."""
-    of_ranking: Callable[[str, Sequence[RunEntrant], Sequence[Run], Stories], dict[str, Correction]] = lambda *_: {}
+    of_ranking: Callable[[str, Sequence[EntrantResults], Sequence[Run], Stories], dict[str, Correction]] = lambda *_: {}
     """Corrected scores over the stories of each entrant of a ranking, by its key."""
-    of_pair: Callable[[Sequence[NamedEntrant], Sequence[Run], str, Stories], CorrectedComparison | None] = lambda *_: (
-        None
-    )
+    of_pair: Callable[..., CorrectedComparison | None] = lambda *_: None
     """Corrected scores of two entrants next to each other."""
-    differences: Callable[[Sequence[NamedEntrant], Sequence[Run], str, Stories], list[CorrectedPair]] = lambda *_: []
+    differences: Callable[[Sequence[EntrantResults], Sequence[Run], str, Stories], list[CorrectedPair]] = lambda *_: []
     """Corrected differences between every two of the entrants."""
     links: Callable[[Sequence[Run], User], list[Any]] = lambda runs, reader: []
     """Calibration reports on the judges of runs that the reader may see."""

@@ -4,8 +4,7 @@ by story."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
 
 from annotation.models import Project
 from benchmark.domain.inference import (
@@ -33,14 +32,14 @@ from benchmark.suites.figures import (
 )
 from benchmark.suites.questions import Columns
 from benchmark.suites.registry import group_named, group_suite, keys_of, nouns_of_group, suite_named, units_of_group
-from benchmark.suites.results import NamedEntrant
+from benchmark.suites.results import EntrantResults
+from benchmark.suites.showing.entrants import label
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import differing_sentences, rows_text, shares_text
-from benchmark.suites.showing.names import label
 from core.digests import json_digest
 from core.made_by import made_by
 from core.messages import Sentence, clauses, gettext_noop, labelled, word
-from core.plain import Json, plain, read_as
+from core.plain import NOT_KEPT
 from core.statistics import mean_of, method
 from judge.domain.corrections import CorrectedComparison
 
@@ -94,22 +93,7 @@ class Comparison:
     lead: Sequence[str] = ()
     judge_tests: Sequence[str] = ()
     corrected: CorrectedComparison | None = None
-    withheld: int = 0
-
-    def as_json(self) -> Json:
-        """Return what is kept of it."""
-        return {field.name: plain(getattr(self, field.name)) for field in fields(self) if field.name != "withheld"}
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Comparison:
-        corrected = kept["corrected"]
-        return read_as(
-            cls,
-            kept,
-            rows=[ComparedMetric.from_json(row) for row in kept["rows"]],
-            stories=[ComparedStory(**story) for story in kept["stories"]],
-            corrected=corrected and CorrectedComparison.from_json(corrected),
-        )
+    withheld: int = field(default=0, metadata=NOT_KEPT)
 
 
 NONE = gettext_noop("It has none.")
@@ -124,7 +108,7 @@ class NotChosen(NotComparable):
     """No two entrants to be compared were named."""
 
 
-def pair_of(project: Project, first: str, second: str) -> tuple[list[Run], dict[str, list[NamedEntrant]]]:
+def pair_of(project: Project, first: str, second: str) -> tuple[list[Run], dict[str, list[EntrantResults]]]:
     """Return (the two runs, both entrants by each metric group that both have) of two keys `<run>.<entrant>`. Raises
     NotComparable, and NotChosen where a key is empty."""
     if not (first and second):
@@ -168,7 +152,9 @@ def pair_of(project: Project, first: str, second: str) -> tuple[list[Run], dict[
     return [first_run, second_run], entrants_by_group
 
 
-def why_unreadable(entrants: Sequence[NamedEntrant], group: str, parse: str, selection: Selection | None = None) -> str:
+def why_unreadable(
+    entrants: Sequence[EntrantResults], group: str, parse: str, selection: Selection | None = None
+) -> str:
     """Return why one of the two has no figures of a parse, over the selection where there is one, in a sentence;
     empty where both have."""
     for entrant in entrants:
@@ -177,7 +163,7 @@ def why_unreadable(entrants: Sequence[NamedEntrant], group: str, parse: str, sel
     return ""
 
 
-def _why_unreadable(entrant: NamedEntrant, group: str, parse: str, selection: Selection | None) -> str:
+def _why_unreadable(entrant: EntrantResults, group: str, parse: str, selection: Selection | None) -> str:
     metrics = entrant.metrics
     if metrics.parses.of(parse):
         return ""
@@ -187,7 +173,9 @@ def _why_unreadable(entrant: NamedEntrant, group: str, parse: str, selection: Se
     return metrics.reason or NONE
 
 
-def compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection: Selection | None = None) -> Comparison:
+def compare(
+    entrants: Sequence[EntrantResults], group: str, parse: str, selection: Selection | None = None
+) -> Comparison:
     """Return the comparison, cached by the scores of both entrants. Raises NotComparable."""
     if why := why_unreadable(entrants, group, parse, selection):
         raise NotComparable(why)
@@ -210,7 +198,7 @@ def compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection:
 
 
 def with_corrected(
-    comparison: Comparison, entrants: Sequence[NamedEntrant], runs: Sequence[Run], selection: Selection | None
+    comparison: Comparison, entrants: Sequence[EntrantResults], runs: Sequence[Run], selection: Selection | None
 ) -> Comparison:
     """Return the comparison with the corrected scores of both, over the stories that it is of."""
     both = frozenset(set(entrants[0].numbers) & set(entrants[1].numbers))
@@ -218,7 +206,7 @@ def with_corrected(
     return replace(comparison, corrected=calibration.of_pair(entrants, runs, comparison.group, stories))
 
 
-def _compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection: Selection | None) -> Comparison:
+def _compare(entrants: Sequence[EntrantResults], group: str, parse: str, selection: Selection | None) -> Comparison:
     rows = StoryScores.objects.filter(pk__in=[entrant.scores for entrant in entrants]).values_list("pk", "metrics")
     scores = {pk: KeptScores(metrics) for pk, metrics in rows}
     sides = [_columns(entrant, scores[entrant.scores], group, parse) for entrant in entrants]
@@ -275,7 +263,7 @@ def _compare(entrants: Sequence[NamedEntrant], group: str, parse: str, selection
     )
 
 
-def _columns(entrant: NamedEntrant, scores: KeptScores, group: str, parse: str) -> Columns:
+def _columns(entrant: EntrantResults, scores: KeptScores, group: str, parse: str) -> Columns:
     columns = scores.columns(group, parse)
     if columns is None:
         raise NotComparable(
@@ -285,7 +273,7 @@ def _columns(entrant: NamedEntrant, scores: KeptScores, group: str, parse: str) 
 
 
 def _not_asked(
-    entrants: Sequence[NamedEntrant], sides: Sequence[Columns], stories: Set[int], both: Set[int], nouns: str
+    entrants: Sequence[EntrantResults], sides: Sequence[Columns], stories: Set[int], both: Set[int], nouns: str
 ) -> list[str]:
     """Return a sentence on who was not asked about some of the stories, as only those of both are compared; none where
     both have all."""
@@ -317,7 +305,7 @@ def _not_asked(
 
 
 def _unlike_missing(
-    entrants: Sequence[NamedEntrant], sides: Sequence[Columns], group: str, stories: Set[int]
+    entrants: Sequence[EntrantResults], sides: Sequence[Columns], group: str, stories: Set[int]
 ) -> list[str]:
     """Return what `unlike_missing` says, of the stories that are compared."""
     if any(entrant.kind == "person" for entrant in entrants):
@@ -403,7 +391,7 @@ def _stories(sides: Sequence[Columns], categories: Mapping[int, str], group: str
     return sorted(stories, key=lambda story: (story.difference is None, -abs(story.difference or 0), story.number))
 
 
-def items_behind(entrants: Sequence[NamedEntrant], group: str, numbers: Sequence[int]) -> dict[tuple[str, int], int]:
+def items_behind(entrants: Sequence[EntrantResults], group: str, numbers: Sequence[int]) -> dict[tuple[str, int], int]:
     """Return {(entrant key, story number): the id of the item behind a figure}."""
     keys = {entrant.entrant: entrant.key for entrant in entrants if entrant.entrant}
     items = RunItem.objects.filter(entrant__in=keys, step=group_named(group).scored, sample__number__in=numbers)

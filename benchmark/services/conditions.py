@@ -21,7 +21,7 @@ from benchmark.services.asking import chosen_of, reads_prompts, settings_of
 from benchmark.services.in_context import examples_text, judge_text
 from benchmark.services.judge_versions import version_of
 from benchmark.suites.registry import group_named, suite_named
-from benchmark.suites.results import RunEntrant
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.settings import OF_EVERY_RUN, OPTION, PARAMETER
 from core.digests import json_digest
 from core.messages import Sentence, listed, worded
@@ -172,7 +172,7 @@ class Ranking:
         return {**self.chosen, "others": plain(self.others)}
 
 
-def named(entrants: Sequence[RunEntrant]) -> list[RunEntrant]:
+def named(entrants: Sequence[EntrantResults]) -> list[EntrantResults]:
     """Return the entrants with `within`: the name of each of their conditions. One digest has one name, whatever words
     its runs have for it (an endpoint may have another name, a category another number of examples), and no two digests
     share one."""
@@ -191,12 +191,12 @@ def named(entrants: Sequence[RunEntrant]) -> list[RunEntrant]:
 
 
 def ranked_together(
-    entrants: Sequence[RunEntrant],
+    entrants: Sequence[EntrantResults],
     asked: Mapping[str, str],
     names_by_field: Mapping[str, Iterable[str]],
     *,
     judges: Sequence[str] = (),
-) -> tuple[list[RunEntrant], Ranking]:
+) -> tuple[list[EntrantResults], Ranking]:
     """The entrants of one ranking: of the conditions that were asked for, or of those that most models have, those of
     answers made here before any that only answers made elsewhere have. What is asked for counts where it is one of
     `names_by_field`, even if this group has no model under it. Of judges the first of the names in `judges` comes
@@ -218,7 +218,7 @@ def ranked_together(
     return ranked, Ranking(options, chosen, _others(entrants, ranked))
 
 
-def _others(entrants: Sequence[RunEntrant], kept: Sequence[RunEntrant]) -> list[OtherRanking]:
+def _others(entrants: Sequence[EntrantResults], kept: Sequence[EntrantResults]) -> list[OtherRanking]:
     """Return what is left out, by conditions, with the names of its models; baselines are counted to the largest
     ranking of their judge."""
     inside = {entrant.key for entrant in kept}

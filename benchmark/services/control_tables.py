@@ -9,7 +9,7 @@ from benchmark.controls.chosen import CONTROLS, STORYLESS
 from benchmark.domain.beside import ControlResults, ControlRow, Left
 from benchmark.domain.drawn import Plot
 from benchmark.domain.plots import control_differences, without_story
-from benchmark.domain.tables import Column, Items, Source, SourcedRow, Table
+from benchmark.domain.tables import OF, Cells, Column, Items, Source, Table, with_items
 from benchmark.services.comparison_tables import TEST_COLUMNS, difference_cells, side_columns
 from benchmark.services.facet_tables import COMPARED
 from benchmark.suites.registry import (
@@ -87,7 +87,6 @@ def difference_table(rows: Sequence[ControlRow], controls: ControlResults, group
             header=gettext_noop("Difference"),
             unit="points",
             kind="share",
-            interval="interval",
         ),
         *TEST_COLUMNS,
         *side_columns(group, gettext_noop("As published"), gettext_noop("Under the control")),
@@ -138,7 +137,7 @@ def _another(rows: Sequence[ControlRow]) -> str:
     return gettext_noop("Another score") if _by_score(rows) else gettext_noop("Another answer")
 
 
-def _cells(row: ControlRow, group: str) -> SourcedRow:
+def _cells(row: ControlRow, group: str) -> Cells:
     cells = {
         "model": row.model, "control": row.title.capitalize(), "published": row.published,
         "controlled": row.controlled, **difference_cells(row), "same_answer": row.same_answer,
@@ -146,11 +145,8 @@ def _cells(row: ControlRow, group: str) -> SourcedRow:
     }  # fmt: skip
     beside = Items(run=row.beside or "", entrant=row.beside_entrant)
     where = {"controlled": beside, "second_missing": beside} if row.beside_entrant else {}
-    source = Source(
-        key=row.key, kind=row.kind, run=row.run, run_title="", entrant=row.entrant, group=group, unranked=True,
-        where=where,
-    )  # fmt: skip
-    return SourcedRow(cells, source)
+    source = Source(key=row.key, kind=row.kind, run=row.run, entrant=row.entrant, group=group, unranked=True)
+    return {**with_items(cells, where), OF: source}
 
 
 def left_table(left: Sequence[Left]) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from benchmark.domain.tables import Cells, Column, Source, SourcedRow, Table
+from benchmark.domain.tables import OF, Cells, Column, Source, Table
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.results import Section, ShownTable
 from benchmark.suites.showing.corrected import BESIDE, heads_of_counts, notes_of_counts
@@ -56,7 +56,7 @@ def _column(name: str, heading: str, metric: str, group: str) -> Column:
     return Column(key=key, header=header, kind="share", unit="%", group=heading, interval=interval)
 
 
-def _cells(row: CorrectedRow, corrections: Corrections) -> SourcedRow:
+def _cells(row: CorrectedRow, corrections: Corrections) -> Cells:
     cells: Cells = {
         "model": row.model, "aligned": row.aligned, "judged": row.judged, "unjudged": row.unjudged,
         "unseen": row.unseen, "effective": row.effective,
@@ -69,10 +69,10 @@ def _cells(row: CorrectedRow, corrections: Corrections) -> SourcedRow:
         cells[f"corrected-{metric}-interval"] = score and score.interval
         cells[f"corrected-{metric}-interval_reason"] = score and score.reason
     source = Source(
-        key=row.key, kind=row.kind, run=row.run, run_title="", entrant=row.entrant, group=corrections.group,
+        key=row.key, kind=row.kind, run=row.run, entrant=row.entrant, group=corrections.group,
         study=corrections.uid, version=corrections.version,
     )  # fmt: skip
-    return SourcedRow(cells, source)
+    return {**cells, OF: source}
 
 
 def _lead(corrections: Corrections) -> list[str]:

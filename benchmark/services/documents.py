@@ -6,20 +6,18 @@ Its tables and figures are made from the entrants by name. Names of what has one
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
 from django.db.models import prefetch_related_objects
 
 from benchmark.domain.beside import ControlResults, MethodResults
-from benchmark.domain.entered import PaperRow
-from benchmark.domain.inference import ComparedModel
-from benchmark.domain.provenance import EndpointSpec
+from benchmark.domain.drawn import PaperRow
 from benchmark.domain.tables import Absent, Table
 from benchmark.models import Run
 from benchmark.services.absences import Absence, unscored, without_metrics
+from benchmark.services.across import SuiteRanking
 from benchmark.services.calibration import calibration
 from benchmark.services.comparisons import Comparison
 from benchmark.services.control_results import control_results
@@ -27,7 +25,6 @@ from benchmark.services.control_tables import control_tables
 from benchmark.services.correction_tables import correction_tables
 from benchmark.services.entered_rows import rows_of, with_entered
 from benchmark.services.facet_tables import (
-    facet_table,
     flips_of,
     prompt_table,
     repetition_story_table,
@@ -39,22 +36,21 @@ from benchmark.services.method_tables import method_tables
 from benchmark.services.methods_text import Facts, facts_of, methods_of
 from benchmark.services.reports import report_of
 from benchmark.services.result_tables import category_table, group_table
-from benchmark.services.suite_rankings import SuiteRanking, rankings_as_data, rankings_from
 from benchmark.services.variance import ModelSplit, prompt_splits
 from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed
-from benchmark.suites.judges import JudgeTestSummary
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, group_suite, keys_of, ordered_keys, suite_named
-from benchmark.suites.reports import GroupMetrics
-from benchmark.suites.results import EntrantParses, EntrantResults, EntrantsByGroup, ParseResults, ShownTable
-from benchmark.suites.showing.entrants import facet_of, repetitions_of
+from benchmark.suites.results import EntrantResults, EntrantsByGroup, ParseResults, ShownTable
+from benchmark.suites.showing.entrants import repetitions_of
 from benchmark.suites.showing.judges import judge_test_table, tests_of
-from core.plain import Json
+from core.plain import NOT_KEPT, Json, read_as
 from core.plain import plain as as_plain
-from judge.domain.corrections import Correction, Corrections
+from judge.domain.corrections import Corrections
 
 Result = TypeVar("Result")
+ACROSS = "across"
+"""The kind of a document with `rankings` and no `groups`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,16 +88,13 @@ class Document:
     keys: Sequence[str] | None = None
     comparison: Comparison | None = None
     rankings: Sequence[SuiteRanking] | None = None
-    withheld: int = 0
+    withheld: int = field(default=0, metadata=NOT_KEPT)
 
 
 def document_of(run: Run) -> Document:
     prefetch_related_objects([run], "entrants")
     report = report_of(run)
-    groups = {
-        group: [plain(entrant) for entrant in ranked_entrants_of_run(run, report, group)]
-        for group in keys_of(run.suite)
-    }
+    groups = {group: ranked_entrants_of_run(run, report, group) for group in keys_of(run.suite)}
     failed = unscored(run.suite, [run], {run.pk: report})
     return Document(
         title=run.title,
@@ -139,78 +132,17 @@ def leaderboard_document(
     )  # fmt: skip
 
 
-def plain(entrant: EntrantResults) -> EntrantResults:
-    """Return the entrant without user names and what only the comparison needed."""
-    return replace(entrant, person="", numbers=(), scores=0, spec=EndpointSpec(), conditions={})
-
-
-_NOT_KEPT = {"person", "numbers", "scores", "spec", "conditions"}
-_OF_ENTRANT = [attribute.name for attribute in fields(EntrantResults) if attribute.name not in _NOT_KEPT]
-_ALWAYS = ("title", "kind", "groups", "facts", "methods")
-"""Every document says these; others it may lack."""
-
-
 def as_json(document: Document) -> Json:
-    """Return the document as it is kept: without what it lacks."""
-    kept = {
-        attribute.name: getattr(document, attribute.name)
-        for attribute in fields(document)
-        if attribute.name != "withheld"
-    }
-    kept["groups"] = {group: [_as_json(entrant) for entrant in rows] for group, rows in document.groups.items()}
-    kept["controls"], kept["by_method"] = as_plain(document.controls), as_plain(document.by_method)
-    for name in ("absent", "unscored", "entered", "corrections", "prompt_splits"):
-        kept[name] = as_plain(kept[name])
-    kept["comparison"] = document.comparison and document.comparison.as_json()
-    kept["rankings"] = None if document.rankings is None else rankings_as_data(document.rankings)
-    return {name: value for name, value in kept.items() if name in _ALWAYS or value is not None}
+    """Return the document as it is kept, without what it lacks."""
+    return {name: value for name, value in as_plain(document).items() if name in _ALWAYS or value is not None}
 
 
-def _as_json(entrant: EntrantResults) -> Json:
-    return {name: as_plain(getattr(entrant, name)) for name in _OF_ENTRANT} | {"at": entrant.at.isoformat()}
+_ALWAYS = ("title", "kind", "groups", "facts", "methods")
 
 
 def document_from(kept: Mapping[str, Any]) -> Document:
     """Return the document that `as_json` made."""
-    values = dict(kept)
-    values["groups"] = {group: [_entrant_from(row) for row in rows] for group, rows in kept["groups"].items()}
-    if "absent" in values:
-        values["absent"] = {group: _absent_from(rows) for group, rows in values["absent"].items()}
-    if "unscored" in values:
-        values["unscored"] = _absent_from(values["unscored"])
-    if "entered" in values:
-        values["entered"] = [PaperRow.from_json(row) for row in values["entered"]]
-    if "controls" in values:
-        values["controls"] = ControlResults.from_json(values["controls"])
-    if "by_method" in values:
-        values["by_method"] = MethodResults.from_json(values["by_method"])
-    if "corrections" in values:
-        values["corrections"] = Corrections.from_json(values["corrections"])
-    if "prompt_splits" in values:
-        splits = values["prompt_splits"].items()
-        values["prompt_splits"] = {group: [ModelSplit.from_json(split) for split in rows] for group, rows in splits}
-    if "comparison" in values:
-        values["comparison"] = Comparison.from_json(values["comparison"])
-    if "rankings" in values:
-        values["rankings"] = rankings_from(values["rankings"])
-    return Document(**values)
-
-
-def _absent_from(rows: Sequence[Mapping[str, str]]) -> list[Absent]:
-    return [Absent(row["model"], row["why"]) for row in rows]
-
-
-def _entrant_from(row: Mapping[str, Any]) -> EntrantResults:
-    judge_test, corrected = row["judge_test"], row["corrected"]
-    values = {
-        "at": datetime.fromisoformat(row["at"]),
-        "metrics": GroupMetrics.from_json(row["metrics"]),
-        "parses": EntrantParses.from_json(row["parses"]),
-        "ranking": {parse: model and ComparedModel.from_json(model) for parse, model in row["ranking"].items()},
-        "judge_test": judge_test and JudgeTestSummary.from_json(judge_test),
-        "corrected": corrected and Correction.from_json(corrected),
-    }
-    return EntrantResults(**{**row, **values})
+    return read_as(Document, kept)
 
 
 def absent_from(document: Document, *groups: str) -> list[Absent]:
@@ -259,7 +191,7 @@ def tables_of(document: Document, failed: list[str] | None = None) -> dict[str, 
             results = results_of(document, suite, parse)
             suite_tables = {
                 **own_of(suite.results.tables, results, failed),
-                **dict(_of_facets(results)),
+                **dict(_of_repetitions(results)),
                 **_of_controls(document, parse),
                 **_of_methods(document, parse),
             }
@@ -342,13 +274,10 @@ def _of_methods(document: Document, parse: str) -> dict[str, ShownTable]:
     return dict(method_tables(document.by_method, parse)) if document.by_method else {}
 
 
-def _of_facets(results: ParseResults) -> Iterator[tuple[str, ShownTable]]:
-    """Yield the tables by facet, and of single repetitions, in one parse."""
+def _of_repetitions(results: ParseResults) -> Iterator[tuple[str, ShownTable]]:
+    """Yield the tables of single repetitions in one parse."""
     parse = results.parse
     for group, entrants in results.analysed.items():
-        for name in group_named(group).facets:
-            if kept := [entrant for entrant in entrants if facet_of(entrant, parse, name) is not None]:
-                yield f"facet-{name}-{group}", ShownTable(partial(facet_table, kept, group, name, parse))
         if repeated := [entrant for entrant in entrants if repetitions_of(entrant, parse) is not None]:
             yield f"repetitions-{group}", ShownTable(partial(repetition_table, repeated, group, parse))
             if parse == "repaired" and any(flips_of(entrant) for entrant in repeated):

@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 
 from annotation.models import Project, User
 from annotation.services import audit
-from benchmark.domain.entered import PaperRow, Reference
+from benchmark.domain.drawn import PaperRow, Reference
 from benchmark.domain.tables import Column, Entered, Table
 from benchmark.models import Dataset, EnteredKind, EnteredRow
 from benchmark.suites.contract import Suite

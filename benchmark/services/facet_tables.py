@@ -1,4 +1,4 @@
-"""The score of a metric group by what samples have in common: a row for each value, a column for each model."""
+"""Tables of single repetitions: what they came to, the stories whose answers flip, and variance by prompt."""
 
 from __future__ import annotations
 
@@ -7,21 +7,14 @@ from functools import partial
 
 from benchmark.domain.flips import Flips
 from benchmark.domain.tables import Cells, Column, Table
-from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.services.variance import ModelSplit
-from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
+from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named
 from benchmark.suites.reports import Repetitions
 from benchmark.suites.results import EntrantResults
-from benchmark.suites.showing.entrants import facet_of, repetitions_of
-from benchmark.suites.showing.missing import unlike_missing
-from benchmark.suites.showing.ranking import ranked_within
+from benchmark.suites.showing.entrants import repetitions_of
 from core.messages import Sentence, gettext_noop, word
 from core.plain import plain
 
-NOTE = gettext_noop(
-    "Brackets: 95 % intervals over {units}; n: how many count. Bounds, in CSV and JSON, take missing answers at "
-    "their worst and at their best."
-)
 REPEATED = gettext_noop(
     "Spread: the standard deviation of the score between repetitions; lowest and highest are those of single "
     "repetitions."
@@ -51,38 +44,6 @@ PROMPTS = gettext_noop(
     "random one within each sample, over finished runs that differ in their prompts alone; of samples with a score "
     "in every repetition with all of them. Estimates below 0 stand as 0."
 )
-
-
-def facet_table(entrants: Sequence[EntrantResults], group: str, facet: str, parse: str) -> Table:
-    """`facet` is a key of the group's facets. EntrantsByGroup without analyses of the parse are left out by the
-    caller."""
-    described = group_named(group)
-    facets_by_model = {
-        entrant.model: of_facet for entrant in entrants if (of_facet := facet_of(entrant, parse, facet)) is not None
-    }
-    values = list(dict.fromkeys(value for rows in facets_by_model.values() for value in rows))
-    columns = [Column(key="value", header=described.facets[facet])]
-    columns += [estimated(model, model, digits=1, best="") for model in facets_by_model]
-    rows = []
-    for value in values:
-        row: Cells = {"value": described.facet_values.get(value, value)}
-        for model, facet_values in facets_by_model.items():
-            row |= estimate(model, facet_values.get(value))
-        rows.append(row)
-    title = Sentence(
-        "{score_title} by {facets}, {parse} parse (%)",
-        score_title=described.score_title,
-        facets=described.facets[facet].lower(),
-        parse=word(parse),
-    )
-    lead = unlike_missing({group: entrants})
-    return Table(
-        title=title,
-        columns=columns,
-        rows=rows,
-        lead=lead,
-        notes=[NOTE.format(units=units_of_group(group)), *ranked_within(entrants)],
-    )
 
 
 def repetition_table(entrants: Sequence[EntrantResults], group: str, parse: str) -> Table:

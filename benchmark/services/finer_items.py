@@ -19,7 +19,7 @@ from benchmark.services.asking import all_at_once, sample_of
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.suites.groups import FinerItems, Floats
 from benchmark.suites.registry import group_named
-from benchmark.suites.results import RunEntrant
+from benchmark.suites.results import EntrantResults
 from core.digests import json_digest
 from core.made_by import made_by
 
@@ -46,7 +46,7 @@ class FinerScores:
         return FinerScores(self.numbers[keep], self.places[keep], self.scores[:, keep])
 
 
-def finer_scores(dataset: Dataset, entrants: Sequence[RunEntrant], group: str) -> FinerScores:
+def finer_scores(dataset: Dataset, entrants: Sequence[EntrantResults], group: str) -> FinerScores:
     """Return the scores of entrants on the finer items of a metric group that has them, repaired parse, read once for
     the same answers."""
     asked = [made_by(), dataset.digest, [entrant.scores for entrant in entrants], group]

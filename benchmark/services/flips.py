@@ -11,8 +11,7 @@ from benchmark.models import Entrant, Run, RunItem, StoryScores
 from benchmark.services.at_once import kept_once
 from benchmark.services.item_detail import lines_on_page
 from benchmark.services.leaderboards import KEPT_SECONDS
-from benchmark.services.reports import reports_of, stamps_of
-from benchmark.services.results import samples_of
+from benchmark.services.reports import reports_of, samples_of, stamps_of
 from benchmark.suites.figures import KeptScores
 from benchmark.suites.groups import MetricGroup, Says
 from benchmark.suites.questions import UNREADABLE_ANSWER

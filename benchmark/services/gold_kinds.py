@@ -39,7 +39,7 @@ from benchmark.services.leaderboards import KEPT_SECONDS, SEED, entrants_of
 from benchmark.services.reports import reports_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import group_named, suite_named
-from benchmark.suites.results import RunEntrant
+from benchmark.suites.results import EntrantResults
 from core.digests import json_digest
 from core.made_by import made_by
 from core.messages import Sentence, gettext_noop
@@ -69,7 +69,7 @@ class Labelling:
 
     dataset: Dataset
     suite: Suite
-    entrants: tuple[RunEntrant, ...]
+    entrants: tuple[EntrantResults, ...]
 
     @property
     def digest(self) -> str:
@@ -119,9 +119,9 @@ def labelling_of(dataset: Dataset) -> Labelling:
     return Labelling(dataset, suite, tuple(entrants.values()))
 
 
-def _best(runs: Sequence[Run], suite: Suite) -> dict[str, RunEntrant]:
+def _best(runs: Sequence[Run], suite: Suite) -> dict[str, EntrantResults]:
     """Return the entrant of each name with most stories, the newest of several."""
-    best: dict[str, RunEntrant] = {}
+    best: dict[str, EntrantResults] = {}
     for entrant in entrants_of(runs, reports_of(runs), suite.gold.people):
         before = best.get(entrant.name)
         more = before is None or len(entrant.numbers) > len(before.numbers)

@@ -2,21 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from benchmark.models import DatasetSample, Run, RunItem, SnapshotItem
-from benchmark.services.chosen_items import OFFICIAL, ChosenItems
+from benchmark.services.asking import DatasetResources, sample_asked
 from benchmark.services.selections import OF_RUN, selection_named
 from benchmark.suites.contract import Suite
-from benchmark.suites.questions import Step
+from benchmark.suites.items import KeptParse, Rows
+from benchmark.suites.questions import PARSES, Sample, Step
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_GOLD, NOT_STRUCTURED
 from benchmark.suites.registry import suite_named
 from core.messages import Sentence, gettext_noop
 from core.reads import Read
 from workers.models import IN_HAND, UNSENT, ItemState
+
+OFFICIAL, REPAIRED = PARSES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenItems:
+    """Filters of a run's items, empty where all are meant: of one `model`, the id of an entrant, at a `step`, in a
+    `state`, with a `problem` in the `parse`, of a `category`, of the selection whose key is `split`; `rows` narrow to
+    items that hold rows of a kind, by the names that the suite gives these filters."""
+
+    model: int | None = None
+    step: str = ""
+    state: str = ""
+    problem: str = ""
+    category: str = ""
+    split: str = ""
+    parse: str = REPAIRED
+    rows: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of_form(cls, chosen: Mapping[str, Any], rows: Rows | None) -> ChosenItems:
+        """Return what a form read, as far as it could read it; `rows` are the suite's."""
+        names = [row_filter.name for row_filter in rows.filters] if rows else []
+        return cls(
+            model=chosen.get("model"),
+            step=chosen.get("step") or "",
+            state=chosen.get("state") or "",
+            problem=chosen.get("problem") or "",
+            category=chosen.get("category") or "",
+            split=chosen.get("split") or "",
+            parse=chosen.get("parse") or REPAIRED,
+            rows={name: str(chosen[name]) for name in names if chosen.get(name)},
+        )
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether any filter is set."""
+        return self != ChosenItems()
+
 
 LOST = Q(item=None, call=None) & ~Q(unreadable="")
 """Judged answers that were lost in the run that they were taken over from."""
@@ -244,3 +285,66 @@ def others_of(item: RunItem) -> dict[str, list[Any]]:
         "repetitions": sorted(turns, key=lambda row: row.repetition),
         "models": [row for row in rows if row.entrant_id != item.entrant_id and row.repetition == item.repetition],
     }
+
+
+def asks_for_rows(rows: Rows | None, chosen: ChosenItems) -> bool:
+    """Return whether the filters need the rows of a model's answers."""
+    return rows is not None and (bool(chosen.rows) or _asks_for_unreadable(rows, chosen))
+
+
+def heading_of_rows(rows: Rows | None, chosen: ChosenItems) -> str:
+    """Return what the column of rows is called."""
+    share = rows.share(chosen.rows) if rows and rows.share else ""
+    return share or gettext_noop("Rows meant")
+
+
+def _asks_for_unreadable(rows: Rows, chosen: ChosenItems) -> bool:
+    return rows.unreadable is not None and chosen.problem == "unreadable" and chosen.parse == OFFICIAL
+
+
+def rows_of_items(
+    run: Run,
+    chosen: ChosenItems,
+    closed: Set[int] = frozenset(),
+    among: QuerySet[SnapshotItem] | None = None,
+) -> dict[int, tuple[int, int]]:
+    """Return (rows meant, rows they are among) by item of the chosen model, where there are any.
+
+    Items of stories in `closed` are not looked into, whatever a filter tells. Of answers that official parsing gets
+    nothing out of, all rows that were asked for.
+    """
+    rows = suite_named(run.suite).items.rows
+    if rows is None:
+        return {}
+    unreadable = _asks_for_unreadable(rows, chosen)
+    listed = bool(rows.share and rows.share(chosen.rows))
+    counts = {}
+    for pk, parse in _parses(run, rows, chosen, RunItem.objects.all() if among is None else among, closed):
+        count = rows.unreadable(parse) if rows.unreadable and unreadable else 0
+        meant, total = (count, count) if unreadable else rows.count(parse, chosen.rows)
+        if meant or (total and listed):
+            counts[pk] = (meant, total)
+    return counts
+
+
+def _parses(
+    run: Run, rows: Rows, chosen: ChosenItems, among: QuerySet[Any], closed: Set[int]
+) -> list[tuple[int, KeptParse]]:
+    steps = rows.steps_of(chosen.rows) & ({chosen.step} if chosen.step else {*rows.steps})
+    items = among.filter(entrant__run=run, entrant=chosen.model, step__in=steps).without(closed)
+    items = items.exclude(**{chosen.parse: None})
+    if chosen.category:
+        items = items.filter(sample__category=chosen.category)
+    if chosen.parse == REPAIRED:
+        items = items.filter(unreadable="")
+    stored = list(items.values_list("pk", "sample_id", "step", chosen.parse))
+    samples, resources = _samples(run, {sample for _, sample, _, _ in stored}), DatasetResources(run.dataset)
+    return [
+        (pk, KeptParse(samples[sample], step, chosen.parse == OFFICIAL, answer, resources))
+        for pk, sample, step, answer in stored
+    ]
+
+
+def _samples(run: Run, ids: Set[int]) -> dict[int, Sample]:
+    rows = DatasetSample.objects.filter(dataset=run.dataset).defer("votes", "methods", "adjudications")
+    return {row.pk: sample_asked(run, row) for row in rows if row.pk in ids}

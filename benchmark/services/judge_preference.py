@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from benchmark.models import Dataset
 from benchmark.services.calibration import calibration
 from benchmark.suites.registry import group_named
-from benchmark.suites.results import RunEntrant
+from benchmark.suites.results import EntrantResults
 
 
-def judges_in_order(dataset: Dataset, group: str, entrants: Sequence[RunEntrant]) -> list[str]:
+def judges_in_order(dataset: Dataset, group: str, entrants: Sequence[EntrantResults]) -> list[str]:
     """Return the names of the judges of these named entrants: those that studies chose first, of the very dataset
     before others and the latest choice before earlier ones, then those with verdicts, by their number of models; those
     without a verdict on any of them last. One statement, none where there is one judge."""
@@ -29,11 +29,11 @@ def judges_in_order(dataset: Dataset, group: str, entrants: Sequence[RunEntrant]
     return sorted(names, key=place)
 
 
-def _judge(entrant: RunEntrant) -> str:
+def _judge(entrant: EntrantResults) -> str:
     return entrant.within["judge"] or ""
 
 
-def _is_heard(entrant: RunEntrant, group: str) -> bool:
+def _is_heard(entrant: EntrantResults, group: str) -> bool:
     """Return whether the judge has verdicts, so that the entrant has a score by the careful parse: one that is not
     nought whatever a judge says."""
     overall, score = entrant.metrics.parses.overall("repaired"), group_named(group).score

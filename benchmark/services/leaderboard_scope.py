@@ -17,14 +17,13 @@ from benchmark.services.calibration import calibration
 from benchmark.services.conditions import FIELDS, Ranking, named, ranked_together
 from benchmark.services.judge_preference import judges_in_order
 from benchmark.services.leaderboards import entrants_of, newest, ranked_entrants
-from benchmark.services.reports import reports_of
-from benchmark.services.run_metrics import RunMetrics
+from benchmark.services.reports import RunMetrics, reports_of
 from benchmark.services.runs import asks_plainly
 from benchmark.services.selections import OF_RUN, Selection, selection_named, selections_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import group_suite, is_suite, keys_of, suite_named, suites, suites_of
-from benchmark.suites.results import EntrantResults, RunEntrant
-from benchmark.suites.showing.names import label
+from benchmark.suites.results import EntrantResults
+from benchmark.suites.showing.entrants import label
 from core.reads import Read
 from workers.models import JobState
 
@@ -205,11 +204,11 @@ def ranking_with(
 def _ranked(
     dataset: Dataset,
     group: str,
-    entrants: Sequence[RunEntrant],
+    entrants: Sequence[EntrantResults],
     asked: Mapping[str, str],
     names_by_field: Mapping[str, Iterable[str]],
     runs: Sequence[Run],
-) -> tuple[list[RunEntrant], Ranking]:
+) -> tuple[list[EntrantResults], Ranking]:
     """Return `ranked_together` of these entrants, of the judge that is preferred where none is asked for. Of conditions
     that equally many models have, those of a plain run come first, and then the newest: a launch by several methods has
     them all, and what other suites and papers have to set beside it is plain."""
@@ -225,7 +224,7 @@ def _fitting(runs: Sequence[Run], reports: Mapping[int, RunMetrics], chosen: Sel
 
 def _everybody(
     groups: Iterable[str], runs: Sequence[Run], reports: Mapping[int, RunMetrics], all_runs: bool
-) -> tuple[dict[str, list[RunEntrant]], dict[str, list[RunEntrant]]]:
+) -> tuple[dict[str, list[EntrantResults]], dict[str, list[EntrantResults]]]:
     """Return, by metric group, the named entrants with figures (only the newest of each settings unless `all_runs`),
     and those without an answer."""
     everybody, without = {}, {}
@@ -238,13 +237,13 @@ def _everybody(
     return everybody, without
 
 
-def _own_conditions(entrants: Sequence[RunEntrant], keys: Sequence[str]) -> dict[str, str]:
+def _own_conditions(entrants: Sequence[EntrantResults], keys: Sequence[str]) -> dict[str, str]:
     """Return, by field, the first condition that one of the entrants has; a baseline has no prompts."""
     conditions = [entrant.within for entrant in entrants if entrant.key in keys]
     return {field: next(filter(None, (condition[field] for condition in conditions)), "") for field in FIELDS}
 
 
-def _names(groups: Iterable[Sequence[RunEntrant]], field: str) -> list[str]:
+def _names(groups: Iterable[Sequence[EntrantResults]], field: str) -> list[str]:
     """Return all names of a condition, sorted."""
     return sorted({name for entrants in groups for entrant in entrants if (name := entrant.within[field])})
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from typing import Any
 
 from django.core.cache import cache
 
-from benchmark.domain.inference import Case, Cases, ComparedModel, Ranking, leaderboard
+from benchmark.domain.inference import Case, Cases, Ranking, leaderboard
 from benchmark.domain.provenance import EndpointSpec
 from benchmark.domain.report_rows import BothParses
 from benchmark.models import Run, StoryScores
@@ -32,7 +32,7 @@ from benchmark.services.conditions import (
 from benchmark.services.in_context import examples_text, judge_text
 from benchmark.services.judge_tests import summaries_of
 from benchmark.services.judge_versions import version_failure
-from benchmark.services.run_metrics import EntrantMetrics, RunMetrics
+from benchmark.services.reports import EntrantMetrics, RunMetrics
 from benchmark.services.selections import Selection
 from benchmark.suites.figures import (
     cases_by_story,
@@ -46,8 +46,9 @@ from benchmark.suites.figures import (
 from benchmark.suites.questions import PARSES, BySample, Parse
 from benchmark.suites.reasons import lost_by_judge
 from benchmark.suites.registry import group_named, nouns_of_group, suite_named, units_of_group
-from benchmark.suites.results import EntrantParses, EntrantResults, NamedEntrant, RunEntrant
-from benchmark.suites.showing.names import REPETITIONS, label
+from benchmark.suites.reports import GroupMetrics
+from benchmark.suites.results import EntrantResults
+from benchmark.suites.showing.entrants import REPETITIONS, label
 from core.digests import json_digest
 from core.made_by import made_by
 from core.messages import Sentence, gettext_noop
@@ -91,7 +92,7 @@ def _without_method(run: Run) -> dict[str, str]:
     return {name: value for name, value in settings_in_words(run).items() if name not in methods}
 
 
-def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunMetrics], group: str) -> list[RunEntrant]:
+def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunMetrics], group: str) -> list[EntrantResults]:
     """Return each entrant and person with figures of the group, in the order of the runs. A judged group has none of
     runs whose suite cannot say what their judge is: what is known of it decides what is ranked together. Nor are there
     any of a run that was deleted while its report was computed."""
@@ -113,7 +114,7 @@ def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunMetrics], group: s
                 asked[reads] = settings_of(run, group, reads=reads), conditions_of(run, group, reads=reads)
             settings, conditions = ({}, dict.fromkeys(FIELDS)) if person else asked[reads]
             spec = specs.get(row.id or 0, EndpointSpec())
-            entrants.append(RunEntrant(
+            entrants.append(EntrantResults(
                 key=f"{run.uid}.{row.id}" if row.id else f"{run.uid}.p{list(people).index(person) + 1}",
                 name=people[person] if person else row.name,
                 person=person,
@@ -141,11 +142,11 @@ def people_of(entrants: Sequence[EntrantMetrics]) -> dict[str, str]:
     return {entrant.name: f"{entrant.role.capitalize()} {entrant.number}" for entrant in entrants if entrant.id is None}
 
 
-def newest(entrants: Sequence[RunEntrant]) -> list[RunEntrant]:
+def newest(entrants: Sequence[EntrantResults]) -> list[EntrantResults]:
     """Return the first entrant of each model and settings, with `others`, how many further ones there are. Not the best
     one: choosing among repetitions by their score would flatter. A baseline stands in every ranking, so how often it
     was asked does not part it in two."""
-    newest_by_settings: dict[str, RunEntrant] = {}
+    newest_by_settings: dict[str, EntrantResults] = {}
     earlier: Counter[str] = Counter()
     for entrant in entrants:
         digests = {
@@ -162,86 +163,57 @@ def newest(entrants: Sequence[RunEntrant]) -> list[RunEntrant]:
     return [replace(entrant, others=earlier[same]) for same, entrant in newest_by_settings.items()]
 
 
-def _parting(entrant: RunEntrant) -> dict[str, str]:
+def _parting(entrant: EntrantResults) -> dict[str, str]:
     """Return the settings that make two rows of one name different rows."""
     once = {REPETITIONS} if entrant.kind == "baseline" else set()
     return {name: value for name, value in entrant.settings.items() if name not in once}
 
 
 def ranked_entrants(
-    entrants: Sequence[NamedEntrant], group: str, selection: Selection | None = None, *, seed: int = SEED
+    entrants: Sequence[EntrantResults], group: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> list[EntrantResults]:
-    """Return the entrants as they are ranked over the selection: by rank of the repaired parse, then who has none,
-    then people: annotators, then experts, whose decisions are gold."""
+    """Return the entrants as they are ranked over the selection: by rank of the repaired parse, then those without a
+    rank, then people: annotators, then experts, whose decisions are gold."""
     if not entrants:
         return []
-    kept: _RankedModels = _kept("ranking", entrants, group, selection, seed)
-    ranked = []
-    for entrant in entrants:
-        parses = kept.of_selection.get(entrant.key) or _own_parses(entrant)
-        ranking = {parse: kept.models[parse].get(entrant.key) for parse in PARSES}
-        ranked.append(EntrantResults.ranked(entrant, parses=parses, ranking=ranking, no_letters=kept.no_letters))
+    models, of_selection, no_letters = _kept("ranking", entrants, group, selection, seed)
+    ranked = [
+        replace(
+            entrant,
+            metrics=of_selection.get(entrant.key) or entrant.metrics,
+            ranking={parse: models[parse].get(entrant.key) for parse in PARSES},
+            no_letters=no_letters,
+        )
+        for entrant in entrants
+    ]
     return sorted(ranked, key=lambda entrant: _place(entrant, group))
 
 
 def _place(entrant: EntrantResults, group: str) -> tuple[Any, ...]:
     ranking = entrant.ranking["repaired"]
     rank = ranking.rank if ranking else None
-    return ROLES.index(entrant.role), rank is None, rank or 0, -_score(entrant, group), entrant.model
+    value = entrant.parses.overall("repaired" if entrant.parses.repaired else "official").number_of(
+        group_named(group).score
+    )
+    return ROLES.index(entrant.role), rank is None, rank or 0, 1.0 if value is None else -value, entrant.model
 
 
 ROLES = ("", "annotator", "expert")
 """Models first: people are not ranked among them."""
 
 
-def _own_parses(entrant: RunEntrant) -> EntrantParses:
-    """Return the figures that the run's report has of the entrant."""
-    metrics = entrant.metrics
-    return EntrantParses(
-        official=metrics.parses.official,
-        repaired=metrics.parses.repaired,
-        own=metrics.own,
-        reason=metrics.reason,
-        levels=metrics.levels,
-        tells_levels=True,
-    )
-
-
-def _score(entrant: EntrantResults, group: str) -> float:
-    parse = "repaired" if entrant.parses.of("repaired") else "official"
-    value = entrant.parses.overall(parse).number_of(group_named(group).score)
-    return -1.0 if value is None else value
-
-
 def differences(
-    entrants: Sequence[NamedEntrant], group: str, selection: Selection | None = None, *, seed: int = SEED
+    entrants: Sequence[EntrantResults], group: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> Mapping[str, Ranking]:
     """Return by parse the ranking with its pairs: every two models over the selection's stories and in each category,
     under the keys of their entrants. The letters of `ranked_entrants` rest on the same tests."""
-    return _kept("differences", entrants, group, selection, seed)
+    rankings: Mapping[str, Ranking] = _kept("differences", entrants, group, selection, seed)
+    return rankings
 
 
-@dataclass(frozen=True, slots=True)
-class _RankedModels:
-    """The ranked models by parse and key, the figures of the selection by key where they are not the report's own, and
-    by parse why there are no letters."""
-
-    models: Mapping[Parse, Mapping[str, ComparedModel]]
-    of_selection: Mapping[str, EntrantParses]
-    no_letters: Mapping[Parse, str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Compared:
-    """What the tests of all pairs of models come to: their ranking, and their differences by parse."""
-
-    ranking: _RankedModels
-    differences: Mapping[Parse, Ranking]
-
-
-def _kept(what: str, entrants: Sequence[NamedEntrant], group: str, selection: Selection | None, seed: int) -> Any:
-    """Return the part of `_Compared` of that name, computed once for the same scores. Raises BeingComputed for a page
-    that answers at once, where that takes long."""
+def _kept(what: str, entrants: Sequence[EntrantResults], group: str, selection: Selection | None, seed: int) -> Any:
+    """Return the part of `_compare` of that name, computed once for the same scores. Raises BeingComputed for a page
+    that answers at once, if that takes long."""
     partial = [entrant for entrant in entrants if selection and set(entrant.numbers) != selection.stories]
     models = [entrant for entrant in entrants if entrant.kind != "person"]
     compared = [
@@ -249,7 +221,7 @@ def _kept(what: str, entrants: Sequence[NamedEntrant], group: str, selection: Se
         group,
         sorted((entrant.scores, entrant.key, entrant.model) for entrant in models),
         sorted(entrant.scores for entrant in partial),
-        sorted(selection.stories) if partial else None,
+        sorted(selection.stories) if selection and partial else None,
         method(seed=seed, unit=units_of_group(group)),
     ]
     key = json_digest(compared)
@@ -259,71 +231,65 @@ def _kept(what: str, entrants: Sequence[NamedEntrant], group: str, selection: Se
         with computing("ranking", key) as waited:
             result = cache.get(f"{what}:{key}") if waited else None
             if result is None:
-                compared_models = _compare(models, partial, group, selection if partial else None, seed)
-                for part in fields(compared_models):
-                    cache.set(f"{part.name}:{key}", getattr(compared_models, part.name), KEPT_SECONDS)
-                result = getattr(compared_models, what)
+                parts = _compare(models, partial, group, selection if partial else None, seed)
+                for name, part in parts.items():
+                    cache.set(f"{name}:{key}", part, KEPT_SECONDS)
+                result = parts[what]
     return result
 
 
 def _compare(
-    models: Sequence[NamedEntrant], partial: Sequence[NamedEntrant], group: str, selection: Selection | None, seed: int
-) -> _Compared:
+    models: Sequence[EntrantResults],
+    partial: Sequence[EntrantResults],
+    group: str,
+    selection: Selection | None,
+    seed: int,
+) -> dict[str, Any]:
+    """Return the differences of all pairs by parse, and the ranking: the models by parse and key, the metrics of
+    the selection by key if they are not the report's, and by parse the reason why there are no letters."""
     score_ids = {entrant.scores for entrant in (*models, *partial)}
     rows = StoryScores.objects.filter(pk__in=score_ids).values_list("pk", "metrics")
-    scores = {pk: GroupScores.from_json(metrics[group]) for pk, metrics in rows}
-    apart = {parse: _ranked(models, scores, group, parse, selection, seed) for parse in PARSES}
+    scores = {pk: metrics[group] for pk, metrics in rows}
+    by_sample = {pk: BySample.from_json(of_group) for pk, of_group in scores.items()}
+    apart = {parse: _ranked(models, by_sample, group, parse, selection, seed) for parse in PARSES}
     ranked = {parse: comparison.compared() for parse, comparison in apart.items()}
     no_letters = {parse: comparison.no_letters for parse, comparison in apart.items()}
-    part = {
-        entrant.key: _part(entrant, scores[entrant.scores], group, selection, seed) for entrant in partial if selection
-    }
-    return _Compared(_RankedModels(ranked, part, no_letters), apart)
+    part = {entrant.key: _part(entrant, scores[entrant.scores], group, selection, seed) for entrant in partial}
+    return {"ranking": (ranked, part, no_letters), "differences": apart}
 
 
-@dataclass(frozen=True, slots=True)
-class GroupScores(BySample):
-    """The scores of an entrant in a metric group story by story; of a person also against gold with the person's own
-    votes."""
-
-    own: BySample | None = None
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> GroupScores:
-        of_all, own = BySample.from_json(kept), kept.get("own")
-        return cls(of_all.official, of_all.repaired, None if own is None else BySample.from_json(own))
-
-
-def _part(entrant: RunEntrant, scores: GroupScores, group: str, selection: Selection, seed: int) -> EntrantParses:
-    """Return both parses of an entrant's figures on the selection; of a person also against gold with the person's
-    own votes."""
+def _part(
+    entrant: EntrantResults, kept: Mapping[str, Any], group: str, selection: Selection | None, seed: int
+) -> GroupMetrics:
+    """Return an entrant's metrics on the selection; those of a person also against gold with the person's own votes."""
+    assert selection is not None, "a part is of a selection"
+    scores, own = BySample.from_json(kept), kept.get("own")
     parses = _parses(scores, group, selection, seed)
     why = "" if parses.official else lacking(scores.official, selection.stories)
-    own = _parses(scores.own, group, selection, seed) if scores.own else None
-    return EntrantParses(
-        official=parses.official,
-        repaired=parses.repaired,
-        own=own,
+    return replace(
+        entrant.metrics,
+        parses=parses,
+        own=_parses(BySample.from_json(own), group, selection, seed) if own else None,
         reason=why if scores.official else entrant.metrics.reason or why,
         levels=None,  # they are of the samples of a run
-        tells_levels=True,
     )
 
 
 def _parses(scores: BySample, group: str, selection: Selection, seed: int) -> BothParses:
     stories, rows = selection.stories, None
+    rules = {"seed": seed, "resamples": RESAMPLES}
     if scores.official and (averages := official_metrics(scores.official, stories, group)):
-        rows = with_intervals(averages, scores.official, stories, group, seed=seed, resamples=RESAMPLES)
-    assert scores.repaired is not None, "the careful parse has every story that was asked"
-    return BothParses(rows, repaired_metrics(scores.repaired, stories, group, seed=seed, resamples=RESAMPLES))
+        rows = with_intervals(averages, scores.official, stories, group, **rules)
+    assert scores.repaired is not None, "the repaired parse has every story that was asked"
+    return BothParses(rows, repaired_metrics(scores.repaired, stories, group, **rules))
 
 
 UNHEARD = gettext_noop("nobody is ranked, as the judge has no verdict on any story")
 
 
 def _ranked(
-    models: Sequence[NamedEntrant],
-    scores: Mapping[int, GroupScores],
+    models: Sequence[EntrantResults],
+    scores: Mapping[int, BySample],
     group: str,
     parse: Parse,
     selection: Selection | None,

@@ -14,7 +14,7 @@ from benchmark.models import Dataset, DatasetSample
 from benchmark.services.leaderboards import SEED
 from benchmark.services.method_rows import Asked, Chosen, MethodTable, rows_of_model
 from benchmark.services.paired_sides import score_of
-from benchmark.services.results import each_entered, samples_of
+from benchmark.services.reports import each_entered, samples_of
 from benchmark.suites.groups import CATEGORY, PartAnswers, PartMetric, Parts
 from benchmark.suites.questions import PARSES, Parse
 from benchmark.suites.registry import group_named, group_suite, suite_named

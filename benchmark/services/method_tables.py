@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from benchmark.domain.beside import MethodResults, MethodRow
 from benchmark.domain.drawn import Plot
 from benchmark.domain.plots import method_differences, method_parts, method_scores
-from benchmark.domain.tables import Cells, Column, Items, Source, SourcedRow, Table
-from benchmark.domain.tables.estimates import bounds_text
+from benchmark.domain.tables import OF, Cells, Column, Items, Source, Table, bounds_text, with_items
 from benchmark.services.comparison_tables import TEST_COLUMNS, difference_cells, side_columns
 from benchmark.services.leaderboards import SEED
 from benchmark.suites.groups import Parts
@@ -131,7 +129,7 @@ def _by_model_and_method(rows: Sequence[MethodRow]) -> list[list[MethodRow]]:
     return [[row for row in rows if (row.key, row.method) == (model, name)] for model in models for name in methods]
 
 
-def _parted(rows: Sequence[MethodRow], group: str) -> SourcedRow:
+def _parted(rows: Sequence[MethodRow], group: str) -> Cells:
     first = rows[0]
     cells: Cells = {"model": first.model, "method": first.title.capitalize() if first.title.islower() else first.title}
     for row in rows:
@@ -151,7 +149,7 @@ def _parted(rows: Sequence[MethodRow], group: str) -> SourcedRow:
             f"{row.part} p_adjusted": row.p_adjusted,
         }
     behind = {f"{row.part} score": row for row in rows}
-    return SourcedRow(cells, replace(_source(first, group, behind), unranked=True))
+    return _sourced(cells, first, group, behind, unranked=True)
 
 
 def score_table(rows: Sequence[MethodRow], by_method: MethodResults, group: str, parse: str) -> Table:
@@ -234,24 +232,27 @@ def _lead(rows: Sequence[MethodRow], by_method: MethodResults, group: str) -> li
     return lead
 
 
-def _scores(rows: Sequence[MethodRow], group: str) -> SourcedRow:
+def _scores(rows: Sequence[MethodRow], group: str) -> Cells:
     cells: Cells = {"model": rows[0].model}
     for row in rows:
         score = row.score
         cells[row.method] = score and score.value
         cells[f"{row.method} interval"] = score and score.interval
         cells[f"{row.method} interval_reason"] = score and score.reason
-    return SourcedRow(cells, _source(rows[0], group, {row.method: row for row in rows}))
+    return _sourced(cells, rows[0], group, {row.method: row for row in rows})
 
 
-def _source(row: MethodRow, group: str, behind: Mapping[str, MethodRow]) -> Source:
-    """Return the source of a row; `behind` says by column whose answers a cell holds."""
-    where = {
+def _sourced(
+    cells: Cells, row: MethodRow, group: str, behind: Mapping[str, MethodRow], *, unranked: bool = False
+) -> Cells:
+    """Return the row of a table. `behind` has by column the row whose answers a cell holds."""
+    items = {
         column: Items(run=answers.beside, entrant=answers.beside_entrant)
         for column, answers in behind.items()
         if answers.beside
     }
-    return Source(key=row.key, kind=row.kind, run=row.run, run_title="", entrant=row.entrant, group=group, where=where)
+    source = Source(key=row.key, kind=row.kind, run=row.run, entrant=row.entrant, group=group, unranked=unranked)
+    return {**with_items(cells, items), OF: source}
 
 
 def difference_table(rows: Sequence[MethodRow], by_method: MethodResults, group: str, parse: str) -> Table:
@@ -267,7 +268,6 @@ def difference_table(rows: Sequence[MethodRow], by_method: MethodResults, group:
             header=gettext_noop("Difference"),
             unit="points",
             kind="share",
-            interval="interval",
         ),
         *TEST_COLUMNS,
         *side_columns(group, gettext_noop("By the method"), plain.capitalize()),
@@ -294,15 +294,15 @@ def difference_table(rows: Sequence[MethodRow], by_method: MethodResults, group:
     )
 
 
-def _difference(row: MethodRow, rows: Sequence[MethodRow], plain: str, group: str) -> SourcedRow:
+def _difference(row: MethodRow, rows: Sequence[MethodRow], plain: str, group: str) -> Cells:
     beside = next(other for other in rows if other.key == row.key and other.method == plain)
     both = row.value is not None
     cells = {
         "model": row.model, "method": row.title.capitalize() if row.title.islower() else row.title,
         "score": row.own if both else row.score and row.score.value, "plain": row.plain, **difference_cells(row),
     }  # fmt: skip
-    source = _source(row, group, {"score": row, "first_missing": row, "plain": beside, "second_missing": beside})
-    return SourcedRow(cells, replace(source, unranked=True))
+    behind = {"score": row, "first_missing": row, "plain": beside, "second_missing": beside}
+    return _sourced(cells, row, group, behind, unranked=True)
 
 
 def method_pictures(by_method: MethodResults, parse: str) -> Iterator[tuple[str, ShownPicture]]:

@@ -14,7 +14,7 @@ from benchmark.services.asking import settings_of
 from benchmark.services.conditions import settings_in_words
 from benchmark.services.in_context import examples_text, judge_sees
 from benchmark.services.judge_versions import judge_name
-from benchmark.services.run_metrics import RunMetrics
+from benchmark.services.reports import RunMetrics
 from benchmark.services.watching import SchemaBreaker, schema_breakers
 from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed

@@ -4,14 +4,12 @@ it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from benchmark.domain import plots
-from benchmark.domain.drawn import Lead, Metric, ModelRow, Plot, RankedRow
-from benchmark.domain.entered import Reference
+from benchmark.domain.drawn import Lead, ModelRow, Plot, RankedRow, Reference
 from benchmark.domain.inference import ComparedModel
-from benchmark.domain.report_rows import RowMetric
 from benchmark.domain.tables import Absent, absent_text
 from benchmark.domain.tables.estimates import metric_of
 from benchmark.services.absences import without_metrics
@@ -21,14 +19,11 @@ from benchmark.services.documents import Document, absent_from, by_group, own_of
 from benchmark.services.entered_rows import references_in, references_of
 from benchmark.services.method_tables import method_pictures
 from benchmark.suites.contract import Suite
-from benchmark.suites.groups import MetricGroup
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
-from benchmark.suites.reports import Facet
 from benchmark.suites.results import EntrantResults, ParseResults, ShownPicture
-from benchmark.suites.showing.entrants import facet_of, models_of
+from benchmark.suites.showing.entrants import in_rank_order, models_of, score_of
 from benchmark.suites.showing.missing import missing_of
-from benchmark.suites.showing.ranking import in_rank_order
 from core.messages import Sentence, gettext_noop, word
 from judge.domain.corrections import CorrectedScore
 
@@ -167,16 +162,6 @@ def corrected_score_of(entrant: EntrantResults, group: str) -> CorrectedScore | 
     return entrant.corrected.scores.get(group_named(group).score) if entrant.corrected else None
 
 
-def score_of(entrant: EntrantResults, parse: str, group: str) -> RowMetric | None:
-    """Return the figure of a parse that the group is ranked by, with the number of samples that it is of and of those
-    that the parse leaves out; None where there is none."""
-    if not entrant.parses.of(parse):
-        return None
-    overall = entrant.parses.overall(parse)
-    metric = metric_of(overall, group_named(group).score)
-    return replace(metric, n=overall.samples, unreadable=overall.unreadable or 0)
-
-
 MATRIX_FROM = 3
 """Two models need no picture of their pairs."""
 
@@ -198,7 +183,7 @@ def _unpaired(document: Document, group: str, parse: str) -> list[Absent]:
     for model in models:
         if model.key not in ranked:
             ranking = model.ranking.get(parse)
-            why = (ranking and ranking.reason) or model.parses.reason or gettext_noop("not ranked")
+            why = (ranking and ranking.reason) or model.metrics.reason or gettext_noop("not ranked")
             unpaired.append(Absent(model.model, why.removesuffix(".")))
     return unpaired
 
@@ -219,39 +204,22 @@ MOST_PANELS = 30
 
 
 def _parts(suite: Suite, results: ParseResults) -> Iterator[tuple[str, ShownPicture]]:
-    """Yield the score by category, unless the suite has its own plot of that, and by facet, up to as many panels as can
-    be told apart."""
-    parse = results.parse
+    """Yield the score by category, unless the suite has its own plot of that, up to as many panels as can be told
+    apart."""
+    part = suite.results.category_noun
     for group, read in results.read.items():
-        described = group_named(group)
-        parts: dict[str, tuple[str, list[ModelRow]]] = {}
-        if suite.draws_categories(described):
-            parts[f"categories-{group}"] = (
-                suite.results.category_noun,
-                [_category_values(entrant, group, parse) for entrant in read],
-            )
-        for name, title in described.facets.items():
-            rows = [
-                ModelRow(entrant.model, _named(facet, described))
-                for entrant in results.analysed[group]
-                if (facet := facet_of(entrant, parse, name)) is not None
-            ]
-            parts[f"facet-{name}-{group}"] = (title.lower(), rows)
-        for name, (part, rows) in parts.items():
-            if 1 < len({value for row in rows for value in row.values}) <= MOST_PANELS:
-                title = Sentence("{score_title} by {part}", score_title=described.score_title, part=part)
-                yield name, ShownPicture(title, partial(_by_part, suite, rows, group, part, parse))
+        rows = [_category_values(entrant, group, results.parse) for entrant in read]
+        panels = {value for row in rows for value in row.values}
+        if suite.draws_categories(group_named(group)) and 1 < len(panels) <= MOST_PANELS:
+            title = Sentence("{score_title} by {part}", score_title=group_named(group).score_title, part=part)
+            plot = partial(_by_part, suite, rows, group, part, results.parse)
+            yield f"categories-{group}", ShownPicture(title, plot)
 
 
 def _by_part(suite: Suite, rows: Sequence[ModelRow], group: str, part: str, parse: str) -> Plot:
     score = group_named(group).score_title
     drawn = plots.scores_by_part(rows, parse=parse, score=score, part=part, short=suite.results.categories)
     return drawn.about(over=units_of_group(group))
-
-
-def _named(facet: Facet, group: MetricGroup) -> dict[str, Metric]:
-    """Return the figures of a facet by what its values are called."""
-    return {group.facet_values.get(value, value): metric for value, metric in facet.items()}
 
 
 def _category_values(entrant: EntrantResults, group: str, parse: str) -> ModelRow:

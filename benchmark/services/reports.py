@@ -4,33 +4,199 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 
+from annotation.domain.leave_one_out import Cell, Rule, gold_without
+from annotation.models import Method
 from benchmark.controls.chosen import outdated
-from benchmark.models import Run, RunItem, RunReport, StoryScores
-from benchmark.services.asking import settings_of
+from benchmark.models import Dataset, DatasetSample, Entrant, Run, RunItem, RunReport, StoryScores
+from benchmark.services.asking import DatasetResources, all_at_once, sample_asked, settings_of
 from benchmark.services.at_once import check_at_once, computing
-from benchmark.services.human_results import people_in
-from benchmark.services.results import each_entered, samples_of
-from benchmark.services.run_metrics import Answered, EntrantMetrics, RunMetrics
+from benchmark.services.gold_samples import IMPORTED
 from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed
-from benchmark.suites.people import PersonMeasured
-from benchmark.suites.questions import Entered, Measured, Sample
-from benchmark.suites.registry import suite_named
+from benchmark.suites.people import Labelled, Labels, Person, PersonMeasured, Settled
+from benchmark.suites.questions import Entered, Measured, Outcome, Sample
+from benchmark.suites.reasons import CALL_FAILED, CANCELLED, OPEN
+from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.reports import GroupMetrics
 from core.made_by import made_by
 from core.messages import Sentence, gettext_noop
-from core.plain import Json, plain
+from core.plain import Json, plain, read_as
 from core.reads import Read
 from core.stored_json import KeptByText, parsed_once, text_of
+from workers.models import ItemState
 from workers.services.notify import Notifier
+
+
+def people_in(run: Run, samples: Mapping[int, Sample]) -> Iterator[Person]:
+    """Yield everybody who voted in a story of the dataset, then everybody who adjudicated one, with what they labelled
+    of `samples`, those of the run by id, as far as models were asked for the same."""
+    step = group_named(suite_named(run.suite).gold.people).scored
+    asked_samples = RunItem.objects.filter(entrant__run=run, step=step).values("sample")
+    asked_ids = set(DatasetSample.objects.filter(pk__in=asked_samples).values_list("pk", flat=True))
+    asked_about = {pk: sample for pk, sample in samples.items() if pk in asked_ids}
+    stories = list(DatasetSample.objects.filter(dataset=run.dataset).defer("content").order_by("position"))
+    settings, resources = settings_of(run), DatasetResources(run.dataset)
+    for role in ("annotator", "expert"):
+        names = sorted({name for story in stories for name in labels_by(story, role)})
+        for number, name in enumerate(names, 1):
+            display_name = name if role == "annotator" else Sentence("{name} (expert)", name=name)
+            labelled = list(_labelled(run.dataset, name, role, stories, asked_about))
+            yield Person(display_name, role, number, labelled, list(asked_about.values()), settings, resources)
+
+
+def _labelled(
+    dataset: Dataset, name: str, role: str, stories: Sequence[DatasetSample], samples: Mapping[int, Sample]
+) -> Iterator[Labelled]:
+    for story in stories:
+        labels = labels_by(story, role).get(name, [])
+        if story.pk in samples and any(map(any, labels)):
+            yield Labelled(samples[story.pk], labels, gold_without_person(story, name, dataset))
+
+
+def labels_by(story: DatasetSample, role: str) -> Mapping[str, Labels]:
+    return story.adjudications if role == "expert" else story.votes
+
+
+def gold_without_person(story: DatasetSample, name: str, dataset: Dataset) -> Settled:
+    """Return (gold label, by what it is settled) without the person of each dimension of each proposition."""
+    keys = dataset.schema.keys
+    rules = [Rule(dataset.rule_version, dataset.overlap, key in dataset.unanimity_dimensions) for key in keys]
+    return [
+        [
+            gold_without(name, _cell(story, row, at, belief["labels"][key]), rule)
+            for at, (key, rule) in enumerate(zip(keys, rules, strict=True))
+        ]
+        for row, belief in enumerate(story.beliefs)
+    ]
+
+
+def _cell(story: DatasetSample, row: int, at: int, gold: str) -> Cell:
+    def labels_at(labels_by_person: Mapping[str, Labels]) -> dict[str, str]:
+        return {name: labels[row][at] for name, labels in labels_by_person.items() if labels[row][at]}
+
+    method = story.methods[row][at]
+    return Cell(
+        gold, labels_at(story.votes), labels_at(story.adjudications), method == IMPORTED, method == Method.ADJUDICATED
+    )
+
+
+WITHOUT_CALL = {ItemState.FAILED: CALL_FAILED, ItemState.CANCELLED: CANCELLED}
+"""Reasons why an item has no answer, by the state of its work; `OPEN` in all others."""
+
+
+def samples_of(run: Run) -> dict[int, Sample]:
+    """The samples that a run has items of, as it asks about them, by id, in the order of the dataset."""
+    sample_ids = RunItem.objects.filter(entrant__run=run).order_by().values("sample").distinct()
+    rows = all_at_once(DatasetSample.objects.filter(pk__in=sample_ids))
+    return {row.pk: sample_asked(run, row) for row in rows}
+
+
+def each_entered(
+    run: Run, samples: Mapping[int, Sample], among: Collection[int] | None = None
+) -> Iterator[tuple[int, Entered]]:
+    """Yield (entrant id, the outcomes of its questions) one after another: those of twenty models over a whole corpus
+    fill a gigabyte at once. `among` are the ids of the entrants, all of the run where it is None."""
+    whole = not run.control and len(samples) == run.dataset.samples.count()
+    resources = DatasetResources(run.dataset, preloaded=[*samples.values()] if whole else None)
+    settings = settings_of(run)
+    unchanged = _unchanged(run, samples)
+    published = (
+        {entrant.endpoint_id: entrant for entrant in run.original.entrants.all()} if run.original and unchanged else {}
+    )
+    entrants = run.entrants.select_related("endpoint")
+    for entrant in entrants if among is None else entrants.filter(pk__in=among):
+        kind = "model" if entrant.endpoint.about.reads_prompts else "baseline"
+        outcomes = _outcomes(entrant, samples)
+        entered = Entered(entrant.name, kind, list(samples.values()), outcomes, run.steps, settings, resources)
+        if before := published.get(entrant.endpoint_id):
+            left = replace(entered, samples=list(unchanged.values()), outcomes=_outcomes(before, unchanged))
+            entered = replace(entered, unchanged=left)
+        yield entrant.pk, entered
+
+
+def _unchanged(run: Run, samples: Mapping[int, Sample]) -> dict[int, Sample]:
+    """Return the samples of the run as published that the control of this one leaves as they are, by id; none where the
+    suite counts no sets, to which alone they belong."""
+    if run.original is None or not any(group.counts for group in suite_named(run.suite).groups):
+        return {}
+    asked = RunItem.objects.filter(entrant__run=run.original).order_by().values("sample").distinct()
+    rows = DatasetSample.objects.filter(pk__in=asked).exclude(pk__in=samples)
+    spec = {
+        row.pk: sample_asked(run, row) for row in rows.defer("votes", "methods", "adjudications").order_by("position")
+    }
+    return {pk: sample for pk, sample in spec.items() if sample.published is None}
+
+
+def _outcomes(entrant: Entrant, samples: Mapping[int, Sample]) -> dict[str, list[Outcome]]:
+    """The outcomes of the questions about these samples, in the order of the dataset."""
+    rows = RunItem.objects.filter(entrant=entrant).order_by("sample__position", "repetition")
+    outcomes: dict[str, list[Outcome]] = {}
+    for sample, step, official, repaired, unreadable, call, state, repetition in rows.values_list(
+        "sample_id", "step", "official", "repaired", "unreadable", "call_id", "item__state", "repetition"
+    ):
+        if sample not in samples:
+            continue
+        without = "" if call else unreadable or WITHOUT_CALL.get(state, OPEN)
+        outcome = Outcome(step, official, repaired, unreadable if call else "", without, repetition)
+        outcomes.setdefault(samples[sample].key, []).append(outcome)
+    return outcomes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntrantMetrics:
+    """The metrics of an entrant or person by metric group; of a person `id` is None, and there are `role` and
+    `number`. `failed` is the sentence of a suite that could not score what this one said: then no group has metrics.
+
+    Of a group that nobody was asked about there are None. What single stories came to is in `StoryScores`.
+    """
+
+    id: int | None
+    name: str
+    kind: str
+    groups: Mapping[str, GroupMetrics | None] = field(default_factory=dict)
+    role: str = ""
+    number: int | None = None
+    failed: str = ""
+    story_scores: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The number of answers of an entrant at a step that came under one model name, their tokens, and when the last of
+    them came, in ISO 8601."""
+
+    entrant: int
+    name: str
+    step: str
+    answered_by: str
+    answers: int
+    input_tokens: int | None
+    output_tokens: int | None
+    last: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunMetrics:
+    """The metrics of a run over so many `stories`, with these `numbers`: of each entrant, and who answered. `scored` is
+    how many items have an answer, `places` what `reports.places_of` counts, `version` what made them; empty where a
+    suite failed, as that is tried again."""
+
+    stories: int
+    numbers: Sequence[int]
+    entrants: Sequence[EntrantMetrics]
+    answers: Sequence[Answered]
+    scored: int
+    places: Sequence[int]
+    version: str
+
 
 log = logging.getLogger(__name__)
 REPORTS = Notifier(gettext_noop("the report is computed when somebody opens it"))
@@ -80,7 +246,7 @@ def _current(text: str | None, places: list[int]) -> RunMetrics | None:
 @KeptByText
 def _read_once(text: str) -> RunMetrics:
     """Return the metrics that are kept as a text; they hold what `parsed_once` keeps of it, and a tenth beside."""
-    return RunMetrics.from_json(parsed_once(text))
+    return read_as(RunMetrics, parsed_once(text))
 
 
 class _Scored(NamedTuple):
@@ -118,7 +284,7 @@ def _keep(run: Run, metrics: RunMetrics, rows: Sequence[_Scored]) -> RunMetrics:
             return kept
         run.story_scores.replace(now)
         kept = replace(metrics, entrants=_with_scores(run, rows))
-        values = {"scored": kept.scored, "metrics": kept.as_json(), "computed_at": now}
+        values = {"scored": kept.scored, "metrics": plain(kept), "computed_at": now}
         RunReport.objects.update_or_create(run=run, defaults=values)
         StoryScores.objects.outlived(now).delete()
     return kept

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from benchmark.domain.report_rows import ReportRow
-from benchmark.domain.tables import Cells, Column, Items, SourcedRow, Table
-from benchmark.domain.tables.categories import in_order, short_name_texts
-from benchmark.domain.tables.estimates import interval_of, share_column
-from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
+from benchmark.domain.tables import Cell, Cells, Column, Items, Table, in_order, share_column, short_name_texts
 from benchmark.suites.groups import GUESSED, LEFT_OUT, WRONG, MetricGroup
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
+from benchmark.suites.reports import LabelledCounts
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.corrected import (
     basis_columns,
@@ -20,12 +19,77 @@ from benchmark.suites.showing.corrected import (
     corrected_notes,
     corrected_values,
 )
-from benchmark.suites.showing.entrants import measured, parses_in, row_of, short_names_of, unjudged
+from benchmark.suites.showing.entrants import (
+    measured,
+    parses_in,
+    ranked_by,
+    ranked_within,
+    row_of,
+    short_names_of,
+    unjudged,
+    with_settings,
+)
 from benchmark.suites.showing.judges import COLUMN, NOTE, notes_of, tests_of
 from benchmark.suites.showing.levels import LEVELS_NOTE, category_level_rows, level_notes, level_rows
 from benchmark.suites.showing.missing import leads, missing_of, unlike_missing
-from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
-from core.messages import Sentence, gettext_noop, listed, word
+from core.messages import Sentence, clauses, gettext_noop, labelled, listed, word
+
+PEOPLE_NOTE = gettext_noop(
+    "People are scored like models, on the cells that they labelled, against gold without their own vote or "
+    "decision: as the record, another expert or the other votes settle the cell. A cell that these leave open does "
+    "not count. The figure against gold that contains their own votes stands beside it and flatters them. People are "
+    "not an upper bound and are never marked as best."
+)
+OWN_GROUP = gettext_noop("Own votes in gold (%)")
+SETTLERS = {
+    "votes": gettext_noop("the other votes"),
+    "expert": gettext_noop("an expert"),
+    "record": gettext_noop("the record"),
+}
+
+
+def own_columns(entrants: Sequence[EntrantResults]) -> list[Column]:
+    """Overall accuracy of people against gold that contains their own votes, by parse; none without people."""
+    own_parses = [own for entrant in entrants if (own := entrant.metrics.own)]
+    return [
+        Column(key=f"own_{name}", header=name.capitalize(), kind="share", group=OWN_GROUP)
+        for name in PARSES
+        if any(own.of(name) for own in own_parses)
+    ]
+
+
+def own_values(entrant: EntrantResults, group: str) -> Cells:
+    own, score = entrant.metrics.own, group_named(group).score
+    return {f"own_{name}": own.overall(name).cell(score) for name in PARSES} if own else {}
+
+
+def labelled_notes(entrants: Sequence[EntrantResults]) -> list[str]:
+    """Return a note on how much of what models were asked each person labelled, and how much of that counts."""
+    counts_by_model = [(entrant.model, counts) for entrant in entrants if (counts := entrant.metrics.labelled)]
+    shares = [labelled(name, _labelled(counts)) for name, counts in counts_by_model]
+    return [Sentence("Labelled by {shares}.", shares=clauses(*shares))] if shares else []
+
+
+def _labelled(counts: LabelledCounts) -> str:
+    total = Sentence(
+        "{cells} of {of_cells} cells in {stories} of {of_stories} stories",
+        cells=f"{counts.cells:,}",
+        of_cells=f"{counts.of_cells:,}",
+        stories=f"{counts.stories:,}",
+        of_stories=f"{counts.of_stories:,}",
+    )
+    cells = counts.settled
+    settled = listed(
+        (Sentence("{cells} by {who}", cells=f"{cells[by]:,}", who=who) for by, who in SETTLERS.items() if cells[by])
+    )
+    return Sentence(
+        "{total}, of which {cells} count ({settled}) and {open} stay open",
+        total=total,
+        cells=f"{counts.cells - counts.open:,}",
+        settled=settled or word("none is settled"),
+        open=f"{counts.open:,}",
+    )
+
 
 GROUPS = {"official": gettext_noop("Official parse (%)"), "repaired": gettext_noop("Repaired parse (%)")}
 RANKING, MISSING = gettext_noop("Ranking"), gettext_noop("Missing answers (%)")
@@ -99,7 +163,6 @@ def _missing_columns(group: MetricGroup) -> list[Column]:
         Column(
             key="low",
             header=Sentence("{score}, worst case", score=word(score)),
-            interval="low_interval",
             best="high",
             kind="share",
             group=MISSING,
@@ -126,38 +189,31 @@ def _official(entrant: EntrantResults) -> ReportRow:
 
 
 def _metric_column(parse: str, name: str, group: MetricGroup) -> Column:
-    key = f"{parse}_{name}"
-    named = {"header": group.headers[name], "group": GROUPS[parse]}
-    named |= {"n": f"{key}_n"} if group.unit else {}  # the released code may count other sets
-    return share_column(key, unit="", interval=f"{key}_interval", worst=f"{key}_worst", **named)
+    return share_column(f"{parse}_{name}", group.headers[name], unit="", group=GROUPS[parse])
 
 
 def _ranking_columns(parse: str, group: str) -> list[Column]:
-    rank = Column(
-        key=f"{parse}_rank", header=gettext_noop("Rank"), kind="count", group=group, interval=f"{parse}_ranks"
-    )
+    rank = Column(key=f"{parse}_rank", header=gettext_noop("Rank"), kind="count", group=group)
     return [rank, Column(key=f"{parse}_group", header=gettext_noop("Group"), group=group)]
 
 
-def _ranked(rows: Sequence[tuple[EntrantResults, SourcedRow]]) -> tuple[list[SourcedRow], list[SourcedRow]]:
+def _ranked(rows: Sequence[tuple[EntrantResults, Cells]]) -> tuple[list[Cells], list[Cells]]:
     """Rows to sort and to mark the best of, and those that stand below: experts, whose decisions are gold."""
     below = [row for entrant, row in rows if entrant.role == "expert"]
     ranked = [row for entrant, row in rows if entrant.role != "expert"]
     return (ranked, below) if ranked else (below, [])
 
 
-def _group_row(entrant: EntrantResults, group: str) -> SourcedRow:
+def _group_row(entrant: EntrantResults, group: str) -> Cells:
     missing, ranking = missing_of(entrant, group), entrant.ranking.get("repaired")
     by_parse = [_of_parse(entrant, group, parse) for parse in PARSES]
     cells: Cells = {
         **{key: cell for cells in by_parse for key, cell in cells.items()},
-        "low_interval": ranking and ranking.interval,
-        "low_interval_reason": ranking and ranking.interval_reason,
         **corrected_values(entrant),
         **own_values(entrant, group),
         "unreadable": missing.left_out,
         "unjudged": unjudged(entrant),
-        "low": missing.low,
+        "low": Cell(missing.low, ranking.interval, reason=ranking.interval_reason) if ranking else missing.low,
         "high": missing.high,
         "stories": missing.stories,
         "official_n": _official(entrant).n,
@@ -169,23 +225,13 @@ def _group_row(entrant: EntrantResults, group: str) -> SourcedRow:
 def _of_parse(entrant: EntrantResults, group: str, parse: str) -> Cells:
     ranking = entrant.ranking.get(parse)
     overall = entrant.parses.overall(parse)
+    # the released code may count other sets
     n = overall.samples if group_named(group).unit and entrant.parses.of(parse) else None
-    by_metric = [
-        _metric_cells(f"{parse}_{name}", overall, name) | {f"{parse}_{name}_n": n}
-        for name in group_named(group).headers
-    ]
     return {
-        **{key: cell for cells in by_metric for key, cell in cells.items()},
-        f"{parse}_rank": ranking and ranking.rank,
-        f"{parse}_ranks": ranking and ranking.ranks,
-        f"{parse}_ranks_reason": ranking and ranking.ranks_reason,
+        **{f"{parse}_{name}": replace(overall.cell(name), n=n) for name in group_named(group).headers},
+        f"{parse}_rank": Cell(ranking.rank, ranking.ranks, reason=ranking.ranks_reason) if ranking else None,
         f"{parse}_group": entrant.group[parse],
     }
-
-
-def _metric_cells(key: str, overall: ReportRow, name: str) -> Cells:
-    interval = interval_of(f"{key}_interval", overall, name)
-    return {key: overall.value_of(name), **interval, f"{key}_worst": overall.worst_of(name)}
 
 
 def _where(group: str) -> dict[str, Items]:
@@ -217,7 +263,7 @@ def _unofficial(entrants: Sequence[EntrantResults]) -> list[str]:
     models: dict[str, list[str]] = {}
     for entrant in entrants:
         if not entrant.parses.official:
-            models.setdefault(entrant.parses.reason, []).append(entrant.model)
+            models.setdefault(entrant.metrics.reason, []).append(entrant.model)
     return [
         why
         if len(names) == len(entrants)
@@ -263,19 +309,16 @@ HEADS = {"official": gettext_noop("Official"), "repaired": gettext_noop("Repaire
 
 
 def _category_column(parse: str, category: str, group: str) -> Column:
-    key = f"{parse} {category}"
-    beside = {"interval": f"{key} interval", "n": f"{key} n", "worst": f"{key} worst"}
-    return share_column(key, HEADS[parse], unit="", group=group, **beside)
+    return share_column(f"{parse} {category}", HEADS[parse], unit="", group=group)
 
 
-def _category_row(entrant: EntrantResults, group: str) -> SourcedRow:
+def _category_row(entrant: EntrantResults, group: str) -> Cells:
     score = group_named(group).score
     row: Cells = {}
     where: dict[str, Items] = {}
     for parse in PARSES:
         for category, metrics in entrant.parses.by_category(parse).items():
             key = f"{parse} {category}"
-            row |= {key: metrics.value_of(score), **interval_of(f"{key} interval", metrics, score)}
-            row |= {f"{key} n": metrics.samples, f"{key} worst": metrics.worst_of(score)}
+            row[key] = replace(metrics.cell(score), n=metrics.samples)
             where[key] = Items({"category": category} | measured(group, score, parse))
     return row_of(entrant, group, row, where)

@@ -13,7 +13,7 @@ from benchmark.models import DatasetSample, Entrant, Run, RunItem
 from benchmark.services.asking import passes_of
 from benchmark.services.plans import Plan, own_steps
 from benchmark.services.provenance import spec_of
-from benchmark.services.results import WITHOUT_CALL
+from benchmark.services.reports import WITHOUT_CALL
 from benchmark.suites.contract import Suite
 from benchmark.suites.questions import Step
 from benchmark.suites.registry import suite_named

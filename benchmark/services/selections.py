@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmark.models import Dataset, Run
-from benchmark.services.reports import report_of
-from benchmark.services.run_metrics import RunMetrics
+from benchmark.services.reports import RunMetrics, report_of
 from benchmark.suites.reasons import lost_outside
 from benchmark.suites.registry import nouns_of_samples, suite_named
 from benchmark.suites.reports import GroupMetrics

@@ -14,12 +14,12 @@ from benchmark.suites.groups import MetricGroup
 from benchmark.suites.items import ReadLine
 from benchmark.suites.questions import Step
 from benchmark.suites.registry import suite_named
-from benchmark.suites.results import NamedEntrant
+from benchmark.suites.results import EntrantResults
 
 Item = RunItem | None
 
 
-def steps_of(pair: Sequence[NamedEntrant], number: int) -> dict[str, tuple[Item, Item]]:
+def steps_of(pair: Sequence[EntrantResults], number: int) -> dict[str, tuple[Item, Item]]:
     """Return the items of a story by step, in the order of the suite: those of the first and of the second entrant, in
     the first repetition."""
     ids = [int(entrant.entrant) for entrant in pair if entrant.entrant]
@@ -160,7 +160,7 @@ def _cell(line: ReadLine) -> Cell:
 
 
 def set_beside(
-    pair: Sequence[NamedEntrant], items: Sequence[Item], group: MetricGroup, closed: Set[int]
+    pair: Sequence[EntrantResults], items: Sequence[Item], group: MetricGroup, closed: Set[int]
 ) -> list[SetLine]:
     """Return the questions of the set that an item is of, where the metric group counts sets. Nothing where the suite
     has more than one line of an answer."""
@@ -231,7 +231,7 @@ class Around:
     after: int | None
 
 
-def numbers_around(pair: Sequence[NamedEntrant], number: int, closed: Set[int]) -> Around:
+def numbers_around(pair: Sequence[EntrantResults], number: int, closed: Set[int]) -> Around:
     """Return the stories next to this one that both were asked about, passing over those in
     `closed`."""
     both = frozenset.intersection(*(frozenset(entrant.numbers) for entrant in pair)) - closed

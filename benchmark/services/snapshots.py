@@ -12,20 +12,22 @@ from django.db.models import QuerySet
 
 from annotation.models import Project, User
 from annotation.services import audit
-from benchmark.models import Dataset, Run, RunItem, Snapshot, SnapshotItem
+from benchmark.models import AnswerFormat, Dataset, Run, RunItem, Snapshot, SnapshotItem
 from benchmark.models.run import ParsedAnswer
-from benchmark.services.across import rankings_across
-from benchmark.services.across_reports import across_report, items_behind
+from benchmark.services.across import SuiteRanking, items_behind, named_apart, rankings_across
+from benchmark.services.across_tables import CHANCE_NOTE, METRIC_NOTE, NEWEST_NOTE, PAIR_NOTE, RANK_NOTE
 from benchmark.services.archiving import locked_run
 from benchmark.services.comparisons import Comparison
-from benchmark.services.documents import Document, as_json, document_of
+from benchmark.services.documents import ACROSS, Document, as_json, document_of, leaderboard_document
+from benchmark.services.entered_rows import rows_of
 from benchmark.services.items import state_of
-from benchmark.services.leaderboard_reports import leaderboard_report
 from benchmark.services.leaderboard_scope import Leaderboard
-from benchmark.services.methods_text import facts_of
+from benchmark.services.methods_text import Facts, facts_of, methods_of
 from benchmark.services.plans import RunRefused
-from benchmark.services.reports import report_of
-from core.messages import Sentence, capitalised, gettext_noop, sentences, word
+from benchmark.services.reports import RunMetrics, report_of, reports_of
+from benchmark.suites.registry import group_named, group_suite
+from benchmark.suites.results import EntrantResults
+from core.messages import Sentence, capitalised, gettext_noop, listed, sentences, word
 
 
 @transaction.atomic
@@ -143,3 +145,92 @@ def _keep_items(snapshot: Snapshot, items: QuerySet[RunItem]) -> None:
     )
     while batch := list(islice(rows, _AT_ONCE)):
         SnapshotItem.objects.bulk_create(batch)
+
+
+# --- reports that only snapshots are made of
+def leaderboard_report(
+    dataset: Dataset, leaderboard: Leaderboard, runs: Sequence[Run], query: Mapping[str, str]
+) -> Document:
+    """Return the leaderboard (`leaderboard_of`) as a document to be saved. `runs` are those with a row; `query` is the
+    address of the leaderboard."""
+    reports = reports_of(runs)
+    rows = leaderboard.entrants
+    entered = rows_of(dataset.project, group_suite(next(iter(rows))))
+    document = leaderboard_document("", rows, leaderboard.absent, entered)
+    return replace(
+        document,
+        facts=[
+            *_facts(dataset, leaderboard, runs, query),
+            *(fact for run in runs for fact in facts_of(run, reports[run.pk])),
+        ],
+        methods=_methods(runs, reports, rows),
+        numbers=sorted(leaderboard.chosen.stories),
+        query=dict(query),
+    )
+
+
+def _facts(dataset: Dataset, leaderboard: Leaderboard, runs: Sequence[Run], query: Mapping[str, str]) -> Facts:
+    """Return what is ranked: version, stories, answer format, runs, and within each ranking what its rows share."""
+    rankings = [
+        [
+            Sentence("Ranking of {group}", group=group_named(group).title),
+            ", ".join(f"{name} {value}" for name, value in shared.items()),
+        ]
+        for group, entrants in leaderboard.entrants.items()
+        if entrants
+        and (
+            shared := dict(leaderboard.common[group])
+            | {name: value for name, value in leaderboard.rankings[group].chosen.items() if value}
+        )
+    ]
+    chosen = (
+        gettext_noop("all runs")
+        if query.get("runs") == "all"
+        else gettext_noop("the newest run of each model and its settings")
+    )
+    return [
+        ["Dataset", Sentence("version {dataset}, SHA-256 {digest}", dataset=dataset.version, digest=dataset.digest)],
+        [gettext_noop("Ranked over"), leaderboard.chosen.label],
+        ["Answer format", AnswerFormat(runs[0].answer_format).label],
+        ["Rows", f"{chosen}: {len(runs):,} run{'' if len(runs) == 1 else 's'}"],
+        *rankings,
+    ]
+
+
+def _methods(
+    runs: Sequence[Run], reports: Mapping[int, RunMetrics], rows: Mapping[str, Sequence[EntrantResults]]
+) -> list[dict[str, str]]:
+    """Return the paragraphs of all runs, each text once; where runs differ, the heading names those that it is of."""
+    texts: dict[tuple[str, str], list[str]] = {}
+    for run in runs:
+        own = {group: [entrant for entrant in entrants if entrant.run == run.uid] for group, entrants in rows.items()}
+        for part in methods_of(run, reports[run.pk], own):
+            texts.setdefault((part["heading"], part["text"]), []).append(run.title)
+    return [
+        {"heading": heading if len(titles) == len(runs) else f"{heading} ({', '.join(titles)})", "text": text}
+        for (heading, text), titles in texts.items()
+    ]
+
+
+def across_report(rankings: Sequence[SuiteRanking], runs: Sequence[Run]) -> Document:
+    """Return the rankings as a document to be saved; `runs` are those that they have places of."""
+    reports = reports_of(runs)
+    ranked = [
+        [
+            Sentence("Ranking {ranking}", ranking=ranking.title),
+            listed([ranking.score, ranking.dataset, ranking.over, ranking.within]),
+        ]
+        for ranking in rankings
+    ]
+    return Document(
+        kind=ACROSS,
+        rankings=named_apart(rankings),
+        facts=[*ranked, *(fact for run in runs for fact in facts_of(run, reports[run.pk]))],
+        methods=[
+            {
+                "heading": gettext_noop("Figures and ranks"),
+                "text": sentences(METRIC_NOTE, CHANCE_NOTE, RANK_NOTE, NEWEST_NOTE),
+            },
+            {"heading": gettext_noop("Correlations"), "text": PAIR_NOTE},
+        ],
+    )

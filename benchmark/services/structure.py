@@ -24,8 +24,7 @@ from benchmark.domain.association import (
     scored,
 )
 from benchmark.domain.inference.cases import Case
-from benchmark.domain.tables import Absent
-from benchmark.domain.tables.categories import in_order
+from benchmark.domain.tables import Absent, in_order
 from benchmark.models import DatasetSample, Run, RunItem, StoryScores
 from benchmark.services.at_once import AT_ONCE
 from benchmark.services.item_detail import parses_on_page
@@ -35,7 +34,7 @@ from benchmark.suites.figures import cases_by_story, categories_of
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.questions import Columns, Parse
 from benchmark.suites.registry import suite_named
-from benchmark.suites.results import RunEntrant
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import short_names_of
 from core.digests import json_digest
 from core.made_by import made_by
@@ -64,7 +63,7 @@ class Association:
     beyond: Beyond
     categories: Sequence[Related]
     measures: Sequence[Related]
-    entrants: Mapping[str, Sequence[RunEntrant]]
+    entrants: Mapping[str, Sequence[EntrantResults]]
     """By model the entrant of each part of the measure, and last that of the answers."""
     datasets: Sequence[int]
     left_out: Sequence[int]
@@ -81,7 +80,7 @@ class Association:
         return method(seed=SEED, unit="stories")
 
 
-Pairs = Mapping[str, Sequence[RunEntrant]]
+Pairs = Mapping[str, Sequence[EntrantResults]]
 
 
 def is_at_hand(sides: Sides, choice: Choice) -> bool:
@@ -134,7 +133,7 @@ def association_of(sides: Sides, choice: Choice) -> Association:
     )  # fmt: skip
 
 
-def _pairs(sides: Sides, choice: Choice, measure: Measure) -> tuple[dict[str, list[RunEntrant]], list[Absent]]:
+def _pairs(sides: Sides, choice: Choice, measure: Measure) -> tuple[dict[str, list[EntrantResults]], list[Absent]]:
     """Return the entrants of each chosen model that has all of a measure and answers, and the models that lack one."""
     pairs, absent = {}, []
     chosen = {part.group.key for part in choice.measure.parts}
@@ -197,7 +196,7 @@ def _by_measure(joining: Joining, pairs: Pairs, measure: Measure, choice: Choice
 class Joining:
     """Joins structures and answers of the same text. Texts, and the scores of each group, are read once."""
 
-    def __init__(self, entrants: Iterable[RunEntrant], parse: Parse) -> None:
+    def __init__(self, entrants: Iterable[EntrantResults], parse: Parse) -> None:
         runs = Run.objects.filter(uid__in={entrant.run for entrant in entrants})
         self.runs = {uid: (dataset, suite) for uid, dataset, suite in runs.values_list("uid", "dataset_id", "suite")}
         self.texts = {key: _texts(*key) for key in set(self.runs.values())}
@@ -211,7 +210,7 @@ class Joining:
         return sorted({dataset for dataset, _ in self.runs.values()})
 
     def rows(
-        self, model: str, entrants: Sequence[RunEntrant], measure: Measure, answers: MetricGroup
+        self, model: str, entrants: Sequence[EntrantResults], measure: Measure, answers: MetricGroup
     ) -> tuple[Frame, str, tuple[int, int, int]]:
         """Return the rows of a model in one measure, the reason if there are none for want of scores, and the counts of
         questions without a story, stories without a question, and questions without a score by definition."""
@@ -246,7 +245,7 @@ class Joining:
         return self._columns[group]
 
     def _linked(
-        self, entrants: Sequence[RunEntrant], columns: Sequence[Columns]
+        self, entrants: Sequence[EntrantResults], columns: Sequence[Columns]
     ) -> tuple[list[tuple[int, int]], int, int]:
         """Return (story, question) of each question about a story of the very same text, and how many questions and
         stories have none. Of several stories with one text that of the question's category counts, else the first."""
@@ -322,7 +321,7 @@ def sides_on_page(association: Association, row: Any) -> list[Json]:
     return [answer, *reversed(structures)]
 
 
-def _side(title: str, entrant: RunEntrant, group: MetricGroup, number: int) -> Json:
+def _side(title: str, entrant: EntrantResults, group: MetricGroup, number: int) -> Json:
     items = RunItem.objects.filter(
         entrant=entrant.entrant, sample__number=number, step__in=[group.scored, group.prompt]
     )

@@ -18,7 +18,7 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.groups import ANSWERS, STRUCTURE, MetricGroup
 from benchmark.suites.questions import Parse
 from benchmark.suites.registry import group_named, group_suite, ordered_suites, suite_named, suites
-from benchmark.suites.results import RunEntrant
+from benchmark.suites.results import EntrantResults
 from core.messages import Sentence, gettext_noop, labelled, listed, noted, sentences
 from workers.models import UNENDED, JobState
 
@@ -69,7 +69,7 @@ class Measure:
 class Sides:
     """The entrants of finished runs by metric group and by model, newest first."""
 
-    entrants: Mapping[str, Mapping[str, Sequence[RunEntrant]]]
+    entrants: Mapping[str, Mapping[str, Sequence[EntrantResults]]]
 
     def groups(self, side: str) -> list[MetricGroup]:
         """The metric groups of structures, or of answers, that have entrants."""
@@ -107,7 +107,7 @@ class Sides:
         entrants.sort(key=lambda entrant: entrant.at, reverse=True)
         return {entrant.run: entrant.run_title for entrant in entrants}
 
-    def entrant(self, group: str, model: str, run: str = "") -> RunEntrant | None:
+    def entrant(self, group: str, model: str, run: str = "") -> EntrantResults | None:
         """Return the newest entrant of a model, or the one of that run."""
         listed = self.entrants.get(group, {}).get(model, ())
         return next((entrant for entrant in listed if not run or entrant.run == run), None)
@@ -116,7 +116,7 @@ class Sides:
 def sides_of(project: Project) -> Sides:
     """Return the entrants of the finished runs of a project, models and baselines, without those that gave no answer
     at all. Two models of one name have their endpoint in the name."""
-    entrants: dict[str, dict[tuple[str, ...], list[RunEntrant]]] = {}
+    entrants: dict[str, dict[tuple[str, ...], list[EntrantResults]]] = {}
     finished = Run.objects.listed().filter(project=project, job__state=JobState.FINISHED)
     for name in ordered_suites(finished.order_by().values_list("suite", flat=True).distinct()):
         suite = suite_named(name)

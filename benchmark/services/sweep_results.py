@@ -27,8 +27,7 @@ from benchmark.suites.groups import MetricGroup
 from benchmark.suites.registry import suite_named, units_of_group
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.settings import Setting
-from benchmark.suites.showing.names import label
-from benchmark.suites.showing.ranking import in_rank_order
+from benchmark.suites.showing.entrants import in_rank_order, label
 from core.language import gettext
 from core.messages import Sentence, clauses, gettext_noop, labelled, listed, noted
 from core.plain import Json

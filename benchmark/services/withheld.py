@@ -14,9 +14,9 @@ from dataclasses import replace
 
 from annotation.models.workload import FEWEST, too_few
 from benchmark.services.absences import Absence, rows_withheld
+from benchmark.services.across import SuiteRanking
 from benchmark.services.comparisons import Comparison
 from benchmark.services.documents import Document
-from benchmark.services.suite_rankings import SuiteRanking
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.results import EntrantResults, EntrantsByGroup
 from core.messages import Sentence, gettext_noop, quantity, word
@@ -111,7 +111,7 @@ def whole_groups(groups: EntrantsByGroup) -> dict[str, list[EntrantResults]]:
 
 
 def _telling_of_none(entrant: EntrantResults) -> EntrantResults:
-    return replace(entrant, corrected=None, parses=replace(entrant.parses, levels=None, tells_levels=False))
+    return replace(entrant, corrected=None, metrics=replace(entrant.metrics, levels=None, tells_levels=False))
 
 
 def whole_comparison(comparison: Comparison, closed: Numbers) -> Comparison:

@@ -14,7 +14,7 @@ from annotation.domain.schema import Schema
 from annotation.domain.tasks import AnswerWriter
 from benchmark.controls.contract import Controllable
 from benchmark.domain.parameters import Options
-from benchmark.domain.tables.categories import ShortNames
+from benchmark.domain.tables import ShortNames
 from benchmark.suites.answers import AnswerIds, Exchanged, Files, ParsedScores, Parser
 from benchmark.suites.copies import CopySource, Imported
 from benchmark.suites.groups import MetricGroup

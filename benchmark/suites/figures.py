@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 from benchmark.domain.averaging import Averages, PrintedMeans, StoryMetrics, averages
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.domain.estimating import COMPLETE, MetricRow, ReportedStory, StoryScore, overall_row, report
+from benchmark.domain.estimating import COMPLETE, ReportedStory, StoryScore, overall_row, report
 from benchmark.domain.inference import Case
 from benchmark.domain.report_rows import ParseRows, ReportRow
 from benchmark.suites.questions import BySample, Columns, Value
@@ -38,12 +38,11 @@ def unit_estimate(units: Sequence[Unit], seed: int, clusters: str) -> BoundedEst
     return estimate_of_row(row, _SHARE)
 
 
-def estimate_of_row(row: MetricRow, share: str) -> BoundedEstimate:
+def estimate_of_row(row: ReportRow, share: str) -> BoundedEstimate:
     """Return one share of a row over stories, with bounds where they are apart."""
-    interval, why = row.intervals[share]
-    bounds = row.bounds[share]
-    apart = bounds if bounds and bounds[0] != bounds[1] else None
-    return BoundedEstimate(row.values[share], row.stories, interval, reason=why or None, bounds=apart)
+    cell = row.cell(share)
+    bounds = None if cell.bounds is None else list(cell.bounds)
+    return BoundedEstimate(cell.value, row.stories or 0, cell.interval, reason=cell.reason, bounds=bounds)
 
 
 def without_value(estimate: BoundedEstimate, reason: str) -> BoundedEstimate:
@@ -228,24 +227,22 @@ def with_intervals(
     """Return official figures with intervals from the bootstrap that the repaired parse has; what official scoring
     leaves out is unreadable there, and bounds take it at 0 and at 1."""
     repaired = repaired_metrics(columns, stories, group, seed=seed, resamples=resamples)
-
-    def official(printed: PrintedMeans, row: ReportRow) -> ReportRow:
-        return replace(
-            row,
-            stories=printed.stories,
-            values=printed.means,
-            unreadable_reasons={},
-            undefined=0,
-            unjudged=None,
-            n=row.stories,
-            category=printed.category,
-            printed=True,
-        )
-
     # both are in the order of the verbatim categories, of which two can read alike
-    by_category = zip(metrics.by_category, repaired.by_category, strict=True)
-    overall = official(metrics.overall, repaired.overall)
-    return ParseRows(overall=overall, by_category=[official(*rows) for rows in by_category])
+    pairs = zip(metrics.by_category, repaired.by_category, strict=True)
+    by_category = [_printed(printed, row) for printed, row in pairs]
+    return ParseRows(overall=_printed(metrics.overall, repaired.overall), by_category=by_category)
+
+
+def _printed(printed: PrintedMeans, row: ReportRow) -> ReportRow:
+    """Return official figures with the intervals and bounds of the same samples in the repaired parse."""
+    return ReportRow(
+        cells={name: replace(row.cells[name], value=mean) for name, mean in printed.means.items()},
+        stories=printed.stories,
+        unreadable=row.unreadable,
+        n=row.stories,
+        category=printed.category,
+        printed=True,
+    )
 
 
 def repaired_metrics(columns: Columns, stories: Set[int], group: str, *, seed: int, resamples: int) -> ParseRows:
@@ -259,7 +256,7 @@ def repaired_metrics(columns: Columns, stories: Set[int], group: str, *, seed: i
         resamples=resamples,
         unit=units_of_group(group),
     )
-    return figures.reported()
+    return figures
 
 
 def _score(columns: Columns, at: int, shares: Sequence[str]) -> StoryScore:

@@ -35,7 +35,6 @@ from benchmark.suites.questions import (
     Columns,
     Entered,
     Measured,
-    Metrics,
     Outcome,
     Parse,
     Resources,
@@ -43,7 +42,17 @@ from benchmark.suites.questions import (
 )
 from benchmark.suites.reasons import OPEN, questions_unanswered
 from benchmark.suites.registry import group_named, units_of_group
-from benchmark.suites.reports import Analysis, Facet, Finding, Level, Repetitions, SameAnswers, Spread
+from benchmark.suites.reports import (
+    Analysis,
+    BaselineLevels,
+    Facet,
+    Finding,
+    GroupMetrics,
+    Level,
+    Repetitions,
+    SameAnswers,
+    Spread,
+)
 from core.digests import json_digest
 from core.messages import Sentence, gettext_noop
 from core.plain import Json
@@ -113,12 +122,11 @@ def with_columns(
     by_official = clustered(official_columns(official.stories, categories, group, left_out)) if official else None
     rows = None
     if official and by_official:
-        rules = {"seed": report.seed, "resamples": report.resamples}
+        rules = {"seed": report.seed or 0, "resamples": report.resamples or 0}
         rows = with_intervals(official.averages, by_official, set(by_official.stories), group, **rules)
     by_sample = BySample(by_official, clustered(repaired_columns(repaired.stories, group)))
-    return Measured(
-        Metrics(BothParses(rows, report.reported()), answered=len(categories), asked=len(repaired.stories)), by_sample
-    )
+    parses = BothParses(rows, report)
+    return Measured(GroupMetrics(parses=parses, answered=len(categories), asked=len(repaired.stories)), by_sample)
 
 
 def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measured:
@@ -185,7 +193,7 @@ def spread_of(values: Sequence[Sequence[float | None]]) -> Spread | None:
 def summary_of(measured: Mapping[str, Measured | None]) -> Json:
     """Return {parse: {group: figures}} of what `measure` returned, as runs print it; a `reason` where the official
     parse has none."""
-    parses = {group: result and result.metrics.parses.as_json() for group, result in measured.items()}
+    parses = {group: result and result.metrics.parses.told for group, result in measured.items()}
     reasons = {group: result.metrics.reason for group, result in measured.items() if result and result.metrics.reason}
     scores: Json = {name: {group: rows and rows[name] for group, rows in parses.items()} for name in PARSES}
     if reasons:
@@ -361,7 +369,9 @@ def _at_turn(group: MetricGroup, entered: Entered, sample: Sample, turn: int) ->
     return [outcome for outcome in outcomes if outcome.repetition == turn]
 
 
-def with_levels(metrics: Metrics, samples: Sequence[Sample], levels: Levels, by_category: bool = True) -> Metrics:
+def with_levels(
+    metrics: GroupMetrics, samples: Sequence[Sample], levels: Levels, by_category: bool = True
+) -> GroupMetrics:
     """Return the metrics with the levels of their samples, over all and by category."""
     overall: dict[str, Level | None] = {}
     parts: dict[str, dict[str, Level]] = {}
@@ -372,7 +382,7 @@ def with_levels(metrics: Metrics, samples: Sequence[Sample], levels: Levels, by_
         means = {name: _level([value for category, value in values if category == name]) for name in categories}
         if known := {category: level for category, level in means.items() if level}:
             parts[name] = known
-    return replace(metrics, chance=overall["chance"], majority=overall["majority"], category_levels=parts)
+    return replace(metrics, levels=BaselineLevels(**overall, by_category=parts))
 
 
 def _level(values: Sequence[float | None]) -> Level | None:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
 
-from benchmark.domain.report_rows import BothParses
-from benchmark.suites.reports import Analysis, BaselineLevels, GroupMetrics, KeptAnalysis, Level
+from benchmark.suites.reports import Analysis, GroupMetrics
 from benchmark.suites.settings import Settings
 from core.messages import gettext_noop
 from core.plain import WHERE_THERE_IS_ONE, read_as
@@ -225,41 +224,10 @@ Analyses = Mapping[str, Analysis | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Metrics:
-    """The result of a metric group; `answered` counts the answers that official scoring takes, of those `asked`, and
-    without an official parse there is a `reason`. `chance` is what the score is expected to be by chance, `majority`
-    what it is for the answer that is right most often; None where that is not defined. `category_levels` are both by
-    category, of those where they are defined."""
-
-    parses: BothParses
-    answered: int
-    asked: int
-    analyses: Analyses = field(default_factory=dict)
-    reason: str = ""
-    chance: Level | None = None
-    majority: Level | None = None
-    category_levels: Mapping[str, Mapping[str, Level]] = field(default_factory=dict)
-
-    def reported(self) -> GroupMetrics:
-        """Return the result as a report has it."""
-        return GroupMetrics(
-            parses=self.parses,
-            answered=self.answered,
-            asked=self.asked,
-            analyses={
-                parse: KeptAnalysis(analysis.as_json()) if analysis else None
-                for parse, analysis in self.analyses.items()
-            },
-            reason=self.reason,
-            levels=BaselineLevels(chance=self.chance, majority=self.majority, by_category=self.category_levels),
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Measured:
     """The result of a metric group, as `benchmark.suites.measuring` makes it, over all samples and by sample."""
 
-    metrics: Metrics
+    metrics: GroupMetrics
     by_sample: BySample
 
 

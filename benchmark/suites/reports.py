@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
@@ -165,24 +165,6 @@ class BaselineLevels:
     majority: Level | None = None
     by_category: Mapping[str, Mapping[str, Level]] = field(default_factory=dict)
 
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> BaselineLevels:
-        levels = {name: read_as(Level, kept[name]) for name in ("chance", "majority") if kept.get(name)}
-        by_category = {
-            name: {category: read_as(Level, level) for category, level in categories.items()}
-            for name, categories in (kept.get("category_levels") or {}).items()
-        }
-        return cls(**levels, by_category=by_category)
-
-    def as_json(self) -> Json:
-        """{chance: {value, n}, majority: {value, n}, category_levels: {chance or majority: {category: {value, n}}}},
-        None of what is not defined."""
-        return {
-            "chance": plain(self.chance),
-            "majority": plain(self.majority),
-            "category_levels": plain(self.by_category) or None,
-        }
-
     def of(self, name: str) -> Level | None:
         return self.chance if name == "chance" else self.majority
 
@@ -223,44 +205,30 @@ class GroupMetrics:
     parses: BothParses = field(default_factory=BothParses)
     answered: int | None = None
     asked: int | None = None
-    analyses: Mapping[str, KeptAnalysis | None] | None = None
+    analyses: Mapping[str, Any] = field(default_factory=dict)
+    """Analyses by parse, None for a parse without figures: as made, and as kept once they are `reported`."""
     reason: str = ""
-    levels: BaselineLevels = field(default_factory=BaselineLevels)
+    levels: BaselineLevels | None = field(default_factory=BaselineLevels)
     labelled: LabelledCounts | None = None
     own: BothParses | None = None
+    tells_levels: bool = True
+    """False for a reader who may not know the levels."""
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> GroupMetrics:
-        """Return the results that `as_json` made."""
-        own, labelled, analyses = kept.get("own"), kept.get("labelled"), kept.get("analyses")
-        return cls(
-            parses=BothParses.from_json(kept),
-            answered=kept.get("answered"),
-            asked=kept.get("asked"),
-            analyses=analyses and {parse: analysis and KeptAnalysis(analysis) for parse, analysis in analyses.items()},
-            reason=kept.get("reason") or "",
-            levels=BaselineLevels.from_json(kept),
-            labelled=read_as(LabelledCounts, labelled) if labelled else None,
-            own=None if own is None else BothParses.from_json(own),
-        )
+        analyses = {parse: analysis and KeptAnalysis(analysis) for parse, analysis in kept["analyses"].items()}
+        return read_as(cls, kept, analyses=analyses)
 
-    def as_json(self) -> Json:
-        """{official, repaired, answered, asked, analyses[, reason][, chance][, majority][, category_levels][, labelled,
-        own]}."""
-        there = {
-            "answered": self.answered,
-            "asked": self.asked,
-            "analyses": plain(self.analyses),
-            "reason": self.reason or None,
-            **self.levels.as_json(),
-            "labelled": plain(self.labelled),
-            "own": plain(self.own),
+    def reported(self) -> GroupMetrics:
+        """Return the results with their analyses as reports keep them."""
+        kept = {
+            parse: KeptAnalysis(analysis.as_json()) if analysis else None for parse, analysis in self.analyses.items()
         }
-        return {**self.parses.as_json(), **{name: value for name, value in there.items() if value is not None}}
+        return replace(self, analyses=kept)
 
     def analysed(self, parse: str) -> KeptAnalysis | None:
         """Return the analysis of a parse, None where there is nothing in it."""
-        analysis = (self.analyses or {}).get(parse)
+        analysis: KeptAnalysis | None = self.analyses.get(parse)
         return analysis if analysis and analysis.kept else None
 
 

@@ -7,31 +7,24 @@ all pairs and the self-test of its judge without a word of its suite.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from benchmark.domain.drawn import Plot
 from benchmark.domain.inference import ComparedModel
 from benchmark.domain.provenance import EndpointSpec
-from benchmark.domain.report_rows import BothParses, ParseRows
+from benchmark.domain.report_rows import BothParses
 from benchmark.domain.tables import Table
 from benchmark.suites.judges import JudgeTestSummary
-from benchmark.suites.reports import BaselineLevels, GroupMetrics
-from core.plain import Json, plain
+from benchmark.suites.reports import GroupMetrics
+from core.plain import NOT_KEPT
 from judge.domain.corrections import Correction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunEntrant:
-    """One model, baseline or person of one run in one metric group, as the run's report has it.
-
-    `metrics` are the group's of the report, `settings` what bears on them, in words by name, `conditions` the name and
-    the digest of each condition that a ranking is within, and `within` their names, one for each digest. `person` is
-    the user name of a person, `role` what they are, `scores` the id of the `StoryScores`, `numbers` the samples of the
-    run; `others` is how many earlier entrants it stands for, None where all are shown. What is kept of a report has no
-    user name, numbers, scores, spec or conditions.
-    """
+class EntrantResults:
+    """One model, baseline or person of one run in one metric group, with its place in a ranking."""
 
     key: str
     name: str
@@ -40,102 +33,56 @@ class RunEntrant:
     run_title: str
     at: datetime
     entrant: int | None
+    """The id of the entrant. People have none."""
     metrics: GroupMetrics
+    """The figures over the samples of the ranking."""
     settings: Mapping[str, str] = field(default_factory=dict)
+    """The settings of the run that bear on the figures, in words by name."""
     role: str = ""
-    person: str = ""
+    """The role of a person: annotator or expert."""
     judge_test: JudgeTestSummary | None = None
-    spec: EndpointSpec = field(default_factory=EndpointSpec)
-    conditions: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
-    numbers: Sequence[int] = ()
-    scores: int = 0
     within: Mapping[str, str | None] = field(default_factory=dict)
+    """The names of the conditions that the ranking is within."""
     others: int | None = None
+    """The number of earlier entrants that it stands for. None if all have rows of their own."""
     family: str = ""
-    """The family of its model. It is empty for people and baselines."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedEntrant(RunEntrant):
-    """An entrant beside others: `model` is a name that none of them has, `own` the settings that not all have."""
-
-    model: str
-    own: str
-
-    @classmethod
-    def of(cls, entrant: RunEntrant, *, model: str, own: str) -> NamedEntrant:
-        return cls(model=model, own=own, **_fields_of(entrant, RunEntrant))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntrantParses(BothParses):
-    """The figures of an entrant over the stories of its ranking, by parse.
-
-    `reason` says why there is no official parse. `own` are a person's against gold with the person's own votes.
-    `levels` is what chance and the majority come to on these stories, None where its run is about more. `tells_levels`
-    is not for who may not know them.
-    """
-
-    own: BothParses | None = None
-    reason: str = ""
-    levels: BaselineLevels | None = None
-    tells_levels: bool = False
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> EntrantParses:
-        """Return the figures that `as_json` made."""
-        own, levels = kept.get("own"), kept.get("levels")
-        return cls(
-            official=ParseRows.from_json(kept["official"]),
-            repaired=ParseRows.from_json(kept["repaired"]),
-            own=None if own is None else BothParses.from_json(own),
-            reason=kept.get("reason", ""),
-            levels=BaselineLevels.from_json(levels) if levels else None,
-            tells_levels="levels" in kept,
-        )
-
-    def as_json(self) -> Json:
-        """{official, repaired[, own][, levels][, reason]}, the reason where there is no official parse."""
-        return {
-            **BothParses.as_json(self),
-            **({} if self.own is None else {"own": self.own.as_json()}),
-            **({"levels": plain(self.levels)} if self.tells_levels else {}),
-            **({} if self.official else {"reason": self.reason}),
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntrantResults(NamedEntrant):
-    """An entrant in a ranking, which tables and pictures are made of.
-
-    `parses` are its figures over the stories of the ranking; by parse too are `ranking`, what `inference.leaderboard`
-    says of it under the keys of entrants, None where it is not ranked, `group`, its letters, and `no_letters`, why the
-    ranking has none. On a leaderboard of figures that rest on a judge, `corrected` are its
-    scores without the judge's error, None for who may not know them.
-    """
-
-    parses: EntrantParses
+    """The family of its model. People and baselines have none."""
+    model: str = ""
+    """A name that no other entrant of the ranking has."""
+    own: str = ""
+    """The settings that not all entrants of the ranking have."""
     ranking: Mapping[str, ComparedModel | None] = field(default_factory=dict)
-    group: Mapping[str, str | None] = field(default_factory=dict)
+    """Its place in the ranking by parse (`inference.leaderboard`). None if it is not ranked."""
     no_letters: Mapping[str, str] = field(default_factory=dict)
+    """The reasons why the ranking has no letters, by parse."""
     corrected: Correction | None = None
+    """Its scores without the judge's error. None for a reader who may not know them."""
 
-    @classmethod
-    def ranked(
-        cls,
-        entrant: NamedEntrant,
-        *,
-        parses: EntrantParses,
-        ranking: Mapping[str, ComparedModel | None],
-        no_letters: Mapping[str, str],
-    ) -> EntrantResults:
-        group = {name: rank.group if rank else None for name, rank in ranking.items()}
-        named = _fields_of(entrant, NamedEntrant)
-        return cls(parses=parses, ranking=ranking, group=group, no_letters=no_letters, **named)
+    # Snapshots do not keep these.
+    person: str = field(default="", metadata=NOT_KEPT)
+    """The user name of a person."""
+    spec: EndpointSpec = field(default_factory=EndpointSpec, metadata=NOT_KEPT)
+    conditions: Mapping[str, Sequence[str] | None] = field(default_factory=dict, metadata=NOT_KEPT)
+    """The name and the digest of each condition that a ranking is within."""
+    numbers: Sequence[int] = field(default=(), metadata=NOT_KEPT)
+    """The numbers of the samples of the run."""
+    scores: int = field(default=0, metadata=NOT_KEPT)
+    """The id of the `StoryScores`."""
 
+    @property
+    def parses(self) -> BothParses:
+        return self.metrics.parses
 
-def _fields_of(entrant: RunEntrant, kind: type[RunEntrant]) -> dict[str, Any]:
-    return {field.name: getattr(entrant, field.name) for field in fields(kind)}
+    @property
+    def group(self) -> dict[str, str | None]:
+        """The letters of models that it cannot be told apart from, by parse."""
+        return {parse: rank.group if rank else None for parse, rank in self.ranking.items()}
+
+    @property
+    def unranked(self) -> bool:
+        """True for people, and for a model that has no rank because too much of it was lost."""
+        ranking = self.ranking.get("repaired")
+        return self.kind == "person" or bool(ranking and ranking.rank is None)
 
 
 EntrantsByGroup = Mapping[str, Sequence[EntrantResults]]

@@ -3,7 +3,7 @@ name first, then the others by name."""
 
 from __future__ import annotations
 
-from benchmark.domain.tables.categories import ShortNames
+from benchmark.domain.tables import ShortNames
 
 TASKS: ShortNames = {
     "Ambiguous Story Task": "AST",

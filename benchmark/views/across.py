@@ -4,7 +4,6 @@ they were when saved."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,15 +16,22 @@ from benchmark.access import across_for, results_access
 from benchmark.addresses import model_in
 from benchmark.domain.tables import Column
 from benchmark.models import Snapshot
-from benchmark.services.across import model_without_place
+from benchmark.services.across import AcrossModel, Place, SuiteRanking, model_without_place, models_across
 from benchmark.services.across_tables import ALL, OF_MODEL, PAIRS, pictures_across, tables_across
 from benchmark.services.documents import Document
-from benchmark.services.suite_rankings import AcrossModel, Place, SuiteRanking, models_across
 from benchmark.suites.registry import group_named
-from benchmark.views.downloads import table_response
-from benchmark.views.files import Address, files_of, plot_of
-from benchmark.views.plots import plot_response
-from benchmark.views.tables import Href, items_url, no_link, page_table, snapshot_items_url
+from benchmark.views.downloads import plot_response, table_response
+from benchmark.views.tables import (
+    Address,
+    Href,
+    address_of,
+    files_of,
+    items_url,
+    no_link,
+    page_table,
+    plot_of,
+    snapshot_items_url,
+)
 from core.views.pages import Context
 
 Items = Callable[..., str]
@@ -44,12 +50,15 @@ def across(request: HttpRequest, slug: str) -> HttpResponse:
     def items(run: str, **query: Any) -> str:
         return items_url(slug, run, **query)
 
-    def address(kind: str, name: str, suffix: str) -> str:
-        return reverse(f"benchmark:across_{kind}", args=[slug, name, suffix])
-
     leaderboards = [_with_address(slug, ranking) for ranking in rankings]
+    hrefs = [leaderboard["href"] for leaderboard in leaderboards]
     context = _context(
-        rankings, model, page, _of_model(address, model), items, [leaderboard.href for leaderboard in leaderboards]
+        rankings,
+        model,
+        page,
+        _of_model(address_of("across", slug), model),
+        items,
+        hrefs,
     )
     return render(request, "benchmark/results/across.html", access.context | context | {"rankings": leaderboards})
 
@@ -67,7 +76,7 @@ def snapshot_across(
     page = reverse("benchmark:snapshot", args=[slug, report.uid])
     context = _context(rankings, model, page, _of_model(address, model), items, [""] * len(rankings))
     context |= {"report": report, "document": document, "address": request.build_absolute_uri(page)}
-    context["rankings"] = [OneRanking(ranking) for ranking in rankings]
+    context["rankings"] = [{"ranking": ranking, "href": ""} for ranking in rankings]
     return render(request, "benchmark/results/across.html", access.context | context)
 
 
@@ -121,17 +130,9 @@ def _of_model(address: Address, model: AcrossModel | None) -> Address:
     return lambda kind, name, suffix: address(kind, name, suffix) + query
 
 
-@dataclass(frozen=True, slots=True)
-class OneRanking:
-    """A ranking with the address of its leaderboard, empty in a snapshot."""
-
-    ranking: SuiteRanking
-    href: str = ""
-
-
-def _with_address(slug: str, ranking: SuiteRanking) -> OneRanking:
+def _with_address(slug: str, ranking: SuiteRanking) -> Context:
     query = urlencode({name: value for name, value in ranking.query.items() if value})
-    return OneRanking(ranking, f"{reverse('benchmark:leaderboard', args=[slug])}?{query}#{ranking.group}")
+    return {"ranking": ranking, "href": f"{reverse('benchmark:leaderboard', args=[slug])}?{query}#{ranking.group}"}
 
 
 def _from_model(page: str, rankings: Sequence[SuiteRanking], items: Items) -> Href:

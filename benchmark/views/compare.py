@@ -4,22 +4,22 @@ most."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
-from benchmark.access import results_access
+from benchmark.access import check_open, closed_in, results_access
 from benchmark.addresses import ChosenComparison, chosen_comparison, ranking_in
 from benchmark.domain.tables import Column
 from benchmark.models import Run
+from benchmark.services import side_by_side as service
 from benchmark.services import snapshots
 from benchmark.services.comparison_tables import corrected_difference_table, difference_table
 from benchmark.services.comparisons import (
@@ -29,16 +29,27 @@ from benchmark.services.comparisons import (
     NotChosen,
     NotComparable,
     items_behind,
+    pair_of,
 )
 from benchmark.services.documents import Document
 from benchmark.services.leaderboard_scope import ranking_with
 from benchmark.services.plans import RunRefused
-from benchmark.suites.registry import group_named, nouns_of_group
-from benchmark.suites.results import NamedEntrant
+from benchmark.suites.registry import group_named, nouns_of_group, suite_named
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.corrected import corrected_by
 from benchmark.suites.showing.entrants import measured
-from benchmark.views.files import Address, files_of, plot_of
-from benchmark.views.tables import Href, PageTable, calibration_url, items_url, no_link, page_table, snapshot_items_url
+from benchmark.views.tables import (
+    Address,
+    Href,
+    address_of,
+    calibration_url,
+    files_of,
+    items_url,
+    no_link,
+    page_table,
+    plot_of,
+    snapshot_items_url,
+)
 from core.idempotency.forms import made_once
 from core.messages import Sentence, gettext_noop, listed, word
 from core.views.charts import Row, dot_chart
@@ -61,7 +72,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         **chosen.context,
         "all_pairs": f"{reverse('benchmark:differences', args=[slug])}?{_leaderboard_query(chosen)}",
-        **comparison_parts(comparison, slug, comparison_address(slug, query), _opening(slug, chosen)),
+        **comparison_parts(comparison, slug, address_of("comparison", slug, query=query), _opening(slug, chosen)),
         "category": category,
         "query": f"{query}&{urlencode({'category': category})}" if category else query,
         "all_stories": query,
@@ -73,23 +84,14 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/results/compare.html", access.context | context)
 
 
-@dataclass(frozen=True, slots=True)
-class CompareTab:
-    """A tab of a comparison: the same two entrants by one metric group and parse; `here` on the tab that is shown."""
-
-    title: str
-    query: str
-    here: bool
-
-
-def _tabs(chosen: ChosenComparison) -> list[CompareTab]:
-    """List the tabs of a comparison: the same two entrants by every metric group and parse."""
+def _tabs(chosen: ChosenComparison) -> list[Context]:
+    """Return the tabs of a comparison: the same two entrants by every metric group and parse."""
     return [
-        CompareTab(
-            listed([group_named(group).title, word(parse)]),
-            urlencode({**chosen.asked, "group": group, "parse": parse}),
-            (group, parse) == (chosen.group, chosen.parse),
-        )
+        {
+            "title": listed([group_named(group).title, word(parse)]),
+            "query": urlencode({**chosen.asked, "group": group, "parse": parse}),
+            "here": (group, parse) == (chosen.group, chosen.parse),
+        }
         for group in chosen.entrants
         for parse in chosen.parses
     ]
@@ -112,7 +114,7 @@ def _opening(slug: str, chosen: ChosenComparison) -> Href:
     step = group_named(chosen.group).scored
 
     def href(row: Mapping[str, Any], column: Column) -> str:
-        if row.get(column.key) is None:
+        if column.cell(row).value is None:
             return ""
         if column.key == "value":
             return f"?{chosen.query}&{urlencode({'category': row['category']})}#stories"
@@ -168,7 +170,7 @@ def comparison_parts(comparison: Comparison, slug: str, address: Address, href: 
             zero=True,
             heads=(gettext_noop("Judged"), gettext_noop("Corrected")) if corrected else ("Value",),
             aside=gettext_noop("Holm, judged") if corrected else gettext_noop("Holm"),
-            lead=table.lead,
+            lead=table["lead"],
         ),
         "corrected": corrected_part(comparison, address, slug),
         "corrected_by": corrected_by_links(comparison, slug),
@@ -191,27 +193,22 @@ def comparison_parts(comparison: Comparison, slug: str, address: Address, href: 
     }
 
 
-@dataclass(frozen=True, slots=True)
-class CorrectedBy:
-    """The study and judge that a model's corrected scores are by, and the address of their calibration report."""
-
-    model: str
-    corrected_by: str
-    href: str
-
-
-def corrected_by_links(comparison: Comparison, slug: str) -> list[CorrectedBy]:
-    """List what the corrected scores of both are by; nothing where there are none."""
+def corrected_by_links(comparison: Comparison, slug: str) -> list[Context]:
+    """Return the study and judge of the corrected scores of both, with the address of their calibration report."""
     corrected = comparison.corrected
     if corrected is None or not corrected.rows:
         return []
     return [
-        CorrectedBy(model, corrected_by(side), calibration_url(slug, side.study, side.version))
+        {
+            "model": model,
+            "corrected_by": corrected_by(side),
+            "href": calibration_url(slug, side.study, side.version),
+        }
         for model, side in zip((comparison.first, comparison.second), corrected.sides, strict=True)
     ]
 
 
-def corrected_part(comparison: Comparison, address: Address, slug: str) -> PageTable | str:
+def corrected_part(comparison: Comparison, address: Address, slug: str) -> Context | str:
     """Return the table of corrected differences, whose scores open the calibration report that they rest on; or why
     there is none, empty for who may not know."""
     corrected = comparison.corrected
@@ -233,24 +230,8 @@ def _verdict(row: ComparedMetric) -> str:
     return f"p {row.p_adjusted:.3f}" if row.p_adjusted >= 0.001 else "p < .001"
 
 
-def comparison_address(slug: str, query: str) -> Address:
-    def address(kind: str, name: str, suffix: str) -> str:
-        return f"{reverse(f'benchmark:comparison_{kind}', args=[slug, name, suffix])}?{query}"
-
-    return address
-
-
-@dataclass(frozen=True, slots=True)
-class Overall:
-    """The score over all stories in words, with its `value`, None where no story has one of both."""
-
-    value: float | None
-    shown_value: str
-    shown_interval: str
-    verdict: str
-
-
-def _overall(comparison: Comparison) -> Overall:
+def _overall(comparison: Comparison) -> Context:
+    """Return the score over all stories in words, with its `value`."""
     row = next(row for row in comparison.rows if row.key == group_named(comparison.group).score and not row.category)
     outcome = gettext_noop("shown to differ") if row.differs() else gettext_noop("not shown to differ")
     tests = comparison.tests
@@ -261,12 +242,12 @@ def _overall(comparison: Comparison) -> Overall:
         row=_verdict(row),
         counted_tests=counted_tests,
     )
-    return Overall(
-        value=row.value,
-        shown_value=Sentence("{value} points", value=points(row.value)),
-        shown_interval=_interval(row),
-        verdict=tested if row.p_adjusted is not None else gettext_noop("not tested"),
-    )
+    return {
+        "value": row.value,
+        "shown_value": Sentence("{value} points", value=points(row.value)),
+        "shown_interval": _interval(row),
+        "verdict": tested if row.p_adjusted is not None else gettext_noop("not tested"),
+    }
 
 
 def _interval(row: ComparedMetric) -> str:
@@ -279,53 +260,33 @@ def points(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:+z.1f}".replace("-", "−")
 
 
-@dataclass(frozen=True, slots=True)
-class StoryCell:
-    """The score of one of the two on a story, which opens its item; `ahead` where it is the better one."""
-
-    text: str
-    href: str
-    ahead: bool
-    model: str
-
-
-@dataclass(frozen=True, slots=True)
-class StoryRow:
-    """A story with both scores, their difference in points, and the address of both answers side by side, empty where
-    one has no item."""
-
-    number: int
-    category: str
-    cells: Sequence[StoryCell]
-    gap: str
-    beside: str
-
-
-def _with_items(access: ProjectAccess, chosen: ChosenComparison, stories: Sequence[ComparedStory]) -> list[StoryRow]:
-    """List stories with both scores as cells that open their items."""
+def _with_items(access: ProjectAccess, chosen: ChosenComparison, stories: Sequence[ComparedStory]) -> list[Context]:
+    """Return stories with both scores as cells that open their items; `beside` is the address of both answers side by
+    side, "" if either has no item."""
     items = items_behind(chosen.pair, chosen.group, [story.number for story in stories])
     return [_story_row(access, chosen, story, items) for story in stories]
 
 
 def _story_row(
     access: ProjectAccess, chosen: ChosenComparison, story: ComparedStory, items: Mapping[tuple[str, int], int]
-) -> StoryRow:
+) -> Context:
     number, gap = story.number, story.difference or 0
     cells = [
-        StoryCell(
-            text=_without_score(entrant, number, chosen.group) if value is None else f"{100 * value:.1f}",
-            href=_item_url(access, entrant, items.get((entrant.key, number))),
-            ahead=gap * sign > 0,
-            model=entrant.model,
-        )
+        {
+            "text": _without_score(entrant, number, chosen.group) if value is None else f"{100 * value:.1f}",
+            "href": _item_url(access, entrant, items.get((entrant.key, number))),
+            "ahead": gap * sign > 0,
+            "model": entrant.model,
+        }
         for entrant, value, sign in zip(chosen.pair, (story.first, story.second), (1, -1), strict=True)
     ]
     beside = f"{reverse('benchmark:compare_story', args=[access.project.slug, number])}?{chosen.query}"
-    both = all(cell.href for cell in cells)
-    return StoryRow(number, story.category, cells, points(story.difference), beside if both else "")
+    both = all(cell["href"] for cell in cells)
+    row = {"number": number, "category": story.category, "cells": cells, "gap": points(story.difference)}
+    return row | {"beside": beside if both else ""}
 
 
-def _without_score(entrant: NamedEntrant, number: int, group: str) -> str:
+def _without_score(entrant: EntrantResults, number: int, group: str) -> str:
     """Say why a story has no score of an entrant, in a word or two."""
     if entrant.kind == "person":
         return gettext_noop("not labelled")
@@ -334,7 +295,7 @@ def _without_score(entrant: NamedEntrant, number: int, group: str) -> str:
     return gettext_noop("not known") if group_named(group).unit else "unreadable"
 
 
-def _item_url(access: ProjectAccess, entrant: NamedEntrant, pk: int | None) -> str:
+def _item_url(access: ProjectAccess, entrant: EntrantResults, pk: int | None) -> str:
     if pk is None:
         return ""
     return reverse("benchmark:run_item", args=[access.project.slug, entrant.run, pk])
@@ -373,3 +334,46 @@ def save_comparison_snapshot(request: HttpRequest, slug: str) -> HttpResponse:
     except RunRefused as error:
         return render(request, "benchmark/results/compare.html", access.context | {"problem": str(error)}, status=400)
     return redirect("benchmark:snapshot", slug, report)
+
+
+ASKED = ("a", "b", "group", "parse", "split")
+"""Names in the address of a comparison that this one keeps."""
+
+
+@require_GET
+def compare_story(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """Show the prompt once, both answers, and both parses of each beside gold; `step` in the address is another step
+    than the one that is scored."""
+    access = results_access(request.user, slug)
+    asked = {name: value for name in ASKED if (value := request.GET.get(name, ""))}
+    try:
+        runs, entrants = pair_of(access.project, asked.get("a", ""), asked.get("b", ""))
+    except NotComparable as error:
+        return render(request, "benchmark/results/compare.html", access.context | {"problem": str(error)})
+    group = asked.get("group", "")
+    group = group if group in entrants else next(iter(entrants))
+    check_open(access, number, runs[0])
+    pair, suite, closed = entrants[group], suite_named(runs[0].suite), closed_in(access, runs[0])
+    steps = service.steps_of(pair, number)
+    if not steps:
+        raise Http404(gettext_noop("Neither of the two has an answer about this here."))
+    step = service.step_on_page(request.GET.get("step", ""), steps, group_named(group).scored)
+    query, only = urlencode(asked), request.GET.get("only", "") == "differences"
+    context = {
+        "number": number,
+        "names": [entrant.model for entrant in pair],
+        "noun": suite.noun,
+        "category": next(item for item in steps[step] if item).sample.category,
+        "score": suite.step(step).score or "score",
+        "steps": service.tabs(steps, suite.steps, step),
+        "only": only,
+        "step": step,
+        "query": query,
+        "comparison_href": f"{reverse('benchmark:compare', args=[slug])}?{query}#stories",
+        "questions": (questions := service.set_beside(pair, steps[step], group_named(group), closed)),
+        "counting": sum(row.counts and row.differs for row in questions),
+        "set_title": group_named(group).score_title,
+        "around": service.numbers_around(pair, number, closed),
+        "beside": service.side_by_side(steps[step], closed, only=only),
+    }
+    return render(request, "benchmark/results/compare_story.html", access.context | context)

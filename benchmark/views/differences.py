@@ -17,14 +17,13 @@ from benchmark.addresses import ChosenLeaderboard, chosen_leaderboard
 from benchmark.domain.tables import Table
 from benchmark.models import AnswerFormat
 from benchmark.services.calibration import calibration
-from benchmark.services.differences import NamedPair, categories_among, corrected_pair_table, pair_table, pairs_of
+from benchmark.services.comparison_tables import NamedPair, categories_among, corrected_pair_table, pair_table, pairs_of
 from benchmark.services.documents import leaderboard_document
 from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.plot_data import plots_of
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, suite_named
-from benchmark.views.files import PagePlot, files_of, plot_of
-from benchmark.views.tables import Href, PageTable, ordered, page_table
+from benchmark.views.tables import Href, address_of, files_of, ordered, page_table, plot_of
 from core.messages import Sentence, listed
 from core.views.pages import Context
 
@@ -70,16 +69,14 @@ def _pairs(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
     page = Paginator(ordered(table, sort).rows, ROWS_A_PAGE).get_page(request.GET.get("page"))
     filters = {"group": group, "parse": parse, "over": over, "model": text}
     query = f"{chosen.query}&{urlencode({name: value for name, value in filters.items() if value})}"
-    shown_table = replace(
-        page_table(
-            "differences",
-            _naming_absent(replace(table, rows=list(page)), chosen, group),
-            href=_compare(access, group, parse, chosen),
-            sortable=True,
-            query=query,
-        ),
-        sort=sort,
-    )
+    shown_table = page_table(
+        "differences",
+        _naming_absent(replace(table, rows=list(page)), chosen, group),
+        href=_compare(access, group, parse, chosen),
+        sortable=True,
+        query=query,
+    ) | {"sort": sort}
+    address = address_of("differences", access.project.slug, query=f"{chosen.query}&parse={parse}")
     return {
         "categories": categories,
         "over": over,
@@ -90,8 +87,8 @@ def _pairs(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboar
         "page": page,
         "query": query + (f"&{urlencode({'sort': sort})}" if sort else ""),
         "leaderboard_query": chosen.query,
-        "plot": _matrix(access.project.slug, chosen, group, parse, shown_table.lead),
-        "files": files_of("table", group, _address(access.project.slug, f"{chosen.query}&parse={parse}")),
+        "plot": _matrix(access.project.slug, chosen, group, parse, shown_table["lead"]),
+        "files": files_of("table", group, address),
     }
 
 
@@ -99,13 +96,13 @@ CORRECTED = "corrected-"
 """Prefix of the name of the file of corrected differences."""
 
 
-def _corrected(access: ProjectAccess, chosen: ChosenLeaderboard, group: str, parse: str, text: str) -> PageTable | None:
+def _corrected(access: ProjectAccess, chosen: ChosenLeaderboard, group: str, parse: str, text: str) -> Context | None:
     """Return the biggest corrected differences as the page shows them, with the files of all; None without any."""
     table = _corrected_table(chosen, group)
     if table is None:
         return None
     rows = [row for row in table.rows if _fits((row["first"], row["second"]), text)][:ROWS_A_PAGE]
-    address = _address(access.project.slug, chosen.query)
+    address = address_of("differences", access.project.slug, query=chosen.query)
     files = files_of("table", f"{CORRECTED}{group}", address)
     return page_table("corrected", replace(table, rows=rows), href=_compare(access, group, parse, chosen), files=files)
 
@@ -127,7 +124,7 @@ def _open_pairs(chosen: ChosenLeaderboard, group: str, parse: str) -> tuple[list
     return ([row for row in rows if not row.category] if leaderboard.withheld else rows), method
 
 
-def _matrix(slug: str, chosen: ChosenLeaderboard, group: str, parse: str, lead: Sequence[str]) -> PagePlot | None:
+def _matrix(slug: str, chosen: ChosenLeaderboard, group: str, parse: str, lead: Sequence[str]) -> Context | None:
     """The picture of all pairs, with what is to be read before it; None of fewer models than it is drawn for, and where
     it waits for the reader's work."""
     name, leaderboard = f"pairs-{group}-{parse}", chosen.leaderboard
@@ -137,11 +134,7 @@ def _matrix(slug: str, chosen: ChosenLeaderboard, group: str, parse: str, lead: 
     picture = plots_of(document).get(name)
     if picture is None:
         return None
-
-    def address(kind: str, picture_name: str, suffix: str) -> str:
-        return f"{reverse('benchmark:leaderboard_plot', args=[slug, picture_name, suffix])}?{chosen.query}"
-
-    return plot_of(name, picture.title, address, lead=lead, alone=True)
+    return plot_of(name, picture.title, address_of("leaderboard", slug, query=chosen.query), lead=lead, alone=True)
 
 
 def _naming_absent(table: Table, chosen: ChosenLeaderboard, group: str) -> Table:
@@ -162,16 +155,12 @@ def _compare(access: ProjectAccess, group: str, parse: str, chosen: ChosenLeader
     split, ranking = chosen.leaderboard.chosen.key, chosen.asked | ({"runs": "all"} if chosen.every else {})
 
     def href(row, column) -> str:
-        if column.key != "value" or row["value"] is None:
+        if column.key != "value" or row["value"].value is None:
             return ""
         params = {"a": row["first_key"], "b": row["second_key"], "group": group, "parse": parse, **ranking}
         return f"{page}?{urlencode(params | ({'split': split} if split else {}))}"
 
     return href
-
-
-def _address(slug: str, query: str):
-    return lambda kind, name, suffix: f"{reverse('benchmark:differences_table', args=[slug, name, suffix])}?{query}"
 
 
 def differences_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:

@@ -32,7 +32,7 @@ from benchmark.addresses import ChosenDoubts, chosen_doubts
 from benchmark.services.doubtful_gold import BLIND, PUBLISHED, SIMULATED, DoubtfulCell, doubtful_table
 from benchmark.services.second_looks import look_again, take_back
 from benchmark.views.downloads import table_response
-from benchmark.views.files import files_of
+from benchmark.views.tables import files_of
 from core.plain import Json
 from core.views.pages import Context
 

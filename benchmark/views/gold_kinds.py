@@ -42,8 +42,7 @@ from benchmark.services.gold_kinds import (
     places_of,
 )
 from benchmark.views.downloads import table_response
-from benchmark.views.files import files_of
-from benchmark.views.tables import page_table
+from benchmark.views.tables import files_of, page_table
 from core.messages import listed
 from core.statistics import Estimate
 from core.views.charts import PERCENT, DotChart, Row, dot_chart

@@ -28,10 +28,9 @@ from benchmark.services.item_statistics import (
 )
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, suite_named
-from benchmark.suites.showing.ranking import ranked_within
+from benchmark.suites.showing.entrants import ranked_within
 from benchmark.views.downloads import table_response
-from benchmark.views.files import files_of
-from benchmark.views.tables import page_table
+from benchmark.views.tables import files_of, page_table
 from core.messages import Sentence, gettext_noop, listed
 from core.statistics import Estimate
 from core.views.charts import PERCENT, DotChart, Row, dot_chart

@@ -14,7 +14,7 @@ from benchmark.forms.items import ItemFilter
 from benchmark.models import Entrant, Run, RunItem, SnapshotItem
 from benchmark.services import item_detail
 from benchmark.services import items as service
-from benchmark.services.item_rows import asks_for_rows, heading_of_rows, rows_of_items
+from benchmark.services.items import asks_for_rows, heading_of_rows, rows_of_items
 from benchmark.services.story_questions import questions_of_story
 from benchmark.suites.registry import suite_named
 from core.messages import gettext_noop

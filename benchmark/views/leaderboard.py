@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -26,7 +25,7 @@ from benchmark.addresses import (
     of_parse,
 )
 from benchmark.domain.drawn import drawn
-from benchmark.domain.tables import Column, Table, source_of
+from benchmark.domain.tables import OF, Column, Table
 from benchmark.models import Run
 from benchmark.services.absences import Absence
 from benchmark.services.across import key_of
@@ -42,10 +41,10 @@ from benchmark.suites.registry import group_named, suite_named, units_of_group
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.views.across import across_url
-from benchmark.views.files import Address, PageFile, files_of
-from benchmark.views.tables import Href, PageTable, item_links, items_url, page_table
+from benchmark.views.tables import Href, address_of, files_of, item_links, items_url, page_table
 from core.messages import Sentence, facts, gettext_noop, listed
 from core.views.charts import DotChart, Row, dot_chart
+from core.views.pages import Context
 from workers.models import UNENDED
 
 
@@ -86,32 +85,17 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/results/leaderboard.html", access.context | context)
 
 
-def _address(slug: str, query: str) -> Address:
-    """Return the addresses of pictures of the leaderboard that `query` is of."""
-    return lambda kind, name, suffix: f"{reverse('benchmark:leaderboard_plot', args=[slug, name, suffix])}?{query}"
-
-
-@dataclass(frozen=True, slots=True)
-class AbsentTogether:
-    """Models without an answer at `groups`, in words, that share a reason, with the absence at the first of them; so
-    many calls `failed`."""
-
-    absence: Absence
-    groups: str
-    failed: int
-
-
-def named_together(absences: Iterable[Absence]) -> list[AbsentTogether]:
-    """List models without an answer, the groups of a run that share a reason together."""
+def named_together(absences: Iterable[Absence]) -> list[Context]:
+    """Return models without an answer, the groups of a run that share a reason together."""
     by_reason: dict[tuple[str, str, str], list[Absence]] = {}
     for absence in absences:
         by_reason.setdefault((absence.run, absence.model, absence.problem), []).append(absence)
     return [
-        AbsentTogether(
-            groups[0],
-            " and ".join(group_named(absence.group).noun for absence in groups),
-            sum(absence.failed for absence in groups),
-        )
+        {
+            "absence": groups[0],
+            "groups": " and ".join(group_named(absence.group).noun for absence in groups),
+            "failed": sum(absence.failed for absence in groups),
+        }
         for groups in by_reason.values()
     ]
 
@@ -124,40 +108,6 @@ def _hidden(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     return render(request, "benchmark/results/hidden.html", access.context | context)
 
 
-@dataclass(frozen=True, slots=True)
-class Uncovered:
-    """A model whose run has a part of the chosen stories, with the address of the ranking over its run's."""
-
-    absence: Absence
-    query: str
-
-
-@dataclass(frozen=True, slots=True)
-class Elsewhere:
-    """The rows that are in another ranking: how many, of which models, within what, and its address."""
-
-    rows: int
-    models: str
-    conditions: str
-    query: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupRanking:
-    """The ranking of one metric group as the page shows it: its table, its chart with files, the settings that all
-    rows have in `common`, how many rows there are without filters, and what is in other rankings or in none."""
-
-    key: str
-    title: str
-    table: PageTable
-    chart: DotChart
-    picture_files: Sequence[PageFile]
-    common: Mapping[str, str]
-    all: int
-    others: Sequence[Elsewhere]
-    uncovered: Sequence[Uncovered]
-
-
 def _group(
     request: HttpRequest,
     access: ProjectAccess,
@@ -165,28 +115,30 @@ def _group(
     entrants: list[EntrantResults],
     chosen: ChosenLeaderboard,
     files_query: str,
-) -> GroupRanking:
+) -> Context:
+    """Return the ranking of one metric group: its table, its chart with files, the settings that all rows have in
+    `common`, the number of rows without filters, and what is in other rankings or in none."""
     slug, leaderboard = access.project.slug, chosen.leaderboard
     table, sort = _table(request, group, entrants, chosen)
-    return GroupRanking(
-        key=group,
-        title=table.title,
-        table=page_table(
+    return {
+        "key": group,
+        "title": table.title,
+        "table": page_table(
             group,
             table,
             href=_href(slug, leaderboard.chosen.key, entrants),
-            run_href=lambda uid: run_url(slug, uid),
+            run_href=lambda uid: reverse("benchmark:run", args=[slug, uid]),
             sort=sort,
             sortable=True,
-            query=_kept(request),
+            query=urlencode([(name, value) for name, value in request.GET.items() if name != "sort" and value]),
         ),
-        chart=leaderboard_chart(slug, entrants, group, leaderboard.chosen.key),
-        picture_files=files_of("plot", f"leaderboard-{group}", _address(slug, files_query)),
-        common=leaderboard.common[group],
-        all=len(leaderboard.entrants[group]),
-        others=[_other(request, other) for other in leaderboard.rankings[group].others],
-        uncovered=_uncovered(request, group, leaderboard),
-    )
+        "chart": leaderboard_chart(slug, entrants, group, leaderboard.chosen.key),
+        "picture_files": files_of("plot", f"leaderboard-{group}", address_of("leaderboard", slug, query=files_query)),
+        "common": leaderboard.common[group],
+        "all": len(leaderboard.entrants[group]),
+        "others": [_other(request, other) for other in leaderboard.rankings[group].others],
+        "uncovered": _uncovered(request, group, leaderboard),
+    }
 
 
 def _table(
@@ -208,33 +160,28 @@ def _href(slug: str, split: str, entrants: Iterable[EntrantResults]) -> Href:
     models = {entrant.key: across_url(slug, key_of(entrant)) for entrant in entrants if entrant.kind == "model"}
 
     def href(row: Mapping[str, Any], column: Column) -> str:
-        source = source_of(row)
+        source = row.get(OF)
         return models.get(source.key, "") if source and column.key == "model" else metrics(row, column)
 
     return href
 
 
-def _uncovered(request: HttpRequest, group: str, leaderboard: Leaderboard) -> list[Uncovered]:
+def _uncovered(request: HttpRequest, group: str, leaderboard: Leaderboard) -> list[Context]:
     """List models whose runs have a part of the chosen stories, each with the address of the ranking over its run's."""
     params = {name: value for name, value in request.GET.items() if name != "sort"}
     return [
-        Uncovered(absence, urlencode(params | {"split": f"{OF_RUN}{absence.run}"}))
+        {"absence": absence, "query": urlencode(params | {"split": f"{OF_RUN}{absence.run}"})}
         for absence in leaderboard.absent
         if absence.group == group and absence.covered is not None
     ]
 
 
-def _other(request: HttpRequest, other: OtherRanking) -> Elsewhere:
+def _other(request: HttpRequest, other: OtherRanking) -> Context:
     """Return the rows that are in another ranking, and its address."""
     names = {field: other.within[field] for field in CONDITIONS if field in other.within}
     params = {name: value for name, value in request.GET.items() if name not in (*CONDITIONS, "sort")}
     models, conditions = listed(dict.fromkeys(other.models)), facts(*names.values())
-    return Elsewhere(other.rows, models, conditions, urlencode(params | names))
-
-
-def _kept(request: HttpRequest) -> str:
-    """Return the filters of the address, without the sorting."""
-    return urlencode([(name, value) for name, value in request.GET.items() if name != "sort" and value])
+    return {"rows": other.rows, "models": models, "conditions": conditions, "query": urlencode(params | names)}
 
 
 def leaderboard_chart(
@@ -284,7 +231,3 @@ def _comparable(leaderboard: Leaderboard) -> list[dict[str, str]]:
         for entrant in leaderboard.entrants[group]:
             labels.setdefault(entrant.key, f"{entrant.model} · {entrant.run_title}")
     return [{"key": key, "label": label} for key, label in labels.items()]
-
-
-def run_url(slug: str, uid: str) -> str:
-    return reverse("benchmark:run", args=[slug, uid])

@@ -14,23 +14,66 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import project_access
 from annotation.models import Role
-from benchmark.access import results_access, run_access, run_document, snapshot_access, snapshot_document
+from benchmark.access import RunAccess, results_access, run_access, run_document, snapshot_access, snapshot_document
 from benchmark.addresses import chosen_leaderboard
+from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Snapshot
 from benchmark.services import snapshots as service
-from benchmark.services.across_reports import ACROSS
+from benchmark.services.calibration import calibration
+from benchmark.services.documents import ACROSS, Document
+from benchmark.services.downloads import no_official_output
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plans import RunRefused
 from benchmark.suites.registry import group_suite, ordered_keys, suite_named
 from benchmark.views.across import snapshot_across
 from benchmark.views.compare import comparison_now, comparison_parts, snapshot_opening
-from benchmark.views.files import Address
 from benchmark.views.leaderboard import leaderboard_chart
-from benchmark.views.run_results import pieces
 from benchmark.views.sections import explorer_of, sections_of
-from benchmark.views.tables import snapshot_item_links
+from benchmark.views.tables import address_of, item_links, snapshot_item_links
 from core.idempotency.forms import made_once
 from core.messages import Sentence, gettext_noop
+from core.views.pages import Context
+
+
+def run_results(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid)
+    context = pieces(access, run_document(access), request.GET)
+    return render(request, "benchmark/results/_run_results.html", access.context | context)
+
+
+def pieces(access: RunAccess, document: Document, chosen) -> Context:
+    """Return what the fragment and the report page of a run both show."""
+    slug, uid = access.project.project.slug, access.run.uid
+    address = address_of("run", slug, uid)
+    charts = {
+        group: leaderboard_chart(slug, document.groups[group], group)
+        for group in ordered_keys(document.groups)
+        if document.groups[group]
+    }
+    kinds = {entrant.kind for entrants in document.groups.values() for entrant in entrants}
+    by_size = sorted(document.groups.values(), key=lambda entrants: -len(entrants))
+    comparable = {
+        entrant.key: {"key": entrant.key, "label": entrant.model} for entrants in by_size for entrant in entrants
+    }
+    no_folder = no_official_output(access.run)
+    admin = access.project.at_least(Role.ADMIN)
+    shows_outputs = not no_folder and not document.withheld
+    return {
+        "document": document,
+        "control": CONTROLS.get(access.run.control),
+        "noun": suite_named(access.run.suite).noun,
+        "nouns": suite_named(access.run.suite).noun[1],
+        "charts": charts,
+        "sections": sections_of(document, address, chosen, item_links(slug)),
+        "explorer": explorer_of(document, address, chosen, item_links(slug)),
+        "people": "person" in kinds,
+        "incomplete": access.run.job.state != "finished",
+        "entrants": list(comparable.values()),
+        "outputs": list(access.run.entrants.all()) if shows_outputs else [],
+        "withheld": document.withheld,
+        "no_folder": no_folder,
+        "calibrations": calibration.links([access.run], access.project.user) if admin else [],
+    }
 
 
 def run_report(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
@@ -107,7 +150,7 @@ def snapshot(request: HttpRequest, slug: str, report: str) -> HttpResponse:
     """Show the saved document, down to the items as they were, whatever became of the runs since."""
     access, snapshot = snapshot_access(request.user, slug, report)
     document = snapshot_document(access, snapshot)
-    address = snapshot_address(slug, snapshot.uid)
+    address = address_of("snapshot", slug, snapshot.uid)
     if document.kind == ACROSS:
         return snapshot_across(request, access, snapshot, document, address)
     href = snapshot_item_links(slug, snapshot.uid)
@@ -134,10 +177,3 @@ def snapshot(request: HttpRequest, slug: str, report: str) -> HttpResponse:
     elif document.query is not None:
         context["now"] = f"{reverse('benchmark:leaderboard', args=[slug])}?{urlencode(document.query)}"
     return render(request, "benchmark/results/report.html", access.context | context)
-
-
-def snapshot_address(slug: str, uid: str) -> Address:
-    def address(kind: str, name: str, suffix: str) -> str:
-        return reverse(f"benchmark:snapshot_{kind}", args=[slug, uid, name, suffix])
-
-    return address

@@ -55,10 +55,8 @@ from benchmark.services.structure_tables import (
 from benchmark.suites.groups import ANSWERS
 from benchmark.suites.questions import PARSES
 from benchmark.views.at_once import following
-from benchmark.views.downloads import table_response
-from benchmark.views.files import files_of
-from benchmark.views.plots import plot_response
-from benchmark.views.tables import page_table
+from benchmark.views.downloads import plot_response, table_response
+from benchmark.views.tables import files_of, page_table
 from core.messages import Sentence, gettext_noop, listed
 from core.views.charts import PLAIN, DotChart, Row, dot_chart
 from core.views.pages import Context

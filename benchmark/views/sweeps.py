@@ -29,8 +29,7 @@ from benchmark.services.sweep_results import (
 )
 from benchmark.services.sweeps import sweep_of
 from benchmark.views.downloads import table_response
-from benchmark.views.files import files_of
-from benchmark.views.tables import Href, no_link, page_table
+from benchmark.views.tables import Href, files_of, no_link, page_table
 
 LOOKED = "beside"
 """The field of an address that names a candidate to set beside all others."""

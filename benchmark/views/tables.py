@@ -1,107 +1,104 @@
-"""Tables of results as a page shows them: cells with their interval, mark and the way down to the items behind them."""
+"""Tables, plots and their files as pages show them: cells with their interval, mark and link to the items behind."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
-from functools import cache, partial
+from functools import cache
 from itertools import groupby
 from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from benchmark.domain.tables import Column, Items, Row, Source, Table, source_of
+from benchmark.domain.tables import OF, Column, Items, Row, Source, Table
 from benchmark.suites.registry import group_named
-from benchmark.views.files import PageFile
 from core.messages import noted, word
+from core.views.pages import Context
 
-LEGEND_NOTES, LEGEND_LENGTH = 3, 190
-"""The number of notes that stand open below a table, and of characters that each has at most; the others are
-unfolded."""
 Href = Callable[[Row, Column], str]
+"""The address that a cell opens, "" for none."""
+Address = Callable[[str, str, str], str]
+"""(kind "table" or "plot", name, suffix) → the address of the file."""
+LEGEND_NOTES, LEGEND_LENGTH = 3, 190
+"""The number of notes that stand open below a table, and of characters that each has at most; the others are folded."""
 KINDS = {"baseline": "baseline", "person": "person"}
+SUFFIXES = {"table": ("csv", "json", "tex"), "plot": ("svg", "pdf", "png")}
+NAMES = {"csv": "CSV", "json": "JSON", "tex": "LaTeX", "svg": "SVG", "pdf": "PDF", "png": "PNG"}
 
 
-def items_url(slug: str, run: str, **query: Any) -> str:
-    """The items of a run, filtered."""
-    return _filtered(_items_of_run(slug, run), query)
+# --- addresses
+def address_of(view: str, *args: str, query: str = "") -> Address:
+    """Return the addresses of the files of a page, whose views are `<view>_table` and `<view>_plot`."""
+    ending = f"?{query}" if query else ""
+    return lambda kind, name, suffix: reverse(f"benchmark:{view}_{kind}", args=[*args, name, suffix]) + ending
 
 
-def _items_of_run(slug: str, run: str) -> str:
-    return reverse("benchmark:run_items", args=[slug, run])
+def files_of(kind: str, name: str, address: Address) -> list[Context]:
+    """Return the files of a table or plot. `column` is the address of a plot as wide as a column of a paper."""
+    hrefs = {suffix: address(kind, name, suffix) for suffix in SUFFIXES[kind]}
+    column = "{href}{join}width=column" if kind == "plot" else ""
+    return [
+        {"href": href, "label": NAMES[suffix], "column": column.format(href=href, join="&" if "?" in href else "?")}
+        for suffix, href in hrefs.items()
+    ]
 
 
-def _filtered(address: str, query: Mapping[str, Any]) -> str:
+def plot_of(name: str, title: str, address: Address, *, alone: bool = False, lead: Sequence[str] = ()) -> Context:
+    """Return the context of _picture.html; a plot that is `alone` in its part of a page has no heading."""
+    svg = address("plot", name, "svg")
+    files = files_of("plot", name, address)
+    shown = {"svg": svg, "join": "&" if "?" in svg else "?", "files": files}
+    return {"name": name, "title": title, "alone": alone, "lead": lead, **shown}
+
+
+def filtered(address: str, query: Mapping[str, Any]) -> str:
     return f"{address}?{urlencode({name: value for name, value in query.items() if value})}"
 
 
-def person_url(slug: str, source: Source, category: str, split: str) -> str:
-    """The stories that a person's figures rest on."""
-    run, _, person = source.key.partition(".")
-    filters = urlencode({name: value for name, value in {"category": category, "split": split}.items() if value})
-    return reverse("benchmark:run_person", args=[slug, run, person]) + (f"?{filters}" if filters else "")
-
-
-def item_links(slug: str, split: str = "") -> Href:
-    """The link of a cell: the items of its model and step in the selection `split`, and which of them its row says."""
-    address = cache(partial(_items_of_run, slug))  # a page has hundreds of links to the items of a run
-    items = _item_links(
-        lambda run, **query: _filtered(address(run), query),
-        lambda source, category: person_url(slug, source, category, split),
-        split,
-    )
-    return partial(_opening, slug, items)
-
-
-def snapshot_item_links(slug: str, report: str) -> Href:
-    """The link of a cell of a snapshot: the items as they were then. What people labelled is not among them."""
-    address = reverse("benchmark:snapshot_items", args=[slug, report])
-    items = _item_links(lambda run, **query: _filtered(address, query), lambda source, category: "", alone=True)
-    return partial(_opening, slug, items)
-
-
-def _opening(slug: str, items: Href, row: Row, column: Column) -> str:
-    """Return where a cell leads: a corrected score to the calibration report that it rests on, others to `items`."""
-    source = source_of(row)
-    if not column.key.startswith("corrected") or source is None:
-        return items(row, column)
-    if not source.study or row.get(column.key) is None:
-        return ""
-    return calibration_url(slug, source.study, source.version)
-
-
-def calibration_url(slug: str, study: str, version: str) -> str:
-    """Return the address of the calibration report of a version of a judge by a study; of all of its judges without
-    one."""
-    return _filtered(reverse("judge:calibration", args=[slug, study]), {"judge": version})
+def items_url(slug: str, run: str, **query: Any) -> str:
+    """Return the address of the items of a run, filtered."""
+    return filtered(reverse("benchmark:run_items", args=[slug, run]), query)
 
 
 def snapshot_items_url(slug: str, report: str, **query: Any) -> str:
-    return _filtered(reverse("benchmark:snapshot_items", args=[slug, report]), query)
+    return filtered(reverse("benchmark:snapshot_items", args=[slug, report]), query)
 
 
-def _item_links(
-    items: Callable[..., str], person: Callable[[Source, str], str], split: str = "", *, alone: bool = False
-) -> Href:
-    """The links of cells; `alone`, where the items of runs beside that of a row are not at hand."""
+def calibration_url(slug: str, study: str, version: str) -> str:
+    """Return the address of the calibration report of a version of a judge by a study."""
+    return filtered(reverse("judge:calibration", args=[slug, study]), {"judge": version})
+
+
+# --- links of cells
+def item_links(slug: str, split: str = "") -> Href:
+    """Return links of cells to the items of their entrant in the selection `split`."""
+    address = cache(lambda run: reverse("benchmark:run_items", args=[slug, run]))  # a page has hundreds of such links
+    return _links(slug, lambda run, query: filtered(address(run), query), split)
+
+
+def snapshot_item_links(slug: str, report: str) -> Href:
+    """Return links of the cells of a snapshot to the items as they were."""
+    address = reverse("benchmark:snapshot_items", args=[slug, report])
+    return _links(slug, lambda run, query: filtered(address, query), alone=True)
+
+
+def _links(slug: str, items: Callable[[str, Context], str], split: str = "", *, alone: bool = False) -> Href:
+    """Return links of cells. If `alone`, only the items of a row's own run are at hand."""
 
     def href(row: Row, column: Column) -> str:
-        source = source_of(row)
-        if source is None or column.is_text or row.get(column.key) is None:
+        source: Source | None = row.get(OF)
+        cell = column.cell(row)
+        if source is None or column.is_text or cell.value is None:
             return ""
-        items_of_cell = source.where.get(column.key, Items())
-        if source.kind == "person":
-            return person(source, items_of_cell.filters.get("category", ""))
-        if not source.entrant or (alone and items_of_cell.run not in ("", source.run)):
+        if column.key.startswith("corrected"):
+            return calibration_url(slug, source.study, source.version) if source.study else ""
+        behind = cell.items or Items()
+        if not source.entrant or (alone and behind.run not in ("", source.run)):
             return ""
-        query = {
-            "model": items_of_cell.entrant or source.entrant,
-            "step": group_named(source.group).scored,
-            "split": split,
-        }
-        return items(items_of_cell.run or source.run, **query | dict(items_of_cell.filters))
+        query = {"model": behind.entrant or source.entrant, "step": group_named(source.group).scored, "split": split}
+        return items(behind.run or source.run, query | dict(behind.filters))
 
     return href
 
@@ -110,146 +107,54 @@ def no_link(row: Row, column: Column) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageCell:
-    """A cell as printed, with its interval or `why` there is none, whether it is a `number`, how it is marked, and the
-    address that it opens; `again` where a cell before it in the row opens the same."""
-
-    text: str
-    interval: str = ""
-    why: str = ""
-    number: bool = False
-    mark: str = ""
-    href: str = ""
-    again: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageRow:
-    """A row of cells, of which entrant it is if of one (`row`), and the address of its run; or the heading of a
-    `section`, without cells."""
-
-    cells: Sequence[PageCell] = ()
-    kind: str = ""
-    own: str = ""
-    row: Source | None = None
-    run_href: str = ""
-    section: Any = None
-
-
-@dataclass(frozen=True, slots=True)
-class PageEntered:
-    """A row that was entered from a paper, with its source."""
-
-    cells: Sequence[PageCell]
-    kind: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class PageHead:
-    key: str
-    label: str
-    number: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PageGroup:
-    """A heading over so many columns."""
-
-    label: str
-    span: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageTable:
-    """Context of templates/benchmark/results/_table.html. `sort` is a column's key, with a dash before it for falling
-    values, `query` the filters that its links keep."""
-
-    name: str
-    title: str
-    groups: Sequence[PageGroup]
-    columns: Sequence[PageHead]
-    rows: Sequence[PageRow]
-    totals: Sequence[PageRow]
-    entered: Sequence[PageEntered]
-    lead: Sequence[str]
-    notes: Sequence[str]
-    more_notes: Sequence[str]
-    sort: str = ""
-    sortable: bool = False
-    query: str = ""
-    files: Sequence[PageFile] = ()
-
-    @property
-    def width(self) -> int:
-        return len(self.columns)
-
-
+# --- tables
 def page_table(
     name: str,
     table: Table,
     *,
     href: Href = no_link,
     run_href: Callable[[str], str] | None = None,
+    files: Sequence[Context] = (),
     sort: str = "",
     sortable: bool = False,
     query: str = "",
-    files: Sequence[PageFile] = (),
-) -> PageTable:
-    """Return the table as a page shows it, in the order of `sort`; `run_href` makes the address of a row's run."""
+) -> Context:
+    """Return the context of _table.html: the table in the order of `sort`, a column's key with a dash before it for
+    falling values. `run_href` makes the address of a row's run, `query` are the filters that links keep."""
     table = ordered(table, sort) if sort else table
-    legend, more = split_notes(table)
-    return PageTable(
-        name=name,
-        title=table.title,
-        groups=_groups(table.columns),
-        columns=[_head(column, first=not at) for at, column in enumerate(table.columns)],
-        rows=[*_rows(table, href, run_href)],
-        totals=[_row(table.columns, row, href, {}) for row in table.totals],
-        entered=[
-            PageEntered(_row(table.columns, row.cells, no_link, {}).cells, row.kind, row.beside)
-            for row in table.entered
-        ],
-        lead=[*table.lead, *table.missing_rows],
-        notes=legend,
-        more_notes=more,
-        sort=sort,
-        sortable=sortable,
-        query=query,
-        files=files,
-    )
-
-
-def _rows(table: Table, href: Href, run_href: Callable[[str], str] | None) -> Iterator[PageRow]:
-    """Yield the rows, before each section its heading."""
-    marks, section = table.marks(), None
-    for at, row in enumerate(table.rows):
-        if table.section and row.get(table.section) != section:
-            section = row.get(table.section)
-            yield PageRow(section=section)
-        marked = {column.key: marks.get((at, column.key), "") for column in table.columns}
-        yield _row(table.columns, row, href, marked, run_href)
-
-
-def split_notes(table: Table) -> tuple[list[str], list[str]]:
-    """Split notes into the few short ones that make a table readable, and the others; what its marks mean comes
-    first."""
     notes = [*table.legend, *table.entered_texts, *table.dashes, *table.notes]
     legend = [note for note in notes if len(note) <= LEGEND_LENGTH][:LEGEND_NOTES]
-    return legend, [note for note in notes if note not in legend]
+    entered = [
+        {"cells": _cells(table.columns, row.cells, no_link), "kind": row.kind, "source": row.beside}
+        for row in table.entered
+    ]
+    return {
+        "name": name,
+        "title": table.title,
+        "groups": _groups(table.columns),
+        "columns": [_head(column, first=not at) for at, column in enumerate(table.columns)],
+        "rows": [*_rows(table, href, run_href)],
+        "totals": [_row(table.columns, row, href) for row in table.totals],
+        "entered": entered,
+        "lead": [*table.lead, *table.missing_rows],
+        "notes": legend,
+        "more_notes": [note for note in notes if note not in legend],
+        "sort": sort,
+        "sortable": sortable,
+        "query": query,
+        "files": files,
+    }
 
 
 def ordered(table: Table, sort: str) -> Table:
-    """Return the table sorted by a column; rows without a value stay last either way. An unknown column changes
-    nothing."""
-    key = sort.removeprefix("-")
-    column = next((candidate for candidate in table.columns if candidate.key == key), None)
+    """Return the table sorted by a column; rows without a value stay last. An unknown column changes nothing."""
+    column = next((candidate for candidate in table.columns if candidate.key == sort.removeprefix("-")), None)
     if column is None:
         return table
-    with_value = [row for row in table.rows if row.get(key) not in (None, "")]
-    with_value.sort(key=lambda row: _rank(column, row[key]), reverse=sort.startswith("-"))
-    rows = with_value + [row for row in table.rows if row.get(key) in (None, "")]
+    values = [(column.cell(row).value, row) for row in table.rows]
+    there = [(_rank(column, value), at, row) for at, (value, row) in enumerate(values) if value not in (None, "")]
+    there.sort(key=lambda placed: placed[0], reverse=sort.startswith("-"))
+    rows = [row for _, _, row in there] + [row for value, row in values if value in (None, "")]
     return replace(table, rows=rows)
 
 
@@ -262,60 +167,71 @@ def _rank(column: Column, value: Any) -> Any:
         return Decimal(0)
 
 
-def _head(column: Column, *, first: bool) -> PageHead:
-    """Return the head of a column; the first one names the rows, and stands left also where these are numbers."""
-    name = column.label or column.header
-    label = noted(name, word(column.unit)) if column.unit else name
-    return PageHead(column.key, label, not column.is_text and not first)
-
-
-def _groups(columns: Sequence[Column]) -> list[PageGroup]:
-    """Return the headings over the columns; the first column, which stays in sight, has a cell of its own."""
-    if not any(column.group for column in columns):
-        return []
-    spans = [(name, len(list(group))) for name, group in groupby(columns, key=lambda column: column.group)]
-    (name, span), *others = spans
-    first = [(name, span)] if name or span == 1 else [("", 1), ("", span - 1)]
-    return [PageGroup(name, span) for name, span in (*first, *others)]
-
-
-def _text(column: Column, value: Any) -> str:
-    """Write a value as printed, but never round a small number to nought: no p is 0."""
-    if column.kind == "number" and value and not column.rounded(value):
-        return f"<{Decimal(1).scaleb(-column.places)}"
-    return _minus(column, column.text(value))
-
-
-def _minus(column: Column, text: str) -> str:
-    """Write numbers with the minus of charts and sentences; files keep the hyphen, which programs read."""
-    return text if column.is_text else text.replace("-", "−")
+def _rows(table: Table, href: Href, run_href: Callable[[str], str] | None) -> Iterator[Context]:
+    """Yield the rows, before each section its heading."""
+    marks, section = table.marks(), None
+    for at, row in enumerate(table.rows):
+        if table.section and row.get(table.section) != section:
+            section = row.get(table.section)
+            yield {"section": section}
+        marked = {column.key: marks.get((at, column.key), "") for column in table.columns}
+        yield _row(table.columns, row, href, marked, run_href)
 
 
 def _row(
     columns: Sequence[Column],
     row: Row,
     href: Href,
-    marks: Mapping[str, str],
+    marks: Mapping[str, str] | None = None,
     run_href: Callable[[str], str] | None = None,
-) -> PageRow:
-    seen: set[str] = set()
-    cells = []
-    for column in columns:
-        link = href(row, column)
-        cells.append(
-            PageCell(
-                text=_text(column, row.get(column.key)),
-                interval=_minus(column, column.interval_text(row)),
-                why=column.no_interval(row),
-                number=not column.is_text,
-                mark=marks.get(column.key, ""),
-                href=link,
-                again=link in seen,
-            )
-        )
-        seen.add(link)
-    source = source_of(row)
-    if source is None:
-        return PageRow(cells=cells)
-    run = run_href(source.run) if run_href else ""
-    return PageRow(cells=cells, kind=KINDS.get(source.kind, ""), own=source.own, row=source, run_href=run)
+) -> Context:
+    source: Source | None = row.get(OF)
+    run = run_href(source.run) if run_href and source else ""
+    kind = KINDS.get(source.kind, "") if source else ""
+    return {"cells": _cells(columns, row, href, marks or {}), "of": source, "kind": kind, "run_href": run}
+
+
+def _cells(columns: Sequence[Column], row: Row, href: Href, marks: Mapping[str, str] | None = None) -> list[Context]:
+    links = [href(row, column) for column in columns]
+    return [
+        {
+            "text": _text(column, row),
+            "interval": _minus(column, column.aside(row)),
+            "why": column.cell(row).no_interval,
+            "number": not column.is_text,
+            "mark": (marks or {}).get(column.key, ""),
+            "href": links[at],
+            "again": links[at] in links[:at],
+        }
+        for at, column in enumerate(columns)
+    ]
+
+
+def _text(column: Column, row: Row) -> str:
+    """Return a value as printed. A small number is never rounded to zero: no p is 0."""
+    value = column.cell(row).value
+    if column.kind == "number" and value and not column.rounded(value):
+        return f"<{Decimal(1).scaleb(-column.places)}"
+    return _minus(column, column.text(row))
+
+
+def _minus(column: Column, text: str) -> str:
+    """Return numbers with the minus of charts and sentences; files keep the hyphen, which programs read."""
+    return text if column.is_text else text.replace("-", "−")
+
+
+def _head(column: Column, *, first: bool) -> Context:
+    """Return the head of a column. The first one names the rows, and stands left even if these are numbers."""
+    name = column.label or column.header
+    label = noted(name, word(column.unit)) if column.unit else name
+    return {"key": column.key, "label": label, "number": not column.is_text and not first}
+
+
+def _groups(columns: Sequence[Column]) -> list[Context]:
+    """Return the headings over the columns; the first column, which stays in sight, has a cell of its own."""
+    if not any(column.group for column in columns):
+        return []
+    spans = [(name, len(list(group))) for name, group in groupby(columns, key=lambda column: column.group)]
+    (name, span), *others = spans
+    first = [(name, span)] if name or span == 1 else [("", 1), ("", span - 1)]
+    return [{"label": name, "span": span} for name, span in (*first, *others)]

@@ -17,7 +17,7 @@ from benchmark.models import Run, StoryScores
 from benchmark.services.judge_versions import judge_name, judged_at, version_failure, version_of
 from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.suites.registry import group_named, group_suite, suite_named
-from benchmark.suites.results import EntrantResults, NamedEntrant, RunEntrant
+from benchmark.suites.results import EntrantResults
 from core.digests import text_digest
 from core.made_by import made_by
 from core.messages import clauses, labelled
@@ -100,7 +100,7 @@ def corrections_of(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> 
 
 
 def corrections_in(
-    group: str, entrants: Sequence[RunEntrant], runs: Sequence[Run], stories: Stories
+    group: str, entrants: Sequence[EntrantResults], runs: Sequence[Run], stories: Stories
 ) -> dict[str, Correction]:
     """Return the corrected scores over `stories` of each entrant of a ranking, by its key, or why it has none; nothing
     of a metric group that cannot be corrected. `runs` are those of the entrants. Two statements where all is kept."""
@@ -120,7 +120,7 @@ Side = tuple[Correction, Scores | None]
 """What is said of the corrected scores of an entrant, and the scores with what moves them, None where it has none."""
 
 
-def corrected_sides(entrants: Sequence[NamedEntrant], runs: Sequence[Run], stories: Stories) -> list[Side]:
+def corrected_sides(entrants: Sequence[EntrantResults], runs: Sequence[Run], stories: Stories) -> list[Side]:
     """Return the corrected scores of each entrant over those of the `stories` that were judged of all that have any."""
     states = _states_of(runs)
     parts = {entrant.run: _part(entrant, stories) for entrant in entrants}
@@ -141,7 +141,7 @@ def _by_uid(runs: Sequence[Run], scored: Mapping[int, RunScores]) -> dict[str, t
     return {run.uid: (run, scored.get(run.pk)) for run in runs}
 
 
-def _side(entrant: NamedEntrant, run: Run, run_scores: RunScores | None) -> Side:
+def _side(entrant: EntrantResults, run: Run, run_scores: RunScores | None) -> Side:
     correction = _correction(entrant, run, run_scores)
     return correction, run_scores.scores[entrant.entrant or 0] if run_scores and correction.scores else None
 
@@ -152,7 +152,7 @@ def scores_of_runs(runs: Sequence[Run]) -> dict[int, RunScores]:
     return _scores(runs, _states_of(runs), {})
 
 
-def _part(entrant: RunEntrant, stories: Stories) -> Stories:
+def _part(entrant: EntrantResults, stories: Stories) -> Stories:
     """Return the stories, None where the entrant's run is of no others: what is kept of all serves both."""
     return None if stories is None or set(entrant.numbers) <= stories else stories
 
@@ -247,7 +247,7 @@ def _stories_of(run: Run, study: AlignmentStudy, judged: Mapping[str, StoryJudge
     return {of_source[source]: judged_stories for source, judged_stories in in_order}
 
 
-def _basis(run_scores: RunScores, entrant: RunEntrant) -> Json:
+def _basis(run_scores: RunScores, entrant: EntrantResults) -> Json:
     """Return the numbers that the scores of an entrant rest on."""
     f1 = run_scores.scores[entrant.entrant or 0][Metric.F1]
     return {
@@ -259,7 +259,7 @@ def _basis(run_scores: RunScores, entrant: RunEntrant) -> Json:
     }
 
 
-def _correction(entrant: RunEntrant, run: Run | None, run_scores: RunScores | None) -> Correction:
+def _correction(entrant: EntrantResults, run: Run | None, run_scores: RunScores | None) -> Correction:
     if entrant.kind == "person":
         return Correction(reason=NOT_JUDGED)
     scores = run_scores.scores.get(entrant.entrant or 0) if run_scores else None
@@ -305,7 +305,7 @@ def _estimate(score: Corrected) -> CorrectedScore:
 
 
 def corrected_comparison(
-    pair: Sequence[NamedEntrant], runs: Sequence[Run], group: str, stories: Stories
+    pair: Sequence[EntrantResults], runs: Sequence[Run], group: str, stories: Stories
 ) -> CorrectedComparison | None:
     """Return the corrected scores of two entrants side by side, over those of the `stories` that were judged of both;
     None of a metric group that cannot be corrected. Holm's correction runs over its rows."""
@@ -327,7 +327,7 @@ def corrected_comparison(
 
 
 def corrected_pairs(
-    entrants: Sequence[NamedEntrant], runs: Sequence[Run], group: str, stories: Stories
+    entrants: Sequence[EntrantResults], runs: Sequence[Run], group: str, stories: Stories
 ) -> list[CorrectedPair]:
     """Return the difference of the corrected F1 of every two of these entrants, over those of the `stories` that were
     judged of all of them, the biggest first. Holm's correction runs over all rows."""

@@ -12,9 +12,7 @@ from benchmark.models import Run
 from benchmark.services.at_once import check_at_once, kept_once
 from benchmark.services.in_context import judge_text
 from benchmark.services.judge_versions import judged_at
-from benchmark.services.reports import reports_of, stamps_of
-from benchmark.services.results import each_entered, samples_of
-from benchmark.services.run_metrics import RunMetrics
+from benchmark.services.reports import RunMetrics, each_entered, reports_of, samples_of, stamps_of
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.questions import Entered, Outcome
 from benchmark.suites.reasons import NO_JUDGEMENT

@@ -22,8 +22,7 @@ from annotation.models import Role
 from benchmark.domain.tables import Column
 from benchmark.models import Run
 from benchmark.views.downloads import table_response
-from benchmark.views.files import files_of
-from benchmark.views.tables import Href, no_link, page_table
+from benchmark.views.tables import Href, files_of, no_link, page_table
 from core.catalogues.sentences import translated as in_language
 from core.views.charts import PERCENT, Row, dot_chart
 from core.views.pages import Context

@@ -17,8 +17,7 @@ from benchmark.models import Run
 from benchmark.services.in_context import judge_text
 from benchmark.services.judge_versions import judged_beside
 from benchmark.views.downloads import table_response
-from benchmark.views.files import files_of
-from benchmark.views.tables import item_links, page_table
+from benchmark.views.tables import files_of, item_links, page_table
 from judge.domain.calibration.panels import FEWEST
 from judge.services.judges_beside import JUDGES, judges_table
 

@@ -62,11 +62,13 @@ def test_versions_are_for_experts_and_admins(world, api, base, read):
 
 def test_a_report_has_what_chance_and_the_majority_come_to(world, read):
     groups = {group["key"]: group for group in read(world.alice, f"runs/{world.run.uid}/report/")["groups"]}
-    assert groups["stage1"]["chance"] is None and groups["stage1"]["majority"] is None
-    by_model = {entrant["model"]: entrant for entrant in groups["stage2"]["entrants"]}
-    majority = by_model["majority"]["repaired"]["value"]
-    assert groups["stage2"]["majority"] == {"value": pytest.approx(majority), "n": STORIES}
-    assert 0 < groups["stage2"]["chance"]["value"] < groups["stage2"]["majority"]["value"]
+    assert groups["stage1"]["totals"] == []
+    score = "repaired_overall_accuracy"
+    by_model = {row["model"]: row for row in groups["stage2"]["rows"]}
+    levels = {row["model"]: row for row in groups["stage2"]["totals"]}
+    majority = levels["Majority baseline"]
+    assert majority[score]["value"] == pytest.approx(by_model["majority"][score]["value"])
+    assert majority["stories"] == STORIES and 0 < levels["Chance level"][score]["value"] < majority[score]["value"]
 
 
 def test_what_a_copy_of_a_benchmark_is_made_of_is_told_before_there_is_one(world, api, base, read):
@@ -202,10 +204,11 @@ def test_a_report_has_the_figures_of_the_page(world, api, base, read):
     assert (
         report["samples"] == STORIES and {"stage1", "stage2"} <= set(groups) and report["methods"] and report["facts"]
     )
-    best = groups["stage1"]["entrants"][0]
+    best = groups["stage1"]["rows"][0]
     kept = document_of(world.run).groups["stage1"][0].parses.overall("repaired")
-    assert (best["model"], best["rank"], best["key"]) == ("omniscient", 1, world.entrant("omniscient"))
-    assert (best["repaired"]["value"], best["repaired"]["interval"]) == (kept.value_of("f1"), kept.interval_of("f1"))
+    assert (best["model"], best["repaired_rank"]) == ("omniscient", 1)
+    assert best["entrant"] == {"key": world.entrant("omniscient"), "kind": "baseline", "run": world.run.uid}
+    assert best["repaired_f1"] == {"value": kept.value_of("f1"), "interval": kept.interval_of("f1")}
     table = read(world.alice, f"runs/{world.run.uid}/tables/stage2/")
     page = api(world.alice)
     page.force_login(world.alice)
@@ -228,10 +231,10 @@ def test_a_leaderboard_is_the_one_that_was_asked_for_or_none(world, api, base, r
         0,
     )
     assert leaderboard["selection"]["samples"] == STORIES
-    names = {group["key"]: [row["model"] for row in group["entrants"]] for group in leaderboard["groups"]}
+    names = {group["key"]: [row["model"] for row in group["rows"]] for group in leaderboard["groups"]}
     assert names["stage1"][0] == "omniscient" and {"majority", "random"} <= set(names["stage2"])
     shown = read(world.alice, "leaderboard/", show="baseline")["groups"]
-    assert HOSTILE not in [row["model"] for group in shown for row in group["entrants"]]
+    assert HOSTILE not in [row["model"] for group in shown for row in group["rows"]]
     for name, value in (("version", "7"), ("split", "nowhere"), ("judge", "nobody")):
         assert f"There is no {name}" in told(api(world.alice).get(f"{base}leaderboard/", {name: value}), 404)
     assert told(api(world.alice).get(f"{base}leaderboard/", {"version": "x"}), 400)
@@ -243,9 +246,9 @@ def test_two_models_side_by_side(world, api, base, read):
     pair = {"a": world.entrant("majority"), "b": world.entrant("random")}
     comparison = read(world.alice, "comparison/", **pair, group="stage2")
     assert (comparison["first"], comparison["second"], comparison["group"]) == ("majority", "random", "stage2")
-    assert comparison["rows"][0]["value"] is not None and len(comparison["stories"]) == STORIES
+    assert comparison["differences"]["rows"][0]["value"] and len(comparison["stories"]["rows"]) == STORIES
     rows = read(world.alice, "comparison/tables/differences/", **pair, group="stage2")["rows"]
-    assert rows[0]["value"] == comparison["rows"][0]["value"]
+    assert rows[0]["value"] == comparison["differences"]["rows"][0]["value"]
     assert set(api(world.alice).get(f"{base}comparison/", {"a": pair["a"]}).json()["error"]["fields"]) == {"b"}
     assert "two different" in told(api(world.alice).get(f"{base}comparison/", {"a": pair["a"], "b": pair["a"]}), 422)
     assert "no metric group" in told(api(world.alice).get(f"{base}comparison/", pair | {"group": "stage9"}), 404)
@@ -260,9 +263,9 @@ def test_figures_that_wait_for_open_work_wait_here_too(world, api, base, read):
         whole, part = (read(person, path) for person in (world.alice, world.bob))
         assert (whole["withheld"], part["withheld"]) == (0, 1)
         assert set(part["tables"]) < set(whole["tables"]) and "categories-stage2" not in part["tables"]
-        kinds = {row["kind"] for group in part["groups"] for row in group["entrants"]}
+        kinds = {row["entrant"]["kind"] for group in part["groups"] for row in group["rows"]}
         assert kinds == {"model"} and any(
-            "withheld" in row["why"] for group in part["groups"] for row in group["absent"]
+            "withheld" in row["why"] for group in part["groups"] for row in group.get("absent", ())
         )
     assert "finish that first" in told(api(world.bob).get(f"{base}runs/{world.run.uid}/tables/categories-stage2/"), 403)
     pair = {"a": world.entrant("majority"), "b": world.entrant("random")}

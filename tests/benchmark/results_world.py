@@ -3,9 +3,12 @@ show."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from annotation.models import Membership, Role, User
+from benchmark.domain.tables import Cell
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run
 from benchmark.services.reports import report_of
 from tests.benchmark.evaluation import endpoint, generated, published, started, worked_off, write_records
@@ -67,3 +70,8 @@ def _made(folder) -> ResultsWorld:
     world.run = world.another("majority", "random", "omniscient", HOSTILE)
     report_of(world.run)
     return world
+
+
+def values(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The plain values of a row of a table."""
+    return {key: cell.value if isinstance(cell, Cell) else cell for key, cell in row.items()}

@@ -21,8 +21,7 @@ from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import forget_report, report_of
 from benchmark.services.snapshots import save_run_snapshot
 from benchmark.services.withheld import whole_document
-from benchmark.suites.reports import BaselineLevels
-from benchmark.suites.results import EntrantParses
+from benchmark.suites.reports import GroupMetrics
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, endpoint, results_world
 from tests.copies import copied
 
@@ -117,12 +116,12 @@ def test_who_was_asked_about_a_part_of_the_stories_is_named(world, small, client
     assert (absent.model, absent.run, absent.why, absent.covered) == ("small", small.uid, COVERED, 3)
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/")
-    [group] = [one for one in page.context["groups"] if one.key == "stage2"]
-    [named] = group.uncovered
+    [group] = [one for one in page.context["groups"] if one["key"] == "stage2"]
+    [named] = group["uncovered"]
     assert f"Without a run on all of these stories: <bdi>small</bdi> ({COVERED}" in " ".join(
         page.content.decode().split()
     )
-    there = client.get(f"{world.base}/results/?{named.query}").context
+    there = client.get(f"{world.base}/results/?{named['query']}").context
     assert there["leaderboard"].chosen.stories == {1, 2, 3}
     assert {"small", "majority"} <= {one.name for one in there["leaderboard"].entrants["stage2"]}
     assert not [one for one in there["leaderboard"].absent if one.group == "stage2"]
@@ -153,16 +152,14 @@ def test_a_comparison_says_who_was_asked_about_a_part_of_the_stories(world, smal
     one, other = world.entrant("majority"), f"{small.uid}.{small.entrants.get(name='small').pk}"
     page = client.get(f"{world.base}/results/compare/", {"a": one, "b": other}).content.decode()
     assert told in " ".join(page.split())
-    cells = {row.number: row.cells[1] for row in _stories(client, world, one, other)}
-    assert {number for number, cell in cells.items() if cell.text == "not asked"} == {4, 5, 6, 7, 8, 9}
-    assert {cells[number].text for number in (1, 2, 3)} == {"unreadable"} and not cells[9].href
+    cells = {row["number"]: row["cells"][1] for row in _stories(client, world, one, other)}
+    assert {number for number, cell in cells.items() if cell["text"] == "not asked"} == {4, 5, 6, 7, 8, 9}
+    assert {cells[number]["text"] for number in (1, 2, 3)} == {"unreadable"} and not cells[9]["href"]
     alone = {"a": one, "b": other, "split": f"run:{small.uid}"}
     assert "was not asked about" not in client.get(f"{world.base}/results/compare/", alone).content.decode()
-    asked = (world.run.uid, small.uid, "--model", "majority", "--other-model", "small", "--group", "stage2")
-    call_command("compare_models", *asked)
-    assert told in capsys.readouterr().out.splitlines()
-    call_command("compare_models", *asked, "--json")
-    assert told in json.loads(capsys.readouterr().out)["notes"]
+    sides = {"run": world.run.uid, "other_run": small.uid, "model": "majority", "other_model": "small"}
+    call_command("results", "differences", project=world.dataset.project.slug, group="stage2", json=True, **sides)
+    assert told in json.loads(capsys.readouterr().out)["lead"]
 
 
 def test_a_ranking_is_chosen_by_the_name_of_its_judge(world, capsys):
@@ -202,14 +199,16 @@ class Row:
 
     kind: str
     corrected: None = None
-    parses: EntrantParses = field(default_factory=lambda: EntrantParses(levels=BaselineLevels(), tells_levels=True))
+    metrics: GroupMetrics = field(default_factory=GroupMetrics)
 
 
 def test_rows_of_people_that_wait_are_named():
     groups = {"stage1": [], "stage2": [Row("person"), Row("model")]}
     document = Document(kind="run", groups=groups, absent={}, numbers=[1, 2, 3, 4, 5, 6])
     held = whole_document(document, {1, 2, 9})
-    assert [(one.kind, one.parses) for one in held.groups["stage2"]] == [("model", EntrantParses())]
+    assert [(one.kind, one.metrics.levels, one.metrics.tells_levels) for one in held.groups["stage2"]] == [
+        ("model", None, False)
+    ]
     assert held.absent["stage2"] == [Absent("People", "withheld: you still have work to do on 2 of these stories")]
     without = whole_document(replace(document, groups={"stage1": [], "stage2": [Row("model")]}), {1})
     assert without.absent == {}
@@ -228,7 +227,7 @@ def test_the_ranking_and_what_is_to_be_read_first_stand_in_csv(world):
 def test_nothing_is_said_of_missing_answers_where_they_do_not_differ(world, client):
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/")
-    leads = {group.key: group.chart.lead for group in page.context["groups"]}
+    leads = {group["key"]: group["chart"].lead for group in page.context["groups"]}
     assert all("Missing answers differ" in told[0] for told in leads.values())
     text = page.content.decode()
     assert text.index("Missing answers differ") < text.index('<svg class="chart dots"') < text.index("<table")

@@ -15,11 +15,19 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from benchmark.domain.provenance import EndpointSpec
-from benchmark.domain.report_rows import RowMetric
-from benchmark.domain.tables import Absent
+from benchmark.domain.tables import Absent, Cell
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run, Snapshot
 from benchmark.services import across
-from benchmark.services.across import NO_CHANCE, pairs_across, rankings_across
+from benchmark.services.across import (
+    NO_CHANCE,
+    Place,
+    RankedModel,
+    SuiteRanking,
+    models_across,
+    named_apart,
+    pairs_across,
+    rankings_across,
+)
 from benchmark.services.across_tables import (
     METHODS_NOTE,
     PAIRED_METHODS_NOTE,
@@ -29,25 +37,17 @@ from benchmark.services.across_tables import (
 )
 from benchmark.services.archiving import archive_run, delete_run
 from benchmark.services.conditions import settings_in_words
+from benchmark.services.documents import Document, as_json, document_from
 from benchmark.services.launches import start_run
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.leaderboards import _without_method
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan
-from benchmark.services.plot_data import score_of
 from benchmark.services.runs import asked_by, asks_plainly
-from benchmark.services.suite_rankings import (
-    ExactLevel,
-    Place,
-    RankedModel,
-    SuiteRanking,
-    models_across,
-    rankings_as_data,
-    rankings_from,
-)
 from benchmark.services.withheld import whole_ranking
 from benchmark.suites import registry
 from benchmark.suites.registry import suite_named
+from benchmark.suites.showing.entrants import score_of
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.results_world import HOSTILE, results_world
 from tests.benchmark.settled import make_endpoint, work_off
@@ -73,7 +73,13 @@ def answer(body) -> str:
 # --- rules
 # -----------------------------------------------------------------------------------------------------------------
 def place(value: float | None, rank: int | None = None) -> Place:
-    return Place(RowMetric(value), None, rank, None, "", "uid", "A run", 1, "")
+    return Place(Cell(value), rank, None, "", "uid", "A run", 1, "")
+
+
+def kept(rankings: list[SuiteRanking]) -> list[SuiteRanking]:
+    """The rankings as a snapshot has them."""
+    document = Document(kind="across", rankings=named_apart(rankings))
+    return document_from(json.loads(json.dumps(as_json(document)))).rankings
 
 
 def ranking(title: str = "Tiny sums", **values: float | None) -> SuiteRanking:
@@ -105,20 +111,18 @@ def test_a_correlation_is_over_families(tiny):
     kin = {key: RankedModel(key, family=families.get(key, "")) for key in values}
     [row] = table_of_pairs([replace(first, models=kin), second]).rows
     assert (row["models"], row["families"]) == (6, 5)
-    low, high = row["r_interval"]
-    assert low < row["r"] < high and (low, high) != pairs_across([first, second])[0].correlation.interval
+    low, high = row["r"].interval
+    assert low < row["r"].value < high and (low, high) != pairs_across([first, second])[0].correlation.interval
     kin |= {"d": RankedModel("d", family="llama")}
     [row] = table_of_pairs([replace(first, models=kin), second]).rows
-    assert (row["families"], row["r_interval"], row["p"]) == (4, None, None) and row["r"] is not None
+    assert (row["families"], row["r"].interval, row["p"]) == (4, None, None) and row["r"].value is not None
     assert row["why"] == "an interval needs at least 5 model families"
-    kept = rankings_from(rankings_as_data([replace(first, models=kin)]))
-    assert [model.family for model in kept[0].models.values()] == ["gpt", "gpt", "llama", "llama", "", ""]
 
 
 def test_fewer_than_five_models_have_no_correlation(tiny):
     first, second = ranking("One", a=0.1, b=0.2, c=0.3, d=0.4), ranking("Two", a=0.1, b=0.2, c=0.3, d=0.4)
     [row] = table_of_pairs([first, second]).rows
-    assert row["r"] is None and row["models"] == 4 and "at least 5 models" in row["why"]
+    assert row["r"].value is None and row["models"] == 4 and "at least 5 models" in row["why"]
 
 
 def test_rows_go_by_the_first_ranking_then_by_the_next():
@@ -134,7 +138,7 @@ def test_two_models_of_one_name_are_told_apart_by_their_endpoints():
 
 
 def test_open_work_takes_the_chance_level_away_and_of_few_stories_everything(tiny):
-    whole = replace(ranking(a=0.5), chance=ExactLevel(0.25, 4), no_chance="")
+    whole = replace(ranking(a=0.5), chance=Cell(0.25, n=4), no_chance="")
     assert whole_ranking(whole, frozenset()) is whole
     few = whole_ranking(replace(whole, numbers=frozenset({1, 2})), frozenset({1}))
     assert not few.places and not few.models and few.chance is None and "Finish that first" in few.withheld
@@ -143,8 +147,8 @@ def test_open_work_takes_the_chance_level_away_and_of_few_stories_everything(tin
 
 
 def test_the_page_says_whose_chance_level_is_a_baselines_and_which_runs_count(tiny):
-    drawn = replace(ranking("Drawn", a=0.5), chance=RowMetric(0.4, [0.1, 0.8], n=9), no_chance="")
-    exact = replace(ranking("Exact", a=0.5), chance=ExactLevel(0.25, 12), no_chance="")
+    drawn = replace(ranking("Drawn", a=0.5), chance=Cell(0.4, [0.1, 0.8], n=9), drawn=True, no_chance="")
+    exact = replace(ranking("Exact", a=0.5), chance=Cell(0.25, n=12), no_chance="")
     notes = table_of_all([drawn, exact]).notes
     assert "Chance level of Drawn (n = 9): the baseline “random”." in notes
     assert "Runs. Drawn: “A run”; Exact: “A run”." in notes
@@ -214,7 +218,7 @@ def test_each_dataset_has_a_ranking_with_the_leaderboards_figures(world):
         assert {*names} == {*SKILLS} and found.ranked == len(entrants)
         for entrant in entrants:
             own = found.places[names[entrant.name]]
-            assert own.metric == score_of(entrant, "repaired", "tiny")
+            assert replace(own.metric, bounds=None) == replace(score_of(entrant, "repaired", "tiny"), bounds=None)
             assert own.rank == entrant.ranking["repaired"].rank
     assert models_across(world.rankings)[0].name == "ada"
 
@@ -320,7 +324,7 @@ def test_every_ranking_names_its_method_where_one_is_not_plain(by_tone, client):
     ]
     assert all(len({place.run for place in one.places.values()}) == 1 for one in rankings), "no ranking mixes methods"
     assert METHODS_NOTE in table_of_all(rankings).lead and PAIRED_METHODS_NOTE in table_of_pairs(rankings).lead
-    saved = rankings_from(json.loads(json.dumps(rankings_as_data(rankings))))
+    saved = kept(rankings)
     assert [one.method for one in saved] == ["curt", "polite"] and table_of_all(saved).lead[0] == METHODS_NOTE
     client.force_login(by_tone.cast.alice)
     for file in ("", "tables/across.csv", "tables/across.tex", "tables/correlations.json", "figures/across.svg"):
@@ -328,10 +332,6 @@ def test_every_ranking_names_its_method_where_one_is_not_plain(by_tone, client):
         assert "version 2 (method: curt)" in text and "version 1 (method: polite)" in text, file
     drawn = client.get(by_tone.address + "figures/across.svg?width=column").content.decode()
     assert "in full: Tiny sums, version 2 (method: curt)" in " ".join(re.sub("<[^>]*>", " ", drawn).split())
-    assert [one["method"] for one in told("across", "--project", by_tone.cast.project.slug)["rankings"]] == [
-        "curt",
-        "polite",
-    ]
 
 
 def test_answers_made_elsewhere_are_by_no_method_that_is_known(by_tone):
@@ -385,9 +385,11 @@ def test_a_saved_page_stays_as_it_was_down_to_its_items(world, client):
 
 def test_a_document_gives_its_rankings_back(world):
     rankings = world.rankings
-    found = rankings_from(json.loads(json.dumps(rankings_as_data(rankings))))
+    found = kept(rankings)
     assert table_of_all(found).rows == table_of_all(rankings).rows
     assert table_of_pairs(found) == table_of_pairs(rankings)
+    families = [[model.family for model in ranking.models.values()] for ranking in rankings]
+    assert [[model.family for model in ranking.models.values()] for ranking in found] == families
 
 
 def test_who_may_save_it(world, client):
@@ -414,18 +416,18 @@ def test_a_leaderboard_leads_to_each_model_across_suites(world, client):
 
 
 def test_a_command_says_writes_and_saves_it(world, tmp_path):
-    ask = ("across", "--project", world.cast.project.slug)
-    found = told(*ask)
-    assert [row["title"] for row in found["rankings"]] == ["Tiny sums, version 2", "Tiny sums, version 1"]
-    first = found["rankings"][0]["models"]
-    assert {*first} == {*SKILLS} and first["ada"]["rank"] == 1 and found["correlations"][0]["models"] == len(SKILLS)
+    project = ("--project", world.cast.project.slug)
+    found = told("results", "across", *project)
+    assert found["columns"][1]["group"] == "Tiny sums, version 2" and found["title"] == "Models across suites"
+    assert {row["model"] for row in found["rows"]} == {*SKILLS} and found["rows"][0]["s0_rank"] == 1
+    assert told("results", "correlations", *project)["rows"][0]["models"] == len(SKILLS)
     path = tmp_path / "across.csv"
-    assert told(*ask, "--name", "across", "--output", str(path))["path"] and "ada" in path.read_text()
-    told(*ask, "--model", "ada", "--name", "model", "--output", str(path))
+    assert told("results", "across", *project, "--output", str(path))["path"] and "ada" in path.read_text()
+    told("results", "model", *project, "--model", "ada", "--output", str(path))
     assert "Tiny sums, version 1" in path.read_text()
-    assert refused(*ask, "--model", "zed").startswith("No suite has a figure of a model 'zed'; there are: ada, ")
-    assert "--title is for --save-snapshot" in refused(*ask, "--title", "March")
-    shared = told(*ask, "--save-snapshot", "--title", "March")
+    refusal = refused("results", "model", *project, "--model", "zed")
+    assert refusal.startswith("No suite has a figure of a model 'zed'; there are: ada, ")
+    shared = told("save_snapshot", "--page", "across", *project, "--title", "March")
     assert Snapshot.objects.get(uid=shared["snapshot"]).title == "March"
 
 
@@ -437,7 +439,7 @@ def test_chance_is_exact_where_labels_are_chosen_and_lacks_where_nothing_is(tmp_
     assert (stage1.title, stage2.title) == ("OmniToM, F1 of extraction", "OmniToM, Accuracy of labelling")
     entrants = leaderboard_of(world.dataset, world.run.answer_format, "").entrants["stage2"]
     by_name = {entrant.name: score_of(entrant, "repaired", "stage2") for entrant in entrants}
-    assert stage2.chance.exact and stage2.chance.value == pytest.approx(by_name[across.CHANCE].value, abs=0.05)
+    assert not stage2.drawn and stage2.chance.value == pytest.approx(by_name[across.CHANCE].value, abs=0.05)
     low, high = by_name[across.CHANCE].interval
     assert low < stage2.chance.value < high
     assert stage1.chance is None and stage1.no_chance == NO_CHANCE

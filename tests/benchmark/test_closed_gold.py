@@ -581,7 +581,7 @@ def test_the_words_are_told_once_the_work_is_done(site):
         re.sub(r"\d+", "n", address.partition("?")[0]) for address, text in told.items() if published_word(8) in text
     }
     assert any("/output/" in one for one in leaking) and any("/items/n/" in one for one in leaking)
-    told = site.told(site.world.esi, ("benchmark:dataset_difference", "benchmark:run_person_story", "annotation:story"))
+    told = site.told(site.world.esi, ("benchmark:dataset_difference", "annotation:story"))
     assert sum(published_word(6) in text or present_word(7) in text for text in told.values()) >= 4
 
 
@@ -737,7 +737,7 @@ def drawn_once(monkeypatch) -> None:
 
     monkeypatch.setattr(Picture, "draw", once)
     # what is drawn so is kept for no other test
-    monkeypatch.setattr("benchmark.views.plots.caches", {"plots": DummyCache("", {})})
+    monkeypatch.setattr("benchmark.views.downloads.caches", {"plots": DummyCache("", {})})
 
 
 @pytest.mark.dear

@@ -12,8 +12,7 @@ from django.urls import reverse
 
 from annotation.models import AuditEvent
 from benchmark.domain import plots
-from benchmark.domain.drawn import ModelRow
-from benchmark.domain.entered import PaperRow, Reference
+from benchmark.domain.drawn import ModelRow, PaperRow, Reference
 from benchmark.domain.tables import Column, Table, to_csv, to_json, to_latex
 from benchmark.domain.tables.table import OWN_WORDING, OWN_WORDING_NOTE
 from benchmark.models import Audience, EnteredRow
@@ -112,9 +111,12 @@ def test_beside_a_published_row_it_is_said_that_models_were_asked_otherwise_here
 
     published, people = told("published"), told("human")
     assert (
-        OWN_WORDING_NOTE in published.entered_texts and OWN_WORDING in page_table("board", published).entered[0].source
+        OWN_WORDING_NOTE in published.entered_texts
+        and OWN_WORDING in page_table("board", published)["entered"][0]["source"]
     )
-    assert OWN_WORDING_NOTE not in people.entered_texts and page_table("board", people).entered[0].source == SOURCE
+    assert (
+        OWN_WORDING_NOTE not in people.entered_texts and page_table("board", people)["entered"][0]["source"] == SOURCE
+    )
     assert (
         "own wording: not the paper" in to_latex(published).decode()
         and f'"source": "{SOURCE}"' in to_json(published).decode()

@@ -139,7 +139,7 @@ def test_keeps_that_failed_for_one_reason_are_named_together():
     one = Absence("stage1", "dead", "run", "Title", failed=40, problem=REASON)
     other = Absence("stage1", "dead", "run", "Title", failed=3, problem="another reason")
     held = named_together([one, Absence("stage2", "dead", "run", "Title", failed=5, problem=REASON), other])
-    assert [(line.groups, line.failed) for line in held] == [("extraction and labelling", 45), ("extraction", 3)]
+    assert [(line["groups"], line["failed"]) for line in held] == [("extraction and labelling", 45), ("extraction", 3)]
 
 
 def test_the_command_that_waits_ends_with_one(dataset, capsys):

@@ -15,6 +15,7 @@ from benchmark.services.reports import report_of
 from benchmark.services.result_tables import category_table, group_table
 from benchmark.suites.showing.levels import ROWS
 from core.plain import plain
+from tests.benchmark.results_world import values
 from tests.benchmark.settled import LABELS, baselines, settle, started, work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -75,7 +76,7 @@ def test_an_annotator_is_scored_on_the_cells_with_a_vote(cast, stories, label):
     counted = {"votes": 0, "expert": 0, "record": 15, "open": 0}
     assert plain(bob.metrics.labelled) == {"stories": 2, "of_stories": 3, "cells": 7 + 6 + 2, "of_cells": 42} | counted
     assert bob.parses.official is None
-    assert bob.parses.reason == "Official scoring needs a label in every cell of every story."
+    assert bob.metrics.reason == "Official scoring needs a label in every cell of every story."
 
 
 def test_a_control_has_no_row_of_people(cast, stories, label):
@@ -172,7 +173,7 @@ def test_a_person_is_scored_on_gold_that_stands_without_the_person(cast, stories
     found = metrics(cast)
     bob = found["Annotator 3"]  # by user name: bea, ben, bob
     # today: order 1 of 2, the other six dimensions 2 of 2
-    today = bob.parses.own.overall("repaired")
+    today = bob.metrics.own.overall("repaired")
     assert today.value_of("overall_accuracy") == pytest.approx((1 / 2 + 6) / 7) and today.value_of("acc_order") == 0.5
     # without him order has one cell, in which he is wrong; context keeps two: Esi's decision, and the other two votes
     alone = bob.parses.overall("repaired")
@@ -203,7 +204,7 @@ def test_the_table_has_both_figures_and_says_how_many_cells_count(cast, stories,
     table = group_table(list(metrics(cast).values()), "stage2")
     heads = [(column.group, column.header) for column in table.columns if column.key.startswith("own_")]
     assert heads == [("Own votes in gold (%)", "Repaired")]
-    held = {row["model"]: row for row in table.rows}
+    held = {row["model"]: values(row) for row in table.rows}
     assert held["majority"].get("own_repaired") is None
     ben = held["Annotator 2"]
     assert (ben["repaired_acc_order"], ben["own_repaired"]) == (0, pytest.approx(6 / 7))

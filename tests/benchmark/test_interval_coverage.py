@@ -137,7 +137,7 @@ def test_the_intervals_cover_the_truth(pool):
         places = rng.choices(range(POOL), k=STORIES)
         for of, scores in pool.scores.items():
             row = overall_row([scores[at] for at in places], SHARES[of], of, seed=repetition, resamples=1000)
-            for name, ((low, high), _) in row.intervals.items():
+            for name, (low, high) in ((name, cell.interval) for name, cell in row.cells.items()):
                 held[name] += low <= expected[name] <= high
     assert held.keys() == expected.keys()
     # At a true coverage of 95 %, 100 repetitions hold 95 with a standard error of sqrt(100 · 0.95 · 0.05) = 2.2: all of

@@ -10,9 +10,8 @@ import pytest
 
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run, RunItem
 from benchmark.services import items as service
-from benchmark.services.chosen_items import ChosenItems
 from benchmark.services.item_detail import SHOWN_CHARACTERS
-from benchmark.services.item_rows import rows_of_items
+from benchmark.services.items import ChosenItems, rows_of_items
 from tests.benchmark.settled import baselines, make_endpoint, published, started, work_off, written
 from tests.cast import Cast, new_cast, new_story
 from tests.copies import copied

@@ -1,79 +1,68 @@
-"""Documents as they are kept: read and written again they are the same."""
+"""Documents as they are kept: they are read as they were written."""
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
-from benchmark.services.documents import as_json, document_from
+from benchmark.domain.inference import Ahead, ComparedModel
+from benchmark.domain.report_rows import NO_FIGURES, BothParses, ParseRows, ReportRow, Unjudged
+from benchmark.domain.tables import Cell
+from benchmark.services.comparisons import ComparedMetric, ComparedStory, Comparison
+from benchmark.services.documents import Document, as_json, document_from
+from benchmark.suites.reports import BaselineLevels, GroupMetrics, KeptAnalysis, Level
+from benchmark.suites.results import EntrantResults
 
-RANKED = {"model": "r.1", "value": 0.5, "n": 6, "interval": None, "interval_reason": "fewer than 5 stories"}
-RANKED |= {"best": 0.75, "missing": 2, "lost": 1, "rank": 1, "ranks": [1, 2], "group": "a"}
-RANKED |= {"against": {"r.2": [0.25, 0.04, True], "r.3": [None, None, False]}}
-PARSES = {"official": None, "repaired": {"overall": {"stories": 6, "f1": 0.5}, "by_category": []}}
-LEVELS = {"chance": {"value": 0.25, "n": 6}, "majority": None, "category_levels": None}
-ENTRANT = {
-    "key": "r.1",
-    "name": "m",
-    "kind": "model",
-    "run": "r",
-    "run_title": "Run",
-    "at": "2026-11-23T11:00:00+00:00",
-    "entrant": 1,
-    "metrics": PARSES,
-    "settings": {"level": "1"},
-    "role": "",
-    "judge_test": None,
-    "within": {"prompts": "omnitom-1", "judge": None},
-    "others": 2,
-    "family": "llama",
-    "model": "m (level 1)",
-    "own": "level 1",
-    "parses": PARSES | {"levels": LEVELS, "reason": "Story 2 has no official parse."},
-    "ranking": {"repaired": RANKED, "official": None},
-    "group": {"repaired": "a", "official": None},
-    "no_letters": {"repaired": "", "official": ""},
-    "corrected": None,
-}
+ROW = ReportRow(
+    cells={"f1": Cell(0.5, [0.4, 0.6], bounds=[0.25, 0.75]), "recall": Cell(reason="no usable story")},
+    stories=3, unreadable=2, unreadable_reasons={"refused": 2}, undefined=1, unjudged=Unjudged(1, 2, 3), category="A",
+)  # fmt: skip
 
 
-def test_a_kept_document_is_the_same_when_it_is_read_and_written_again():
-    kept = {
-        "title": "T",
-        "kind": "leaderboard",
-        "groups": {"stage1": [ENTRANT]},
-        "facts": [["Answer format", "Text"]],
-        "methods": [],
-    }
-    kept |= {"absent": {"stage1": []}, "numbers": [1], "query": {"split": "main"}}
-    document = document_from(kept)
-    [entrant] = document.groups["stage1"]
-    assert (entrant.parses.as_json(), entrant.metrics.as_json()) == (ENTRANT["parses"], ENTRANT["metrics"])
-    assert entrant.ranking["repaired"].against["r.2"].differs
-    assert entrant.at == datetime(2026, 11, 23, 11, tzinfo=UTC)
-    assert as_json(document) == kept
+def read_again(document: Document) -> Document:
+    return document_from(json.loads(json.dumps(as_json(document))))
 
 
-def test_a_kept_comparison_is_the_same_when_it_is_read_and_written_again():
-    row = {"value": 0.25, "n": 6, "interval": [0.1, 0.4], "p": 0.03, "answered": {"value": 0.1, "n": 5}}
-    row |= {"p_adjusted": 0.06, "category": "", "what": "F1", "key": "f1", "first": 0.5, "second": 0.25}
-    comparison = {
-        "first": "a",
-        "second": "b",
-        "group": "stage1",
-        "parse": "repaired",
-        "rows": [row | {"clusters": 3}, row | {"reason": "few", "answered": None}],
-        "stories": [{"number": 1, "category": "", "first": 0.5, "second": 0.25, "difference": 0.25}],
-        "n": 1,
-        "method": "none",
-        "tests": 0,
-        "differ": "",
-        "split": "",
-        "selection": "",
-        "lead": ["Read this."],
-        "judge_tests": [],
-        "corrected": None,
-    }
-    kept = {"title": "T", "kind": "comparison", "groups": {}, "facts": [], "methods": [], "comparison": comparison}
-    document = document_from(kept)
-    assert document.comparison.parse == "repaired" and as_json(document) == kept
-    assert [row.verdict for row in document.comparison.rows] == ["no", "no"]
+def test_a_kept_leaderboard_is_read_as_it_was_written():
+    levels = BaselineLevels(chance=Level(0.25, 6), by_category={"chance": {"A": Level(0.5, 2)}})
+    metrics = GroupMetrics(
+        parses=BothParses(None, ParseRows(overall=ROW, by_category=[ROW])),
+        analyses={"repaired": KeptAnalysis({"facets": {}}), "official": None},
+        levels=levels,
+    )
+    rank = ComparedModel(
+        model="r.1", value=0.5, n=6, interval=None, best=0.75, missing=2, lost=1, rank=1, ranks=[1, 2], group="a",
+        against={"r.2": Ahead(0.25, 0.04, True)},
+    )  # fmt: skip
+    entrant = EntrantResults(
+        key="r.1", name="m", kind="model", run="r", run_title="Run", at=datetime(2026, 11, 23, 11, tzinfo=UTC),
+        entrant=1, metrics=metrics, ranking={"repaired": rank, "official": None}, person="bob", numbers=[1, 2],
+    )  # fmt: skip
+    document = Document(title="T", kind="leaderboard", groups={"stage1": [entrant]}, absent={"stage1": []}, withheld=3)
+    again = read_again(document)
+    [read] = again.groups["stage1"]
+    assert read.metrics == metrics and read.ranking == entrant.ranking and read.at == entrant.at
+    assert (read.person, read.numbers, again.withheld) == ("", (), 0), "what only the comparison needed is not kept"
+    assert read.group == {"repaired": "a", "official": None}
+
+
+def test_a_kept_comparison_is_read_as_it_was_written():
+    row = ComparedMetric(
+        value=0.25, n=6, interval=[0.1, 0.4], p=0.03, answered=None, p_adjusted=0.06, what="F1", key="f1", first=0.5,
+        second=0.25,
+    )  # fmt: skip
+    stories = [ComparedStory(1, "", 0.5, 0.25, 0.25)]
+    comparison = Comparison(
+        "a", "b", "stage1", "repaired", [row], stories, 1, "none", 0, lead=["Read this."], judge_tests=[]
+    )
+    document = Document(title="T", kind="comparison", comparison=comparison)
+    assert read_again(document).comparison == comparison
+
+
+def test_a_row_of_a_report_says_what_there_is_of_a_figure():
+    assert (ROW.samples, ROW.asked, ROW.value_of("f1"), ROW.bounds_of("f1")) == (3, 5, 0.5, [0.25, 0.75])
+    assert ROW.told["unreadable_reasons"] == {"refused": 2} and ROW.told["reason"] == "no usable story"
+    assert ROW.told["interval"] == {"f1": [0.4, 0.6], "recall": None} and ROW.told["story_category"] == "A"
+    printed = ReportRow(cells={"f1": Cell("0.500000", bounds=[0.5, 0.5])}, stories=3, n=4, unreadable=0, printed=True)
+    assert (printed.number_of("f1"), printed.samples, printed.told["stories"]) == (0.5, 4, "3")
+    assert (NO_FIGURES.value_of("f1"), NO_FIGURES.bounds_of("f1"), NO_FIGURES.samples) == (None, None, 0)

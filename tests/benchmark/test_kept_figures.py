@@ -6,7 +6,7 @@ import pytest
 
 from benchmark.models import RunReport
 from benchmark.services import comparisons, leaderboards, reports
-from benchmark.views import plots
+from benchmark.views import downloads
 from tests.benchmark.results_world import ResultsWorld, results_world
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
@@ -22,7 +22,7 @@ def upgrade(monkeypatch):
     """Another release: whoever asks what figures are made by hears so."""
 
     def done() -> None:
-        for module in (comparisons, plots, leaderboards, reports):
+        for module in (comparisons, downloads, leaderboards, reports):
             monkeypatch.setattr(module, "made_by", lambda: "another release")
 
     return done

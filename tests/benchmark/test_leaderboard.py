@@ -14,7 +14,7 @@ from benchmark.services.reports import reports_of, scores_of
 from benchmark.services.result_tables import group_table
 from benchmark.services.selections import selections_of
 from tests.benchmark.evaluation import endpoint
-from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
+from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world, values
 from tests.benchmark.settled import written
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -42,16 +42,16 @@ def test_the_figures_are_those_of_score_outputs(world):
                 theirs = expected[name][parse][group]
                 ours = shown[name].parses.of(parse)
                 beside = {"interval", "n", "unreadable", "bounds"}
-                assert {key: value for key, value in ours.as_json()["overall"].items() if key not in beside} == {
+                assert {key: value for key, value in ours.told()["overall"].items() if key not in beside} == {
                     key: value for key, value in theirs["overall"].items() if key not in beside
                 }
-            assert shown[name].parses.overall("repaired").as_json() == expected[name]["repaired"][group]["overall"]
+            assert shown[name].parses.overall("repaired").told == expected[name]["repaired"][group]["overall"]
 
 
 @pytest.mark.once
 def test_an_unreadable_model_is_0_officially_and_missing_when_repaired(world):
     shown = by_model(leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants["stage2"])[HOSTILE]
-    row = next(row for row in group_table([shown], "stage2").rows)
+    row = values(group_table([shown], "stage2").rows[0])
     assert row["official_overall_accuracy"] == "0.000000"
     assert row["repaired_overall_accuracy"] is None
     assert (row["low"], row["high"], row["unreadable"], row["stories"]) == (0.0, 1.0, 1.0, STORIES)
@@ -67,8 +67,8 @@ def test_a_split_is_scored_as_if_it_alone_had_been_asked_for(world, tmp_path):
     assert found.chosen.stories == frozenset({1, 2, 3, 4, 5})
     assert {one.run for one in shown} == {world.run.uid, small.uid}
     for one in shown:
-        assert one.parses.overall("repaired").as_json() == expected["repaired"]["stage2"]["overall"]
-        official = one.parses.overall("official").as_json()
+        assert one.parses.overall("repaired").told == expected["repaired"]["stage2"]["overall"]
+        official = one.parses.overall("official").told
         assert official.pop("interval")["overall_accuracy"]
         counts = [official.pop(name) for name in ("n", "unreadable")]
         assert counts == [5, 0] and official.pop("bounds")
@@ -140,8 +140,8 @@ def test_sorting_and_filtering(world, client):
 
     def models(query: str) -> list[str]:
         response = client.get(f"{world.base}/results/?{query}")
-        group = next(one for one in response.context["groups"] if one.key == "stage2")
-        return [row.cells[0].text for row in group.table.rows]
+        group = next(one for one in response.context["groups"] if one["key"] == "stage2")
+        return [row["cells"][0]["text"] for row in group["table"]["rows"]]
 
     assert models("") == ["majority", "random", HOSTILE]
     assert models("sort=repaired_overall_accuracy") == [
@@ -235,7 +235,7 @@ def test_the_table_downloads_as_it_is_shown(world, client):
     held = json.loads(client.get(f"{world.base}/results/tables/stage2.json").content)
     rows = {row["model"]: row for row in held["rows"]}
     assert (
-        rows["majority"]["official_overall_accuracy"]
+        rows["majority"]["official_overall_accuracy"]["value"]
         == scores_of(world.run)["majority"]["official"]["stage2"]["overall"]["overall_accuracy"]
     )
     assert not any(key.startswith("_") for row in held["rows"] for key in row)

@@ -128,9 +128,9 @@ def test_who_may_save_it_and_who_may_open_it(world, client):
 def test_a_command_saves_it(world):
     calls = Call.objects.count()
     slug = world.dataset.project.slug
-    made = told("leaderboard", "--project", slug, "--save-snapshot", "--title", "March")
+    made = told("save_snapshot", "--page", "leaderboard", "--project", slug, "--title", "March")
     report = Snapshot.objects.get()
     assert made["snapshot"] == report.uid and report.title == "March"
     assert made["address"] == f"{world.base}/results/snapshots/{report.uid}/"
     assert report.metrics["query"]["split"] == "" and Call.objects.count() == calls
-    assert "--title is for --save-snapshot" in refused("leaderboard", "--project", slug, "--title", "March")
+    assert refused("save_snapshot", "--title", "March") == "Name a run, or a page with --page."

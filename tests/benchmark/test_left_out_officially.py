@@ -18,7 +18,7 @@ from benchmark.suites.measuring import ACCURACY, SampleResult, measured_samples,
 from benchmark.suites.opentom.measure import GROUP
 from benchmark.suites.questions import Entered, Outcome, Sample
 from benchmark.suites.registry import suite_named
-from benchmark.suites.results import EntrantParses, EntrantResults
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.settings import Settings
 
 UNREADABLE: dict[str, Any] = {"label": -1}
@@ -67,10 +67,8 @@ def entrant(name: str, labels: list[int]) -> EntrantResults:
         at=datetime.now(UTC),
         entrant=1,
         own="",
-        parses=EntrantParses.from_json(metrics.as_json()),
         metrics=metrics,
         ranking={"official": None, "repaired": None},
-        group={"official": None, "repaired": None},
     )
 
 
@@ -78,19 +76,19 @@ FAIR, SHY, HOSTILE = [1, 1, 1, 1, 0, 0], [1, -1, -1, -1, -1, -1], [-1] * 6
 
 
 def test_official_figures_say_of_how_many_they_are():
-    metrics, columns = measured(SHY).metrics.reported().as_json(), measured(SHY).by_sample
-    official = metrics["official"]["overall"]
+    metrics, columns = measured(SHY).metrics.reported(), measured(SHY).by_sample
+    official = metrics.parses.overall("official").told
     assert official[ACCURACY] == "1.000000" and (official["n"], official["unreadable"]) == (1, 5)
     assert official["bounds"][ACCURACY] == pytest.approx([1 / 6, 1]) and official["stories"] == "1"
-    assert metrics["analyses"]["official"]["facets"]["kind"]["coarse"]["bounds"] == pytest.approx([1 / 6, 1])
+    assert metrics.analyses["official"].kept["facets"]["kind"]["coarse"]["bounds"] == pytest.approx([1 / 6, 1])
     # of a selection, and over repetitions of which each reads another part
     kept = columns.official
     averages = official_metrics(kept, {1, 2, 7}, GROUP.key)
-    some = with_intervals(averages, kept, {1, 2, 7}, GROUP.key, seed=1, resamples=9).reported().as_json()
+    some = with_intervals(averages, kept, {1, 2, 7}, GROUP.key, seed=1, resamples=9).told()
     assert some["overall"][ACCURACY] == "1.000000" and (some["overall"]["n"], some["overall"]["unreadable"]) == (1, 1)
     both = mean_columns([kept, measured(HOSTILE).by_sample.official, measured(FAIR).by_sample.official])
     assert both.values[ACCURACY][:1] == [pytest.approx([2 / 3, 1, 1])] and both.unreadable == {}
-    complete = measured(FAIR).metrics.reported().as_json()["official"]["overall"]
+    complete = measured(FAIR).metrics.parses.overall("official").told
     assert (complete["n"], complete["unreadable"]) == (6, 0) and complete["bounds"][ACCURACY] == [
         pytest.approx(4 / 6)
     ] * 2

@@ -12,16 +12,15 @@ from urllib.parse import parse_qsl
 import pytest
 from django.core.management import call_command
 
-from benchmark.domain.tables.latex import to_latex
+from benchmark.domain.tables import to_latex
 from benchmark.models import AnswerFormat, RunItem
+from benchmark.services.comparison_tables import pairs_of
 from benchmark.services.comparisons import compare, pair_of
-from benchmark.services.differences import pairs_of
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plot_data import plots_of
-from benchmark.services.reports import forget_report, report_of
+from benchmark.services.reports import WITHOUT_CALL, forget_report, report_of
 from benchmark.services.result_tables import group_table
-from benchmark.services.results import WITHOUT_CALL
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.reasons import NO_JUDGEMENT, OPEN, REFUSED, lost_outside
 from benchmark.suites.showing.missing import leads
@@ -83,11 +82,11 @@ def test_tables_without_a_ranking_say_that_missing_answers_differ(world):
 
 def test_order_bold_and_differences_agree_on_every_page(world, client):
     client.force_login(world.alice)
-    group = next(one for one in client.get(f"{world.base}/results/").context["groups"] if one.key == "stage2")
-    rows = group.table.rows
-    keys = [one.key for one in group.table.columns]
-    marks = {row.cells[0].text: row.cells[keys.index("repaired_overall_accuracy")].mark for row in rows}
-    assert [row.cells[0].text for row in rows][:2] == ["majority", "random"]
+    group = next(one for one in client.get(f"{world.base}/results/").context["groups"] if one["key"] == "stage2")
+    rows = [row["cells"] for row in group["table"]["rows"]]
+    keys = [one["key"] for one in group["table"]["columns"]]
+    marks = {cells[0]["text"]: cells[keys.index("repaired_overall_accuracy")]["mark"] for cells in rows}
+    assert [cells[0]["text"] for cells in rows][:2] == ["majority", "random"]
     assert marks["majority"] == "best" and marks["random"] == "second"
     found = leaderboard_of(world.dataset, AnswerFormat.TEXT, None)
     [pair] = [
@@ -165,7 +164,7 @@ def test_the_command_tells_rank_share_and_bounds(world, capsys):
 def test_all_pairs_are_a_picture_on_the_page_of_differences_and_in_the_report(world, client):
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/differences/?group=stage2")
-    address = page.context["plot"].svg
+    address = page.context["plot"]["svg"]
     drawn = client.get(address).content.decode()
     assert "majority minus random: " in drawn and page.content.decode().count(address.replace("&", "&amp;")) >= 1
     assert "pairs-stage2-repaired" in plots_of(document_of(world.run))

@@ -9,10 +9,9 @@ from django.utils import timezone
 
 from benchmark.domain.report_rows import ReportRow
 from benchmark.models import RunItem
-from benchmark.services.chosen_items import ChosenItems
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.evaluating import read_again
-from benchmark.services.items import items_of
+from benchmark.services.items import ChosenItems, items_of
 from benchmark.services.reports import report_of
 from benchmark.services.snapshots import save_run_snapshot
 from benchmark.services.watching import schema_breakers

@@ -17,7 +17,6 @@ from benchmark.services.result_tables import group_table
 from benchmark.suites.omnitom.data import record_of
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.official import STRUCTURED, score_official
-from core.plain import plain
 from tests.benchmark.evaluation import OracleWorld
 from tests.benchmark.test_hostile_answers import LONG, labelled, record, saying
 from tests.servers import ModelServer
@@ -55,7 +54,7 @@ def everywhere(run: Run, group: str) -> dict:
     table = next(iter(leaderboard_of(run.dataset, run.answer_format, None).entrants[group])).parses.official
     report = report_of(run).entrants[0].groups[group].parses.official
     command = scores_of(run)["official"][group]
-    found = {"leaderboard": plain(table), "report": plain(report), "command": command}
+    found = {"leaderboard": table and table.told(), "report": report and report.told(), "command": command}
     return {place: metrics and _without_interval(metrics["overall"]) for place, metrics in found.items()}
 
 
@@ -87,7 +86,7 @@ def test_one_answer_that_lacks_or_aborts_leaves_no_official_figure_anywhere(worl
     sentence = elsewhere["reason"]["stage2"]
     assert scores_of(run)["official"]["reason"]["stage2"] == sentence
     [entry] = leaderboard_of(run.dataset, run.answer_format, None).entrants["stage2"]
-    assert report_of(run).entrants[0].groups["stage2"].reason == entry.parses.reason == sentence
+    assert report_of(run).entrants[0].groups["stage2"].reason == entry.metrics.reason == sentence
     assert sentence in group_table([entry], "stage2").notes
     # a missing answer is missing when repaired, a long one is read: 7 − 1 of 7 labels, nothing unreadable
     overall = scores_of(run)["repaired"]["stage2"]["overall"]
@@ -126,7 +125,7 @@ def test_a_selection_without_the_story_that_aborts_has_its_figures(world):
     shown = {one.run: one.parses for one in leaderboard_of(run.dataset, run.answer_format, key).entrants["stage2"]}
     expected = scores_of(small)["official"]["stage2"]
     for uid in (run.uid, small.uid):
-        assert _without_interval(shown[uid].overall("official").as_json()) == expected["overall"]
+        assert _without_interval(shown[uid].overall("official").told) == expected["overall"]
     assert expected["overall"]["stories"] == "4"
     world.server.control(rules=[])
     whole = world.run("second", steps=("label",))

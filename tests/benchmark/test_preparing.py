@@ -19,8 +19,7 @@ from benchmark.services.extending import extend_run
 from benchmark.services.launches import add_controls, again_of, controls_of_run, run_again, start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused
-from benchmark.services.reports import forget_report
-from benchmark.services.results import each_entered, samples_of
+from benchmark.services.reports import each_entered, forget_report, samples_of
 from benchmark.services.runs import act_on
 from benchmark.suites.guards import SuiteFailed
 from tests.benchmark.controls.world import QUESTIONS, READS, REMEMBERS, controlled_world, opentom, plan

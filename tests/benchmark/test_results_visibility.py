@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 @pytest.fixture
 def world(request, tmp_path, monkeypatch) -> ResultsWorld:
     cache.clear()
-    monkeypatch.setattr("benchmark.views.plots.caches", {"plots": DummyCache("", {})})
+    monkeypatch.setattr("benchmark.views.downloads.caches", {"plots": DummyCache("", {})})
     monkeypatch.setattr(Picture, "draw", lambda *_, **how: b"drawn")  # who sees a picture does not depend on its lines
     if "pages" in request.fixturenames:
         return copied("pages of results", lambda: _with_pages(tmp_path))

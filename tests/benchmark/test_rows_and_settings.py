@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.core.management import CommandError, call_command
 
-from benchmark.domain.tables import source_of
+from benchmark.domain.tables import OF
 from benchmark.models import AnswerFormat
 from benchmark.services.comparison_tables import difference_table
 from benchmark.services.comparisons import compare, pair_of
@@ -126,9 +126,11 @@ def test_page_command_and_files_have_the_same_ranking(judged_twice, client, caps
     page = client.get(f"{world.base}/results/")
     text = page.content.decode()
     assert "Ranked apart" in text and 'id="judge"' in text and 'id="prompts"' not in text
-    query = next(one for group in page.context["groups"] for one in group.others).query
+    query = next(one for group in page.context["groups"] for one in group["others"])["query"]
     shown = client.get(f"{world.base}/results/?{query}")
-    rows = {group.key: [row.cells[0].text for row in group.table.rows] for group in shown.context["groups"]}
+    rows = {
+        group["key"]: [row["cells"][0]["text"] for row in group["table"]["rows"]] for group in shown.context["groups"]
+    }
     assert rows["stage1"] == ["both"]
     files = shown.context["files_query"]
     held = json.loads(client.get(f"{world.base}/results/tables/stage1.json?{files}").content)
@@ -167,7 +169,9 @@ def test_from_a_ranking_to_two_of_its_models_and_back_to_all_its_pairs(judged_tw
     world = judged_twice
     again = world.another("omniscient", steps=("extract", "judge"), judge=world.strict.judge)
     client.force_login(world.alice)
-    [query] = [one.query for group in client.get(f"{world.base}/results/").context["groups"] for one in group.others]
+    [query] = [
+        one["query"] for group in client.get(f"{world.base}/results/").context["groups"] for one in group["others"]
+    ]
     strict = client.get(f"{world.base}/results/?{query}&runs=all")
     of_group = next(one for one in hrefs(strict, "/results/differences/") if "group=stage1" in one)
     pairs = client.get(of_group)
@@ -183,8 +187,8 @@ def test_from_a_ranking_to_two_of_its_models_and_back_to_all_its_pairs(judged_tw
             [link] = [one for one in hrefs(page, "/results/differences/") if "group=stage1" in one]
             back = client.get(link)
             assert back.context["asked"] == pairs.context["asked"] and back.context["every"]
-            assert [row.cells for row in back.context["table"].rows] == [
-                row.cells for row in pairs.context["table"].rows
+            assert [row["cells"] for row in back.context["table"]["rows"]] == [
+                row["cells"] for row in pairs.context["table"]["rows"]
             ]
 
 
@@ -272,7 +276,7 @@ def test_two_keeps_that_were_asked_differently_are_no_row(world):
         ]
         held = document(world, prompts=names[0])
         [row] = [row for row in tables_of(held)["main-official"]().rows if row["model"] == "m"]
-        assert row.get(missing) is None and source_of(row).run == run.uid
+        assert missing not in row and row[OF].run == run.uid
 
 
 def test_two_keeps_that_were_asked_alike_are_one_row_and_each_opens_its_run(world):
@@ -280,9 +284,8 @@ def test_two_keeps_that_were_asked_alike_are_one_row_and_each_opens_its_run(worl
     labelled = world.another("m", steps=("label",))
     extracted = world.another("m", steps=("extract", "judge"))
     [row] = [row for row in tables_of(document(world))["main-official"]().rows if row["model"] == "m"]
-    assert row["f1"] is not None and row["overall_accuracy"] is not None
-    assert source_of(row).where["f1"].run == extracted.uid
-    assert source_of(row).where["overall_accuracy"].run == labelled.uid
+    assert row["f1"].value is not None and row["overall_accuracy"].value is not None
+    assert row["f1"].items.run == extracted.uid and row["overall_accuracy"].items.run == labelled.uid
 
 
 def test_the_longest_answer_is_a_setting(world):

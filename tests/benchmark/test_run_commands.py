@@ -348,43 +348,51 @@ def test_the_leaderboard_is_printed_and_written(dataset, models, labelled, tmp_p
     out = StringIO()
     call_command(*ask, stdout=out)
     assert re.search(r"^majority +1 +\d+\.\d\d \[–\] +\d+\.\d\d \[–\] +0\.0 %", out.getvalue(), re.MULTILINE)
-    path = tmp_path / "board.csv"
-    assert told(*ask, "--name", "stage2", "--output", str(path))["bytes"] == path.stat().st_size
-    written = [row["Model"] for row in csv.DictReader(path.open(newline=""))]
-    assert written == ["majority", "random", "Chance level", "Majority baseline"]
-    told(*ask, "--name", "differences-stage2-repaired", "--output", str(path))
-    assert {row["First"] for row in csv.DictReader(path.open(newline=""))} == {"majority"}
-    told(*ask, "--name", "leaderboard-stage2", "--output", str(tmp_path / "board.svg"))
-    assert "random" in (tmp_path / "board.svg").read_text()
-    assert told(*ask, "--kind", "model")["groups"] == {"stage1": [], "stage2": []}
-    assert "There is no table 'x'; there are: stage2" in refused(*ask, "--name", "x", "--output", str(path))
-    assert refused(*ask, "--name", "stage2", "--output", str(tmp_path / "board.doc")) == (
-        "--output ends in 'doc'; expected one of csv, json, tex, svg, pdf, png."
-    )
     assert "no version 7 of its gold" in refused(*ask, "--dataset", "7")
     assert "No run covers the split 'x'" in refused(*ask, "--split", "x")
 
 
-def test_two_models_are_compared_and_written(dataset, models, labelled, tmp_path):
-    other = worked_off(started(dataset=dataset, endpoints=[models["random"]], steps=["label"], limit=5))
-    ask = ("compare_models", labelled.uid, other.uid)
-    done = told(*ask)
-    assert (done["first"], done["second"], done["group"], done["n"]) == ("majority", "random", "stage2", 3)
-    small = started(dataset=dataset, endpoints=[models["random"]], steps=["label"], limit=2)
-    part = told(*ask, "--split", f"run:{worked_off(small).uid}")
-    assert part["n"] == 2 and part["selection"].startswith("2 stories of ")
+def test_tables_of_the_leaderboard_are_listed_printed_and_written(dataset, models, labelled, tmp_path):
+    worked_off(started(dataset=dataset, endpoints=[models["random"]], steps=["label"], limit=3))
+    project = ("--project", "oracle")
+    listed = told("results", *project)
+    assert listed["tables"]["stage2"] == "Stage 2: labelling" and "leaderboard-stage2" in listed["plots"]
+    found = told("results", "stage2", *project, "--parse", "official")
+    assert [row["model"] for row in found["rows"]] == ["majority", "random"] and found["table"] == "stage2"
+    assert set(found["rows"][0]["official_overall_accuracy"]) >= {"value", "reason"}
     out = StringIO()
-    call_command(*ask, stdout=out)
-    assert out.getvalue().startswith("majority minus random, repaired parse, all stories that both have\n")
-    assert re.search(r"^ +points +95 % interval +shown to differ$", out.getvalue(), re.MULTILINE)
-    for name, head in (("differences.csv", "Over,Figure"), ("two.svg", "<?xml")):
-        path = tmp_path / name
-        assert told(*ask, "--output", str(path))["bytes"] == path.stat().st_size
-        assert path.read_text().startswith(head)
-    told(*ask, "--name", "stories", "--output", str(tmp_path / "stories.json"))
-    assert len(json.loads((tmp_path / "stories.json").read_text())["rows"]) == 5
-    assert "has no split 'x'" in refused(*ask, "--split", "x")
-    assert "no scores of stage1" in refused(*ask, "--group", "stage1")
+    call_command("results", "stage2", *project, "--format", "latex", stdout=out)
+    assert r"\begin{table" in out.getvalue()
+    path = tmp_path / "board.csv"
+    assert told("results", "stage2", *project, "--output", str(path))["bytes"] == path.stat().st_size
+    written = [row["Model"] for row in csv.DictReader(path.open(newline=""))]
+    assert written == ["majority", "random", "Chance level", "Majority baseline"]
+    told("results", "differences-stage2-repaired", *project, "--output", str(path))
+    assert {row["First"] for row in csv.DictReader(path.open(newline=""))} == {"majority"}
+    told("results", "leaderboard-stage2", *project, "--output", str(tmp_path / "board.svg"))
+    assert "random" in (tmp_path / "board.svg").read_text()
+    assert "there are: " in refused("results", "stage2", *project, "--kind", "model")
+    assert "There is no table 'x'; there are: stage2" in refused("results", "x", *project, "--output", str(path))
+    assert refused("results", "stage2", *project, "--output", str(tmp_path / "board.doc")) == (
+        "--output ends in 'doc'; expected one of csv, json, tex, svg, pdf, png."
+    )
+
+
+def test_a_report_and_two_models_have_their_tables_in_the_command(dataset, models, labelled, tmp_path):
+    other = worked_off(started(dataset=dataset, endpoints=[models["random"]], steps=["label"], limit=5))
+    ask = ("--project", "oracle", "--run", labelled.uid)
+    assert told("results", "stage2", *ask)["rows"][0]["model"] == "majority"
+    pair = (*ask, "--other-run", other.uid)
+    done = told("results", "differences", *pair)
+    assert done["title"] == "Accuracy of labelling: majority minus random, repaired parse" and done["rows"][0]["n"] == 3
+    small = started(dataset=dataset, endpoints=[models["random"]], steps=["label"], limit=2)
+    part = told("results", "differences", *pair, "--split", f"run:{worked_off(small).uid}")
+    assert part["rows"][0]["n"] == 2
+    told("results", "two-models", *pair, "--output", str(tmp_path / "two.svg"))
+    assert (tmp_path / "two.svg").read_text().startswith("<?xml")
+    assert len(told("results", "stories", *pair)["rows"]) == 5
+    assert "has no split 'x'" in refused("results", "stories", *pair, "--split", "x")
+    assert "no scores of stage1" in refused("results", "stories", *pair, "--group", "stage1")
 
 
 def test_who_sees_results(dataset):

@@ -5,13 +5,12 @@ import re
 import pytest
 from django.test.utils import CaptureQueriesContext
 
-from benchmark.domain.tables import source_of
 from benchmark.models import AnswerFormat, Audience, RunItem, RunReport
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.reports import forget_report, report_of, scores_of
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from tests.benchmark.evaluation import endpoint
-from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
+from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world, values
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -49,7 +48,7 @@ def test_the_page_shows_the_figures_of_score_outputs(world, client, address):
 @pytest.mark.once
 def test_every_table_holds_what_the_domain_counts(world):
     tables = {name: make() for name, make in tables_of(document_of(world.run)).items()}
-    rows = {name: {row["model"]: row for row in table.rows if "model" in row} for name, table in tables.items()}
+    rows = {name: {row["model"]: values(row) for row in table.rows if "model" in row} for name, table in tables.items()}
     expected = scores_of(world.run)
     for row in expected["omniscient"]["repaired"]["stage1"]["by_category"]:
         assert rows["categories-stage1"]["omniscient"][f"repaired {row['story_category']}"] == row["f1"]
@@ -70,19 +69,20 @@ def test_every_table_holds_what_the_domain_counts(world):
         pairs = sum(int(row["pairs"]) for row in stories)
         for one in DIMENSIONS:
             name = one.replace("_", "-")
-            assert sum(row["total"] for row in tables[f"confusion-1-{name}-{parse}"].rows) == pairs
+            assert sum(values(row)["total"] for row in tables[f"confusion-1-{name}-{parse}"].rows) == pairs
             assert rows[f"labels-{name}-{parse}"]["majority"]["total"] == pairs
             [gold] = tables[f"labels-{name}-{parse}"].totals
             assert gold["model"] == "Gold of all stories" and gold["total"] == pairs
         cells = [
             row["truth_status n"]
             for row in tables[f"orders-dimensions-{parse}"].rows
-            if row["model"] == "majority" and row["truth_status"] is not None
+            if row["model"] == "majority" and values(row)["truth_status"] is not None
         ]
         assert sum(cells) == pairs
         by_category = {row["story_category"]: row for row in expected["majority"][parse]["stage2"]["by_category"]}
         for row in tables[f"dimensions-{parse}"].rows:
             if row["model"] == "majority" and row["dimension"] == "Truth status":
+                row = values(row)
                 for category, found in by_category.items():
                     assert row[f"in {category}"] == found["acc_truth-status"]
                     assert row[f"in {category} n"] == int(found["stories"])
@@ -101,10 +101,10 @@ def test_every_cell_of_the_analyses_has_an_interval_or_none_to_have(world):
             continue
         for row in table.rows:
             for column in table.columns:
-                ends = row.get(column.interval) if column.interval else None
-                if ends:
+                cell = column.cell(row)
+                if ends := cell.interval:
                     seen += 1
-                    assert ends[0] - 1e-5 <= float(row[column.key]) <= ends[1] + 1e-5, (name, row["model"], column.key)
+                    assert ends[0] - 1e-5 <= float(cell.value) <= ends[1] + 1e-5, (name, row["model"], column.key)
     assert seen > 1000
     row = next(row for row in tables["orders-official"].rows if row["model"] == "omniscient")
     assert row["0 f1 interval"] and row["0 f1 n"] == row["0 recall n"] > 0
@@ -116,9 +116,9 @@ def test_the_paper_s_table_3_has_both_averages_and_one_reading_each(world):
     official, repaired = tables["main-official"](), tables["main-repaired"]()
     expected = scores_of(world.run)["omniscient"]
     row = next(row for row in official.rows if row["model"] == "omniscient")
-    assert row["f1_category_mean"] == expected["official"]["stage1"]["overall"]["f1_category_mean"]
+    assert row["f1_category_mean"].value == expected["official"]["stage1"]["overall"]["f1_category_mean"]
     row = next(row for row in repaired.rows if row["model"] == "omniscient")
-    assert row["f1"] == expected["repaired"]["stage1"]["overall"]["f1"]
+    assert row["f1"].value == expected["repaired"]["stage1"]["overall"]["f1"]
     assert "official" in official.title and "repaired" in repaired.title
 
 
@@ -137,8 +137,8 @@ def test_a_model_and_a_dimension_are_chosen(world, client, address):
     client.force_login(world.alice)
     response = client.get(address, {"confusion_model": "2", "dimension": "truth-status"})
     explorer = response.context["explorer"]
-    assert explorer.matrix.title == "Truth status: gold labels and those of random, repaired parse"
-    assert [row.gold for row in explorer.matrix.rows] == ["True", "False", "Unknown"]
+    assert explorer["matrix"]["title"] == "Truth status: gold labels and those of random, repaired parse"
+    assert [row["gold"] for row in explorer["matrix"]["rows"]] == ["True", "False", "Unknown"]
     for nonsense in (
         {"confusion_model": "99"},
         {"confusion_model": "-1"},
@@ -153,25 +153,22 @@ def test_a_reading_is_chosen_for_all_analyses(world, client, address):
     client.force_login(world.alice)
     for parse in ("repaired", "official"):
         response = client.get(address, {"parse": parse, "dimension": "context"})
-        assert response.context["explorer"].matrix.title.endswith(f"{parse} parse")
-        metrics = [one.name for part in response.context["sections"].parts for one in part.plots]
+        assert response.context["explorer"]["matrix"]["title"].endswith(f"{parse} parse")
+        metrics = [one["name"] for part in response.context["sections"]["parts"] for one in part["plots"]]
         assert metrics and all(name.endswith(f"-{parse}") for name in metrics)
-    assert client.get(address, {"parse": "<b>"}).context["sections"].parse == "repaired"
+    assert client.get(address, {"parse": "<b>"}).context["sections"]["parse"] == "repaired"
 
 
 def _links(table, wanted: str) -> list[tuple[dict, str]]:
     """(row's links, address) of the cells under a column's heading in a table of the page."""
-    at = [column.key for column in table.columns].index(wanted)
-    rows = [row for row in table.rows if row.cells]
-    return [(row.cells[0].text, row.cells[at].text, row.cells[at].href) for row in rows]
-
-
-def _parts(sections) -> list:
-    return [*sections.paper, *sections.parts]
+    at = [column["key"] for column in table["columns"]].index(wanted)
+    rows = [row["cells"] for row in table["rows"] if "cells" in row]
+    return [(cells[0]["text"], cells[at]["text"], cells[at]["href"]) for cells in rows]
 
 
 def _tables(response) -> dict:
-    return {table.name: table for part in _parts(response.context["sections"]) for table in part.tables}
+    sections = response.context["sections"]
+    return {table["name"]: table for part in (*sections["paper"], *sections["parts"]) for table in part["tables"]}
 
 
 def _meant(client, link: str) -> tuple[int, int]:
@@ -212,11 +209,11 @@ def test_confusion_cells_and_label_counts_open_their_items(world, client, addres
     for parse in ("official", "repaired"):
         chosen = {"parse": parse, "confusion_model": "2", "dimension": "truth-status"}
         explorer = client.get(address, chosen).context["explorer"]
-        cells = [cell for row in explorer.matrix.rows for cell in row.cells if cell.count]
+        cells = [cell for row in explorer["matrix"]["rows"] for cell in row["cells"] if cell["count"]]
         assert len(cells) > 3
         for cell in cells:
-            assert _meant(client, cell.href)[1] == cell.count
-        for _, text, link in _links(explorer.table, "True"):
+            assert _meant(client, cell["href"])[1] == cell["count"]
+        for _, text, link in _links(explorer["table"], "True"):
             if link and text != "0":
                 assert _meant(client, link)[1] == int(text)
 
@@ -250,9 +247,8 @@ def test_a_repaired_figure_opens_the_items_that_it_rests_on(world, client):
     assert client.get(items).content.decode().count('id="item-') == 9
     assert client.get(f"{items}&problem=used").content.decode().count('id="item-') == 4
     table = tables_of(document_of(world.run))["stage2"]()
-    where = source_of(table.rows[0]).where
-    assert where["repaired_overall_accuracy"].filters == {"problem": "used"}
-    assert where["official_overall_accuracy"].filters == {}
+    assert table.rows[0]["repaired_overall_accuracy"].items.filters == {"problem": "used"}
+    assert table.rows[0]["official_overall_accuracy"].items.filters == {}
 
 
 def test_an_older_report_is_computed_anew(world):

@@ -13,17 +13,16 @@ from benchmark.models import Run, RunItem, RunReport
 from benchmark.services.datasets import publish_version
 from benchmark.services.evaluating import read_again
 from benchmark.services.extending import extend_run
-from benchmark.services.human_results import people_in
 from benchmark.services.launches import run_again, start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused, plan_of
-from benchmark.services.reports import report_of, scores_of
-from benchmark.services.results import samples_of
+from benchmark.services.reports import people_in, report_of, samples_of, scores_of
 from benchmark.suites.omnitom import steps
 from benchmark.suites.omnitom.data import EXTRACT, JUDGE
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.official import STRUCTURED
 from benchmark.suites.omnitom.parses import parse_stage2
+from core.plain import plain
 from tests.benchmark.evaluation import endpoint, generated, published, started, worked_off, write_records
 from tests.benchmark.planning import changed, planned
 from tests.sample import sample
@@ -254,7 +253,7 @@ def test_reading_again_makes_no_call_and_brings_the_report_up_to_date(dataset, m
 def test_the_report_is_kept_until_an_item_changes(dataset, majority, django_assert_max_num_queries):
     run = worked_off(started(dataset=dataset, endpoints=[majority], steps=["label"], limit=3))
     first = report_of(run)
-    RunReport.objects.update(metrics=first.as_json() | {"stories": -1})
+    RunReport.objects.update(metrics=plain(first) | {"stories": -1})
     with django_assert_max_num_queries(2):
         assert report_of(run).stories == -1
     extend_run(by=None, run=run, stories=list(dataset.samples.all()), now=NOW())

@@ -66,7 +66,8 @@ def sets_of(answers: dict[str, list[float | str]], asked=None, **how):
         "m", "model", [sample for sample in samples if sample.key in outcomes], outcomes, ["sum"], Settings(), resources
     )
     measured = measured_sets(entered, replace(GROUP, **how), scored, of_all=False)
-    return plain(measured.metrics.reported()), plain(measured.by_sample)
+    metrics = measured.metrics.reported()
+    return metrics.parses.told | plain(metrics) | plain(metrics.levels), plain(measured.by_sample)
 
 
 def test_a_set_is_right_by_majority_where_each_of_its_samples_is(monkeypatch):
@@ -84,7 +85,7 @@ def test_a_set_is_right_by_chance_where_each_of_its_samples_is(monkeypatch):
     metrics, _ = sets_of({"a": [1.0, 1.0], "b": [1.0, 0.0, 1.0]})
     assert metrics["chance"] == {"value": (0.25 + 0.125) / 2, "n": 2}
     monkeypatch.setattr(f"{__name__}.GROUP", replace(GROUP, chance=lambda sample: None if sample.key == "b1" else 0.5))
-    assert "chance" not in sets_of({"a": [1.0, 1.0], "b": [1.0, 0.0]})[0]
+    assert sets_of({"a": [1.0, 1.0], "b": [1.0, 0.0]})[0]["chance"] is None
 
 
 def test_a_set_says_what_all_of_its_answers_say():

@@ -6,8 +6,8 @@ import pytest
 
 from benchmark.models import RunItem
 from benchmark.services import items as service
-from benchmark.services.chosen_items import ChosenItems
 from benchmark.services.documents import document_of, tables_of
+from benchmark.services.items import ChosenItems
 from benchmark.services.reports import report_of
 from tests.benchmark.settled import baselines, make_endpoint, published, started, work_off
 

@@ -108,7 +108,7 @@ def test_everything_that_the_computing_code_imports_is_in_it():
         "benchmark.services.leaderboards",
         "annotation.services.agreement",
     }
-    assert keepers - computing == {"benchmark.apps", "benchmark.views.plots"}  # which draws by DRAWN_FROM
+    assert keepers - computing == {"benchmark.apps", "benchmark.views.downloads"}  # which draws by DRAWN_FROM
     reached = _reached(computing | {DRAWN_FROM})
     assert "benchmark.domain.plots.dots" in reached  # imported inside a function
     assert set(reached.values()) <= set(files(ROOT))
@@ -120,7 +120,7 @@ READERS = {"inspect_ai", "openpyxl"}
 
 def test_every_library_that_the_computing_code_imports_is_in_it():
     found: set[str] = set()
-    for name, path in _reached(_keepers() - {"benchmark.views.plots"} | {DRAWN_FROM}).items():
+    for name, path in _reached(_keepers() - {"benchmark.views.downloads"} | {DRAWN_FROM}).items():
         if not name.startswith("workers"):  # which asks models and stores; Django does the same for rows
             found |= {one.split(".")[0] for one in _imported(path)} - {
                 "django",

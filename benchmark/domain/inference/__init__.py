@@ -4,10 +4,7 @@ The story is the sampling unit everywhere (specification "Statistics"). What is 
 random step takes a seed, which is part of what is returned.
 """
 
-from benchmark.domain.inference.adjusting import adjusted
-from benchmark.domain.inference.aligned import Aligned
 from benchmark.domain.inference.cases import Case, Cases
-from benchmark.domain.inference.groups import letters
 from benchmark.domain.inference.leaderboard import (
     Ahead,
     ComparedModel,
@@ -15,16 +12,18 @@ from benchmark.domain.inference.leaderboard import (
     caution_text,
     fewest_units,
     leaderboard,
+    letters,
 )
 from benchmark.domain.inference.paired import (
     Answered,
     Pair,
     PairedDifference,
     Tested,
+    adjusted,
     paired_differences,
     significance_text,
 )
-from benchmark.domain.inference.power import DEFAULT_SD, difference_sd, right_or_wrong_sd, smallest_difference
+from benchmark.domain.inference.power import DEFAULT_SD, Aligned, difference_sd, right_or_wrong_sd, smallest_difference
 
 __all__ = [
     "DEFAULT_SD",

@@ -6,16 +6,15 @@ is over the pairs that were answered on both sides, and shown by the rule of `co
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
 
 import numpy as np
 
 from benchmark.domain.inference.cases import Cases
 from benchmark.domain.inference.paired import Tested
 from core.messages import gettext_noop
-from core.plain import WHERE_THERE_IS_ONE, read_as
+from core.plain import WHERE_THERE_IS_ONE
 from core.statistics import (
     DIFFERENCE,
     RESAMPLES,
@@ -70,12 +69,6 @@ class Difference(Tested):
     shares: MissingShares | None = None
     p: float | None = None
     p_adjusted: float | None = None
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        """Return the difference that was kept."""
-        shares = kept.get("shares")
-        return read_as(cls, kept, shares=read_as(MissingShares, shares) if shares else None)
 
     @property
     def open_bounds(self) -> Sequence[float] | None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple
+from itertools import accumulate
+from string import ascii_lowercase
+from typing import NamedTuple
 
 import numpy as np
 
 from benchmark.domain.inference.cases import Cases
-from benchmark.domain.inference.groups import letters
 from benchmark.domain.inference.paired import Pair, PairedDifference, paired_differences
 from core.messages import Sentence, clauses, gettext_noop, word
 from core.plain import WHERE_THERE_IS_ONE
@@ -33,6 +34,34 @@ from core.statistics import (
     resampled_means,
     tails,
 )
+
+
+def letters(models: Sequence[str], different: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The letters of each model, `models` best first, `a` being the group that reaches highest.
+
+    `different` are the pairs shown to differ; a pair that could not be tested is not among them and so shares a letter.
+    """
+    rank = {model: at for at, model in enumerate(models)}
+    apart = {frozenset((rank[first], rank[second])) for first, second in different}
+    alike = (max(b for b in range(a, len(models)) if frozenset((a, b)) not in apart) for a in range(len(models)))
+    reach = list(accumulate(alike, max))
+    starts = [at for at, end in enumerate(reach) if not at or end > reach[at - 1]]
+    return {
+        model: _span([group for group, at in enumerate(starts) if at <= rank[model] <= reach[at]]) for model in models
+    }
+
+
+def _span(groups: Sequence[int]) -> str:
+    """One letter, two side by side, or the first and the last of more."""
+    first, last = _name(groups[0]), _name(groups[-1])
+    return f"{first}–{last}" if len(groups) > 2 else "".join(map(_name, groups))
+
+
+def _name(at: int) -> str:
+    """a … z, then a2 … z2, so that letters run together can still be read."""
+    turn, letter = divmod(at, len(ascii_lowercase))
+    return ascii_lowercase[letter] + (str(turn + 1) if turn else "")
+
 
 RANKS_FROM = 8
 """So many models have intervals of their ranks beside the letters, which say little then."""
@@ -87,12 +116,6 @@ class ComparedModel(RankedModel):
     @classmethod
     def of(cls, model: RankedModel, against: Mapping[str, Ahead]) -> ComparedModel:
         return cls(against=against, **{field.name: getattr(model, field.name) for field in fields(RankedModel)})
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> ComparedModel:
-        """Return the model that `core.plain.plain` made JSON."""
-        against = {model: Ahead(*ahead) for model, ahead in kept["against"].items()}
-        return cls(**{**kept, "against": against})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

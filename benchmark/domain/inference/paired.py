@@ -7,16 +7,16 @@ The test flips the sign of each story's difference (`core.statistics.sign_flips`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import Field, dataclass, field, replace
 from itertools import combinations
-from typing import Any, Self
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.domain.inference.cases import Cases
 from core.messages import gettext_noop
-from core.plain import WHERE_THERE_IS_ONE, read_as
+from core.plain import WHERE_THERE_IS_ONE
 from core.statistics import (
     ALPHA,
     DIFFERENCE,
@@ -31,6 +31,27 @@ from core.statistics import (
     numbered,
     sign_flips,
 )
+
+
+class Adjustable(Protocol):
+    """A row, a frozen dataclass, with the p of its test, None without one, and its `p_adjusted`."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @property
+    def p(self) -> float | None: ...
+
+    @property
+    def p_adjusted(self) -> float | None: ...
+
+
+Row = TypeVar("Row", bound=Adjustable)
+
+
+def adjusted(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with `p_adjusted`, by Holm's correction over all of them that have a p."""
+    return [replace(row, p_adjusted=p) for row, p in zip(rows, holm([row.p for row in rows]), strict=True)]
+
 
 NONE_IN_COMMON = gettext_noop("no sample has a score of both models")
 
@@ -99,12 +120,6 @@ class PairedDifference(Tested):
     answered: Answered | None
     p_adjusted: float | None
     category: str = ""
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        """Return the difference that was kept."""
-        answered = kept["answered"]
-        return read_as(cls, kept, answered=answered and read_as(Answered, answered))
 
     @property
     def _both(self) -> float | None:

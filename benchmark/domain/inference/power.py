@@ -3,16 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
-from benchmark.domain.inference.aligned import Aligned
 from core.messages import gettext_noop
-from core.statistics import ALPHA, out_of_reach
+from core.statistics import ALPHA, Floats, out_of_reach
 from core.statistics.intervals import t_quantile
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """`scores` has shape (models, stories): one figure of each story, such as its F1; nan where it is missing."""
+
+    models: tuple[str, ...]
+    stories: tuple[int, ...]
+    scores: Floats
+
+    def __post_init__(self) -> None:
+        if self.scores.shape != (len(self.models), len(self.stories)):
+            raise ValueError(f"{self.scores.shape} scores for {len(self.models)} models, {len(self.stories)} stories.")
+        if len(set(self.models)) < len(self.models):
+            raise ValueError("A model occurs twice.")
+
+    @classmethod
+    def of(cls, scores: Mapping[str, Mapping[int, float | None]]) -> Aligned:
+        """Align {model: {story: score}}; a story that a model lacks, or has None for, is missing there."""
+        stories = tuple(sorted(set().union(*scores.values()))) if scores else ()
+        at = {story: column for column, story in enumerate(stories)}
+        table = np.full((len(scores), len(stories)), np.nan)
+        for row, story_scores in enumerate(scores.values()):
+            for story, score in story_scores.items():
+                table[row, at[story]] = np.nan if score is None else score
+        return cls(tuple(scores), stories, table)
+
 
 POWER = 0.8
 DEFAULT_SD = 2**0.5 / 3

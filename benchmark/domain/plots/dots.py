@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmark.domain.entered import Reference
+from benchmark.domain.drawn import Reference
 from benchmark.domain.plots.drawing import Look
 from benchmark.domain.plots.text import EDGE, GAP, SMALL, Style, Theme, fitted, text_width
 from benchmark.domain.plots.values import BANDS, BEYOND, Percent, barred, limits, percent, value_line

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.drawn import Metric, drawn
-from benchmark.domain.report_rows import RowMetric
+from benchmark.domain.tables import Cell
 from core.messages import Sentence, labelled, listed, worded
 
 
@@ -40,7 +40,7 @@ BANDS = ", bands: worst to best case of missing answers"
 
 def bounds_of(metric: Metric) -> tuple[float, float] | None:
     """Return the bounds of a metric in per cent; None where it has none, and where nothing is missing."""
-    return percents(metric.bounds) if isinstance(metric, (BoundedEstimate, RowMetric)) else None
+    return percents(metric.bounds) if isinstance(metric, (BoundedEstimate, Cell)) else None
 
 
 def percents(ends: Sequence[float] | None) -> tuple[float, float] | None:

@@ -1,25 +1,51 @@
-"""Tables of a benchmark report: a plain type, and CSV, JSON and LaTeX as files."""
+"""Tables of results: the type that everything renders, and CSV, JSON and LaTeX as files."""
 
 from benchmark.domain.tables.latex import to_latex
-from benchmark.domain.tables.sourced import Items, Source, SourcedRow, Where, source_of, with_cell
-from benchmark.domain.tables.table import Absent, Cells, Column, Entered, Row, Table, absent_text
-from benchmark.domain.tables.writing import to_csv, to_json
+from benchmark.domain.tables.table import (
+    MISSING,
+    NOTHING,
+    OF,
+    Absent,
+    Cell,
+    Cells,
+    Column,
+    Entered,
+    Items,
+    Row,
+    ShortNames,
+    Source,
+    Table,
+    absent_text,
+    bounds_text,
+    in_order,
+    share_column,
+    short_name_texts,
+    with_items,
+)
+from benchmark.domain.tables.writing import table_data, to_csv, to_json
 
 __all__ = [
+    "MISSING",
+    "NOTHING",
+    "OF",
     "Absent",
+    "Cell",
     "Cells",
     "Column",
     "Entered",
     "Items",
     "Row",
+    "ShortNames",
     "Source",
-    "SourcedRow",
     "Table",
-    "Where",
     "absent_text",
-    "source_of",
+    "bounds_text",
+    "in_order",
+    "share_column",
+    "short_name_texts",
+    "table_data",
     "to_csv",
     "to_json",
     "to_latex",
-    "with_cell",
+    "with_items",
 ]

@@ -1,5 +1,4 @@
-"""Figures of a report as cells of a table: the value, its interval or why there is none, on how many it rests, and its
-bounds."""
+"""Figures as several keys of a row. New tables have a `Cell` under one key instead."""
 
 from __future__ import annotations
 
@@ -8,37 +7,21 @@ from dataclasses import replace
 from typing import Any
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.domain.report_rows import ReportRow, RowMetric
-from benchmark.domain.tables.table import Cells, Column, Row
+from benchmark.domain.report_rows import ReportRow
+from benchmark.domain.tables.table import Cell, Cells, Column, Row, share_column
 from core.statistics import Estimate
 
 
-def bounds_text(bounds: Sequence[float] | None) -> str | None:
-    """Return bounds in points as narrow columns have them; None without bounds."""
-    return " to ".join(f"{100 * end:.1f}" for end in bounds).replace("-", "−") if bounds else None
-
-
-def metric_of(metrics: ReportRow, name: str) -> RowMetric:
+def metric_of(metrics: ReportRow, name: str) -> Cell:
     """Return the figure `name` of a report's row."""
-    ends, bounds = metrics.interval_of(name), metrics.bounds_of(name)
-    return RowMetric(
-        metrics.value_of(name),
-        ends,
-        reason=None if ends else metrics.reason_of(name),
-        bounds=bounds if bounds and bounds[0] != bounds[1] else None,
-    )
+    return metrics.cell(name)
 
 
 def interval_of(key: str, metrics: ReportRow, name: str) -> Row:
     """Return what a table's row holds under `key`: the interval of the figure `name` of a report's row, or why there is
     none."""
     ends = metrics.interval_of(name)
-    return {key: ends} if ends else {key: None, f"{key}_reason": metrics.reason_of(name)}
-
-
-def share_column(key: str, header: str, **more: Any) -> Column:
-    """A share in per cent, of which the highest is best; `more` are other fields of the column."""
-    return Column(key=key, header=header, **{"unit": "%", "kind": "share", "best": "high", **more})
+    return {key: ends} if ends else {key: None, f"{key}_reason": metrics.cell(name).reason}
 
 
 def estimated(key: str, header: str, **more: Any) -> Column:
@@ -48,13 +31,13 @@ def estimated(key: str, header: str, **more: Any) -> Column:
     )
 
 
-def estimate(key: str, metric: Estimate | RowMetric | float | None) -> Cells:
+def estimate(key: str, metric: Estimate | Cell | float | None) -> Cells:
     """Return what a row holds of an estimate or the figure of a report's row, with its bounds where it has any, or of a
     bare number."""
     if isinstance(metric, Estimate):
         bounds = metric.bounds if isinstance(metric, BoundedEstimate) else None
         return _cells(key, metric.value, metric.interval, metric.reason, metric.n, bounds)
-    if isinstance(metric, RowMetric):
+    if isinstance(metric, Cell):
         return _cells(key, metric.value, metric.interval, metric.reason, bounds=metric.bounds)
     return _cells(key, metric)
 

@@ -1,26 +1,38 @@
-"""A table of results as data: what its columns mean, what its rows hold and how a cell reads."""
+"""A table of results: one object from the computation to its reader.
+
+A `Table` has columns and rows. A row maps the key of a column to a value, or to a `Cell` if the value has an interval,
+a count, bounds, a reason or items behind it. Other keys of a row are for links and are never printed; `OF` is the key
+of the `Source` of the row.
+
+Everything that shows results renders this object: `views/tables.py` for pages, `to_csv`, `to_json` and `to_latex` for
+files, the API and the command `results`. A column has intervals, counts and bounds if any of its cells has them.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Literal
 
-from benchmark.domain.tables.sourced import source_of
+from benchmark.domain.bounded_estimates import BoundedEstimate
 from core.messages import Sentence, clauses, gettext_noop, listed, noted
+from core.statistics import Estimate
 
 Cells = dict[str, Any]
-"""Cells of a row in the making, by the key of their column."""
 Row = Mapping[str, Any]
+Ends = Sequence[float]
+"""[low, high]"""
 Mark = Literal["best", "second"]
+Part = Literal["interval", "bounds", "no_interval", "n"]
+OF = "whose"
 MISSING = "–"
 ENTERED = gettext_noop(
     "Entered rows: figures as their sources print them, not computed here; never ranked, marked or tested."
 )
 OWN_WORDING = gettext_noop("asked in Credence’s own wording: not the paper’s prompts")
-"""The kind of this site's models, beside figures that a paper prints."""
+"""The kind of this site's models, next to figures that a paper prints."""
 OWN_WORDING_NOTE = Sentence("Models here are {own_wording}.", own_wording=OWN_WORDING)
 MARKED = gettext_noop("Bold: best of the column; underlined: second.")
 MARKED_ACROSS = gettext_noop("Bold: best of the row.")
@@ -28,8 +40,83 @@ MARKED_BY_WORST = gettext_noop("Bold: best of the column with missing answers at
 
 
 @dataclass(frozen=True, slots=True)
+class Items:
+    """The items behind a cell: `filters` of the items page, and the run and entrant if they are not the row's."""
+
+    filters: Mapping[str, str] = field(default_factory=dict)
+    run: str = ""
+    entrant: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A value with its uncertainty. Official values are texts of six decimals."""
+
+    value: Any = None
+    interval: Ends | None = None
+    n: int | None = None
+    reason: str | None = None
+    """The reason why there is no interval, or no value."""
+    bounds: Ends | None = None
+    """[worst, best] case of the missing answers. None if nothing is missing."""
+    items: Items | None = None
+    unreadable: int | None = None
+
+    @classmethod
+    def of(cls, estimate: Estimate | Cell | float | str | None) -> Cell:
+        """Return the cell of an estimate, or of a number."""
+        if isinstance(estimate, Cell):
+            return estimate
+        if not isinstance(estimate, Estimate):
+            return cls(estimate)
+        bounds = estimate.bounds if isinstance(estimate, BoundedEstimate) else None
+        return cls(estimate.value, estimate.interval, estimate.n, estimate.reason, bounds)
+
+    @property
+    def no_interval(self) -> str:
+        """The reason why the value has no interval. Returns "" if it has one, and without a value or reason."""
+        return "" if self.interval or self.value in (None, "") else self.reason or ""
+
+    @property
+    def at_worst(self) -> Any:
+        """The value with missing answers at their worst."""
+        return self.value if self.bounds is None else self.bounds[0]
+
+
+NOTHING = Cell()
+"""The cell of a row that lacks a column."""
+
+
+def with_items(cells: Row, items: Mapping[str, Items]) -> Cells:
+    """Return the cells of a row with the items behind them, by column."""
+    return {**cells, **{key: replace(Cell.of(cells[key]), items=items[key]) for key in items.keys() & cells.keys()}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """The entrant that a row is of: its key and kind (model, baseline or person), and its run."""
+
+    key: str
+    kind: str
+    run: str
+    entrant: int | None
+    group: str
+    """The metric group of the figures."""
+    run_title: str = ""
+    own: str = ""
+    """The settings that not all rows have, in words."""
+    others: int = 0
+    """The number of earlier entrants that the row stands for."""
+    unranked: bool = False
+    """True for a row without marks."""
+    study: str = ""
+    """The alignment study of corrected scores, and the version of their judge."""
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Absent:
-    """A model that a table or a picture does not have, and why."""
+    """A model that a table or plot does not have, and the reason."""
 
     model: str
     why: str
@@ -37,35 +124,44 @@ class Absent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """`kind` says what rows hold under `key`: text, a count, a number, or a share (a fraction, shown in per cent).
-
-    `interval` is the key under which a row has [low, high] of the same kind, and with `_reason` behind it why it has
-    none; `n` that of how many the value rests on, `group` a heading over several columns, `best` which end of the scale
-    is marked, `worst` the key of what the marks compare instead of the value: that with missing answers at their worst,
-    `bounds` the key of [lowest, highest] with what is missing at either end, which files have where any row does. Marks
-    go by the worse of the two where a row has them. `label` is what pages say where files keep another header. None is
-    what is missing.
-    """
+    """A column. `kind` is the format: text, a count, a number, or a share (a fraction, printed in per cent)."""
 
     key: str
     header: str
     unit: str = ""
     kind: Literal["text", "count", "number", "share"] = "text"
     group: str = ""
-    interval: str = ""
-    n: str = ""
+    """A heading over several columns."""
     best: Literal["", "high", "low"] = ""
-    worst: str = ""
-    bounds: str = ""
+    """The end of the scale that is marked. Marks compare worst cases."""
     digits: int = 2
     label: str = ""
+    """The header on pages if files keep another one."""
+    # Keys of a row for what `Cell` has; a column whose rows have cells needs none of them.
+    interval: str = ""
+    n: str = ""
+    worst: str = ""
+    bounds: str = ""
 
     @property
     def is_text(self) -> bool:
         return self.kind == "text"
 
+    @property
+    def title(self) -> str:
+        """The header with its unit."""
+        return f"{self.header} ({self.unit})" if self.unit else self.header
+
+    def cell(self, row: Row) -> Cell:
+        value = row.get(self.key)
+        cell = value if isinstance(value, Cell) else Cell(value)
+        if not (self.interval or self.n or self.bounds):
+            return cell
+        interval, reason = row.get(self.interval), row.get(f"{self.interval}_reason")
+        return Cell(cell.value, interval or None, row.get(self.n), reason, row.get(self.bounds), cell.items)
+
     def exact(self, value: Any) -> Decimal | None:
-        """A number in the unit of the header, unrounded. Raises ValueError for infinities and nan."""
+        """Return a number in the unit of the header, unrounded. Raises ValueError for infinities and nan."""
         if value is None or value == "":
             return None
         number = Decimal(str(value))
@@ -74,7 +170,7 @@ class Column:
         return number.scaleb(2) if self.kind == "share" else number
 
     def rounded(self, value: Any) -> Decimal | None:
-        """Return the number as printed: halves away from nought, on the decimal digits."""
+        """Return the number as printed: halves away from zero, on the decimal digits."""
         number = self.exact(value)
         return None if number is None else _printed(number, self.places)
 
@@ -82,67 +178,85 @@ class Column:
     def places(self) -> int:
         return 0 if self.kind == "count" else self.digits
 
-    def text(self, value: Any) -> str:
-        """Return what a reader sees; `MISSING` for None."""
+    def text(self, row: Row) -> str:
+        """Return the printed value, `MISSING` for None."""
+        value = self.cell(row).value
         if self.is_text:
             return MISSING if value is None else str(value)
         number = self.rounded(value)
         return MISSING if number is None else f"{number:,}"
 
-    @property
-    def has_aside(self) -> bool:
-        """Return whether a row can have anything beside its value: what `interval_text` says."""
-        return bool(self.interval or self.n)
-
-    def interval_text(self, row: Row) -> str:
-        """`[low, high] n = 9`, the ends of shares with one digit less than the value, those of other numbers, which are
-        mostly below 1, with as many; `[–]` where there is a reason for none; without what the row has none of."""
-        if not self.has_aside:
-            return ""
-        ends = row.get(self.interval) if self.interval else None
-        numbers = [self.exact(end) for end in ends or ()]
+    def aside(self, row: Row) -> str:
+        """Return `[low, high] n = 9`, without the parts that the cell lacks; `[–]` if there is a reason for no
+        interval. The ends of shares have one digit less than the value, those of other numbers as many."""
+        cell = self.cell(row)
         places = max(0, self.places - (self.kind == "share"))
-        texts = [f"{_printed(number, places):,}" for number in numbers if number is not None]
-        texts = texts or ([MISSING] if self.no_interval(row) else [])
-        n = row.get(self.n) if self.n else None
-        return " ".join([*([f"[{', '.join(texts)}]"] if texts else []), *([f"n = {n:,}"] if n is not None else [])])
+        numbers = [self.exact(end) for end in cell.interval or ()]
+        ends = [f"{_printed(number, places):,}" for number in numbers if number is not None]
+        ends = ends or ([MISSING] if cell.no_interval else [])
+        counted = [] if cell.n is None else [f"n = {cell.n:,}"]
+        return " ".join([*([f"[{', '.join(ends)}]"] if ends else []), *counted])
 
-    def no_interval(self, row: Row) -> str:
-        """Return why the value of a row has no interval; empty where it has one, or where there is no value or no
-        reason."""
-        if not self.interval or row.get(self.interval) or row.get(self.key) in (None, ""):
-            return ""
-        return row.get(f"{self.interval}_reason") or ""
+    def compared(self, row: Row) -> Decimal | None:
+        """Return the number that marks compare, as printed: the worst case. Returns None without a value."""
+        if self.worst:
+            return self.rounded(row.get(self.worst))
+        cell = self.cell(row)
+        return self.rounded(cell.bounds[1] if cell.bounds and self.best == "low" else cell.at_worst)
 
 
 def _printed(number: Decimal, places: int) -> Decimal:
-    """Return a number as printed with so many places: halves away from nought, and no nought with a sign."""
     rounded = number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
-    return rounded if rounded else abs(rounded)
+    return rounded if rounded else abs(rounded)  # no zero has a sign
+
+
+def share_column(key: str, header: str, **more: Any) -> Column:
+    """Return a column of shares in per cent, of which the highest is best; `more` are other fields of the column."""
+    return Column(key=key, header=header, **{"unit": "%", "kind": "share", "best": "high", **more})
+
+
+def bounds_text(bounds: Ends | None) -> str | None:
+    """Return bounds in points as narrow columns have them. Returns None without bounds."""
+    return " to ".join(f"{100 * end:.1f}" for end in bounds).replace("-", "−") if bounds else None
 
 
 def absent_text(absent: Sequence[Absent]) -> str:
-    """Return the models that a table lacks, those that one reason keeps out together."""
+    """Return the models that a table lacks, those with the same reason together."""
     by_reason: dict[str, list[str]] = {}
     for absence in absent:
         by_reason.setdefault(absence.why, []).append(absence.model)
     return clauses(*(noted(listed(models), why) for why, models in by_reason.items()))
 
 
+ShortNames = Mapping[str, str]
+"""The short name of each category, in the order in which tables have them."""
+
+
+def in_order(categories: Iterable[str], short: ShortNames) -> list[str]:
+    """Return each category once: first those with a short name, in that order, then the others by name."""
+    order = {name: at for at, name in enumerate(short)}
+    return sorted(set(categories), key=lambda category: (order.get(category, len(order)), category))
+
+
+def short_name_texts(categories: Iterable[str], short: ShortNames) -> list[str]:
+    """Return the note that explains short names. Returns no note if all names are short themselves."""
+    abbreviations = [f"{short[name]} {name}" for name in categories if short.get(name, name) != name]
+    return [Sentence("{text}.", text=clauses(*abbreviations))] if abbreviations else []
+
+
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """A row that somebody entered from a source, whose figures nothing here computed: its `cells`, its `kind` in one
-    word, and the `source`. One of models, `asked_otherwise`, had the paper's prompts, which the others of the table had
-    not."""
+    """A row that somebody entered from a source: its cells, its kind in one word, and the source."""
 
     cells: Row
     kind: str
     source: str
     asked_otherwise: bool = False
+    """True for a published row of models, which were asked with the paper's prompts."""
 
     @property
     def beside(self) -> str:
-        """The source, with what sets the row apart from those above."""
+        """The source, and the wording that the models above had instead."""
         return (
             Sentence("{source}; the models above: {own_wording}", source=self.source, own_wording=OWN_WORDING)
             if self.asked_otherwise
@@ -152,137 +266,93 @@ class Entered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """`section` is the key that splits rows into blocks, each under its value; rows of a section stand together.
-
-    `totals` stand below a rule and are never marked, nor are rows whose source is unranked. `mark_within` is the key
-    within whose equal values cells are compared, empty to compare all rows; `mark_across` compares the cells of a row
-    instead, and marks its best one. `lead` are sentences to read before the table, `notes` those below.
-    `beside_a_paper` says that it is filled after a table that a paper prints. `ranking` names what the order of the
-    rows and the marks go by, `absent` the models that have no row, with the reason. `entered` rows stand last, and are
-    never marked.
-    """
+    """A table of results."""
 
     title: str
     columns: Sequence[Column]
     rows: Sequence[Row]
     totals: Sequence[Row] = ()
+    """Rows below a rule, which are never marked."""
     lead: Sequence[str] = ()
+    """Sentences to read before the table."""
     notes: Sequence[str] = ()
     section: str = ""
+    """The key that splits rows into blocks, each under its value; rows of a section stand together."""
     mark_within: str = ""
+    """The key within whose equal values cells are compared."""
     mark_across: bool = False
+    """Compares the cells of a row instead, and marks its best one."""
     ranking: str = ""
+    """The name of the order of the rows and of what marks compare."""
     absent: Sequence[Absent] = ()
     entered: Sequence[Entered] = ()
+    """Rows of papers. They stand last and are never marked."""
     beside_a_paper: bool = False
+    """True if a paper prints this table."""
+
+    @property
+    def all_rows(self) -> tuple[Row, ...]:
+        return (*self.rows, *self.totals, *(row.cells for row in self.entered))
+
+    def shows(self, part: Part, column: Column) -> bool:
+        """Return whether any row has that part of a cell."""
+        return any(getattr(column.cell(row), part) not in (None, "") for row in (*self.rows, *self.totals))
 
     def marks(self) -> dict[tuple[int, str], Mark]:
-        """Return (row, column key) → best or second; ties share a mark, judged by the digits that are printed. A share
-        that cannot be worse has none."""
+        """Return (row, column key) → best or second; ties share a mark, judged by the printed digits. Rows of unranked
+        entrants and shares that cannot be worse have none."""
         if self.mark_across:
             return {place: "best" for at in range(len(self.rows)) for place in self._best_of_row(at)}
         groups: dict[Any, list[int]] = defaultdict(list)
         for at, row in enumerate(self.rows):
-            if (source := source_of(row)) and source.unranked:
-                continue
-            groups[row.get(self.mark_within) if self.mark_within else None].append(at)
-        marks: dict[tuple[int, str], Mark] = {}
-        for column in self.columns:
-            if column.best:
-                for rows in groups.values():
-                    marks |= self._marked(column, rows)
-        return marks if any(len(rows) > 1 for rows in groups.values()) else {}
+            if not (row.get(OF) and row[OF].unranked):
+                groups[row.get(self.mark_within) if self.mark_within else None].append(at)
+        if all(len(rows) < 2 for rows in groups.values()):
+            return {}
+        marked = (self._marked(column, rows) for column in self.columns if column.best for rows in groups.values())
+        return {place: mark for marks in marked for place, mark in marks.items()}
+
+    def _best_of_row(self, at: int) -> list[tuple[int, str]]:
+        row = self.rows[at]
+        values = {
+            column.key: value
+            for column in self.columns
+            if column.best == "high" and (value := column.rounded(column.cell(row).value)) is not None
+        }
+        return [(at, key) for key, value in values.items() if len(values) > 1 and value == max(values.values())]
+
+    def _marked(self, column: Column, rows: Iterable[int]) -> dict[tuple[int, str], Mark]:
+        values = {at: value for at in rows if (value := column.compared(self.rows[at])) is not None}
+        if not any(values.values()):  # where all are zero, none is best
+            return {}
+        ranked = sorted(set(values.values()), reverse=column.best == "high")
+        names: dict[Decimal, Mark] = dict(zip(ranked, ("best", "second"), strict=False))
+        worst = (100 if column.best == "low" else 0) if column.kind == "share" else None
+        return {(at, column.key): names[value] for at, value in values.items() if value in names and value != worst}
 
     @property
     def missing_rows(self) -> tuple[str, ...]:
-        """A sentence that names the models without a row, and why; none where every model has one."""
+        """A sentence that names the models without a row, with the reasons."""
         return (Sentence("Not in this table: {absent}.", absent=absent_text(self.absent)),) if self.absent else ()
 
     @property
-    def all_rows(self) -> tuple[Row, ...]:
-        """Every row, in order."""
-        return (*self.rows, *self.totals, *(row.cells for row in self.entered))
-
-    @property
     def entered_texts(self) -> tuple[str, ...]:
-        """The explanation of entered rows, where there are any, and how models were asked here where they stand beside
-        a paper's."""
+        """The explanation of entered rows, and of the wording of models next to a paper's."""
         asked = self.beside_a_paper or any(row.asked_otherwise for row in self.entered)
         return (*((ENTERED,) if self.entered else ()), *((OWN_WORDING_NOTE,) if asked else ()))
 
     @property
     def legend(self) -> tuple[str, ...]:
-        """The meaning of the marks, where there are any."""
-        if self.mark_across:
-            return (MARKED_ACROSS,) if self.marks() else ()
-        by_worst = any(
-            column.best and at_worst(column, row) is not None for column in self.columns for row in self.rows
-        )
-        return (MARKED_BY_WORST if by_worst else MARKED,) if self.marks() else ()
-
-    @property
-    def no_intervals(self) -> dict[str, tuple[str, ...]]:
-        """The reasons for which cells of a column have no interval, by its key; columns without such cells are not
-        among them."""
-        rows = (*self.rows, *self.totals)
-        reasons_by_column = {
-            column.key: dict.fromkeys(filter(None, map(column.no_interval, rows))) for column in self.columns
-        }
-        return {key: tuple(reasons) for key, reasons in reasons_by_column.items() if reasons}
+        """The meaning of the marks. Returns nothing if nothing is marked."""
+        if not self.marks():
+            return ()
+        by_worst = any(c.best and (c.worst or self.shows("bounds", c)) for c in self.columns)
+        return (MARKED_ACROSS if self.mark_across else MARKED_BY_WORST if by_worst else MARKED,)
 
     @property
     def dashes(self) -> tuple[str, ...]:
-        """The meaning of `[–]`, where it stands."""
-        reasons = dict.fromkeys(reason for column_reasons in self.no_intervals.values() for reason in column_reasons)
-        return (
-            (Sentence("No interval [{missing}]: {reasons}.", missing=MISSING, reasons=clauses(*reasons)),)
-            if reasons
-            else ()
-        )
-
-    @property
-    def bounded(self) -> frozenset[str]:
-        """The keys of the columns in which any row has bounds."""
-        rows = (*self.rows, *self.totals)
-        return frozenset(
-            column.key for column in self.columns if column.bounds and any(row.get(column.bounds) for row in rows)
-        )
-
-    def _best_of_row(self, at: int) -> list[tuple[int, str]]:
-        """The cells of a row that no other one of it exceeds; none where there is one cell alone."""
-        values = {
-            column.key: value
-            for column in self.columns
-            if column.best == "high" and (value := column.rounded(self.rows[at].get(column.key))) is not None
-        }
-        return [(at, key) for key, value in values.items() if len(values) > 1 and value == max(values.values())]
-
-    def _marked(self, column: Column, rows: Iterable[int]) -> dict[tuple[int, str], Mark]:
-        values = {at: value for at in rows if (value := _compared(column, self.rows[at])) is not None}
-        if not any(values.values()):  # where all are nought, none is best
-            return {}
-        ranked = sorted(set(values.values()), reverse=column.best == "high")
-        names: dict[Decimal, Mark] = dict(zip(ranked, ("best", "second"), strict=False))
-        return {
-            (at, column.key): names[value]
-            for at, value in values.items()
-            if value in names and not _could_not_be_worse(column, value)
-        }
-
-
-def at_worst(column: Column, row: Row) -> Any:
-    """Return a row's value of a column with what is missing at its worst; None where nothing is said of that."""
-    if column.worst and row.get(column.worst) is not None:
-        return row[column.worst]
-    low, high = (row.get(column.bounds) if column.bounds else None) or (None, None)
-    return high if column.best == "low" else low
-
-
-def _compared(column: Column, row: Row) -> Decimal | None:
-    """Return what marks compare of a row, as it is printed; None of one without a figure."""
-    worst = at_worst(column, row)
-    return column.rounded(row.get(column.key) if worst is None and not column.worst else worst)
-
-
-def _could_not_be_worse(column: Column, value: Decimal) -> bool:
-    return column.kind == "share" and value == (100 if column.best == "low" else 0)
+        """The meaning of `[–]`. Returns nothing if no cell has it."""
+        cells = (column.cell(row) for column in self.columns for row in (*self.rows, *self.totals))
+        reasons = dict.fromkeys(reason for cell in cells if (reason := cell.no_interval))
+        text = Sentence("No interval [{missing}]: {reasons}.", missing=MISSING, reasons=clauses(*reasons))
+        return (text,) if reasons else ()

@@ -1,113 +1,134 @@
-"""A table as CSV for other programs and as JSON with what it means."""
+"""A table as CSV for other programs and as JSON for the API and commands."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
 from annotation.domain.columns import defused
-from benchmark.domain.tables.table import Column, Row, Table
+from benchmark.domain.tables.table import OF, Cell, Column, Part, Row, Source, Table
 from core.plain import Json, plain
+
+ABSENT, ENTERED = "Absent because", "Entered from"
+Parts = Sequence[Part]
+"""The parts of the cells of a column that have columns of their own in a file."""
 
 
 def to_csv(table: Table) -> bytes:
-    """RFC 4180: UTF-8, CRLF, one header row; numbers unrounded in the header's unit, ends of intervals, why there is
-    none where a row lacks it, worst and best case where a column has them, and n in columns of their own, empty where
-    nothing is known, totals last. What the rows are ranked by and what is to be read before them stand in a column
-    each, alike in all rows; models that are absent have a row without figures, with the reason in a column, and rows
-    that were entered have their source in one.
+    """Return RFC 4180: UTF-8, CRLF, one header row. Numbers are unrounded in the header's unit.
 
-    A text that a spreadsheet would run as a formula gets an apostrophe before it.
+    Ends of intervals, the reasons for lacking ones, worst and best cases and n have columns of their own; totals,
+    entered rows and absent models come last. The ranking and the sentences to read first stand in a column each, alike
+    in all rows. A text that a spreadsheet would run as a formula gets an apostrophe before it.
     """
     out = io.StringIO()
     writer = csv.writer(out)
-    columns = [*_section_column(table), *table.columns]
-    lacking, bounded = table.no_intervals, table.bounded
-    sentences = _row_texts(table)
-    writer.writerow([*(name for column in columns for name in _headers(column, lacking, bounded)), *sentences])
-    for row in (*table.rows, *table.totals, *_entered(table), *_absent(table)):
-        cells = [cell for column in columns for cell in _cells(column, row, lacking, bounded)]
-        writer.writerow([*cells, *(text or defused(row.get(header, "")) for header, text in sentences.items())])
+    section = table.section and table.section not in {column.key for column in table.columns}
+    columns = [*([Column(key=table.section, header=table.section)] if section else []), *table.columns]
+    parts = {column.key: _parts(table, column) for column in columns}
+    texts = {"Ranked by": table.ranking, "Read first": " ".join(table.lead)}
+    texts = {header: defused(text) for header, text in texts.items() if text}
+    texts |= ({ENTERED: ""} if table.entered else {}) | ({ABSENT: ""} if table.absent else {})
+    entered = [{**row.cells, ENTERED: row.source} for row in table.entered]
+    absent = [{table.columns[0].key: model.model, ABSENT: model.why} for model in table.absent]
+    writer.writerow([*(name for column in columns for name in _headers(column, parts[column.key])), *texts])
+    for row in (*table.rows, *table.totals, *entered, *absent):
+        cells = [text for column in columns for text in _texts(column, row, parts[column.key])]
+        writer.writerow([*cells, *(text or defused(row.get(header, "")) for header, text in texts.items())])
     return out.getvalue().encode("utf-8", "replace")
 
 
-ABSENT, ENTERED = "Absent because", "Entered from"
-CASES = (" worst case", " best case")
+def _parts(table: Table, column: Column) -> Parts:
+    """Return the parts that a file has of a column: those that it declares, and those that any of its rows has."""
+    declared = {"interval": column.interval, "n": column.n}
+    names: tuple[Part, ...] = ("interval", "bounds", "no_interval", "n")
+    return [name for name in names if declared.get(name) or table.shows(name, column)]
 
 
-def _row_texts(table: Table) -> dict[str, str]:
-    """Return what stands in every row by the header of its column; the reason of who is absent, and the source of what
-    was entered, are the row's own."""
-    texts = {"Ranked by": table.ranking, "Read first": " ".join(table.lead)}
-    cells = {header: defused(text) for header, text in texts.items() if text}
-    return cells | ({ENTERED: ""} if table.entered else {}) | ({ABSENT: ""} if table.absent else {})
-
-
-def _entered(table: Table) -> list[Row]:
-    return [{**row.cells, ENTERED: row.source} for row in table.entered]
-
-
-def _absent(table: Table) -> list[Row]:
-    return [{table.columns[0].key: model.model, ABSENT: model.why} for model in table.absent]
-
-
-def _section_column(table: Table) -> list[Column]:
-    keys = {column.key for column in table.columns}
-    return [Column(key=table.section, header=table.section)] if table.section and table.section not in keys else []
-
-
-def _headers(column: Column, lacking: Collection[str], bounded: Collection[str]) -> list[str]:
+def _headers(column: Column, parts: Parts) -> list[str]:
     unit = f" ({column.unit})" if column.unit else ""
     name = f"{column.group}: {column.header}" if column.group else column.header
-    parts = ("", *((" low", " high") if column.interval else ()), *(CASES if column.key in bounded else ()))
-    why = [f"{name} no interval because"] if column.key in lacking else []
-    return [f"{name}{part}{unit}" for part in parts] + why + ([f"{name} n"] if column.n else [])
+    headers = {
+        "interval": [f"{name} low{unit}", f"{name} high{unit}"],
+        "bounds": [f"{name} worst case{unit}", f"{name} best case{unit}"],
+        "no_interval": [f"{name} no interval because"],
+        "n": [f"{name} n"],
+    }
+    return [f"{name}{unit}", *(header for part in parts for header in headers[part])]
 
 
-def _cells(column: Column, row: Row, lacking: Collection[str], bounded: Collection[str]) -> Iterator[str]:
-    value = row.get(column.key)
+def _texts(column: Column, row: Row, parts: Parts) -> Iterator[str]:
+    cell = column.cell(row)
     if column.is_text:
-        yield "" if value is None else defused(str(value))
+        yield "" if cell.value is None else defused(str(cell.value))
         return
-    ends = (row.get(column.interval) or (None, None)) if column.interval else ()
-    cases = (row.get(column.bounds) or (None, None)) if column.key in bounded else ()
-    for fraction in (value, *ends, *cases):
-        number = column.exact(fraction)
-        yield "" if number is None else _plain(format(number, "f"))
-    if column.key in lacking:
-        yield defused(column.no_interval(row))
-    if column.n:
-        yield "" if row.get(column.n) is None else str(row[column.n])
+    yield _number(column, cell.value)
+    for part in parts:
+        value = getattr(cell, part)
+        if part in ("interval", "bounds"):
+            yield from (_number(column, end) for end in value or (None, None))
+        else:
+            yield defused(value) if part == "no_interval" else "" if value is None else str(value)
 
 
-def _plain(number: str) -> str:
-    return number.rstrip("0").rstrip(".") if "." in number else number
+def _number(column: Column, value: Any) -> str:
+    number = column.exact(value)
+    text = "" if number is None else format(number, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def to_json(table: Table) -> bytes:
-    """Return {title, columns, rows, totals, lead, notes[, ranking, absent, section, entered]}, UTF-8. Values as they
-    are held: a share is a fraction. A row without an interval, or without the figure itself, has the reason under the
-    interval's key with `_reason` behind it; columns without bounds in any row have no key of them."""
-    keys = _keys(table)
+    """Return `table_data` as UTF-8."""
+    text = json.dumps(table_data(table), ensure_ascii=False, allow_nan=False, indent=1, default=_of_decimal)
+    return text.encode("utf-8", "replace")
+
+
+def table_data(table: Table) -> Json:
+    """Return {title, columns, rows, totals, lead, notes[, ranking, absent, section, entered]}.
+
+    A row has a value under the key of a column, or {value[, interval][, n][, reason][, bounds]} if there is more than
+    the value; a share is a fraction. A row of an entrant has its key, kind and run under `entrant`.
+    """
     document: Json = {
         "title": table.title,
-        "columns": [_described(table, column) for column in table.columns],
-        "rows": [_values_of(table, keys, row) for row in table.rows],
-        "totals": [_values_of(table, keys, row) for row in table.totals],
+        "columns": [_described(column) for column in table.columns],
+        "rows": [_values(table, row) for row in table.rows],
+        "totals": [_values(table, row) for row in table.totals],
         "lead": list(table.lead),
         "notes": [*table.dashes, *table.entered_texts, *table.notes],
     }
-    notes: Json = {"ranking": table.ranking, "absent": plain(list(table.absent)), "section": table.section}
-    notes["entered"] = [
-        _values_of(table, keys, row.cells) | {"kind": row.kind, "source": row.source} for row in table.entered
-    ]
-    document |= {name: value for name, value in notes.items() if value}
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1, default=_of_decimal)
-    return text.encode("utf-8", "replace")
+    entered = [_values(table, row.cells) | {"kind": row.kind, "source": row.source} for row in table.entered]
+    others = {
+        "ranking": table.ranking,
+        "absent": plain(list(table.absent)),
+        "section": table.section,
+        "entered": entered,
+    }
+    return document | {name: value for name, value in others.items() if value}
+
+
+def _described(column: Column) -> dict[str, str]:
+    names = {"key": "key", "title": "header", "unit": "unit", "kind": "kind", "group": "group", "best": "best"}
+    return {name: value for name, field in names.items() if (value := getattr(column, field)) or name == "title"}
+
+
+def _values(table: Table, row: Row) -> Json:
+    values = {column.key: _value(column.cell(row)) for column in table.columns}
+    source: Source | None = row.get(OF)
+    entrant = {"entrant": {"key": source.key, "kind": source.kind, "run": source.run}} if source else {}
+    return ({table.section: row.get(table.section)} if table.section else {}) | values | entrant
+
+
+def _value(cell: Cell) -> Any:
+    """Return a cell as JSON has it: its value only if there is nothing else."""
+    others = {"interval": cell.interval, "n": cell.n, "reason": None if cell.interval else cell.reason}
+    others |= {"bounds": cell.bounds}
+    there = {name: value for name, value in others.items() if value is not None}
+    return {"value": cell.value, **there} if there else cell.value
 
 
 def _of_decimal(value: Any) -> float:
@@ -115,23 +136,3 @@ def _of_decimal(value: Any) -> float:
     if not isinstance(value, Decimal):
         raise TypeError(f"{type(value).__name__} is no value of a table.")
     return float(value)
-
-
-def _described(table: Table, column: Column) -> dict[str, str]:
-    names = ("key", "header", "unit", "kind", "group", "interval", "n", "best", "worst")
-    fields = {name: value for name in names if (value := getattr(column, name))}
-    return fields | ({"bounds": column.bounds} if column.key in table.bounded else {})
-
-
-def _keys(table: Table) -> list[str]:
-    """Return what every row holds, in order: found once, as a column has bounds where any of its rows has."""
-    keys = [key for column in table.columns for key in (column.key, column.interval, column.n, column.worst) if key]
-    bounded = table.bounded
-    keys += [column.bounds for column in table.columns if column.key in bounded]
-    return ([table.section] if table.section else []) + keys
-
-
-def _values_of(table: Table, keys: Sequence[str], row: Row) -> Json:
-    ends = [column.interval for column in table.columns if column.interval and not row.get(column.interval)]
-    why = {key: row[key] for key in (f"{end}_reason" for end in ends) if row.get(key)}
-    return {key: row.get(key) for key in keys} | why

@@ -8,7 +8,6 @@ from benchmark.management.commands._plans import flag
 from benchmark.models import AnswerFormat, Run
 from benchmark.services.comparisons import Comparison, compare, pair_of
 from benchmark.services.selections import selection_named
-from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import suites
 
 OF_COMPARING = ("model", "other_model", "group", "parse", "split")
@@ -17,18 +16,6 @@ OF_COMPARING = ("model", "other_model", "group", "parse", "split")
 def group_keys() -> list[str]:
     """List the keys of the metric groups of all suites."""
     return [group.key for suite in suites().values() for group in suite.groups]
-
-
-def add_choices(parser) -> None:
-    parser.add_argument("--model", metavar="NAME", help="of RUN, where it has several")
-    parser.add_argument("--other-model", metavar="NAME", help="of the other run, where it has several")
-    parser.add_argument(
-        "--group",
-        choices=group_keys(),
-        help="the metric group that is compared; the first that both have if not given",
-    )
-    parser.add_argument("--parse", choices=PARSES, help="repaired if not given")
-    parser.add_argument("--split", metavar="NAME", help="only stories of this split, or run:ID for those of a run")
 
 
 def compared(run: Run, other: Run, options: dict[str, Any]) -> tuple[list[Run], list[str], Comparison]:

@@ -364,7 +364,7 @@ def scores(entered: Entered) -> Json:
     """Return {official, repaired} in the form of `score_outputs`; a metric group without figures is None, with its
     reason in the parse's `reason`. Several repetitions have figures without stories."""
     if any(_repetitions(entered)):
-        parses = {group: result and result.metrics.parses.as_json() for group, result in measure(entered).items()}
+        parses = {group: result and result.metrics.parses.told for group, result in measure(entered).items()}
         return {name: {group: rows and rows[name] for group, rows in parses.items()} for name in PARSES}
     results, seed, key_of = results_of(entered), entered.settings.seed, scheme_of(entered.resources.schema).group
     official = {

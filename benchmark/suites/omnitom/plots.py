@@ -16,7 +16,7 @@ from benchmark.domain.plots.models import NO_MODEL, scores_by_part
 from benchmark.domain.plots.scatter import Point, numbered_scatter
 from benchmark.domain.plots.text import labels, printable, shortened
 from benchmark.domain.plots.values import BANDS, Percent, barred, bounds_of, percent, value_line, worst_to_best
-from benchmark.domain.tables.categories import in_order
+from benchmark.domain.tables import in_order
 from benchmark.domain.tables.estimates import metric_of
 from benchmark.suites.omnitom.analyses import BUCKETS, ILLEGAL, MISSING
 from benchmark.suites.omnitom.data import STAGE1, STAGE2

@@ -10,17 +10,8 @@ from typing import Any
 
 from benchmark.domain.matched_rows import METRICS
 from benchmark.domain.report_rows import NO_FIGURES
-from benchmark.domain.tables import Column, Items, Row, Table
-from benchmark.domain.tables.categories import in_order, short_name_texts
-from benchmark.domain.tables.estimates import (
-    estimate,
-    estimated,
-    interval_of,
-    metric_of,
-    share_column,
-    with_what_is_known,
-)
-from benchmark.domain.tables.table import Cells
+from benchmark.domain.tables import Cells, Column, Items, Row, Table, in_order, share_column, short_name_texts
+from benchmark.domain.tables.estimates import estimate, estimated, interval_of, metric_of, with_what_is_known
 from benchmark.suites.omnitom.analyses import BUCKETS, ILLEGAL, Found
 from benchmark.suites.omnitom.analyses import MISSING as NO_LABEL
 from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
@@ -37,11 +28,18 @@ from benchmark.suites.results import (
     Section,
     ShownTable,
 )
-from benchmark.suites.showing.entrants import finding_of, findings_of, measured, row_of
+from benchmark.suites.showing.entrants import (
+    finding_of,
+    findings_of,
+    labels_of,
+    measured,
+    ranked_by,
+    ranked_within,
+    row_of,
+    with_settings,
+)
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import LEFT_OUT, complete, unlike_missing, unmarked
-from benchmark.suites.showing.names import labels_of
-from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
 from benchmark.suites.tombench_tasks import TASKS
 from core.messages import Sentence, clauses, gettext_noop, labelled, listed, noted, word, worded
 from core.statistics import Estimate
@@ -161,7 +159,7 @@ def _figure(entrant: EntrantResults, parse: str, key: str, category: str, metric
     parses = entrant.parses
     row = parses.by_category(parse).get(category, NO_FIGURES) if category else parses.overall(parse)
     value = row.value_of(metric)  # an official figure is a text of six decimals, printed to its last digit
-    cells = {key: None if value == "" else value, f"{key}_worst": row.worst_of(metric)}
+    cells = {key: None if value == "" else value, f"{key}_worst": row.cell(metric).at_worst}
     return {**cells, **interval_of(f"{key}_interval", row, metric)}
 
 
@@ -267,7 +265,7 @@ def dimension_table(entrants: Sequence[EntrantResults], parse: str, scheme: Sche
                 key, row = f"in {name}", entrant.parses.by_category(parse).get(name)
                 cells |= estimate(key, metric_of(row, share) if row else None)
                 if row:
-                    cells |= {f"{key} n": row.stories or 0, f"{key} worst": row.worst_of(share)}
+                    cells |= {f"{key} n": row.stories or 0, f"{key} worst": row.cell(share).at_worst}
                 where[key] = Items({"dimension": dimension, "parse": parse, "category": name})
             rows.append(row_of(entrant, STAGE2, cells, where))
     columns = [estimated(f"in {name}", TASKS.get(name, name), worst=f"in {name} worst") for name in categories]
@@ -357,7 +355,8 @@ def match_count_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
         for name in BUCKETS:
             cells |= estimate(f"{name} share", counts["shares"][name])
         rows.append(row_of(entrant, STAGE1, cells, where))
-    total = {"model": gettext_noop("Total"), **{name: sum(row[name] for row in rows) for name in (*BUCKETS, "total")}}
+    totals = {name: sum(counts["rows"][name] for _, counts in found) for name in (*BUCKETS, "total")}
+    total = {"model": gettext_noop("Total"), **totals}
     unjudged = {entrant.model: counts["unjudged"] for entrant, counts in found if counts["unjudged"]}
     left = clauses(*(Sentence("{name} {value}", name=model, value=f"{count:,}") for model, count in unjudged.items()))
     return Table(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from benchmark.domain.tables.categories import ShortNames
+from benchmark.domain.tables.table import ShortNames
 from benchmark.suites.copies import BadImport, CopyFile, CopySource, bytes_of, check_released, digest_of, licence_in
 from core.incoming.misfit import Misfit, kind_of
 from core.incoming.shapes import Filled, Open

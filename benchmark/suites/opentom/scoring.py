@@ -92,8 +92,7 @@ def _accuracy(answers: Sequence[MacroAnswer]) -> BoundedEstimate:
     if not scores:
         return BoundedEstimate(None, 0)
     row = overall_row(scores, (ACCURACY,), seed=SEED, resamples=RESAMPLES, unit="narratives")
-    interval, _ = row.intervals[ACCURACY]
-    return BoundedEstimate(row.values[ACCURACY], len(scores), interval)
+    return BoundedEstimate(row.cell(ACCURACY).value, len(scores), row.interval_of(ACCURACY))
 
 
 def _ends(estimate: BoundedEstimate) -> Json:

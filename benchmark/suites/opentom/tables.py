@@ -10,8 +10,7 @@ from typing import Any
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.drawn import ModelRow, Plot
 from benchmark.domain.plots import scores_by_part
-from benchmark.domain.tables import Column, Table
-from benchmark.domain.tables.estimates import bounds_text, share_column
+from benchmark.domain.tables import Column, Table, bounds_text, share_column
 from benchmark.suites.opentom.data import GENRES
 from benchmark.suites.opentom.measure import GROUP, Analyses, Batches
 from benchmark.suites.reports import Published

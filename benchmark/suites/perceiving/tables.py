@@ -8,8 +8,7 @@ from functools import partial
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.drawn import ModelRow, Plot
 from benchmark.domain.plots import scores_by_part
-from benchmark.domain.tables import Column, Table
-from benchmark.domain.tables.table import Cells
+from benchmark.domain.tables import Cells, Column, Table
 from benchmark.suites.perceiving.perceptions import ACCURACY, RECALL
 from benchmark.suites.reports import Published
 from benchmark.suites.results import EntrantResults, Section, ShownPicture

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from benchmark.domain.tables.categories import ShortNames
+from benchmark.domain.tables.table import ShortNames
 from benchmark.suites.copies import (
     LONGEST_LIST,
     BadImport,

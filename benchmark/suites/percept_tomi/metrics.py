@@ -184,7 +184,7 @@ def _without_metrics(results: ParseResults) -> Iterator[str]:
     names those without a row."""
     for task in (PERCEIVING, INFERRING):
         for entrant in results.entrants.get(task.key, ()):
-            reason = entrant.parses.reason
+            reason = entrant.metrics.reason
             if reason and not entrant.parses.of(results.parse):
                 yield of_three.without_metric(entrant.model, task.noun, reason)
 

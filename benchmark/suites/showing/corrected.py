@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from benchmark.domain.tables import Cells, Column
+from benchmark.domain.tables import Cell, Cells, Column
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.results import EntrantResults
 from core.messages import Sentence, clauses, gettext_noop
@@ -57,7 +57,10 @@ def corrected_columns(entrants: Sequence[EntrantResults], group: str) -> list[Co
     """Return the columns of corrected scores; none where no row has one."""
     described = group_named(group)
     shares = described.corrected if has_corrected(entrants) else {}
-    return [_score_column(f"{PREFIX}{metric}", described.headers[share]) for metric, share in shares.items()]
+    return [
+        Column(key=f"{PREFIX}{metric}", header=described.headers[share], kind="share", group=GROUP)
+        for metric, share in shares.items()
+    ]
 
 
 def basis_columns(entrants: Sequence[EntrantResults], group: str) -> list[Column]:
@@ -76,10 +79,6 @@ def basis_columns(entrants: Sequence[EntrantResults], group: str) -> list[Column
     ]
 
 
-def _score_column(key: str, header: str) -> Column:
-    return Column(key=key, header=header, kind="share", group=GROUP, interval=f"{key}_interval")
-
-
 def corrected_values(entrant: EntrantResults) -> Cells:
     """Return the cells of a row: its scores and what they rest on, or the reason why there are none."""
     correction = entrant.corrected
@@ -91,8 +90,7 @@ def corrected_values(entrant: EntrantResults) -> Cells:
         f"{PREFIX}{name}": getattr(correction, name) for name in ("aligned", "judged", *BESIDE, "effective")
     }
     for metric, score in correction.scores.items():
-        key = f"{PREFIX}{metric}"
-        cells |= {key: score.value, f"{key}_interval": score.interval, f"{key}_interval_reason": score.reason}
+        cells[f"{PREFIX}{metric}"] = Cell(score.value, score.interval, reason=score.reason)
     return cells | {f"{PREFIX}by": corrected_by(correction)}
 
 

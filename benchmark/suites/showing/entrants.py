@@ -2,14 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
-from benchmark.domain.tables import Row, Source, SourcedRow, Where
-from benchmark.domain.tables.categories import ShortNames
+from benchmark.domain.provenance import EndpointSpec
+from benchmark.domain.tables import OF, Cell, Cells, Column, Items, Row, ShortNames, Source, Table, with_items
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, group_suite, suite_named
 from benchmark.suites.reports import Facet, FindingT, Repetitions
 from benchmark.suites.results import EntrantResults
+from core.messages import Sentence, clauses, gettext_noop, listed, noted, worded
+
+REPETITIONS = "repetitions"
+"""The setting that says how often everything was asked, where that is more than once."""
+
+
+class Nameable(Protocol):
+    """Object with a name, which others may have, and what tells it from them."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def settings(self) -> Mapping[str, str]: ...
+    @property
+    def spec(self) -> EndpointSpec: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Names of entrants that stand beside each other: `models` has for each a name that no other has, made of the
+    settings in which those of its model differ; `own` the settings that not all have, in words; `common` those that all
+    share."""
+
+    models: Sequence[str]
+    own: Sequence[str]
+    common: Mapping[str, str]
+
+
+def label(entrants: Sequence[EntrantResults]) -> tuple[list[EntrantResults], Mapping[str, str]]:
+    """Return the entrants with their `labels_of`, and the settings that all share."""
+    labels = labels_of(entrants)
+    named = [
+        replace(entrant, model=model, own=own)
+        for entrant, model, own in zip(entrants, labels.models, labels.own, strict=True)
+    ]
+    return named, labels.common
+
+
+def labels_of(entrants: Sequence[Nameable]) -> Labels:
+    common = {}
+    for name in _settings(entrants):
+        having = [entrant for entrant in entrants if name in entrant.settings or _has(entrant, name)]
+        if _alike(having, name):
+            common[name] = having[0].settings.get(name, "–")
+    models: list[str] = []
+    taken: dict[str, int] = {}
+    distinct = [{name: value for name, value in entrant.settings.items() if name not in common} for entrant in entrants]
+    for entrant, settings in zip(entrants, distinct, strict=True):
+        differing = _differing(entrant, settings, [other for other in entrants if other.name == entrant.name])
+        model = noted(entrant.name, differing) if differing else entrant.name
+        taken[model] = taken.get(model, 0) + 1
+        models.append(f"{model} #{taken[model]}" if taken[model] > 1 else model)
+    return Labels(models, [_settings_text(settings) for settings in distinct], common)
+
+
+def _differing(entrant: Nameable, settings: Mapping[str, str], namesakes: Sequence[Nameable]) -> str:
+    """Return in which settings and in what of its endpoint an entrant differs from those of its name."""
+    endpoint = {name: _short(getattr(entrant.spec, name)) for name in ENDPOINT_S if _asked_apart(namesakes, name)}
+    return _settings_text({name: value for name, value in settings.items() if not _alike(namesakes, name)} | endpoint)
+
+
+def _has(entrant: Nameable, name: str) -> bool:
+    """Return whether a setting that the entrant says nothing of is at its default, rather than no setting of it: a
+    baseline is asked as often as the run says, and reads no prompt."""
+    return entrant.kind == "model" or (entrant.kind == "baseline" and name == REPETITIONS)
+
+
+def _settings(entrants: Sequence[Nameable]) -> list[str]:
+    return list(dict.fromkeys(name for entrant in entrants for name in entrant.settings))
+
+
+def _settings_text(settings: Mapping[str, str]) -> str:
+    return listed((f"{name} {value}" for name, value in settings.items()))
+
+
+def _short(value: Any) -> str:
+    """Return a value of an endpoint's spec as a short text: options can be of any length."""
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value or "–")
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+ENDPOINT_S = ("provider", "model", "revision", "base_url", "options")
+"""Fields of an endpoint's spec that tell two of one name apart."""
+
+
+def _asked_apart(entrants: Sequence[Nameable], name: str) -> bool:
+    """Return whether a field of their endpoints' specs differs."""
+    return len({json.dumps(getattr(entrant.spec, name), sort_keys=True) for entrant in entrants}) > 1
+
+
+def _alike(entrants: Sequence[Nameable], name: str) -> bool:
+    return len({entrant.settings.get(name) for entrant in entrants}) == 1
+
 
 JUDGE_TEST = "judge_test"
 """The key of a row under which it says what the self-test of its judge came to."""
@@ -24,12 +122,6 @@ def parses_in(entrants: Iterable[EntrantResults]) -> list[str]:
     """Both, or only the repaired one where nobody has an official one: structured output."""
     listed = list(entrants)
     return [name for name in PARSES if name == "repaired" or any(entrant.parses.of(name) for entrant in listed)]
-
-
-def unranked(entrant: EntrantResults) -> bool:
-    """Return whether the entrant is out of the ranking: a person, or a model of which too much was lost."""
-    ranking = entrant.ranking.get("repaired")
-    return entrant.kind == "person" or bool(ranking and ranking.rank is None)
 
 
 def unjudged(entrant: EntrantResults) -> int:
@@ -63,7 +155,7 @@ def repetitions_of(entrant: EntrantResults, parse: str) -> Repetitions | None:
     return analysis.repetitions if analysis else None
 
 
-def row_of(entrant: EntrantResults, group: str, cells: Row, where: Where | None = None) -> SourcedRow:
+def row_of(entrant: EntrantResults, group: str, cells: Row, where: Mapping[str, Items] | None = None) -> Cells:
     """A row of an entrant: its name, what the self-test of its judge came to, and `cells`, which rest on the items
     `where`."""
     source = Source(
@@ -75,13 +167,12 @@ def row_of(entrant: EntrantResults, group: str, cells: Row, where: Where | None 
         group=group,
         own=entrant.own,
         others=entrant.others or 0,
-        unranked=unranked(entrant),
-        where=where or {},
+        unranked=entrant.unranked,
         study=entrant.corrected.study if entrant.corrected else "",
         version=entrant.corrected.version if entrant.corrected else "",
     )
     result = entrant.judge_test.told if entrant.judge_test else None
-    return SourcedRow({**cells, "model": entrant.model, JUDGE_TEST: result}, source)
+    return {**with_items(cells, where or {}), "model": entrant.model, JUDGE_TEST: result, OF: source}
 
 
 def measured(group: str, name: str, parse: str) -> dict[str, str]:
@@ -94,3 +185,62 @@ def measured(group: str, name: str, parse: str) -> dict[str, str]:
 def short_names_of(group: str) -> ShortNames:
     """The categories that the suite of a metric group names."""
     return suite_named(group_suite(group)).results.categories
+
+
+def score_of(entrant: EntrantResults, parse: str, group: str) -> Cell | None:
+    """Return the figure of a parse that the group is ranked by, with the number of samples that it is of and of those
+    that the parse leaves out. Returns None if the parse has no figures."""
+    if not entrant.parses.of(parse):
+        return None
+    overall = entrant.parses.overall(parse)
+    return replace(overall.cell(group_named(group).score), n=overall.samples, unreadable=overall.unreadable or 0)
+
+
+WITHIN = {"prompts": gettext_noop("asked with"), "judge": gettext_noop("judged by")}
+"""Models are ranked among those that were asked and judged alike; how a sentence says so."""
+
+
+def ranked_within(entrants: Sequence[EntrantResults]) -> list[str]:
+    """Name the prompts and the judge that all models of a ranking have in common."""
+    scope = _within(entrants)
+    return (
+        [
+            Sentence(
+                "One ranking: {scope}. What was asked or judged otherwise has a ranking of its own.",
+                scope=listed(scope),
+            )
+        ]
+        if scope
+        else []
+    )
+
+
+def ranked_by(entrants: Sequence[EntrantResults]) -> str:
+    """The name of the ranking, as files have it."""
+    return clauses(gettext_noop("worst case (missing answers at their worst)"), *_within(entrants))
+
+
+def _within(entrants: Sequence[EntrantResults]) -> list[str]:
+    names_of = {field: {name for entrant in entrants if (name := entrant.within.get(field))} for field in WITHIN}
+    return [worded(label, clauses(*sorted(names_of[field]))) for field, label in WITHIN.items() if names_of[field]]
+
+
+def in_rank_order(entrants: Sequence[EntrantResults], parse: str) -> list[EntrantResults]:
+    """Return the entrants that are ranked in the parse, by their rank."""
+    ranks = [(model.rank, entrant) for entrant in entrants if (model := entrant.ranking.get(parse))]
+    return [
+        entrant for _, entrant in sorted(((rank, ranked) for rank, ranked in ranks if rank), key=lambda pair: pair[0])
+    ]
+
+
+def with_settings(table: Table) -> Table:
+    """Return the table with a column of the settings that not all rows share, where there are any."""
+    if not any(_own(row) for row in table.rows):
+        return table
+    rows, totals = ([{**row, "settings": _own(row) or None} for row in rows] for rows in (table.rows, table.totals))
+    columns = [*table.columns, Column(key="settings", header=gettext_noop("Settings"))]
+    return replace(table, columns=columns, rows=rows, totals=totals)
+
+
+def _own(row: Row) -> str:
+    return row[OF].own if OF in row else ""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmark.domain.tables import Column, Table
-from benchmark.domain.tables.table import Cells
+from benchmark.domain.tables import Cells, Column, Table
 from benchmark.suites.judges import JudgeTestSummary
-from benchmark.suites.results import EntrantResults, RunEntrant
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import JUDGE_TEST
 from core.messages import Sentence, as_sentence, clauses, gettext_noop, word, worded
 from core.plain import plain
@@ -22,7 +21,7 @@ NOTE = gettext_noop(
 )
 
 
-def tests_of(entrants: Sequence[RunEntrant]) -> list[JudgeTestSummary]:
+def tests_of(entrants: Sequence[EntrantResults]) -> list[JudgeTestSummary]:
     """The tests of the judges of these rows, each once, in the order of the rows."""
     summaries: list[JudgeTestSummary] = []
     for entrant in entrants:
@@ -31,7 +30,7 @@ def tests_of(entrants: Sequence[RunEntrant]) -> list[JudgeTestSummary]:
     return summaries
 
 
-def notes_of(entrants: Sequence[RunEntrant]) -> list[str]:
+def notes_of(entrants: Sequence[EntrantResults]) -> list[str]:
     """Return what the self-test of each judge came to, with intervals."""
     return [test_sentence(test) for test in tests_of(entrants)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from benchmark.domain.tables import Cells
+from benchmark.domain.tables import Cell, Cells
 from benchmark.suites.registry import group_named
 from benchmark.suites.reports import BaselineLevels
 from benchmark.suites.results import EntrantResults
@@ -33,14 +33,14 @@ NO_BASELINE = gettext_noop("No baseline was run beside these models.")
 def levels_of(entrants: Iterable[EntrantResults]) -> BaselineLevels | None:
     """Return the levels of a ranking, which are alike for all models whose run is about its samples; None where no
     model's is, and where the reader may not know them."""
-    return next((levels for entrant in models_of(entrants) if (levels := entrant.parses.levels)), None)
+    return next((levels for entrant in models_of(entrants) if (levels := entrant.metrics.levels)), None)
 
 
 def level_rows(entrants: Sequence[EntrantResults], group: str) -> list[Cells]:
     """Return a row for each level that there is, with its score and how many samples it is of."""
     levels, score = levels_of(entrants) or BaselineLevels(), f"repaired_{group_named(group).score}"
     return [
-        {"model": ROWS[name], score: level.value, f"{score}_interval_reason": EXACT, "stories": level.n}
+        {"model": ROWS[name], score: Cell(level.value, reason=EXACT), "stories": level.n}
         for name in ROWS
         if (level := levels.of(name))
     ]
@@ -53,8 +53,7 @@ def category_level_rows(entrants: Sequence[EntrantResults], parse: str = "repair
     for name in ROWS:
         row: Cells = {"model": ROWS[name]}
         for category, level in levels.of_categories(name).items():
-            key = f"{parse} {category}"
-            row |= {key: level.value, f"{key} n": level.n, f"{key} interval_reason": EXACT}
+            row[f"{parse} {category}"] = Cell(level.value, n=level.n, reason=EXACT)
         rows += [row] if len(row) > 1 else []
     return rows
 
@@ -63,7 +62,7 @@ def level_notes(entrants: Sequence[EntrantResults]) -> list[str]:
     """Say what the rows are, why there is none, and that no baseline was run where that holds."""
     levels = levels_of(entrants)
     if levels is None:
-        return [OF_NO_RUN] if any(entrant.parses.tells_levels for entrant in models_of(entrants)) else []
+        return [OF_NO_RUN] if any(entrant.metrics.tells_levels for entrant in models_of(entrants)) else []
     notes = [LEVELS_NOTE] if any(levels.of(name) for name in ROWS) else []
     notes += [why for name, why in NO_LEVEL.items() if not levels.of(name)]
     notes += [BY_CATEGORY] if any(levels.of_categories(name) and not levels.of(name) for name in ROWS) else []

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from benchmark.domain.beside import MethodRow
 from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
-from benchmark.domain.tables.estimates import estimate
-from core.plain import plain
+from core.plain import plain, read_as
 from core.statistics import Estimate
 from judge.domain.corrections import CorrectedRow, CorrectedScore, Correction
 
@@ -20,14 +19,6 @@ def test_an_estimate_with_bounds_has_them_behind_the_rest():
     assert kept_estimates({"f1": plain(whole)}) == {"f1": BoundedEstimate.from_json(plain(whole))}
 
 
-def test_cells_of_a_table_have_what_there_is_of_an_estimate():
-    bounded = BoundedEstimate(0.5, 4, None, reason="few", bounds=[0.4, 0.9])
-    cells = {"a": 0.5, "a interval": None, "a interval_reason": "few", "a n": 4, "a bounds": [0.4, 0.9]}
-    assert estimate("a", bounded) == cells
-    assert estimate("a", Estimate(0.5, 4, reason="few")) == cells | {"a bounds": None}
-    assert estimate("a", None) == dict.fromkeys(cells)
-
-
 def test_corrected_scores_are_kept_with_their_reason_also_where_there_is_none():
     kept = {"value": 0.5, "interval": [0.4, 0.6], "reason": None, "n": 4}
     correction = Correction(study="s", scores={"f1": CorrectedScore(0.5, (0.4, 0.6), None, 4)})
@@ -40,5 +31,5 @@ def test_corrected_scores_are_kept_with_their_reason_also_where_there_is_none():
 def test_rows_of_methods_are_read_with_their_score_or_without():
     row = MethodRow(**MODEL, title="plain", method="plain", score=Estimate(0.5, 4, [0.4, 0.6]))
     assert plain(row)["score"] == {"value": 0.5, "n": 4, "interval": [0.4, 0.6]}
-    assert MethodRow.from_json(plain(row)).score == row.score
-    assert MethodRow.from_json(plain(row) | {"score": None}).score is None
+    assert read_as(MethodRow, plain(row)).score == row.score
+    assert read_as(MethodRow, plain(row) | {"score": None}).score is None

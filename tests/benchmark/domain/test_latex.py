@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from benchmark.domain.tables import Column, Entered, Table, to_latex
-from benchmark.domain.tables.latex_room import SHRUNK, TEXT_WIDTH, blocks, chunks, column_width
+from benchmark.domain.tables.latex import SHRUNK, TEXT_WIDTH, blocks, chunks, column_width
 from tests.benchmark.domain.test_tables import HOSTILE, balanced
 
 NAMES = [f"Qwen3-{at}B-Instruct-2507 (chain of thought)" for at in range(20)]

@@ -35,7 +35,7 @@ from benchmark.domain.plots.text import (
     text_width,
     width,
 )
-from benchmark.domain.report_rows import RowMetric
+from benchmark.domain.tables import Cell
 from benchmark.suites.omnitom import plots as omnitom_plots
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
 from benchmark.suites.tombench_tasks import TASKS
@@ -221,7 +221,7 @@ def places_of(root: ElementTree.Element, *ticks: str) -> list[float]:
 
 def test_a_description_says_what_the_picture_says():
     rows = [
-        RankedRow(model="A", official=RowMetric("0.500000"), repaired=RowMetric(0.55, [0.5, 0.6004]), group="a"),
+        RankedRow(model="A", official=Cell("0.500000"), repaired=Cell(0.55, [0.5, 0.6004]), group="a"),
         RankedRow(model="B"),
     ]
     root = svg(plots.leaderboard(rows, score="F1"))
@@ -280,13 +280,13 @@ def test_the_same_data_makes_the_same_bytes_also_in_threads(form):
 
 
 def test_marks_and_intervals_stand_where_their_values_are_on_the_axis():
-    rows = [RankedRow(model=f"m{at}", repaired=RowMetric(value)) for at, value in enumerate((0.4, 0.6, 0.5))]
+    rows = [RankedRow(model=f"m{at}", repaired=Cell(value)) for at, value in enumerate((0.4, 0.6, 0.5))]
     root = svg(plots.leaderboard(rows, score="F1"))
     marks = three_marks(root)
     assert [float(one.get("x")) for one in marks] == pytest.approx(places_of(root, "40", "60", "50"), abs=0.02)
     heights = [float(one.get("y")) for one in marks]
     assert heights == sorted(heights)
-    root = svg(plots.leaderboard([RankedRow(model="m", repaired=RowMetric(0.5, [0.4, 0.6]))], score="F1"))
+    root = svg(plots.leaderboard([RankedRow(model="m", repaired=Cell(0.5, [0.4, 0.6]))], score="F1"))
     drawn = [re.findall(r"[ML] ([\d.]+) ([\d.]+)", one.get("d", "")) for one in root.iter(f"{SVG}path")]
     lines = [[float(x) for x, _ in ends] for ends in drawn if len(ends) == 2]
     assert any(line == pytest.approx(places_of(root, "40", "60"), abs=0.02) for line in lines)
@@ -367,7 +367,7 @@ def test_a_png_has_two_hundred_dots_an_inch():
 
 
 def test_pdf_fonts_are_those_that_publishers_take_unless_the_glyphs_would_be_lost():
-    rows = lambda name: [RankedRow(model=name, official=RowMetric(0.5), repaired=RowMetric(0.5))]  # noqa: E731
+    rows = lambda name: [RankedRow(model=name, official=Cell(0.5), repaired=Cell(0.5))]  # noqa: E731
     latin = plots.leaderboard(rows("Qwen"), score="F1").draw(format="pdf")
     assert b"/Type0" in latin and b"/Type3" not in latin
     if len(families()) == 1:
@@ -384,7 +384,7 @@ def test_captions_keep_off_the_edges_of_a_png(wide):
     note = "; ".join(
         f"without figures here: {one} (no usable story: the model refused {at})" for at, one in enumerate(names)
     )
-    rows = [ModelRow(one, {"False Belief Task": RowMetric(0.5)}) for one in names]
+    rows = [ModelRow(one, {"False Belief Task": Cell(0.5)}) for one in names]
     data = omnitom_plots.f1_by_category(rows, parse="repaired").about(note=note).draw(format="png", width=wide)
     pixels = np.asarray(Image.open(io.BytesIO(data)).convert("L"), dtype=int)
     edge = 4  # of 200 dots an inch
@@ -407,7 +407,7 @@ def test_labels_are_short_printable_and_distinct():
 
 def test_no_axis_names_what_no_score_can_be():
     for value in (0.0, 1.0, 1 + 1e-15, -1e-17):
-        rows = [RankedRow(model="m", repaired=RowMetric(value, [value, value]))]
+        rows = [RankedRow(model="m", repaired=Cell(value, [value, value]))]
         found = [one.text for one in texts(svg(plots.leaderboard(rows, score="F1")))]
         assert ("0" in found or "100" in found) and not {"−2", "-2", "102", "105", "−5"} & set(found)
 

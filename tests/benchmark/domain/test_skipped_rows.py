@@ -77,7 +77,7 @@ def test_every_estimate_lies_inside_its_bounds():
             assert [one for one in bounded(results, report) if not is_within(*one)] == []
             columns = read_as(Columns, plain(repaired_columns(reported.stories, "stage1")))  # as they are kept
             again = repaired_metrics(columns, set(columns.stories), "stage1", seed=1, resamples=20)
-            assert again == reported.report.reported()
+            assert again == reported.report
             assert scores_by_story(columns, "f1") == {row["story_id"]: row["f1"] for row in report["stories"]}
 
 

@@ -12,10 +12,20 @@ from pathlib import Path
 import pytest
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.domain.report_rows import ParseRows, ReportRow
-from benchmark.domain.tables import Column, Source, SourcedRow, Table, to_csv, to_json, to_latex
-from benchmark.domain.tables.categories import in_order, short_name_texts
-from benchmark.domain.tables.estimates import metric_of
+from benchmark.domain.report_rows import BothParses, ParseRows, ReportRow
+from benchmark.domain.tables import (
+    OF,
+    Cell,
+    Column,
+    Source,
+    Table,
+    in_order,
+    share_column,
+    short_name_texts,
+    to_csv,
+    to_json,
+    to_latex,
+)
 from benchmark.domain.tables.latex import escaped
 from benchmark.domain.tables.table import MARKED, MARKED_BY_WORST
 from benchmark.suites.omnitom.analyses import stage1_analyses
@@ -23,8 +33,9 @@ from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, SCHEMA
 from benchmark.suites.omnitom.results import Stage1Result
 from benchmark.suites.omnitom.tables import dimension_table, main_table, match_count_table, unreadable_table
 from benchmark.suites.reports import GroupMetrics, KeptAnalysis
-from benchmark.suites.results import EntrantParses, EntrantResults
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.tombench_tasks import TASKS
+from benchmark.views.tables import LEGEND_LENGTH, page_table
 from core.plain import plain
 
 HOSTILE = [
@@ -37,12 +48,21 @@ HOSTILE = [
     r"\input{/etc/passwd}",
     "",
 ]
-SCORE = Column(key="score", header="F1", unit="%", kind="share", interval="ci", best="high")
+SCORE = share_column("score", "F1")
+MODEL = Column(key="model", header="Model")
 
 
-def table(*scores, **more) -> Table:
-    rows = [{"model": f"m{at}", "score": score, **more} for at, score in enumerate(scores)]
-    return Table(title="T", columns=[Column(key="model", header="Model"), SCORE], rows=rows)
+def table(*cells, column=SCORE) -> Table:
+    rows = [{"model": f"m{at}", "score": cell} for at, cell in enumerate(cells)]
+    return Table(title="T", columns=[MODEL, column], rows=rows)
+
+
+def text(value, column=SCORE) -> str:
+    return column.text({column.key: value})
+
+
+def aside(interval, column=SCORE) -> str:
+    return column.aside({column.key: Cell(0.5, interval)})
 
 
 def records(data: bytes) -> list[list[str]]:
@@ -57,23 +77,18 @@ def paper() -> dict:
     return json.loads(path.read_text())
 
 
-def test_nought_has_no_sign():
-    assert SCORE.text(-0.00001) == "0.00" and SCORE.text(-0.0001) == "-0.01"
-    assert SCORE.interval_text({"ci": [-0.0004, 0.1]}) == "[0.0, 10.0]"
-
-
 def test_numbers_are_rounded_on_their_decimal_digits():
-    # 0.57525 of 1 is 57.525 %; half away from nought, although the double below it would round down
-    assert SCORE.text(0.57525) == "57.53" and SCORE.text("0.575250") == "57.53"
-    assert SCORE.text(None) == "–" and SCORE.text(0) == "0.00" and SCORE.text(1) == "100.00"
-    assert Column(key="n", header="n", kind="count").text(106765) == "106,765"
+    # 0.57525 of 1 is 57.525 %; half away from zero, although the double below it would round down
+    assert text(0.57525) == "57.53" and text("0.575250") == "57.53"
+    assert text(None) == "–" and text(0) == "0.00" and text(1) == "100.00"
+    assert text(-0.00001) == "0.00" and text(-0.0001) == "-0.01", "zero has no sign"
+    assert text(106765, Column(key="n", header="n", kind="count")) == "106,765"
     assert SCORE.exact(0.1 + 0.2) == Decimal("30.000000000000004")
-    assert SCORE.interval_text({"ci": [0.50049, 0.6005]}) == "[50.0, 60.1]"
-    kappa = Column(key="k", header="κ", kind="number", interval="ci", digits=3)
-    assert kappa.interval_text({"ci": [0.8187, 0.96749]}) == "[0.819, 0.967]", "a tenth would hide where κ lies"
-    assert SCORE.interval_text({"ci": None}) == SCORE.interval_text({}) == ""
+    assert aside([0.50049, 0.6005]) == "[50.0, 60.1]" and aside([-0.0004, 0.1]) == "[0.0, 10.0]" and aside(None) == ""
+    kappa = Column(key="k", header="κ", kind="number", digits=3)
+    assert aside([0.8187, 0.96749], kappa) == "[0.819, 0.967]", "a tenth would hide where κ lies"
     with pytest.raises(ValueError, match="not a number"):
-        SCORE.text(float("nan"))
+        text(float("nan"))
 
 
 def test_best_and_second_are_judged_as_printed_and_ties_share():
@@ -85,9 +100,8 @@ def test_best_and_second_are_judged_as_printed_and_ties_share():
 
 def test_marks_take_what_is_missing_at_its_worst_and_never_the_end_of_a_scale():
     def marked(best, *rows):
-        column = replace(SCORE, best=best, bounds="bounds")
-        rows = [{"model": f"m{at}", "score": score, "bounds": bounds} for at, (score, bounds) in enumerate(rows)]
-        return Table(title="T", columns=[Column(key="model", header="Model"), column], rows=rows)
+        cells = [Cell(score, bounds=bounds) for score, bounds in rows]
+        return table(*cells, column=replace(SCORE, best=best))
 
     # 0 of 20 pairs is unfaithful, as none was read; who has 10 % of all is better than who could have 100 %
     low = marked("low", (0.0, [0.0, 1.0]), (0.1, None), (0.2, [0.1, 0.3]))
@@ -100,16 +114,15 @@ def test_marks_take_what_is_missing_at_its_worst_and_never_the_end_of_a_scale():
 
 def test_rows_that_stand_outside_the_ranking_take_no_mark():
     held = table(0.9, 0.6, 0.5)
-    source = Source(key="a", kind="model", run="r", run_title="R", entrant=1, group="s", unranked=True)
-    rows = [SourcedRow(held.rows[0], source), *held.rows[1:]]
-    found = Table(title=held.title, columns=held.columns, rows=rows)
+    source = Source(key="a", kind="model", run="r", entrant=1, group="s", unranked=True)
+    found = replace(held, rows=[{**held.rows[0], OF: source}, *held.rows[1:]])
     assert found.marks() == {(1, "score"): "best", (2, "score"): "second"}
     assert MARKED in to_latex(found).decode() and MARKED not in to_latex(found, mark=False).decode()
 
 
 def test_csv_is_rfc_4180_and_exact():
-    data = to_csv(table(0.5497, None, ci=[0.5, 0.6]))
-    assert data == b"Model,F1 (%),F1 low (%),F1 high (%)\r\nm0,54.97,50,60\r\nm1,,50,60\r\n"
+    data = to_csv(table(Cell(0.5497, [0.5, 0.6]), None))
+    assert data == b"Model,F1 (%),F1 low (%),F1 high (%)\r\nm0,54.97,50,60\r\nm1,,,\r\n"
     # 1/3 of 1: every digit of the double, moved by two places
     assert records(to_csv(table(1 / 3)))[1][1] == "33.33333333333333"
     assert records(to_csv(table(1e-9)))[1][1] == "0.0000001"
@@ -128,12 +141,12 @@ def test_hostile_names_come_back_from_csv_and_json():
 
 
 def test_latex_by_hand():
-    text = to_latex(table(0.5, 0.25, 0.125, ci=[0.1, 0.9]), label="tab:x").decode()
+    text = to_latex(table(*(Cell(score, [0.1, 0.9]) for score in (0.5, 0.25, 0.125))), label="tab:x").decode()
     assert r"\caption{T}\label{tab:x}" in text and r"\begin{tabular}{lr}" in text
     assert r"Model & \multicolumn{1}{c}{F1 (\%)} \\" in text
     assert r"m0 & \textbf{50.00} {\scriptsize {[}10.0, 90.0{]}} \\" in text
     assert r"m1 & \underline{25.00} {\scriptsize" in text and r"m2 & 12.50 {\scriptsize" in text
-    bare = to_latex(table(0.5, -0.25, None, ci=[0.1, 0.9]), mark=False, intervals=False).decode()
+    bare = to_latex(table(Cell(0.5, [0.1, 0.9]), -0.25, None), mark=False, intervals=False).decode()
     assert "m0 & 50.00 \\\\\nm1 & $-$25.00 \\\\\nm2 & -- \\\\\n" in bare and "textbf" not in bare
     with pytest.raises(ValueError, match="not a label"):
         to_latex(table(0.5), label=r"x}\input{y")
@@ -174,9 +187,13 @@ def test_hostile_names_leave_latex_whole():
     assert "\r" not in text and "\x00" not in text
 
 
-def report(shares: dict, categories: dict | None = None) -> dict:
-    rows = [{"story_category": name, "stories": "9", "f1": value} for name, value in (categories or {}).items()]
-    return {"overall": {"stories": "9", **shares}, "by_category": rows}
+def report(shares: dict, categories: dict | None = None) -> ParseRows:
+    def row(values: dict, category: str = "") -> ReportRow:
+        cells = {name: Cell(value) for name, value in values.items()}
+        return ReportRow(cells=cells, stories=9, category=category, printed=True)
+
+    by_category = [row({"f1": value}, name) for name, value in (categories or {}).items()]
+    return ParseRows(overall=row(shares), by_category=by_category)
 
 
 def fraction(percent: float | None) -> str | None:
@@ -185,12 +202,12 @@ def fraction(percent: float | None) -> str | None:
 
 def entrant(model: str, parses: dict | None = None, analysis: dict | None = None) -> EntrantResults:
     """A model with figures by parse, and with analyses of both parses."""
-    rows = {name: ParseRows.from_json(figures) for name, figures in (parses or {}).items()}
     kept = analysis and KeptAnalysis(plain(analysis))
+    metrics = GroupMetrics(parses=BothParses(**(parses or {})), analyses={"official": kept, "repaired": kept})
     return EntrantResults(
         key=model, name=model, model=model, own="", kind="model", run="r", run_title="R", entrant=1,
-        at=datetime(2025, 1, 1, tzinfo=UTC), metrics=GroupMetrics(analyses={"official": kept, "repaired": kept}),
-        parses=EntrantParses(**rows),
+        at=datetime(2025, 1, 1, tzinfo=UTC), metrics=metrics,
+        
     )  # fmt: skip
 
 
@@ -231,13 +248,13 @@ def test_table_3_of_the_paper_is_printed_and_marked_as_it_should_be(paper):
         at = at_row[row["model"]]
         for name, key in zip(order, keys, strict=True):
             value = row["stage1"][name]
-            assert column[key].text(found.rows[at].get(key)) == ("–" if value is None else f"{value:.2f}")
+            assert column[key].text(found.rows[at]) == ("–" if value is None else f"{value:.2f}")
             if (row["model"], name) not in wrongly_marked:
                 assert marks.get((at, key)) == row["marks"]["stage1"].get(name), (row["model"], name)
-        assert column["overall_accuracy"].text(found.rows[at]["overall_accuracy"]) == f"{row['stage2']['Overall']:.2f}"
+        assert column["overall_accuracy"].text(found.rows[at]) == f"{row['stage2']['Overall']:.2f}"
         assert marks.get((at, "overall_accuracy")) == row["marks"]["stage2"].get("Overall")
     # the printed overall of Gemini is the mean of categories, 54.97; over stories it would be 55.75
-    assert [column[key].text(found.rows[0][key]) for key in ("f1_category_mean", "f1")] == ["54.97", "55.75"]
+    assert [column[key].text(found.rows[0]) for key in ("f1_category_mean", "f1")] == ["54.97", "55.75"]
     text = to_latex(found).decode()
     assert balanced(text) and text.count(r"\begin{table*}") == 1
     assert r"\cmidrule(lr){2-10}\cmidrule(lr){11-18}" in text
@@ -246,8 +263,8 @@ def test_table_3_of_the_paper_is_printed_and_marked_as_it_should_be(paper):
 
 
 def test_the_repaired_reading_has_its_intervals_where_there_are_some():
-    shares = {"f1": 0.5, "interval": {"f1": [0.4, 0.6], "f1_category_mean": None}}
-    run = entrant("m", {"repaired": {"overall": shares, "by_category": []}})
+    shares = ReportRow(cells={"f1": Cell(0.5, [0.4, 0.6]), "f1_category_mean": Cell()})
+    run = entrant("m", {"repaired": ParseRows(overall=shares)})
     found = main_table({"stage1": [run], "stage2": []}, "repaired")
     intervals = {one.key: one.interval for one in found.columns if one.interval}
     assert intervals == {"f1": "f1_interval"}
@@ -268,10 +285,15 @@ def test_table_10_of_the_paper_compares_within_a_dimension(paper):
                 values = held.setdefault(model, {}).setdefault(full[name], {})
                 values[shares[dimension]] = None if value is None else value / 100
     rows = {
-        model: [{"story_category": name, "stories": 9, **values} for name, values in categories.items()]
+        model: [
+            ReportRow(cells={key: Cell(value) for key, value in values.items()}, stories=9, category=name)
+            for name, values in categories.items()
+        ]
         for model, categories in held.items()
     }
-    entrants = [entrant(model, {"official": {"overall": {}, "by_category": of}}) for model, of in rows.items()]
+    entrants = [
+        entrant(model, {"official": ParseRows(overall=ReportRow(), by_category=of)}) for model, of in rows.items()
+    ]
     found = dimension_table(entrants, "official")
     assert len(found.rows) == 7 * len(held)
     marks = found.marks()
@@ -280,7 +302,7 @@ def test_table_10_of_the_paper_compares_within_a_dimension(paper):
         told = printed[row["dimension"].lower()][row["model"]]
         for column in found.columns[1:]:
             short = column.header
-            assert column.text(row[column.key]) == f"{told['values'][short]:.2f}"
+            assert column.text(row) == f"{told['values'][short]:.2f}"
             if marks.get((at, column.key)) != told["marks"].get(short):
                 wrong.append((row["dimension"], row["model"], short))
     assert wrong == []
@@ -299,7 +321,7 @@ def test_table_11_of_the_paper_adds_up(paper):
     [total] = found.totals
     counts = [column for column in found.columns if not column.key.endswith("share")]
     printed = ["Total", "38,874", "63,341", "3,683", "833", "34", "106,765"]
-    assert [column.text(total[column.key]) for column in counts] == printed
+    assert [column.text(total) for column in counts] == printed
     assert to_latex(found).decode().count(r"\textbf{106,765}") == 1
 
 
@@ -316,47 +338,67 @@ def test_table_12_by_hand():
         "stage2": [held("Qwen3 8B", 129, {"calls": {"the call failed": 4}}), held("GPT-5", 16, {"calls": {}})],
     }
     found = unreadable_table(groups, "repaired")
-    shown = [[column.text(row.get(column.key)) for column in found.columns] for row in found.rows]
+    shown = [[column.text(row) for column in found.columns] for row in found.rows]
     # a group: share, unreadable, answers, calls without an answer, and of stage 1 extractions and rows without a
     # judgement
     assert shown == [
         ["Qwen3 8B", "6.93", "62", "895", "0", "3", "5", "14.41", "129", "895", "4"],
         ["GPT-5", "–", "–", "–", "–", "–", "–", "1.79", "16", "895", "0"],
     ]
-    assert found.columns[1].interval_text(found.rows[0]) == "[5.0, 9.0]"
+    assert found.columns[1].aside(found.rows[0]) == "[5.0, 9.0]"
 
 
 def test_an_estimate_is_printed_with_its_interval_and_n():
-    column = Column(key="a", header="A", kind="share", interval="a interval", n="a n", digits=1)
-    rows = [{"a": 0.5, "a interval": [0.4, 0.6], "a n": 1200}, {"a": None, "a interval": None, "a n": 0}]
+    column = Column(key="a", header="A", kind="share", digits=1)
+    rows = [{"a": Cell(0.5, [0.4, 0.6], n=1200)}, {"a": Cell(n=0)}]
     table = Table(title="t", columns=[column], rows=rows)
-    assert [column.interval_text(row) for row in rows] == ["[40, 60] n = 1,200", "n = 0"]
+    assert [column.aside(row) for row in rows] == ["[40, 60] n = 1,200", "n = 0"]
     assert records(to_csv(table)) == [["A", "A low", "A high", "A n"], ["50", "40", "60", "1200"], ["", "", "", "0"]]
-    assert b'"a n": 1200' in to_json(table)
+    assert json.loads(to_json(table))["rows"][0]["a"] == {"value": 0.5, "interval": [0.4, 0.6], "n": 1200}
+    bounded = BoundedEstimate(0.5, 4, None, reason="few", bounds=[0.4, 0.9])
+    assert Cell.of(bounded) == Cell(0.5, None, 4, "few", [0.4, 0.9]) and Cell.of(None) == Cell()
 
 
 def test_a_dash_stands_for_an_interval_with_its_reason_in_every_form():
-    rows = [
-        {"model": "m", "score": 0.5, "ci": [0.4, 0.6]},
-        {"model": "n", "score": 0.4, "ci": None, "ci_reason": "an interval needs at least 5 stories"},
-        {"model": "o", "score": None, "ci": None, "ci_reason": "no usable story"},
-    ]
-    held = Table(title="T", columns=[Column(key="model", header="Model"), SCORE], rows=rows)
-    assert [SCORE.interval_text(row) for row in rows] == ["[40.0, 60.0]", "[–]", ""]
+    few = "an interval needs at least 5 stories"
+    held = table(Cell(0.5, [0.4, 0.6]), Cell(0.4, reason=few), Cell(None, reason="no usable story"))
+    assert [SCORE.aside(row) for row in held.rows] == ["[40.0, 60.0]", "[–]", ""]
     assert held.dashes == ("No interval [–]: an interval needs at least 5 stories.",)
     head, *lines = records(to_csv(held))
     assert head == ["Model", "F1 (%)", "F1 low (%)", "F1 high (%)", "F1 no interval because"]
-    assert [line[-1] for line in lines] == ["", "an interval needs at least 5 stories", ""]
+    assert [line[-1] for line in lines] == ["", few, ""]
     told = json.loads(to_json(held))
-    assert [row.get("ci_reason") for row in told["rows"]] == [
-        None,
-        "an interval needs at least 5 stories",
-        "no usable story",
-    ]
+    assert [row["score"].get("reason") for row in told["rows"]] == [None, few, "no usable story"]
     assert held.dashes[0] in told["notes"]
     text = to_latex(held).decode()
-    assert r"n & \underline{40.00} {\scriptsize {[}--{]}} \\" in text and escaped(held.dashes[0]) in text
+    assert r"m1 & \underline{40.00} {\scriptsize {[}--{]}} \\" in text and escaped(held.dashes[0]) in text
     assert "No interval" not in to_latex(held, intervals=False).decode()
+
+
+def test_a_page_keeps_few_short_notes_open_and_loses_none():
+    notes = ["a", "long " * LEGEND_LENGTH, "c", "d", "e"]
+    page = page_table("board", replace(table(0.5, 0.6), notes=notes))
+    assert page["notes"] == ["Bold: best of the column; underlined: second.", "a", "c"]
+    assert page["more_notes"] == [notes[1], "d", "e"]
+
+
+def test_a_page_never_prints_a_small_number_as_zero():
+    column = Column(key="score", header="p", kind="number", digits=4)
+    for p, shown in ((0.00004, "<0.0001"), (0.00006, "0.0001"), (0.0, "0.0000"), (None, "–"), (0.25, "0.2500")):
+        assert page_table("board", table(p, 0.5, column=column))["rows"][0]["cells"][1]["text"] == shown
+
+
+def test_pages_write_a_minus_and_files_the_hyphen_that_programs_read():
+    gaps = table(Cell(-0.0848, [-0.185, 0.017]))
+    cell = page_table("gaps", gaps)["rows"][0]["cells"][1]
+    assert (cell["text"], cell["interval"]) == ("−8.48", "[−18.5, 1.7]")
+    assert b"-8.48,-18.5" in to_csv(gaps) and "−".encode() not in to_csv(gaps)
+
+
+def test_the_head_of_what_names_the_rows_stands_over_it_on_the_left():
+    columns = [Column(key="number", header="Question", kind="count"), Column(key="n", header="n", kind="count")]
+    page = page_table("items", Table(title="Items", columns=columns, rows=[{"number": 346, "n": 19}]))
+    assert [head["number"] for head in page["columns"]] == [False, True]
 
 
 def test_categories_that_a_suite_names_stand_first_and_in_its_order():
@@ -369,27 +411,6 @@ def test_categories_that_a_suite_names_stand_first_and_in_its_order():
     )
 
 
-def test_a_figure_of_a_report_has_its_interval_or_says_why_not():
-    row = ReportRow(
-        stories=9,
-        values={"f1": 0.5, "recall": 0.4},
-        intervals={"f1": [0.4, 0.6]},
-        bounds={"f1": [0.3, 0.7], "recall": [0.4, 0.4]},
-    )
-    assert plain(metric_of(row, "f1")) == {"value": 0.5, "interval": [0.4, 0.6], "bounds": [0.3, 0.7]}
-    assert metric_of(replace(row, reasons={"recall": "all alike"}), "recall").reason == "all alike"
-    assert plain(metric_of(row, "recall")) == {"value": 0.4, "interval": None}
-    assert (row.worst_of("f1"), row.worst_of("precision")) == (0.3, None)
-
-
-def test_a_long_table_is_looked_through_for_bounds_a_few_times_alone(monkeypatch):
-    """As JSON of every story: once a row made a file of 13,708 rows take as many looks at all of them."""
-    looks = []
-    bounded = Table.bounded
-    monkeypatch.setattr(Table, "bounded", property(lambda table: looks.append(1) or bounded.fget(table)))
-    columns = [Column(key="model", header="Model"), Column(key="a", header="A", kind="share", bounds="a bounds")]
-    rows = [{"model": f"m{at}", "a": 0.5} for at in range(40)]
-    rows[7]["a bounds"] = [0.4, 0.6]
-    told = json.loads(to_json(Table(title="Long", columns=columns, rows=rows)))
-    assert told["rows"][7]["a bounds"] == [0.4, 0.6] and "a bounds" in told["rows"][8]
-    assert len(looks) <= 1 + len(columns)
+def test_a_figure_of_a_report_has_bounds_only_if_something_is_missing():
+    row = ReportRow(stories=9, cells={"f1": Cell(0.5, bounds=[0.3, 0.7]), "recall": Cell(0.4, bounds=[0.4, 0.4])})
+    assert row.cell("f1") == Cell(0.5, bounds=[0.3, 0.7]) and row.cell("recall") == Cell(0.4)

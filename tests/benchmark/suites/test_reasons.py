@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from django.utils import translation
 
-from benchmark.domain.report_rows import ParseRows, ReportRow
+from benchmark.domain.report_rows import BothParses, ParseRows, ReportRow
 from benchmark.methods.contract import NothingToAsk
 from benchmark.methods.perceptom import perceptions_in
 from benchmark.services.absences import without_metrics
@@ -24,7 +24,7 @@ from benchmark.suites.perceiving.asking import UNREADABLE
 from benchmark.suites.percept_tomi.parsing import NONE, SEVERAL
 from benchmark.suites.reasons import JUDGE_S, NOT_WHOLE, OF_JUDGE, REFUSED, TRUNCATED, UNKNOWING, note_of
 from benchmark.suites.reports import GroupMetrics
-from benchmark.suites.results import EntrantParses, EntrantResults
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.tombench.data import NO_OPTION
 from benchmark.suites.tombench.data import SEVERAL as SEVERAL_OPTIONS
 from core.catalogues.sentences import translated
@@ -86,10 +86,10 @@ def test_every_reason_is_chinese_alone_counted_and_in_a_sentence(reason):
 )
 def test_who_has_no_figures_lacks_what_these_count(group, why, chinese):
     row = ReportRow(stories=0, unreadable=2, unreadable_reasons={"no readable row": 2})
-    parses = EntrantParses(repaired=ParseRows(overall=row))
+    metrics = GroupMetrics(parses=BothParses(repaired=ParseRows(overall=row)))
     mute = EntrantResults(
         key="1", name="m", model="m", kind="model", run="r", run_title="R", at=datetime.now(UTC), entrant=1, own="",
-        parses=parses, metrics=GroupMetrics(),
+        metrics=metrics,
     )  # fmt: skip
     [absent] = without_metrics([mute], group, "repaired")
     assert absent.why == why

@@ -10,8 +10,7 @@ from benchmark.domain.estimating import StoryScore
 from benchmark.domain.plots.dots import METRIC, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.values import percent, value_line
-from benchmark.domain.report_rows import RowMetric
-from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables import Cell, Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated, metric_of
 from benchmark.suites.contract import Asking, Copied, ItemPages, Results, Suite
 from benchmark.suites.groups import MetricGroup
@@ -89,7 +88,7 @@ def _plot(results: ParseResults) -> Plot:
 
 
 @plot
-def right(look: Look, rows: Sequence[tuple[str, RowMetric]], *, parse: str) -> Drawing:
+def right(look: Look, rows: Sequence[tuple[str, Cell]], *, parse: str) -> Drawing:
     """Right sums of each model; `rows` are (model, figure)."""
     title = f"Right at a glance, {parse} parse"
     if not rows:

@@ -13,6 +13,7 @@ from benchmark.services.reports import report_of
 from benchmark.suites.fantom_questions import data
 from benchmark.suites.fantom_questions.data import DISTANCE
 from benchmark.suites.registry import suite_named
+from core.plain import plain
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.settled import make_endpoint
 from tests.benchmark.suites.fantom.conftest import belief, record
@@ -146,4 +147,9 @@ def groups_of(run: Run, model: str) -> Any:
 
 def figures(run: Run, model: str, group: str = "fantom-told") -> Any:
     """The figures of a model in a metric group as the report keeps them."""
-    return groups_of(run, model)[group].as_json()
+    metrics = groups_of(run, model)[group]
+    return metrics.parses.told | {
+        "analyses": plain(metrics.analyses),
+        "reason": metrics.reason,
+        "levels": plain(metrics.levels),
+    }

@@ -45,7 +45,7 @@ def metrics(small):
 
 
 def _paper(found, scenario: str, parse: str = "repaired"):
-    return found["fantom-questions"].metrics.reported().as_json()["analyses"][parse]["fantom"]["scenarios"][scenario]
+    return found["fantom-questions"].metrics.reported().analyses[parse].kept["fantom"]["scenarios"][scenario]
 
 
 def test_questions_of_one_kind_measure_no_set(metrics):
@@ -67,16 +67,16 @@ def test_a_set_that_the_limit_cut_is_in_neither_table(metrics):
     found = metrics(lambda sample: sample.group != "1-1-0" or not sample.key.endswith("yn/Bea"))
     table = _paper(found, "inaccessible")
     assert (table["all"]["n"], table["all"]["incomplete"], table["all"]["value"]) == (1, 1, 1.0)
-    group = found["fantom"].metrics.reported().as_json()
-    assert (group["repaired"]["overall"]["stories"], group["analyses"]["repaired"]["incomplete"]) == (1, 1)
+    group = found["fantom"].metrics
+    assert (group.parses.overall("repaired").stories, group.analyses["repaired"].incomplete) == (1, 1)
     # of the control 1-1-0 has an accessible choice alone, which was asked: officially it counts as before, as the
     # released code has it
-    control = found["fantom-control"].metrics.reported().as_json()
+    control = found["fantom-control"].metrics
     assert (
         _paper(found, "accessible", "official")["all"]["n"] == 2
         and "incomplete" not in _paper(found, "accessible")["all"]
     )
-    assert control["analyses"]["official"]["incomplete"] == 0
+    assert control.analyses["official"].incomplete == 0
 
 
 def test_what_was_asked_and_has_no_answer_leaves_the_set_in_with_bounds(metrics):
@@ -111,11 +111,10 @@ def test_what_no_figure_counts_is_said_in_the_language_of_the_page():
 
 def test_figures_of_sets_are_by_no_category_and_count_sets_in_both_readings(metrics):
     control = metrics(lambda sample: True)["fantom-control"]
-    figures_of_sets = control.metrics.reported().as_json()
     for parse, sets in (("official", 2), ("repaired", 1)):
-        found = figures_of_sets[parse]
+        found = control.metrics.parses.of(parse)
         # 2-0-0 alone is wholly accessible; officially the accessible choice of 1-1-0 counts as a set, too
-        assert (int(found["overall"]["stories"]), found["by_category"]) == (sets, [])
+        assert (found.overall.stories, list(found.by_category)) == (sets, [])
         assert set(control.by_sample.of(parse).categories) == {""}
     assert nouns_of_group("fantom") == ("set", "sets") and nouns_of_group("fantom-questions") == (
         "question",

@@ -157,7 +157,7 @@ def test_a_judge_reads_free_beliefs_alone_and_its_verdicts_are_scored_beside_the
         found = figures(run, model)
         assert found["repaired"]["overall"]["accuracy"] == sum(RIGHT[model]) / len(THINGS)
         assert found["official"] is None and found["reason"] == "The released code has no judge."
-        assert found["chance"] == {"value": 0.5, "n": len(THINGS)}
+        assert found["levels"]["chance"] == {"value": 0.5, "n": len(THINGS)}
         assert figures(run, model, "fantom-star-toy")["repaired"], "the embedder's figures stand beside"
     # each text is A as often as B
     first = [one.repaired["right_is"] for one in judged if one.entrant_id == judged[0].entrant_id]

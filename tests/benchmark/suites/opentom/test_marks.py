@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from benchmark.domain.report_rows import ParseRows, ReportRow
-from benchmark.domain.tables import Table
+from benchmark.domain.report_rows import BothParses, ParseRows, ReportRow
+from benchmark.domain.tables import Cell, Table
 from benchmark.suites.figures import Unit, unit_estimate
 from benchmark.suites.opentom import tables
 from benchmark.suites.opentom.data import COARSE, FINE
@@ -16,7 +16,7 @@ from benchmark.suites.opentom.measure import Analyses, Batches, Labelled, _narra
 from benchmark.suites.opentom.metrics import Answer, MacroAnswer, macro_difference, macro_estimate, unfaithful_rates
 from benchmark.suites.questions import Sample
 from benchmark.suites.reports import Analysis, GroupMetrics, KeptAnalysis
-from benchmark.suites.results import EntrantParses, EntrantResults, ParseResults
+from benchmark.suites.results import EntrantResults, ParseResults
 
 GENRE = "Coarse location, first order"
 
@@ -37,11 +37,10 @@ def entrant(name: str, labels: list[int | None]) -> EntrantResults:
         ),
     )
     left = labels.count(None)
-    overall = ReportRow(stories=len(labels) - left, unreadable=left, bounds={"accuracy": [0.0, 1.0]})
+    overall = ReportRow(stories=len(labels) - left, unreadable=left, cells={"accuracy": Cell(bounds=[0.0, 1.0])})
     return EntrantResults(
         key=name, name=name, model=name, kind="model", run="r", run_title="R", at=datetime.now(UTC), entrant=1, own="",
-        parses=EntrantParses(repaired=ParseRows(overall=overall)),
-        metrics=kept(found),
+        metrics=replace(kept(found), parses=BothParses(repaired=ParseRows(overall=overall))),
     )  # fmt: skip
 
 

@@ -197,8 +197,12 @@ def test_the_command_imports_long_narratives_and_runs_the_baselines(cast, copy_o
     [table] = [group_table(entrants, "opentom") for entrants in document_of(Run.objects.get()).groups.values()]
     majority = scores["majority"]["repaired"]["opentom"]["overall"]["accuracy"]
     chance, most = table.totals
-    assert (most["model"], most["repaired_accuracy"], most["stories"]) == ("Majority baseline", majority, 46)
-    assert chance["model"] == "Chance level" and 1 / 3 < chance["repaired_accuracy"] < 1 / 2 and chance["stories"] == 46
+    assert (most["model"], most["repaired_accuracy"].value, most["stories"]) == ("Majority baseline", majority, 46)
+    assert (
+        chance["model"] == "Chance level"
+        and 1 / 3 < chance["repaired_accuracy"].value < 1 / 2
+        and chance["stories"] == 46
+    )
     assert LEVELS_NOTE in table.notes and NO_BASELINE not in table.notes
     said = {
         item.sample.content["kind"]: item.call.answer

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.domain.entered import PaperRow
+from benchmark.domain.drawn import PaperRow
 from benchmark.models import Run, RunItem
 from benchmark.services.documents import by_group, document_of, tables_of
 from benchmark.services.entered_rows import with_entered
