@@ -36,7 +36,7 @@ from benchmark.services.method_tables import method_tables
 from benchmark.services.methods_text import Facts, facts_of, methods_of
 from benchmark.services.reports import report_of
 from benchmark.services.result_tables import category_table, group_table
-from benchmark.services.variance import ModelSplit, prompt_splits
+from benchmark.services.variance import prompt_splits
 from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.questions import PARSES
@@ -81,7 +81,7 @@ class Document:
     controls: ControlResults | None = None
     by_method: MethodResults | None = None
     corrections: Corrections | None = None
-    prompt_splits: Mapping[str, Sequence[ModelSplit]] | None = None
+    prompt_splits: Mapping[str, Sequence[Json]] | None = None
     entered: Sequence[PaperRow] | None = None
     unscored: Sequence[Absent] | None = None
     query: Mapping[str, str] | None = None

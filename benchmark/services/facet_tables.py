@@ -7,13 +7,12 @@ from functools import partial
 
 from benchmark.domain.flips import Flips
 from benchmark.domain.tables import Cells, Column, Table
-from benchmark.services.variance import ModelSplit
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named
 from benchmark.suites.reports import Repetitions
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import repetitions_of
 from core.messages import Sentence, gettext_noop, word
-from core.plain import plain
+from core.plain import Json
 
 REPEATED = gettext_noop(
     "Spread: the standard deviation of the score between repetitions; lowest and highest are those of single "
@@ -137,7 +136,7 @@ def repetition_story_table(entrants: Sequence[EntrantResults], group: str) -> Ta
     )
 
 
-def prompt_table(splits: Sequence[ModelSplit], group: str) -> Table:
+def prompt_table(splits: Sequence[Json], group: str) -> Table:
     """Tabulate `prompt_splits` of a metric group: what lies between prompts, beside what lies between samples and
     between repetitions."""
     many = nouns_of_group(group)[1]
@@ -151,20 +150,15 @@ def prompt_table(splits: Sequence[ModelSplit], group: str) -> Table:
         share(key="of_prompts", header=gettext_noop("Between prompts"), interval="of_prompts_interval"),
         share(key="of_repetitions", header=gettext_noop("Between repetitions"), interval="of_repetitions_interval"),
     ]
-    rows = [
-        {"model": model_split.model, **plain(model_split.split), "prompts": len(model_split.split.prompts)}
-        for model_split in splits
-    ]
-    names = dict.fromkeys(name for model_split in splits for name in model_split.split.prompts)
+    rows = [{**split, "prompts": len(split["prompts"])} for split in splits]
+    names = dict.fromkeys(name for split in splits for name in split["prompts"])
     reasons = [
-        Sentence("{name}: {text}.", name=model_split.model, text=model_split.split.reason)
-        for model_split in splits
-        if model_split.split.reason
+        Sentence("{name}: {text}.", name=split["model"], text=split["reason"]) for split in splits if "reason" in split
     ]
     below = [
-        Sentence("{model}: the estimate between prompts is below 0.", model=model_split.model)
-        for model_split in splits
-        if "of_prompts" in (model_split.split.below or ())
+        Sentence("{model}: the estimate between prompts is below 0.", model=split["model"])
+        for split in splits
+        if "of_prompts" in split.get("below", ())
     ]
     notes = [PROMPTS, f"Prompts: {'; '.join(names)}.", *below, *reasons]
     return Table(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
 
 from django.core.cache import cache
 
@@ -18,63 +16,23 @@ from benchmark.suites.registry import group_named
 from benchmark.suites.results import EntrantResults
 from core.digests import json_digest
 from core.made_by import made_by
-from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
+from core.plain import Json
 from core.statistics.variance import CLUSTERS, CONDITIONS, REPETITIONS, variance_split
 from workers.models import JobState
 
-
-class Score(NamedTuple):
-    """The score of one sample, by its number, in one repetition, with which prompts in words; of several samples that
-    count together it stands under the first."""
-
-    score: float
-    sample: int
-    prompts: str
-    repetition: int
+Score = tuple[float, int, str, int]
+"""(score, number of the sample, prompts in words, repetition). Samples that count together stand under the first."""
+_SHARES = {CLUSTERS: "of_samples", CONDITIONS: "of_prompts", REPETITIONS: "of_repetitions"}
+"""Names of a split's shares by those of the statistic."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Split:
-    """The shares of the variance of `n` scores of so many samples that lie between samples, between `prompts`, in
-    words, and between repetitions; None with a `reason` where they cannot be told.
+def prompt_splits(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> dict[str, list[Json]]:
+    """Return, by metric group, how the variance of each model's scores splits between samples, prompts and repetitions,
+    if other finished runs asked the model the same with other prompts.
 
-    Shares have 95 % intervals. `below` names the shares whose estimate is below 0, which stand as 0; `left_out` counts
-    samples without a score by all prompts.
-    """
-
-    prompts: Sequence[str]
-    samples: int
-    n: int | None
-    of_samples: float | None
-    of_prompts: float | None
-    of_repetitions: float | None
-    of_samples_interval: Sequence[float] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    of_prompts_interval: Sequence[float] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    of_repetitions_interval: Sequence[float] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    below: Sequence[str] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    left_out: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-
-
-@dataclass(frozen=True, slots=True)
-class ModelSplit:
-    """The split of a model's scores."""
-
-    model: str
-    split: Split
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> ModelSplit:
-        return cls(kept["model"], read_as(Split, kept))
-
-    def as_json(self) -> Json:
-        """{model, and the fields of its split; the reason where there is one}."""
-        return {"model": self.model, **plain(self.split)}
-
-
-def prompt_splits(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> dict[str, list[ModelSplit]]:
-    """Return, by metric group, what the variance of each model's scores lies between, where other finished runs asked
-    it the same with other prompts.
+    A split is {model, prompts in words, samples, n of scores, of_samples, of_prompts, of_repetitions}, if present with
+    the `_interval` of each share, the names of shares `below` 0, the number of samples `left_out` without all scores,
+    and the `reason` for no shares.
 
     Of `groups`, the run's entrants by group, those of a run that asks everything several times. The runs differ in
     nothing but their prompts; of those with the same prompts the newest counts. Samples count that have a score in
@@ -99,7 +57,7 @@ def _beside(run: Run) -> list[Run]:
     return [other for other in runs if not other.imported and asking_in_words(other) == asking_in_words(run)]
 
 
-def _of_group(run: Run, others: Sequence[Run], group: str, entrants: Sequence[EntrantResults]) -> Iterable[ModelSplit]:
+def _of_group(run: Run, others: Sequence[Run], group: str, entrants: Sequence[EntrantResults]) -> Iterable[Json]:
     own = {entrant.pk: entrant for entrant in run.entrants.all()}
     conditions = {asked.pk: conditions_of(asked, group, reads=True) for asked in (run, *others)}
     for entrant in entrants:
@@ -113,7 +71,7 @@ def _of_group(run: Run, others: Sequence[Run], group: str, entrants: Sequence[En
                 same.setdefault((conditions[other.pk]["prompts"] or ["", ""])[1], twin)
         if len(same) > 1:
             prompts_by_run = {twin.run_id: (conditions[twin.run_id]["prompts"] or [""])[0] for twin in same.values()}
-            yield ModelSplit(entrant.model, _kept(group, list(same.values()), prompts_by_run))
+            yield {"model": entrant.model, **_kept(group, list(same.values()), prompts_by_run)}
 
 
 def _twin(entrant: Entrant, run: Run) -> Entrant | None:
@@ -128,7 +86,7 @@ def _twin(entrant: Entrant, run: Run) -> Entrant | None:
     )
 
 
-def _kept(group: str, entrants: Sequence[Entrant], prompts_by_run: Mapping[int, str]) -> Split:
+def _kept(group: str, entrants: Sequence[Entrant], prompts_by_run: Mapping[int, str]) -> Json:
     """Return the split over samples with all scores, computed once for the same figures."""
     metrics = StoryScores.objects.current().filter(entrant__in=entrants).order_by("pk").values_list("pk", flat=True)
     facts = [
@@ -138,7 +96,7 @@ def _kept(group: str, entrants: Sequence[Entrant], prompts_by_run: Mapping[int, 
         sorted((entrant.pk, prompts_by_run[entrant.run_id]) for entrant in entrants),
     ]
     key = f"prompts:{json_digest(facts)}"
-    split: Split | None = cache.get(key)
+    split: Json | None = cache.get(key)
     if split is None:
         split = _split(_complete(_scores(entrants, group, prompts_by_run)))
         cache.set(key, split, KEPT_SECONDS)
@@ -149,31 +107,27 @@ def _complete(scores: Sequence[Score]) -> list[Score]:
     """Leave out samples without a score in some repetition with some of the prompts."""
     by_sample: dict[int, list[Score]] = defaultdict(list)
     for score in scores:
-        by_sample[score.sample].append(score)
-    cells = len({(score.prompts, score.repetition) for score in scores})
+        by_sample[score[1]].append(score)
+    cells = len({score[2:] for score in scores})
     return [score for of_sample in by_sample.values() if len(of_sample) == cells for score in of_sample]
 
 
-def _split(scores: Sequence[Score]) -> Split:
-    prompts = sorted({score.prompts for score in scores})
-    samples = [score.sample for score in scores]
-    split = variance_split([score.score for score in scores], samples, [score.prompts for score in scores])
-    return Split(
-        prompts=prompts,
-        samples=len(set(samples)) - split.left_out,
-        n=split.n,
-        of_samples=split.clusters,
-        of_prompts=split.conditions,
-        of_repetitions=split.repetitions,
-        **{f"{_SHARES[name]}_interval": list(ends) for name, ends in split.intervals.items()},
-        below=[_SHARES[name] for name in split.below] or None,
-        left_out=split.left_out or None,
-        reason=split.reason or None,
-    )
-
-
-_SHARES = {CLUSTERS: "of_samples", CONDITIONS: "of_prompts", REPETITIONS: "of_repetitions"}
-"""Names of a split's shares by those of the statistic."""
+def _split(scores: Sequence[Score]) -> Json:
+    values, samples, prompts, _ = (list(column) for column in zip(*scores, strict=True)) if scores else ([], [], [], [])
+    split = variance_split(values, samples, prompts)
+    optional = {f"{_SHARES[name]}_interval": list(ends) for name, ends in split.intervals.items()} | {
+        "below": [_SHARES[name] for name in split.below],
+        "left_out": split.left_out,
+        "reason": split.reason,
+    }
+    return {
+        "prompts": sorted(set(prompts)),
+        "samples": len(set(samples)) - split.left_out,
+        "n": split.n,
+        "of_samples": split.clusters,
+        "of_prompts": split.conditions,
+        "of_repetitions": split.repetitions,
+    } | {name: value for name, value in optional.items() if value}
 
 
 def _scores(entrants: Iterable[Entrant], group: str, prompts_by_run: Mapping[int, str]) -> list[Score]:
@@ -184,7 +138,7 @@ def _scores(entrants: Iterable[Entrant], group: str, prompts_by_run: Mapping[int
     for entrant in entrants:
         columns = kept.get(entrant.pk, KeptScores()).columns(group, "repaired")
         scores += [
-            Score(score, sample, prompts_by_run[entrant.run_id], repetition)
+            (score, sample, prompts_by_run[entrant.run_id], repetition)
             for repetition, scores_of_turn in enumerate(scores_by_turn(columns, group_named(group).score))
             for sample, score in scores_of_turn.items()
         ]

@@ -158,7 +158,7 @@ def _parts(slug: str, association: Association, query: str) -> Context:
             name: page_table(name, _short(table), files=files_of("table", name, address))
             for name, table in made.items()
         },
-        "long_files": [file for file in files_of("table", "observations", address) if file.label != "LaTeX"],
+        "long_files": [file for file in files_of("table", "observations", address) if file["label"] != "LaTeX"],
         "counts": len(association.tables) - (ALL in association.tables),
     }
 

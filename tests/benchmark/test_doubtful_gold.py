@@ -63,8 +63,8 @@ def test_planted_cells_come_first_and_nothing_tells_what_models_said(world, clie
     rows = client.get(reverse("api:doubtful_gold", args=[slug])).json()["rows"]
     assert [(row["story"], row["gold"], row["proposed"]) for row in rows[:1]] == [(first.story, "", "")]
     out = io.StringIO()
-    call_command("doubtful_gold", "--project", slug, "--json", stdout=out)
-    assert json.loads(out.getvalue())["cells"] == rows
+    call_command("results", "doubtful-gold", "--project", slug, "--json", stdout=out)
+    assert json.loads(out.getvalue())["rows"] == rows
     shown = client.get(f"{base}look/")
     [cell] = [one for one in shown.context["cells"] if one.doubt.id == first.id]
     assert {chip["label"] for chip in cell.chips[:2]} == {first.gold, first.proposed}

@@ -8,7 +8,7 @@ import json
 
 import pytest
 from django.core.cache import cache
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
@@ -130,11 +130,12 @@ def test_pages_files_command_and_api_say_the_same(world, client):
     api = client.get(reverse("api:gold_kinds", args=[slug])).json()
     assert api["cells"]["imported"] == metrics.kinds[Kind.IMPORTED]
     told = client.get(reverse("api:gold_kinds_table", args=[slug, "by-kind"])).json()
-    assert {one["model"]: one["imported"] for one in told["rows"]}["majority"] == pytest.approx(value)
+    assert {one["model"]: one["imported"] for one in told["rows"]}["majority"]["value"] == pytest.approx(value)
     out = io.StringIO()
-    call_command("gold_kinds", "--project", slug, "--json", stdout=out)
-    scores = json.loads(out.getvalue())["scores"]
-    assert [(one["model"], one["all"]) for one in scores] == [(one["model"], one["all"]) for one in told["rows"]]
+    call_command("results", "gold-by-kind", "--project", slug, "--json", stdout=out)
+    assert json.loads(out.getvalue())["rows"] == told["rows"]
+    with pytest.raises(CommandError, match="versions that models labelled: 1"):
+        call_command("results", "gold-by-kind", "--project", slug, "--filter", "version=9")
     for wrong, status in (("dimension=x", 404), ("version=99", 404), ("kind=x", 200)):
         assert client.get(f"{world.base}/results/gold/?{wrong}").status_code == status
 

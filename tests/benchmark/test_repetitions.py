@@ -30,7 +30,6 @@ from benchmark.services.variance import prompt_splits
 from benchmark.suites.figures import cases_by_story, mean_columns
 from benchmark.suites.questions import Columns
 from benchmark.views.sections import sections_in
-from core.plain import plain
 from tests.benchmark.planning import changed, planned
 from tests.benchmark.settled import baselines, published, started, work_off
 from tests.cast import Cast, new_cast, new_story
@@ -166,7 +165,7 @@ def assert_prompts_split(run: Run, other: Run) -> None:
     model = SimpleNamespace(kind="model", entrant=place, model="random")
     assert prompt_splits(run, {"stage2": [SimpleNamespace(kind="baseline", entrant=place, model="random")]}) == {}
     found = prompt_splits(run, {"stage2": [model]})
-    [row] = plain(found)["stage2"]
+    [row] = found["stage2"]
     assert len(row["prompts"]) == 2 and row["n"] == 2 * TURNS * 6
     assert row["of_samples"] + row["of_prompts"] + row["of_repetitions"] == pytest.approx(1)
     document = document_of(run)
@@ -183,7 +182,7 @@ def assert_prompts_split(run: Run, other: Run) -> None:
         unreadable="it cannot be read"
     )
     forget_report(other)
-    assert prompt_splits(run, {"stage2": [model]})["stage2"][0].split.samples == 5
+    assert prompt_splits(run, {"stage2": [model]})["stage2"][0]["samples"] == 5
 
 
 @pytest.mark.once

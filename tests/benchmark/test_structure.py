@@ -140,15 +140,16 @@ def test_page_command_and_api_hold_both_against_answers(world, page, capsys):
     story = page(row["href"].partition("?")[2].replace("&amp;", "&"), f"{row['story']}/").content.decode()
     assert "Stage 1: extraction" in story and "Stage 2: labelling" in story, "both parts stand side by side"
     slug = world.dataset.project.slug
-    call_command("structure_answers", "--project", slug, "--measure", BOTH, "--cut", "50", "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert told["measure"] == BOTH and told["rows"][0]["model"] == HOSTILE
+    filters = ("--filter", f"measure={BOTH}", "--filter", "cut=50")
+    call_command("results", "structure-two-by-two", "--project", slug, *filters, "--json")
+    [row] = json.loads(capsys.readouterr().out)["rows"]
+    assert row["model"] == HOSTILE
     client = APIClient()
     _, secret = make_token(by=world.alice, name="tests", scope=Scope.READ, days=None, now=timezone.now())
     client.credentials(HTTP_AUTHORIZATION=f"Token {secret}")
     address, query = f"/api/v1/projects/{slug}/structure/", {"measure": BOTH, "cut": "50"}
     [crossed] = client.get(address, query).json()["models"]
-    assert [crossed[name] for name in ("both", "structure", "answer", "neither")] == told["rows"][0]["cells"]
+    assert all(crossed[name] == row[name] for name in ("both", "structure", "answer", "neither"))
     assert client.get(address, query | {"cut": "much"}).status_code == 422
     csv_file = client.get(f"{address}tables/two-by-two/", query | {"format": "csv"})
     assert csv_file.status_code == 200 and csv_file.content.count(b"\r\n") == 2
@@ -339,19 +340,19 @@ def test_a_project_without_questions_says_what_is_needed(tmp_path, client):
     assert client.get(f"{world.base}/results/structure/tables/two-by-two.csv").status_code == 302
 
 
-def test_the_command_says_and_writes_the_same(world, tmp_path, capsys):
-    ask = ("structure_answers", "--project", world.dataset.project.slug, "--model", "random", "--cut", "50")
-    ask += ("--measure", "stage2.overall_accuracy")
-    call_command(*ask)
-    told = capsys.readouterr().out
-    assert "Beyond category" in told and "Accuracy of labelling of at least 50 %" in told and "random" in told
-    call_command(*ask, "--json", "--output", str(tmp_path / "long.csv"), "--name", "observations")
-    assert len((tmp_path / "long.csv").read_text().splitlines()) == 1 + 2 * NINE
+def test_the_command_prints_and_writes_the_same(world, tmp_path, capsys):
+    slug = world.dataset.project.slug
+    ask = ["--filter", "model=random", "--filter", "cut=50", "--filter", "measure=stage2.overall_accuracy"]
+    call_command("results", "structure-association", "--project", slug, *ask)
+    assert "random" in capsys.readouterr().out
+    file = tmp_path / "long.csv"
+    call_command("results", "structure-observations", "--project", slug, *ask, "--json", "--output", str(file))
+    assert len(file.read_text().splitlines()) == 1 + 2 * NINE
     for wrong, sentence in (
-        (("--measure", "stage9"), "there is none of that name"),
-        (("--model", "nobody"), "there are: "),
-        (("--cut", "much"), "is not a number from 0 to 100"),
-        (("--name", "two-by-two"), "say where, too"),
+        ("measure=stage9", "there is none of that name"),
+        ("model=nobody", "there are: "),
+        ("cut=much", "is not a number from 0 to 100"),
+        ("colour=red", "expected one of measure"),
     ):
         with pytest.raises(CommandError, match=sentence):
-            call_command(*ask, *wrong)
+            call_command("results", "structure-association", "--project", slug, "--filter", wrong)

@@ -12,6 +12,7 @@ from benchmark.addresses import of_parse
 from benchmark.domain.tables import Table, table_data
 from benchmark.management.commands._comparing import compared
 from benchmark.management.commands._runs import run_of
+from benchmark.management.commands._studies import study_contents, study_of
 from benchmark.management.commands.leaderboard import Asked, add_filters, asked_for
 from benchmark.services.across import models_across, rankings_across
 from benchmark.services.across_tables import pictures_across, tables_across
@@ -34,8 +35,9 @@ ACROSS = ("across", "correlations", "model")
 class Command(JsonCommand):
     help = (
         "Prints a table of the results pages: of the leaderboard, of the report of a --run, of two models compared "
-        "(--run and --other-run), or of models across suites. Without TABLE it lists them. With --output it writes a "
-        "table (csv, json, tex) or a plot (svg, pdf, png)."
+        "(--run and --other-run), of models across suites, or of structure against answers, kinds of gold and doubtful "
+        "gold (structure-two-by-two, gold-ranks, doubtful-gold). Without TABLE it lists those of the leaderboard. With "
+        "--output it writes a table (csv, json, tex) or a plot (svg, pdf, png)."
     )
 
     def add_arguments(self, parser) -> None:
@@ -51,6 +53,12 @@ class Command(JsonCommand):
         parser.add_argument("--parse", choices=PARSES, help="only the columns of this parse")
         parser.add_argument(
             "--kind", choices=("model", "baseline", "person"), help="only these rows of the leaderboard"
+        )
+        parser.add_argument(
+            "--filter",
+            action="append",
+            metavar="NAME=VALUE",
+            help="a filter of the pages structure, gold and doubtful-gold as in their addresses, such as cut=50",
         )
         parser.add_argument("--format", choices=[*FORMATS], default="csv", help="csv by default")
         parser.add_argument("--output", metavar="PATH", help="its ending says the format")
@@ -93,6 +101,8 @@ def contents_of(project: Project, options: Mapping[str, Any]) -> tuple[Tables, P
     if options["run"]:
         document = document_of(run_of(options["run"]))
         return tables_of(document), plots_of(document)
+    if study := study_of(options["table"]):
+        return study_contents(project, study, options["filter"] or ())
     if options["table"] in ACROSS:
         return _across(project, options["model"] if options["table"] == "model" else None)
     asked = asked_for(project, options)
