@@ -232,9 +232,8 @@ def test_nobody_else_writes_gold():
     assert other_writers(WRITER, places[WRITER])
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_another_writer_is_found():
+    for line in [
         "GoldLabel(label='x')",
         "GoldLabel.objects.filter(pk=1).update(label='x')",
         "GoldEvent.objects.create(after='x')",
@@ -247,10 +246,8 @@ def test_nobody_else_writes_gold():
         "rows = models.GoldLabel.objects.filter(pk=1); rows.update(label='x')",
         "for label in GoldLabel.objects.all(): label.delete()",
         "insert_rows(models.GoldEvent, FIELDS, rows)",
-    ],
-)
-def test_another_writer_is_found(line):
-    assert other_writers("a.py", line)
+    ]:
+        assert other_writers("a.py", line)
 
 
 def test_a_change_that_missed_its_revision_is_not_written(

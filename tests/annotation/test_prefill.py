@@ -39,23 +39,23 @@ def test_the_schema_leaves_no_row_out_and_no_label_open():
     assert labels["additionalProperties"] is False
 
 
-@pytest.mark.parametrize("level", [1, 2, 3, 4])
-def test_every_level_asks_for_every_row_and_tells_more(level):
-    example = prefill_handler.example_of("False Belief Task", DEFAULT_SCHEMA, "")
-    request = labelling_request(
-        story="Ines {puts} the key.",
-        category="False Belief Task",
-        rows=ROWS,
-        schema=DEFAULT_SCHEMA,
-        level=level,
-        example=example,
-    )
-    system, question = (one.content for one in request.messages)
-    assert "2 | Ines | The key is in the bag" in question
-    assert "Ines {puts} the key." in question
-    assert ("A worked example" in system) == (level == 4)
-    assert "{" not in system.replace('{"', "").split("A worked example")[0]
-    assert len(system) > {1: 20, 2: 300, 3: 700, 4: 3000}[level]
+def test_every_level_asks_for_every_row_and_tells_more():
+    for level in [1, 2, 3, 4]:
+        example = prefill_handler.example_of("False Belief Task", DEFAULT_SCHEMA, "")
+        request = labelling_request(
+            story="Ines {puts} the key.",
+            category="False Belief Task",
+            rows=ROWS,
+            schema=DEFAULT_SCHEMA,
+            level=level,
+            example=example,
+        )
+        system, question = (one.content for one in request.messages)
+        assert "2 | Ines | The key is in the bag" in question
+        assert "Ines {puts} the key." in question
+        assert ("A worked example" in system) == (level == 4)
+        assert "{" not in system.replace('{"', "").split("A worked example")[0]
+        assert len(system) > {1: 20, 2: 300, 3: 700, 4: 3000}[level]
 
 
 def test_an_example_is_never_the_story_that_is_asked():

@@ -34,23 +34,23 @@ HUMAN = Entry("Human", "human", SOURCE, METRICS)
 
 # --- rules
 # ----------------------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", [*suites()])
-def test_every_suite_lets_figures_of_its_own_tables_be_entered(name):
-    suite = suite_named(name)
-    keys = [metric.key for metric in suite.enterable]
-    assert len(keys) == len({*keys}) and suite.results.published
-    paper = {
-        table.removesuffix("-repaired")
-        for section in suite.results.sections
-        if section.paper
-        for table in section.tables
-    }
-    first = next(section for section in suite.results.sections if section.paper).tables[0].removesuffix("-repaired")
-    assert any(first in metric.places for metric in suite.results.published)
-    groups = {group.key for group in suite.groups}
-    places = {place for metric in suite.results.published for place in metric.places}
-    assert places <= paper | groups | {f"categories-{key}" for key in groups}
-    assert groups <= {place for metric in suite.enterable for place in metric.places}
+def test_every_suite_lets_figures_of_its_own_tables_be_entered():
+    for name in [*suites()]:
+        suite = suite_named(name)
+        keys = [metric.key for metric in suite.enterable]
+        assert len(keys) == len({*keys}) and suite.results.published
+        paper = {
+            table.removesuffix("-repaired")
+            for section in suite.results.sections
+            if section.paper
+            for table in section.tables
+        }
+        first = next(section for section in suite.results.sections if section.paper).tables[0].removesuffix("-repaired")
+        assert any(first in metric.places for metric in suite.results.published)
+        groups = {group.key for group in suite.groups}
+        places = {place for metric in suite.results.published for place in metric.places}
+        assert places <= paper | groups | {f"categories-{key}" for key in groups}
+        assert groups <= {place for metric in suite.enterable for place in metric.places}
 
 
 def test_a_metric_that_a_figure_of_the_suite_stands_for_is_asked_for_once():
@@ -59,9 +59,8 @@ def test_a_metric_that_a_figure_of_the_suite_stands_for_is_asked_for_once():
     assert (rest.key, rest.title, rest.heading, rest.places) == ("group.f1", "F1", "Group", {"group": "f1"})
 
 
-@pytest.mark.parametrize(
-    ("change", "field", "sentence"),
-    [
+def test_what_is_wrong_is_said_in_one_sentence_with_its_field():
+    for change, field, sentence in [
         ({"name": " "}, "name", "The name is empty; expected one, such as Human."),
         ({"name": "x" * 121}, "name", "The name has 121 characters; expected 120 at most."),
         ({"source": ""}, "source", "The source is empty; expected one, such as Kim et al. 2023, table 9."),
@@ -72,24 +71,22 @@ def test_a_metric_that_a_figure_of_the_suite_stands_for_is_asked_for_once():
         ({"metrics": {"stage1.f1": "-1"}}, "stage1.f1", "is '-1'"),
         ({"metrics": {"stage1.f1": "nan"}}, "stage1.f1", "is 'nan'"),
         ({"metrics": {"f9": "1"}}, "", "OmniToM has no figure 'f9'; there are: stage1.f1 Ambiguous"),
-    ],
-)
-def test_what_is_wrong_is_said_in_one_sentence_with_its_field(change, field, sentence):
-    with pytest.raises(EntryRefused) as caught:
-        checked(suite_named("omnitom"), replace(HUMAN, **change))
-    assert caught.value.field == field and sentence in str(caught.value) and "\n" not in str(caught.value)
+    ]:
+        with pytest.raises(EntryRefused) as caught:
+            checked(suite_named("omnitom"), replace(HUMAN, **change))
+        assert caught.value.field == field and sentence in str(caught.value) and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("typed", "kept"), [("-3.5", "-3.5"), ("+71.1", "+71.1"), ("−33.3", "-33.3"), ("100", "100")])
-def test_a_difference_is_entered_in_points_with_its_sign(typed, kept):
-    entry = replace(HUMAN, kind="published", metrics={"gap.Loc c (S)": typed})
-    assert checked(suite_named("opentom"), entry).metrics == {"gap.Loc c (S)": kept}
-    for wrong in ("-100.1", "--1", "1-", "- 1", "x"):
-        with pytest.raises(EntryRefused, match="expected percentage points, from -100 to 100") as caught:
-            checked(suite_named("opentom"), replace(entry, metrics={"gap.Loc c (S)": wrong}))
-        assert caught.value.field == "gap.Loc c (S)"
-    with pytest.raises(EntryRefused, match="expected per cent, from 0 to 100"):
-        checked(suite_named("opentom"), replace(entry, metrics={"unreadable.Loc c (S)": "-3.5"}))
+def test_a_difference_is_entered_in_points_with_its_sign():
+    for typed, kept in [("-3.5", "-3.5"), ("+71.1", "+71.1"), ("−33.3", "-33.3"), ("100", "100")]:
+        entry = replace(HUMAN, kind="published", metrics={"gap.Loc c (S)": typed})
+        assert checked(suite_named("opentom"), entry).metrics == {"gap.Loc c (S)": kept}
+        for wrong in ("-100.1", "--1", "1-", "- 1", "x"):
+            with pytest.raises(EntryRefused, match="expected percentage points, from -100 to 100") as caught:
+                checked(suite_named("opentom"), replace(entry, metrics={"gap.Loc c (S)": wrong}))
+            assert caught.value.field == "gap.Loc c (S)"
+        with pytest.raises(EntryRefused, match="expected per cent, from 0 to 100"):
+            checked(suite_named("opentom"), replace(entry, metrics={"unreadable.Loc c (S)": "-3.5"}))
 
 
 def _table() -> Table:
@@ -251,16 +248,18 @@ def test_tables_of_opentom_have_what_the_paper_prints_of_gap_and_of_unread_and_u
     assert 'value="-3.5"' in page and "(table 4), points" in " ".join(page.split())
 
 
-@pytest.mark.parametrize("folder", ["percept_tomi", "percept_fantom"])
-def test_parts_of_pictures_have_the_figures_of_table_columns(folder):
-    tasks = import_module(f"benchmark.suites.{folder}.metrics").TASKS
-    parts, repaired = (perceiving.parts_of(tasks, parse) for parse in ("official", "repaired"))
-    places = {place for metric in suite_named(folder.replace("_", "-")).enterable for place in metric.places.items()}
-    assert parts.keys() <= places and len({*parts.values()}) == 6
-    # the paper's accuracy of perception is nothing to the recall
-    assert {part for place, part in repaired.items() if place not in places} == {
-        "Perception recall, true belief", "Perception recall, false belief"
-    }  # fmt: skip
+def test_parts_of_pictures_have_the_figures_of_table_columns():
+    for folder in ["percept_tomi", "percept_fantom"]:
+        tasks = import_module(f"benchmark.suites.{folder}.metrics").TASKS
+        parts, repaired = (perceiving.parts_of(tasks, parse) for parse in ("official", "repaired"))
+        places = {
+            place for metric in suite_named(folder.replace("_", "-")).enterable for place in metric.places.items()
+        }
+        assert parts.keys() <= places and len({*parts.values()}) == 6
+        # the paper's accuracy of perception is nothing to the recall
+        assert {part for place, part in repaired.items() if place not in places} == {
+            "Perception recall, true belief", "Perception recall, false belief"
+        }  # fmt: skip
 
 
 def test_scores_by_part_have_them_where_they_have_the_part():

@@ -6,8 +6,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from annotation.domain.drafting import read_draft
 from annotation.domain.labelling import read_labels
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
@@ -66,29 +64,29 @@ READERS: dict[str, tuple[Callable[[str], Any], Any, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("form", JSON_FORMS)
-@pytest.mark.parametrize("reader", READERS)
-def test_every_reader_finds_the_last_complete_value(reader, form):
-    read, right, wrong = READERS[reader]
-    expected = read(json.dumps(right))
-    assert expected != read(json.dumps(wrong)) and expected != read("")
-    assert read(formed(form, json.dumps(right), json.dumps(wrong))) == expected
-    assert read(formed(form, json.dumps(right, indent=2), json.dumps(wrong))) == expected
+def test_every_reader_finds_the_last_complete_value():
+    for reader in READERS:
+        for form in JSON_FORMS:
+            read, right, wrong = READERS[reader]
+            expected = read(json.dumps(right))
+            assert expected != read(json.dumps(wrong)) and expected != read("")
+            assert read(formed(form, json.dumps(right), json.dumps(wrong))) == expected
+            assert read(formed(form, json.dumps(right, indent=2), json.dumps(wrong))) == expected
 
 
-@pytest.mark.parametrize("reader", READERS)
-def test_a_value_that_was_cut_off_is_whole_or_none(reader):
-    read, right, _ = READERS[reader]
-    text = json.dumps(right)
-    for end in range(len(text)):
-        assert read(text[:end]) in (read(""), read(text)), text[:end]
+def test_a_value_that_was_cut_off_is_whole_or_none():
+    for reader in READERS:
+        read, right, _ = READERS[reader]
+        text = json.dumps(right)
+        for end in range(len(text)):
+            assert read(text[:end]) in (read(""), read(text)), text[:end]
 
 
-@pytest.mark.parametrize("reader", READERS)
-def test_a_reader_of_a_hostile_megabyte_comes_back(reader):
-    read = READERS[reader][0]
-    for piece in ("{", '{"rows": ['):
-        assert read(piece * (300_000 // len(piece))) == read("")
+def test_a_reader_of_a_hostile_megabyte_comes_back():
+    for reader in READERS:
+        read = READERS[reader][0]
+        for piece in ("{", '{"rows": ['):
+            assert read(piece * (300_000 // len(piece))) == read("")
 
 
 def test_rows_come_as_lists_and_lines_too():
@@ -110,7 +108,7 @@ def test_both_sides_of_a_judgement_may_be_objects_of_their_own():
     assert parse_counts(text, PREDICTED, GOLD) == parse_counts(json.dumps(both), PREDICTED, GOLD) == ([1], [1])
 
 
-@pytest.mark.parametrize("text", ['{"verdict": "a "}', '```json\n{"verdict": "A"}\n```', 'So:\n{"verdict": "A"}'])
-def test_a_verdict_in_json_is_read_in_both_formats(text):
-    assert verdict_in(text, structured=True) == A
-    assert verdict_in(text, structured=False) == A
+def test_a_verdict_in_json_is_read_in_both_formats():
+    for text in ['{"verdict": "a "}', '```json\n{"verdict": "A"}\n```', 'So:\n{"verdict": "A"}']:
+        assert verdict_in(text, structured=True) == A
+        assert verdict_in(text, structured=False) == A

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from benchmark.services.made_elsewhere.files import Record
 from benchmark.services.made_elsewhere.matching import FileSample, Index, _spans, match
 from benchmark.suites.fantom.parsing import SHORT, samples_of
@@ -36,9 +34,8 @@ def told(*texts: str, prompt: str = "", ids: tuple[str, ...] = ()) -> str:
     return next((keys[pk] for pk, _, _ in matched.answers), "") or matched.unmatched[0][1]
 
 
-@pytest.mark.parametrize(
-    ("texts", "prompt", "key"),
-    [
+def test_story_and_question_tell_a_sample_together_or_apart():
+    for texts, prompt, key in [
         ((f"{OTHER} Where does Mara look?",), "", "other"),
         ((f"Question: Where does Mara look?\n\nStory: {OTHER}",), "", "other"),
         ((ABILITY, OTHER, "Where does Mara look?", "noise"), "", "other"),
@@ -55,25 +52,20 @@ def told(*texts: str, prompt: str = "", ids: tuple[str, ...] = ()) -> str:
         ((OTHER, "Where does Mara look?"), f"{CHINESE}钥匙在哪？ {OTHER} Where does Mara look?", "other"),
         # a row in two languages beside the prompt: the prompt says which it is
         ((OTHER, "Where does Mara look?", CHINESE, "钥匙在哪？"), "Where does Mara look?", "other"),
-    ],
-)
-def test_story_and_question_tell_a_sample_together_or_apart(texts, prompt, key):
-    assert told(*texts, prompt=prompt) == key
+    ]:
+        assert told(*texts, prompt=prompt) == key
 
 
-@pytest.mark.parametrize(
-    ("texts", "prompt", "why"),
-    [
+def test_what_is_told_by_nothing_or_by_several_is_not_guessed():
+    for texts, prompt, why in [
         ((OTHER,), "", "it has no id, and no sample has exactly this text or all of its own texts in it"),
         ((ABILITY, "Where does Mara look?"), "", "no sample has exactly this text"),
         ((OTHER, "What is best?"), "", "has the texts of 2 samples: bad, good"),
         ((), f"{CHINESE}钥匙在哪？ {OTHER} Where does Mara look?", "has the texts of 2 samples: chinese, other"),
         ((OTHER, "Where does Mara look?"), f"{CHINESE}钥匙在哪？", "has the texts of 2 samples: chinese, other"),
         ((OTHER, "Somewhere does Marauder look?"), "", "no sample has exactly this text"),
-    ],
-)
-def test_what_is_told_by_nothing_or_by_several_is_not_guessed(texts, prompt, why):
-    assert why in told(*texts, prompt=prompt)
+    ]:
+        assert why in told(*texts, prompt=prompt)
 
 
 def test_a_text_is_found_in_whole_words():

@@ -220,14 +220,16 @@ def test_a_set_without_a_format_has_the_built_in_one_for_structured_output(sampl
     assert '{"id": 1, "actor": "world"' in user
 
 
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
+def test_a_set_that_cannot_be_used_is_refused_in_one_sentence():
+    for files, message in [
         ({}, "holds no prompt"),
         ({"extract-level1.txt": "{story} {Gold}"}, "extract-level1.txt has the placeholder {Gold}"),
         ({"extract-level1.txt": "{story} {gold}"}, "extract-level1.txt has the placeholder {gold}"),
         ({"label-level1.txt": "{story}"}, "label-level1.txt and its other part lack the placeholder {belief_table}"),
-        ({"judge-level1.txt": "x", "judge-user.txt": "{gold}"}, ("judge-user.txt and its other part lack the " "placeholder {predictions}")),  # noqa: E501
+        (
+            {"judge-level1.txt": "x", "judge-user.txt": "{gold}"},
+            ("judge-user.txt and its other part lack the placeholder {predictions}"),
+        ),
         ({"extract-level1.txt": "{story}", "extract-levl2.txt": "{story}"}, "extract-levl2.txt is used by no prompt"),
         ({"extract-level1.txt": "{story}", "extract-level1-system.txt": "{story}"}, "extract-level1"),
         ({"extract-level1.txt": "{story}", "notes.csv": ""}, "notes.csv is used by no prompt"),
@@ -237,11 +239,9 @@ def test_a_set_without_a_format_has_the_built_in_one_for_structured_output(sampl
         ({"extract-level1.txt": "{story}", "extract-example.txt": "{story}"}, "lacks the placeholder {answer}"),
         ({"extract-level1.txt": "{story}", "extract-example.txt": "{answer} {gold}"}, "which is not known there"),
         ({"extract-level1.txt": "{story} {format}", "extract-format-text.txt": "{story}"}, "no place in a format"),
-    ],
-)  # fmt: skip
-def test_a_set_that_cannot_be_used_is_refused_in_one_sentence(files, message):
-    with pytest.raises(BadPromptSet, match=re.escape(message)):
-        load_prompt_set(files)
+    ]:
+        with pytest.raises(BadPromptSet, match=re.escape(message)):
+            load_prompt_set(files)
 
 
 LONGEST_SNAPSHOT = 7

@@ -139,14 +139,14 @@ def test_another_judge_judges_every_repetition(run, cast):
     assert scores(made, "omniscient", "judge") == scores(run, "omniscient", "judge")
 
 
-@pytest.mark.parametrize(("why", "outside"), [("the model refused", False), ("the call failed", True)])
-def test_what_a_model_refused_in_one_repetition_is_not_lost_outside(why, outside):
+def test_what_a_model_refused_in_one_repetition_is_not_lost_outside():
     """Or refusing now and then would be told as the provider's loss, and spare the model its worst case."""
-    whole = Columns([1, 2], ["c", "c"], {"right": [1.0, 0.5]})
-    lacking = replace(whole, values={"right": [[0.0, 1.0], 0.5]}, unreadable={"1": why})
-    cases = cases_by_story(mean_columns([whole, lacking]), "right")
-    assert cases[1] == Case(0.5, 1.0, 1.0, outside) and cases[2] == Case.scored(0.5)
-    assert cases_by_story(mean_columns([lacking, lacking]), "right")[1] == Case(0.0, 1.0, None, outside)
+    for why, outside in [("the model refused", False), ("the call failed", True)]:
+        whole = Columns([1, 2], ["c", "c"], {"right": [1.0, 0.5]})
+        lacking = replace(whole, values={"right": [[0.0, 1.0], 0.5]}, unreadable={"1": why})
+        cases = cases_by_story(mean_columns([whole, lacking]), "right")
+        assert cases[1] == Case(0.5, 1.0, 1.0, outside) and cases[2] == Case.scored(0.5)
+        assert cases_by_story(mean_columns([lacking, lacking]), "right")[1] == Case(0.0, 1.0, None, outside)
 
 
 @pytest.mark.once

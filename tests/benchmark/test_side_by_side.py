@@ -93,9 +93,8 @@ LETTERS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("name", "asked", "answer", "expected"),
-    [
+def test_a_suite_says_in_words_what_was_said_and_marks_it_as_it_is_scored():
+    for name, asked, answer, expected in [
         ("fantom", CHOICE, "(b)", ("(b) Bo knows", "(b) Bo knows", True)),
         ("fantom", CHOICE, "(a)", ("(b) Bo knows", "(a) Bo does not", False)),
         ("fantom", CHOICE, "hm", ("(b) Bo knows", None, None)),
@@ -111,23 +110,23 @@ LETTERS = (
         ("percept-tomi", HIDDEN, "In the crate", ("jar", "crate", False)),
         ("tombench", LETTERS, "[[{right}]]", ("Bo", "Bo", True)),
         ("tombench", LETTERS, "[[{wrong}]]", ("Bo", "Ada", False)),
-    ],
-)
-def test_a_suite_says_in_words_what_was_said_and_marks_it_as_it_is_scored(name, asked, answer, expected):
-    suite = suites()[name]
-    sample = Sample("k:1", "c", *asked, category="Belief", split="en", number=1)
-    settings = Settings({"method": "direct" if name == "tombench" else "plain", "embedder": "toy", "order": "seeded"})
-    question = Question(sample, "answer", settings, None)
-    if name == "tombench":
-        right = suite.expected(question)[2]
-        answer = answer.format(right=right, wrong="BA"["AB".index(right)])
-    parsed = suite.parse(question, answer)
-    [line] = suite.items.lines(ItemView(question, answer, parsed.official, parsed.repaired, parsed.unreadable))
-    assert (line.gold, line.repaired, line.right) == expected
-    for verdict, score in ((line.right, parsed.repaired_score), (line.officially_right, parsed.score)):
-        assert verdict is (None if score is None else bool(score))
-    assert line.right is None or line.official == line.repaired
-    assert ("The answer" in line.note) == bool(parsed.unreadable)
+    ]:
+        suite = suites()[name]
+        sample = Sample("k:1", "c", *asked, category="Belief", split="en", number=1)
+        settings = Settings(
+            {"method": "direct" if name == "tombench" else "plain", "embedder": "toy", "order": "seeded"}
+        )
+        question = Question(sample, "answer", settings, None)
+        if name == "tombench":
+            right = suite.expected(question)[2]
+            answer = answer.format(right=right, wrong="BA"["AB".index(right)])
+        parsed = suite.parse(question, answer)
+        [line] = suite.items.lines(ItemView(question, answer, parsed.official, parsed.repaired, parsed.unreadable))
+        assert (line.gold, line.repaired, line.right) == expected
+        for verdict, score in ((line.right, parsed.repaired_score), (line.officially_right, parsed.score)):
+            assert verdict is (None if score is None else bool(score))
+        assert line.right is None or line.official == line.repaired
+        assert ("The answer" in line.note) == bool(parsed.unreadable)
 
 
 def test_of_perceivers_every_sentence_that_is_scored_has_its_mark():

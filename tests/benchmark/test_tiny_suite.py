@@ -540,9 +540,8 @@ def test_a_suite_may_make_the_folder_of_its_released_code(run, admin, cast, monk
 
 
 @pytest.mark.once
-@pytest.mark.parametrize(
-    ("setting", "told", "shown"),
-    [
+def test_a_setting_that_cannot_be_is_refused():
+    for setting, told, shown in [
         (Setting("proud", "Proud", False), "proud=maybe", "Proud is 'maybe'; expected yes or no."),
         (Setting("proud", "Proud", False), "humble=1", "expected some of: proud=no."),
         (
@@ -552,11 +551,9 @@ def test_a_suite_may_make_the_folder_of_its_released_code(run, admin, cast, monk
         ),
         (Setting("who", "Who", "me"), f"who={'x' * 201}", "expected a text of up to 200 characters, without NUL."),
         (Setting("echo", "Echo", 0, most=3), "echo=4", "Echo is 4; expected a whole number from 0 to 3."),
-    ],
-)
-def test_a_setting_that_cannot_be_is_refused(setting, told, shown):
-    with pytest.raises(ValueError, match=re.escape(shown)):
-        options_given([setting], [told])
+    ]:
+        with pytest.raises(ValueError, match=re.escape(shown)):
+            options_given([setting], [told])
 
 
 def test_a_setting_cannot_have_the_name_of_a_parameter_of_every_run(run):

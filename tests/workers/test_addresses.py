@@ -233,27 +233,36 @@ def test_a_name_that_leads_elsewhere_by_now_is_not_asked(provider, monkeypatch, 
     assert {call.problem for call in calls} == {"A link-local or metadata address is not a model server."}
 
 
-@pytest.mark.parametrize("spelling", FORBIDDEN_SPELLINGS)
-def test_every_spelling_of_a_forbidden_address_is_forbidden(spelling):
-    assert addresses.is_forbidden(spelling)
+def test_every_spelling_of_a_forbidden_address_is_forbidden():
+    for spelling in FORBIDDEN_SPELLINGS:
+        assert addresses.is_forbidden(spelling)
 
 
-@pytest.mark.parametrize(
-    "spelling",
-    ["127.0.0.1", "::1", "0x7f000001", "10.0.0.7", "::ffff:10.0.0.7", "fd12:3456::1", "2002:a00:7::1", "64:ff9b::a00:7", "::ffff:0:a00:7",  # noqa: E501
-     "64:ff9b:1:a00:0:700::", "8.8.8.8",
-     "2001:db8::1", "models.example", "", "localhost"],
-)  # fmt: skip
-def test_what_is_no_metadata_address_is_allowed_in_the_same_spellings(spelling):
-    assert not addresses.is_forbidden(spelling)
+def test_what_is_no_metadata_address_is_allowed_in_the_same_spellings():
+    for spelling in [
+        "127.0.0.1",
+        "::1",
+        "0x7f000001",
+        "10.0.0.7",
+        "::ffff:10.0.0.7",
+        "fd12:3456::1",
+        "2002:a00:7::1",
+        "64:ff9b::a00:7",
+        "::ffff:0:a00:7",
+        "64:ff9b:1:a00:0:700::",
+        "8.8.8.8",
+        "2001:db8::1",
+        "models.example",
+        "",
+        "localhost",
+    ]:
+        assert not addresses.is_forbidden(spelling)
 
 
-@pytest.mark.parametrize(
-    "spelling", ["2852039166", "0xa9fea9fe", "0251.0376.0251.0376", "[::ffff:a9fe:a9fe]", "[64:ff9b::a9fe:a9fe]"]
-)
-def test_no_spelling_is_saved(spelling):
-    with pytest.raises(ValidationError, match="link-local or metadata"):
-        _save(f"http://{spelling}/v1")
+def test_no_spelling_is_saved():
+    for spelling in ["2852039166", "0xa9fea9fe", "0251.0376.0251.0376", "[::ffff:a9fe:a9fe]", "[64:ff9b::a9fe:a9fe]"]:
+        with pytest.raises(ValidationError, match="link-local or metadata"):
+            _save(f"http://{spelling}/v1")
 
 
 @pytest.mark.parametrize(
@@ -339,32 +348,26 @@ def test_of_an_endpoint_without_an_address_only_the_providers_own_is_asked(provi
     asyncio.run(ask())
 
 
-@pytest.mark.parametrize(
-    ("hosts", "url"),
-    [
+def test_hosts_of_the_list_are_allowed():
+    for hosts, url in [
         (["Models.example"], "http://models.example/v1"),
         (["models.example:443"], "https://models.example/v1"),
         (["models.example:8000"], "http://models.example:8000/v1"),
         (["::1"], "http://[::1]:8000/v1"),
         ([], "http://anywhere.example/v1"),
-    ],
-)
-def test_hosts_of_the_list_are_allowed(hosts, url):
-    addresses.check_allowed(url, hosts)
+    ]:
+        addresses.check_allowed(url, hosts)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_hosts_that_only_look_like_the_list_are_not():
+    for url in [
         "http://models.example:8001/",
         "http://models.example.evil/",
         "http://evil/?models.example:8000",
         "https://models.example/",
-    ],
-)
-def test_hosts_that_only_look_like_the_list_are_not(url):
-    with pytest.raises(Rejected, match="ENDPOINT_HOSTS"):
-        addresses.check_allowed(url, ["models.example:8000"])
+    ]:
+        with pytest.raises(Rejected, match="ENDPOINT_HOSTS"):
+            addresses.check_allowed(url, ["models.example:8000"])
 
 
 def _ask(spec, *, times: int = 1) -> None:

@@ -285,10 +285,10 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("line", "custom_id"), BROKEN)
-def test_a_broken_line_is_unreadable_for_that_one(line, custom_id):
-    found_id, error = openai_batches.parse_line(line, openai_batches._result)
-    assert (found_id, type(error)) == (custom_id, Unreadable)
+def test_a_broken_line_is_unreadable_for_that_one():
+    for line, custom_id in BROKEN:
+        found_id, error = openai_batches.parse_line(line, openai_batches._result)
+        assert (found_id, type(error)) == (custom_id, Unreadable)
 
 
 BODY = {"choices": [{"finish_reason": "stop", "message": {"content": "half"}}]}
@@ -296,42 +296,36 @@ MESSAGE = {"content": [{"type": "text", "text": "half"}], "stop_reason": "end_tu
 ERROR = {"message": "Broke off.", "type": "api_error"}
 
 
-@pytest.mark.parametrize(
-    ("module", "row"),
-    [
+def test_an_error_beside_an_answer_is_no_answer():
+    for module, row in [
         (openai_batches, {"response": {"status_code": 200, "body": BODY | {"error": ERROR}}}),
         (openai_batches, {"response": {"status_code": 200, "body": BODY}, "error": ERROR}),
         (anthropic_batches, {"result": {"type": "succeeded", "message": MESSAGE | {"error": ERROR}}}),
         (anthropic_batches, {"result": {"type": "succeeded", "message": MESSAGE | {"type": "error"}}}),
         (anthropic_batches, {"result": {"type": "succeeded", "message": MESSAGE, "error": {"error": ERROR}}}),
-    ],
-)
-def test_an_error_beside_an_answer_is_no_answer(module, row):
-    line = json.dumps({"custom_id": "u-1"} | row).encode()
-    found_id, error = openai_batches.parse_line(line, module._result)
-    assert (found_id, type(error), error.body) == ("u-1", Unreadable, line.decode())
+    ]:
+        line = json.dumps({"custom_id": "u-1"} | row).encode()
+        found_id, error = openai_batches.parse_line(line, module._result)
+        assert (found_id, type(error), error.body) == ("u-1", Unreadable, line.decode())
 
 
-@pytest.mark.parametrize(
-    ("reason", "content", "sentence"),
-    [
+def test_a_line_that_is_no_whole_answer_says_so_and_is_kept():
+    for reason, content, sentence in [
         ("overheated", "half", "The answer ended for a reason that is not known: overheated."),
         ("tool_calls", None, "The model asked for a tool to be called instead of answering."),
         ("stop", "", "The answer is empty: the model ended without a word."),
         (None, "half", "The provider does not say why the answer ended."),
-    ],
-)
-def test_a_line_that_is_no_whole_answer_says_so_and_is_kept(reason, content, sentence):
-    body = {"choices": [{"finish_reason": reason, "message": {"content": content}}]}
-    texts = [] if content is None else [{"type": "text", "text": content}]
-    stop = {"stop": "end_turn", "tool_calls": "tool_use"}.get(reason, reason)
-    for module, row in (
-        (openai_batches, {"response": {"status_code": 200, "body": body}}),
-        (anthropic_batches, {"result": {"type": "succeeded", "message": {"content": texts, "stop_reason": stop}}}),
-    ):
-        line = json.dumps({"custom_id": "u-1"} | row).encode()
-        completion = openai_batches.parse_line(line, module._result)[1]
-        assert (completion.stop, completion.problem, completion.body) == (Stop.OTHER, sentence, line.decode())
+    ]:
+        body = {"choices": [{"finish_reason": reason, "message": {"content": content}}]}
+        texts = [] if content is None else [{"type": "text", "text": content}]
+        stop = {"stop": "end_turn", "tool_calls": "tool_use"}.get(reason, reason)
+        for module, row in (
+            (openai_batches, {"response": {"status_code": 200, "body": body}}),
+            (anthropic_batches, {"result": {"type": "succeeded", "message": {"content": texts, "stop_reason": stop}}}),
+        ):
+            line = json.dumps({"custom_id": "u-1"} | row).encode()
+            completion = openai_batches.parse_line(line, module._result)[1]
+            assert (completion.stop, completion.problem, completion.body) == (Stop.OTHER, sentence, line.decode())
 
 
 @settings(max_examples=60, deadline=None)

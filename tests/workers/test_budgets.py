@@ -125,17 +125,17 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_options_cannot_raise_what_a_call_costs(name):
-    options = {"extra_body": {name: 2}}
-    with pytest.raises(Rejected, match=f"extra_body cannot set '{name}'"):
-        check_options(options, registry.find("openai").options)
-    # an endpoint that was registered before, and a call that was planned before
-    asked = Request((Message("user", "Who knows?"),), max_tokens=50)
-    with pytest.raises(Rejected, match="extra_body cannot set"):
-        body_of(Spec("openai", "small", options=options), asked)
-    with pytest.raises(Rejected, match="extra_body cannot set"):
-        whole({"model": "small", "max_tokens": 50} | options)
+def test_options_cannot_raise_what_a_call_costs():
+    for name in REFUSED:
+        options = {"extra_body": {name: 2}}
+        with pytest.raises(Rejected, match=f"extra_body cannot set '{name}'"):
+            check_options(options, registry.find("openai").options)
+        # an endpoint that was registered before, and a call that was planned before
+        asked = Request((Message("user", "Who knows?"),), max_tokens=50)
+        with pytest.raises(Rejected, match="extra_body cannot set"):
+            body_of(Spec("openai", "small", options=options), asked)
+        with pytest.raises(Rejected, match="extra_body cannot set"):
+            whole({"model": "small", "max_tokens": 50} | options)
 
 
 def test_nor_can_an_object_within_them():
@@ -144,36 +144,37 @@ def test_nor_can_an_object_within_them():
     check_options({"extra_body": {"options": {"num_ctx": 9}}}, registry.find("openai").options)
 
 
-@pytest.mark.parametrize(
-    ("name", "extra"),
-    [
+def test_no_model_thinks_for_longer_than_is_reserved():
+    for name, extra in [
         ("thinking_budget", lambda most: {"thinking_budget": most}),
         ("thinking.budget_tokens", lambda most: {"thinking": {"type": "enabled", "budget_tokens": most}}),
         ("reasoning.max_tokens", lambda most: {"reasoning": {"max_tokens": most}}),
-    ],
-)
-def test_no_model_thinks_for_longer_than_is_reserved(name, extra):
-    assert whole({"max_tokens": 50, "extra_body": extra(50)}) == {"max_tokens": 50} | extra(50)
-    with pytest.raises(Rejected, match=f"extra_body cannot set '{name}': a call could cost more"):
-        whole({"max_tokens": 50, "extra_body": extra(51)})
+    ]:
+        assert whole({"max_tokens": 50, "extra_body": extra(50)}) == {"max_tokens": 50} | extra(50)
+        with pytest.raises(Rejected, match=f"extra_body cannot set '{name}': a call could cost more"):
+            whole({"max_tokens": 50, "extra_body": extra(51)})
 
 
-@pytest.mark.parametrize(
-    "choice",
-    [
-        "dear-host", {}, {"order": ["dear-host"], "allow_fallbacks": False}, {"sort": "throughput"}, {"max_price": 1},
-        {"max_price": {"prompt": 1}}, {"max_price": {"prompt": "1", "completion": 2}}, {"max_price": {"prompt": True, "completion": 2}},  # noqa: E501
-        {"max_price": {"prompt": -1, "completion": 2}}, {"max_price": {"prompt": float("nan"), "completion": 2}},
-    ],
-)  # fmt: skip
-def test_a_router_chooses_no_host_without_a_highest_price(choice):
-    sentence = "extra_body's provider lets a router choose hosts of other prices. Add max_price to it"
-    for name in ("provider", " Provider"):
-        options = {"extra_body": {name: choice}}
-        with pytest.raises(Rejected, match=sentence):
-            check_options(options, registry.find("openai").options)
-        with pytest.raises(Rejected, match=sentence):
-            whole({"max_tokens": 50} | options)
+def test_a_router_chooses_no_host_without_a_highest_price():
+    for choice in [
+        "dear-host",
+        {},
+        {"order": ["dear-host"], "allow_fallbacks": False},
+        {"sort": "throughput"},
+        {"max_price": 1},
+        {"max_price": {"prompt": 1}},
+        {"max_price": {"prompt": "1", "completion": 2}},
+        {"max_price": {"prompt": True, "completion": 2}},
+        {"max_price": {"prompt": -1, "completion": 2}},
+        {"max_price": {"prompt": float("nan"), "completion": 2}},
+    ]:
+        sentence = "extra_body's provider lets a router choose hosts of other prices. Add max_price to it"
+        for name in ("provider", " Provider"):
+            options = {"extra_body": {name: choice}}
+            with pytest.raises(Rejected, match=sentence):
+                check_options(options, registry.find("openai").options)
+            with pytest.raises(Rejected, match=sentence):
+                whole({"max_tokens": 50} | options)
 
 
 @pytest.mark.parametrize(
@@ -420,9 +421,8 @@ def test_a_price_that_rises_is_reserved_as_it_is_now(make_endpoint, start, run_w
     assert job.state == JobState.PAUSED and "could exceed the budget" in job.note
 
 
-@pytest.mark.parametrize(
-    ("read", "expected"),
-    [
+def test_whether_a_provider_told_the_usage():
+    for read, expected in [
         (usage_of({}), False),
         (usage_of({"prompt_tokens": 3, "completion_tokens": 1}), True),
         (usage_of({"prompt_tokens": 3, "completion_tokens": 1}, text="yes"), True),
@@ -432,10 +432,8 @@ def test_a_price_that_rises_is_reserved_as_it_is_now(make_endpoint, start, run_w
         (anthropic_usage({"input_tokens": 3}), True),
         (anthropic_usage({}), False),
         (anthropic_usage({"input_tokens": 3, "output_tokens": 0}), True),
-    ],
-)
-def test_whether_a_provider_told_the_usage(read, expected):
-    assert read.reported is expected
+    ]:
+        assert read.reported is expected
 
 
 def test_of_half_a_usage_the_other_half_is_estimated(make_endpoint, start, run_worker, monkeypatch):

@@ -243,9 +243,9 @@ NAMED = [
 ]
 
 
-@pytest.mark.parametrize(("status", "body", "kind"), NAMED)
-def test_quota_and_model_are_known_by_what_is_said(status, body, kind):
-    assert type(of_status(status, body, json.dumps(body), {})) is kind
+def test_quota_and_model_are_known_by_what_is_said():
+    for status, body, kind in NAMED:
+        assert type(of_status(status, body, json.dumps(body), {})) is kind
 
 
 FILTERED = [
@@ -402,11 +402,11 @@ def test_what_was_read_of_it_is_kept_and_may_have_been_paid(settings, make_endpo
     assert Item.objects.get().state == "failed"
 
 
-@pytest.mark.parametrize("packed", [gzip.compress, zlib.compress, lambda text: zlib.compress(text)[2:-4]])
-def test_every_way_of_packing_is_unpacked(packed):
-    encoding = "gzip" if packed is gzip.compress else "deflate"
-    answer = Odd(body=packed(GOOD), headers={"content-encoding": encoding})
-    assert one_answer(answer).text == "yes"
+def test_every_way_of_packing_is_unpacked():
+    for packed in [gzip.compress, zlib.compress, lambda text: zlib.compress(text)[2:-4]]:
+        encoding = "gzip" if packed is gzip.compress else "deflate"
+        answer = Odd(body=packed(GOOD), headers={"content-encoding": encoding})
+        assert one_answer(answer).text == "yes"
 
 
 def test_gzip_in_several_pieces_is_one_answer():
@@ -464,21 +464,21 @@ def line(provider: str, at: int, text: str) -> bytes:
     return json.dumps({"custom_id": f"u-{at}", "result": {"type": "succeeded", "message": message}}).encode()
 
 
-@pytest.mark.parametrize("provider", ["openai", "anthropic"])
-def test_of_a_file_of_results_each_line_has_the_limit(provider):
-    lines = [line(provider, at, "a" * size) for at, size in enumerate([10, 100_000, 10, 900])]
-    results = lines_of(provider, lines, limit=2_000)
-    assert [(name, type(result)) for name, result in results] == [
-        ("u-0", Completion), ("u-1", Unreadable), ("u-2", Completion), ("u-3", Completion),
-    ]  # fmt: skip
-    assert len(results[1][1].body) == 2_000 and results[1][1].body.startswith(lines[1][:50].decode())
+def test_of_a_file_of_results_each_line_has_the_limit():
+    for provider in ["openai", "anthropic"]:
+        lines = [line(provider, at, "a" * size) for at, size in enumerate([10, 100_000, 10, 900])]
+        results = lines_of(provider, lines, limit=2_000)
+        assert [(name, type(result)) for name, result in results] == [
+            ("u-0", Completion), ("u-1", Unreadable), ("u-2", Completion), ("u-3", Completion),
+        ]  # fmt: skip
+        assert len(results[1][1].body) == 2_000 and results[1][1].body.startswith(lines[1][:50].decode())
 
 
-@pytest.mark.parametrize("provider", ["openai", "anthropic"])
-def test_a_file_of_results_has_a_limit_of_its_own(provider):
+def test_a_file_of_results_has_a_limit_of_its_own():
     """256 times that of an answer."""
-    with pytest.raises(Unreadable, match=r"longer than 0\.512 MB"):
-        lines_of(provider, [line(provider, at, "a" * 1_000) for at in range(600)], limit=2_000)
+    for provider in ["openai", "anthropic"]:
+        with pytest.raises(Unreadable, match=r"longer than 0\.512 MB"):
+            lines_of(provider, [line(provider, at, "a" * 1_000) for at in range(600)], limit=2_000)
 
 
 def test_both_batches_read_by_line():

@@ -73,13 +73,13 @@ ECHOES = {
 }
 
 
-@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
-def test_a_key_is_found_in_every_form(echo):
-    for text in (echo, f"before {echo} after", json.dumps({"error": {"message": echo}})):
-        clean = redacted(text)
-        assert REDACTED in clean and not holds_key(clean)
-        assert not holds_key(urllib.parse.unquote(urllib.parse.unquote(html.unescape(clean))))
-    assert json.loads(redacted(json.dumps({"error": {"message": echo}})))  # it is as readable as before
+def test_a_key_is_found_in_every_form():
+    for echo in ECHOES.values():
+        for text in (echo, f"before {echo} after", json.dumps({"error": {"message": echo}})):
+            clean = redacted(text)
+            assert REDACTED in clean and not holds_key(clean)
+            assert not holds_key(urllib.parse.unquote(urllib.parse.unquote(html.unescape(clean))))
+        assert json.loads(redacted(json.dumps({"error": {"message": echo}})))  # it is as readable as before
 
 
 def test_what_is_no_key_stays_to_the_letter():

@@ -281,9 +281,8 @@ def test_memory_of_two_gpus_and_of_a_shorter_context():
     assert memory_needed(ModelConfig.of(CONFIG), WEIGHTS, tensor_parallel_size=16).kv_cache == GIB // 8
 
 
-@pytest.mark.parametrize(
-    ("config", "dtype", "quantization", "weights"),
-    [
+def test_weights_in_memory_by_hand():
+    for config, dtype, quantization, weights in [
         # four bytes in the files, two in memory, unless four are asked for
         ({"dtype": "float32"}, "auto", None, WEIGHTS / 2),
         ({"dtype": "float32"}, "float32", None, WEIGHTS),
@@ -294,10 +293,10 @@ def test_memory_of_two_gpus_and_of_a_shorter_context():
         ({}, "auto", "fp8", 2 * 1_050_673_152 + 6_979_588_096),
         # … or 4.5 bits: 9/16 byte
         ({}, "auto", "bitsandbytes", 2 * 1_050_673_152 + 6_979_588_096 * 9 / 16),
-    ],
-)
-def test_weights_in_memory_by_hand(config, dtype, quantization, weights):
-    assert memory_needed(ModelConfig.of(CONFIG | config), WEIGHTS, dtype, quantization=quantization).weights == weights
+    ]:
+        assert (
+            memory_needed(ModelConfig.of(CONFIG | config), WEIGHTS, dtype, quantization=quantization).weights == weights
+        )
 
 
 def test_latent_attention_keeps_one_vector_a_layer():
@@ -306,9 +305,8 @@ def test_latent_attention_keeps_one_vector_a_layer():
     assert memory_needed(ModelConfig.of(config), WEIGHTS, tensor_parallel_size=4).kv_cache == 32 * 576 * 2 * 8192
 
 
-@pytest.mark.parametrize(
-    ("gpus", "count", "sentence"),
-    [
+def test_the_verdict_is_one_sentence():
+    for gpus, count, sentence in [
         ([], 1, "wants 1 GPU, and no GPU is visible"),
         ([Gpu(80 * GIB, 80 * GIB)], 2, "wants 2 GPUs, and only 1 GPU is visible"),
         ([Gpu(80 * GIB, 80 * GIB)], 1, "needs about 20.0 GiB on each GPU (16.0 of them weights) of the 72.0 GiB"),
@@ -316,12 +314,10 @@ def test_latent_attention_keeps_one_vector_a_layer():
         ([Gpu(20 * GIB, 20 * GIB)], 1, "more than the 18.0 GiB that the engine may take of GPU 0: it does not fit"),
         # 0.9 · 80 = 72 are taken at once, 30 are free
         ([Gpu(80 * GIB, 80 * GIB), Gpu(30 * GIB, 80 * GIB)], 2, "GPU 1 has only 30.0 GiB free of the 72.0 GiB"),
-    ],
-)
-def test_the_verdict_is_one_sentence(gpus, count, sentence):
-    memory = Memory(weights=16 * GIB, kv_cache=2 * GIB, activations=GIB, overhead=GIB)
-    text = verdict(memory, gpus, count=count, utilization=0.9)
-    assert sentence in text and text.endswith(".")
+    ]:
+        memory = Memory(weights=16 * GIB, kv_cache=2 * GIB, activations=GIB, overhead=GIB)
+        text = verdict(memory, gpus, count=count, utilization=0.9)
+        assert sentence in text and text.endswith(".")
 
 
 def test_the_size_of_the_files(tmp_path, monkeypatch):

@@ -254,16 +254,16 @@ def test_columns_must_fit():
 
 
 # At the median of this lognormal a bin spans 1/256 of the rows at a density of 0.399: 0.0098 of its value 1.
-@pytest.mark.parametrize(("values", "tolerance"), [(40, 1e-12), (BINS * 20, 0.0098)])
-def test_the_resampled_median_is_the_median_of_the_resampled_rows(values, tolerance):
-    rng = np.random.default_rng(5)
-    story = rng.integers(0, 12, values)
-    durations = np.round(rng.lognormal(0, 1, values), 1) if values < BINS else rng.lognormal(0, 1, values)
-    weights = rng.multinomial(12, np.full(12, 1 / 12), size=60)
-    median = Median.of(story, 12, durations, "")
-    medians = median.measure(weights @ median.sums)
-    expected = [np.median(np.repeat(durations, drawn[story])) for drawn in weights]
-    assert medians == pytest.approx(np.array(expected), rel=tolerance)
+def test_the_resampled_median_is_the_median_of_the_resampled_rows():
+    for values, tolerance in [(40, 1e-12), (BINS * 20, 0.0098)]:
+        rng = np.random.default_rng(5)
+        story = rng.integers(0, 12, values)
+        durations = np.round(rng.lognormal(0, 1, values), 1) if values < BINS else rng.lognormal(0, 1, values)
+        weights = rng.multinomial(12, np.full(12, 1 / 12), size=60)
+        median = Median.of(story, 12, durations, "")
+        medians = median.measure(weights @ median.sums)
+        expected = [np.median(np.repeat(durations, drawn[story])) for drawn in weights]
+        assert medians == pytest.approx(np.array(expected), rel=tolerance)
 
 
 def _simulated(seed: int, *, anchored: int | None = None, draw=False, stories=21, propositions=14) -> Votes:
@@ -317,16 +317,16 @@ def test_independent_voters_show_no_effect_at_the_nominal_rate(few_draws):
     assert 88 <= none_found <= 100
 
 
-@pytest.mark.parametrize(("stories", "unit"), [(2, "cell"), (5, "cell"), (5, "proposition"), (10, "story")])
-def test_a_shift_that_is_not_there_is_announced_in_one_data_set_of_twenty(stories, unit):
+def test_a_shift_that_is_not_there_is_announced_in_one_data_set_of_twenty():
     """Stories differ much in how often their suggestions are taken, which no longer matters."""
-    alarms = 0
-    for seed in range(300):
-        votes = simulated(np.random.default_rng(seed), stories=stories, unit=unit, shift=0)
-        p = randomisation_p(votes, seed=seed, draws=399)  # None where every story was drawn alike
-        alarms += p is not None and p <= 0.05
-    # 15 expected of 300, with a standard error of √(300 · .05 · .95) = 3.8; 27 is 3.2 of them above
-    assert alarms <= 27
+    for stories, unit in [(2, "cell"), (5, "cell"), (5, "proposition"), (10, "story")]:
+        alarms = 0
+        for seed in range(300):
+            votes = simulated(np.random.default_rng(seed), stories=stories, unit=unit, shift=0)
+            p = randomisation_p(votes, seed=seed, draws=399)  # None where every story was drawn alike
+            alarms += p is not None and p <= 0.05
+        # 15 expected of 300, with a standard error of √(300 · .05 · .95) = 3.8; 27 is 3.2 of them above
+        assert alarms <= 27
 
 
 def test_a_shift_that_is_there_is_found_and_its_size_covered(few_draws):
@@ -407,13 +407,13 @@ def test_gold_from_blind_votes_needs_a_majority_of_two():
     assert json.loads(json.dumps(plain(result))) == plain(result)
 
 
-@pytest.mark.parametrize("labels", [[[3, -1], [-1, 4], [3, 4]], [[], [], []]])
-def test_without_gold_from_blind_votes_it_says_what_is_missing(labels):
-    result = blind_evidence(*gold_from_blind(np.array(labels, dtype=int)))
-    single, split = (2, 1) if labels[0] else (0, 0)
-    assert (result.cells, result.votes_a_cell) == (0, None)
-    assert "no cell has 2 agreeing votes" in result.reason and "from 5 stories" in result.reason
-    assert f"{single} have one such vote, {split} have more" in result.reason
+def test_without_gold_from_blind_votes_it_says_what_is_missing():
+    for labels in [[[3, -1], [-1, 4], [3, 4]], [[], [], []]]:
+        result = blind_evidence(*gold_from_blind(np.array(labels, dtype=int)))
+        single, split = (2, 1) if labels[0] else (0, 0)
+        assert (result.cells, result.votes_a_cell) == (0, None)
+        assert "no cell has 2 agreeing votes" in result.reason and "from 5 stories" in result.reason
+        assert f"{single} have one such vote, {split} have more" in result.reason
 
 
 def _repeated(pattern, times):
@@ -497,13 +497,13 @@ def test_too_few_annotators_or_items():
     assert alternative_annotator_test(labels[:9], model[:9]).passes is None
 
 
-@pytest.mark.parametrize(("items", "epsilon"), [(10, 0.0), (10, 0.15), (11, 0.2), (12, 0.5)])
-def test_few_items_are_tested_exactly_as_scipy_tests_them(items, epsilon):
+def test_few_items_are_tested_exactly_as_scipy_tests_them():
     """Ties, and differences of nothing, included; each item more doubles what scipy goes through."""
-    for seed in range(3 if items < 11 else 1):
-        difference = np.random.default_rng(seed).choice([-1.0, 0.0, 1.0], items) - epsilon
-        expected = wilcoxon(difference, alternative="less").pvalue
-        assert signed_rank_p(difference) == pytest.approx(expected, rel=1e-12)
+    for items, epsilon in [(10, 0.0), (10, 0.15), (11, 0.2), (12, 0.5)]:
+        for seed in range(3 if items < 11 else 1):
+            difference = np.random.default_rng(seed).choice([-1.0, 0.0, 1.0], items) - epsilon
+            expected = wilcoxon(difference, alternative="less").pvalue
+            assert signed_rank_p(difference) == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_alternative_annotator_refuses_what_does_not_fit():

@@ -35,10 +35,10 @@ def test_too_few_people_leave_a_story_short():
     assert made.short == {1: 1, 2: 1} and len(made.assignments) == 4
 
 
-@pytest.mark.parametrize(("overlap", "people"), [(1, [1]), (10, [1]), (3, [])])
-def test_what_cannot_be_planned_is_refused(overlap, people):
-    with pytest.raises(PlanError):
-        plan({1: 1}, people, overlap=overlap, seed=0)
+def test_what_cannot_be_planned_is_refused():
+    for overlap, people in [(1, [1]), (10, [1]), (3, [])]:
+        with pytest.raises(PlanError):
+            plan({1: 1}, people, overlap=overlap, seed=0)
 
 
 @given(st.integers(1, 40), st.integers(2, 9), st.integers(0, 8), st.integers(0, 1000))

@@ -46,12 +46,9 @@ def test_the_majority_is_the_commonest_label_of_each_dimension():
     assert labels("majority") == {one: {"truth": "False", "order": "0"} for one in ("p1", "p2")}
 
 
-@pytest.mark.parametrize(
-    ("counts", "expected"),
-    [({"b": 2, "a": 1}, "b"), ({"b": 1, "a": 1}, "a"), ({}, "a"), ({"gone": 9, "b": 1}, "b")],
-)
-def test_ties_go_to_the_first_and_labels_of_another_schema_do_not_count(counts, expected):
-    assert majority(counts, ["a", "b"]) == expected
+def test_ties_go_to_the_first_and_labels_of_another_schema_do_not_count():
+    for counts, expected in [({"b": 2, "a": 1}, "b"), ({"b": 1, "a": 1}, "a"), ({}, "a"), ({"gone": 9, "b": 1}, "b")]:
+        assert majority(counts, ["a", "b"]) == expected
 
 
 def test_random_labels_follow_the_seed_and_the_sample():
@@ -173,9 +170,8 @@ def test_a_baseline_ends_costs_nothing_and_names_itself():
     assert (answer.stop, answer.usage.input, answer.usage.output, answer.model) == (Stop.END, 0, 0, "omniscient")
 
 
-@pytest.mark.parametrize(
-    ("model", "options", "told"),
-    [
+def test_settings_that_cannot_work():
+    for model, options, told in [
         (
             "oracle",
             {},
@@ -186,14 +182,12 @@ def test_a_baseline_ends_costs_nothing_and_names_itself():
         ),
         ("lexical-judge", {"threshold": "high"}, "The option threshold is 'high'; a number from 0 to 1 is expected."),
         ("lexical-judge", {"threshold": 55}, "The option threshold is 55; a number from 0 to 1 is expected."),
-    ],
-)
-def test_settings_that_cannot_work(model, options, told):
-    with pytest.raises(Rejected, match=f"^{told}$".replace("?", r"\?")):
-        registry.make(Spec("baseline", model, options=options))
+    ]:
+        with pytest.raises(Rejected, match=f"^{told}$".replace("?", r"\?")):
+            registry.make(Spec("baseline", model, options=options))
 
 
-@pytest.mark.parametrize(("task", "told"), [({"kind": "judge"}, "not judge"), ({}, "not answer freely")])
-def test_a_baseline_does_only_what_it_can(task, told):
-    with pytest.raises(Rejected, match=rf"The baseline majority can only label or choose( or [\w ]+)*, {told}\."):
-        ask("majority", task)
+def test_a_baseline_does_only_what_it_can():
+    for task, told in [({"kind": "judge"}, "not judge"), ({}, "not answer freely")]:
+        with pytest.raises(Rejected, match=rf"The baseline majority can only label or choose( or [\w ]+)*, {told}\."):
+            ask("majority", task)

@@ -3,8 +3,6 @@ from __future__ import annotations
 import io
 import json
 
-import pytest
-
 from annotation.domain.corpus_files import read_file
 from annotation.domain.formats import CORPUS_FORMATS, RECORDS
 from annotation.domain.problems import LeftOut, Problem
@@ -54,9 +52,8 @@ def test_a_byte_order_mark_and_blank_lines_are_no_problem():
     ]
 
 
-@pytest.mark.parametrize(
-    ("raw", "expected"),
-    [
+def test_a_broken_line_is_one_problem_with_its_place():
+    for raw, expected in [
         ("{", "not JSON"),
         ("[1]", "The list holds 1; expected an object."),
         ("[" * 100_000, "too deeply"),
@@ -94,13 +91,11 @@ def test_a_byte_order_mark_and_blank_lines_are_no_problem():
         (line(story="\ud800"), "surrogate"),
         (b"\xff\xfe" + line().encode("utf-16-le")[:-1], "not UTF-16"),
         (line(story="Zo\u00eb").replace("\\u00eb", "\u00eb").encode("latin-1"), "not UTF-8"),
-    ],
-)
-def test_a_broken_line_is_one_problem_with_its_place(raw, expected):
-    (problem,) = read(raw)
-    assert isinstance(problem, Problem)
-    assert (problem.file, problem.line) == ("corpus.jsonl", 1)
-    assert expected in problem.message
+    ]:
+        (problem,) = read(raw)
+        assert isinstance(problem, Problem)
+        assert (problem.file, problem.line) == ("corpus.jsonl", 1)
+        assert expected in problem.message
 
 
 def test_a_backslash_before_u0000_is_text_and_no_nul():

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from annotation.domain import drafting
 from annotation.domain.drafting import MOST_ROWS, drafting_request, read_draft
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, SHIPPED
@@ -23,9 +21,8 @@ def rows(*given) -> str:
 GOOD = ("Ines", "The key is in the bag", "1")
 
 
-@pytest.mark.parametrize(
-    ("answer", "problem"),
-    [
+def test_an_answer_of_which_nothing_can_be_used_says_why():
+    for answer, problem in [
         ("I cannot do that.", "The answer holds no JSON object with rows."),
         ('{"rows": {"1": {}}}', "The answer holds no JSON object with rows."),
         ('{"rows": [{"actor": "Ines", "belief": "The', "The answer holds no JSON object with rows."),
@@ -38,11 +35,9 @@ GOOD = ("Ines", "The key is in the bag", "1")
         (rows(("Ines", "x" * 2001)), "1 of 1 rows is left out: 1 longer than a row may be."),
         (rows(("Ines", ""), ("", "It rains")), "2 of 2 rows are left out: 2 without an actor or a proposition."),
         (json.dumps({"rows": [3, None, ["Ines"]]}), "3 of 3 rows are left out: 3 without an actor or a proposition."),
-    ],
-)
-def test_an_answer_of_which_nothing_can_be_used_says_why(answer, problem):
-    drafted = read_draft(answer, STORY)
-    assert (drafted.rows, drafted.problem) == ((), problem)
+    ]:
+        drafted = read_draft(answer, STORY)
+        assert (drafted.rows, drafted.problem) == ((), problem)
 
 
 def test_what_can_be_used_is_kept_and_the_rest_is_counted():

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from annotation.domain.drafts import Action, RowState, in_order, incomplete, last_steps, merge, places_of
 
 BASE = RowState("Ines", "It rains", "1", place=2)
@@ -44,18 +42,15 @@ def test_words_typed_into_a_row_that_was_removed_meanwhile_bring_it_back():
     assert merge(BASE, gone, replace(BASE, belief="It snows")).state == replace(BASE, belief="It snows")
 
 
-@pytest.mark.parametrize(
-    ("after", "before", "count", "places"),
-    [
+def test_rows_are_placed_between_their_neighbours():
+    for after, before, count, places in [
         (None, None, 2, [1, 2]),
         (3, None, 2, [4, 5]),
         (None, 3, 2, [1, 2]),
         (1, 2, 1, [1.5]),
         (1, 2, 3, [1.25, 1.5, 1.75]),
-    ],
-)
-def test_rows_are_placed_between_their_neighbours(after, before, count, places):
-    assert places_of(after, before, count) == places
+    ]:
+        assert places_of(after, before, count) == places
 
 
 def test_undo_goes_back_action_by_action_and_redo_forth():

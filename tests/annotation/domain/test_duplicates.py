@@ -42,12 +42,12 @@ def test_the_first_name_that_came_before_is_found():
     assert first_duplicate([]) is None
 
 
-@pytest.mark.parametrize("count", [1_000, 8_000])
-def test_the_work_grows_with_the_names_and_not_with_their_square(count):
-    Name.steps.clear()
-    assert first_duplicate(map(Name, [*names(count), "k0"])) == "k0"
-    assert Name.steps["hash"] <= 2 * (count + 1)
-    assert Name.steps["equal"] <= count // 10  # only where hashes collide
+def test_the_work_grows_with_the_names_and_not_with_their_square():
+    for count in [1_000, 8_000]:
+        Name.steps.clear()
+        assert first_duplicate(map(Name, [*names(count), "k0"])) == "k0"
+        assert Name.steps["hash"] <= 2 * (count + 1)
+        assert Name.steps["equal"] <= count // 10  # only where hashes collide
 
 
 # 60,000 keys of which the last repeats: the square would be 1.8 thousand million comparisons

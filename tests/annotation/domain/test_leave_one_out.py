@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from annotation.domain.leave_one_out import By, Cell, Rule, gold_without
 
 THREE, STRICT = Rule("1", 3), Rule("1", 3, demand_unanimity=True)
@@ -13,9 +11,8 @@ def voted(gold: str, *labels: str, **more) -> Cell:
     return Cell(gold, dict(zip("abcdefghi", labels, strict=False)), more.pop("decisions", {}), **more)
 
 
-@pytest.mark.parametrize(
-    ("cell", "rule", "expected"),
-    [
+def test_a_cell_without_a():
+    for cell, rule, expected in [
         # a says X with the others: they are two of two, unanimous without a
         (voted("X", "X", "X", "X"), THREE, ("X", By.VOTES)),
         # a against both others: their Y stands
@@ -40,10 +37,8 @@ def voted(gold: str, *labels: str, **more) -> Cell:
         (Cell("Y", {}, {"a": "X", "e": "Y"}, decided=True), THREE, ("Y", By.EXPERT)),
         # two others decided differently: nobody knows which of them would stand
         (Cell("X", {}, {"a": "X", "e": "Y", "f": "Z"}, decided=True), THREE, ("", By.NOTHING)),
-    ],
-)
-def test_a_cell_without_a(cell, rule, expected):
-    assert gold_without("a", cell, rule) == expected
+    ]:
+        assert gold_without("a", cell, rule) == expected
 
 
 def test_who_had_nothing_to_do_with_the_cell_leaves_gold_as_it_is():

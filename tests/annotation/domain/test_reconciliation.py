@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from annotation.domain.reconciliation import DraftRow, Lane, adopted, change_of, lane_of, pairs, proposed
 
 A = [
@@ -65,9 +63,8 @@ def test_an_empty_table_leaves_one_lane():
 RAIN, SNOW = DraftRow("Ines", "It rains", "1"), DraftRow("Ines", "It snows", "1")
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "lane"),
-    [
+def test_an_order_that_differs_has_a_lane_of_its_own():
+    for a, b, lane in [
         (RAIN, RAIN, Lane.SAME),
         (replace(RAIN, order=""), replace(RAIN, order=""), Lane.SAME),
         (RAIN, replace(RAIN, order=" 1"), Lane.SAME),
@@ -76,10 +73,8 @@ RAIN, SNOW = DraftRow("Ines", "It rains", "1"), DraftRow("Ines", "It snows", "1"
         (RAIN, replace(RAIN, order="2"), Lane.ORDER),
         (RAIN, SNOW, Lane.REWORDED),
         (None, None, Lane.NEW),
-    ],
-)
-def test_an_order_that_differs_has_a_lane_of_its_own(a, b, lane):
-    assert lane_of(a, b) is lane
+    ]:
+        assert lane_of(a, b) is lane
 
 
 def test_only_what_both_wrote_is_kept_from_the_start():
@@ -97,9 +92,8 @@ def test_keeping_one_experts_words_settles_no_order_where_only_the_orders_differ
     assert adopted(SNOW, None) == SNOW
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "fields", "remark"),
-    [
+def test_the_remark_says_what_reconciliation_changed():
+    for a, b, fields, remark in [
         (RAIN, RAIN, {}, ""),
         (RAIN, RAIN, {"belief": "It pours"}, "revised"),
         (RAIN, RAIN, {"order": "2"}, "revised"),
@@ -113,8 +107,6 @@ def test_keeping_one_experts_words_settles_no_order_where_only_the_orders_differ
         (None, SNOW, {"belief": "It hails"}, "revised"),
         (None, None, {"belief": "It hails"}, "added"),
         (RAIN, None, {"status": "dropped"}, "removed"),
-    ],
-)
-def test_the_remark_says_what_reconciliation_changed(a, b, fields, remark):
-    state = replace(proposed(a, b, 1), **{"status": "kept"} | fields)
-    assert change_of(a, b, state) == remark
+    ]:
+        state = replace(proposed(a, b, 1), **{"status": "kept"} | fields)
+        assert change_of(a, b, state) == remark

@@ -42,9 +42,8 @@ def test_labels_are_known_by_name_and_version():
     assert not DEFAULT_SCHEMA.is_legal("mood", "Neutral")
 
 
-@pytest.mark.parametrize(
-    ("actor", "labels", "dimensions"),
-    [
+def test_cross_checks_warn_where_two_labels_do_not_go_together():
+    for actor, labels, dimensions in [
         ("world", {"order": "0", "mental_source": "Narration"}, []),
         ("World ", {"order": "1"}, ["order"]),
         ("world", {"mental_source": "Perception"}, ["mental_source"]),
@@ -53,10 +52,8 @@ def test_labels_are_known_by_name_and_version():
         ("Ines", {"order": "2", "content_type": "Location"}, ["content_type"]),
         ("Ines", {"mental_source": "Imagination", "context": "Neutral"}, ["context"]),
         ("Ines", {}, []),
-    ],
-)
-def test_cross_checks_warn_where_two_labels_do_not_go_together(actor, labels, dimensions):
-    assert [warning.dimension for warning in cross_check(DEFAULT_SCHEMA, actor, labels)] == dimensions
+    ]:
+        assert [warning.dimension for warning in cross_check(DEFAULT_SCHEMA, actor, labels)] == dimensions
 
 
 def test_every_kind_of_check_is_used_and_names_the_actor():
@@ -114,9 +111,8 @@ def check(at: int = 0, **fields):
     return lambda document: document["checks"][at].update(fields)
 
 
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
+def test_every_mistake_is_one_sentence_with_file_place_and_what_was_expected():
+    for change, sentence in [
         (lambda it: [1], "f.json: it is a list; expected an object with name, version, title, dimensions, checks."),
         (lambda it: it.pop("title") and None, "f.json: the field title is missing; expected an object with name, "),
         (lambda it: it.update(colour=1), "f.json: there is no field 'colour'; expected only name, version, title, "),
@@ -133,39 +129,46 @@ def check(at: int = 0, **fields):
         (dimension(labels={}), "f.json, dimensions[1].labels: it is an object; expected a list of 2 to 10."),
         (dimension(hint=1), "f.json, dimensions[1]: there is no field 'hint'; expected only key, name, short, "),
         (label(value="true"), "f.json, dimensions[1].labels: the label 'true' occurs twice; expected another label"),
-        (label(value="x" * 41), f"f.json, dimensions[1].labels[2].value: it is '{'x' * 41}'; expected a text of 1 to 40"),  # noqa: E501
+        (
+            label(value="x" * 41),
+            f"f.json, dimensions[1].labels[2].value: it is '{'x' * 41}'; expected a text of 1 to 40",
+        ),
         (label(digit=1), "f.json, dimensions[1].labels: the digit 1 occurs twice; expected another digit for each."),
         (label(digit=10), "f.json, dimensions[1].labels[2].digit: it is 10; expected a digit from 0 to 9"),
         (label(digit=True), "f.json, dimensions[1].labels[2].digit: it is true; expected a digit from 0 to 9"),
         (label(digit="3"), "f.json, dimensions[1].labels[2].digit: it is '3'; expected a digit from 0 to 9"),
-        (label(meaning="a\x00b"), ("f.json, dimensions[1].labels[2].meaning: it is 'a\\x00b'; expected a text of 1 to " "300")),  # noqa: E501
+        (
+            label(meaning="a\x00b"),
+            ("f.json, dimensions[1].labels[2].meaning: it is 'a\\x00b'; expected a text of 1 to 300"),
+        ),
         (check(check="never"), "f.json, checks[0].check: it is 'never'; expected one of only_for_world, required_for_"),
         (check(dimension="mood"), "f.json, checks[0].dimension: it is 'mood'; expected one of order, truth_status, "),
         (check(labels=["9"]), "f.json, checks[0].labels[0]: it is '9'; expected one of 0, 1, 2, 3."),
         (check(labels=[]), "f.json, checks[0].labels: it is a list of 0; expected a list of 1 to 4."),
         (check(message=""), "f.json, checks[0].message: it is ''; expected a text of 1 to 200 printable characters"),
         (lambda it: it["checks"].append(3), "f.json, checks[6]: the field check is missing; expected an object whose "),
-        (check(4, **{"with": {"dimension": "content_type", "labels": ["Emotion"]}}), "f.json, checks[4].with: it is the s"),  # noqa: E501
-        (lambda it: it["checks"][4].pop("with") and None, "f.json, checks[4]: the field with is missing; expected an o"),  # noqa: E501
-    ],
-)  # fmt: skip
-def test_every_mistake_is_one_sentence_with_file_place_and_what_was_expected(change, sentence):
-    with pytest.raises(BadSchema) as caught:
-        read_schema(changed(change), "f.json")
-    assert str(caught.value).startswith(sentence) and str(caught.value).endswith(".")
+        (
+            check(4, **{"with": {"dimension": "content_type", "labels": ["Emotion"]}}),
+            "f.json, checks[4].with: it is the s",
+        ),
+        (
+            lambda it: it["checks"][4].pop("with") and None,
+            "f.json, checks[4]: the field with is missing; expected an o",
+        ),
+    ]:
+        with pytest.raises(BadSchema) as caught:
+            read_schema(changed(change), "f.json")
+        assert str(caught.value).startswith(sentence) and str(caught.value).endswith(".")
 
 
-@pytest.mark.parametrize(
-    ("raw", "sentence"),
-    [
+def test_what_is_no_json_is_one_sentence():
+    for raw, sentence in [
         (b'{"name": ', "f.json, line 1, column 10: it is not JSON (Expecting value); expected one JSON value."),
         (b"\xff", "f.json: byte 0 is not UTF-8; expected JSON in UTF-8."),
         (b'{"name": "a", "name": "b"}', "f.json: the field 'name' occurs twice in one object; expected it once."),
         (b"[" * 100_000, "f.json: the JSON is nested too deeply; expected at most 50 levels."),
         (b" " * 1_000_001, "f.json: the file is larger than 1 MB; expected one label schema."),
-    ],
-)
-def test_what_is_no_json_is_one_sentence(raw, sentence):
-    with pytest.raises(BadSchema) as caught:
-        read_schema(raw, "f.json")
-    assert str(caught.value) == sentence
+    ]:
+        with pytest.raises(BadSchema) as caught:
+            read_schema(raw, "f.json")
+        assert str(caught.value) == sentence

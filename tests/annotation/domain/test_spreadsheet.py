@@ -1,20 +1,19 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.domain.columns import defused, restored
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@sum", "\tx", "\rx", "'=1", "''=1"])
-def test_what_a_spreadsheet_would_run_gets_an_apostrophe(text):
-    assert defused(text) == "'" + text
+def test_what_a_spreadsheet_would_run_gets_an_apostrophe():
+    for text in ["=1+1", "+1", "-1", "@sum", "\tx", "\rx", "'=1", "''=1"]:
+        assert defused(text) == "'" + text
 
 
-@pytest.mark.parametrize("text", ["", "1-1", "'tis so", "a=b", "'"])
-def test_other_text_stays(text):
-    assert defused(text) == text
+def test_other_text_stays():
+    for text in ["", "1-1", "'tis so", "a=b", "'"]:
+        assert defused(text) == text
 
 
 @given(st.text(alphabet="'=+-@\t\rab", max_size=8))

@@ -7,19 +7,16 @@ from annotation.domain.tables import BadTable, TableRow, read_rows
 EXPECTED = [TableRow("world", "The key is in the bag", "0"), TableRow("Ines", "The key, she thinks, is safe", "")]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_tabs_commas_and_pipes_are_read():
+    for text in [
         "world\tThe key is in the bag\t0\nInes\tThe key, she thinks, is safe\n",
         'world,The key is in the bag,0\nInes,"The key, she thinks, is safe"',
         (
             "| Actor | Belief | Order |\n|---|:---:|---|\n| world | The key is in the bag | 0 |\n\n| Ines | The "
             "key, she thinks, is safe | |"
         ),
-    ],
-)
-def test_tabs_commas_and_pipes_are_read(text):
-    assert read_rows(text) == EXPECTED
+    ]:
+        assert read_rows(text) == EXPECTED
 
 
 def test_a_row_without_a_belief_is_named():
@@ -32,9 +29,8 @@ def test_a_cell_that_never_ends_is_one_sentence():
         read_rows('world,"' + "x" * 150_000)
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
+def test_pasted_text_of_which_something_would_be_lost_is_refused():
+    for text, sentence in [
         ("world,the key is here, and it is gold,0", "Line 1 has 4 cells; expected actor, belief, order: a text with a"),
         ("world,the key is here, she thinks", "Line 1 has the order 'she thinks'; expected a number: a text with a co"),
         (
@@ -52,25 +48,20 @@ def test_a_cell_that_never_ends_is_one_sentence():
         (f"Actor,Belief,Order\nInes,It rains,{'x' * 41}", "Line 2: order is longer than 40 characters."),
         (f"{'I' * 201},It rains", "Line 1: actor is longer than 200 characters."),
         ("Ines,It\0rains", "Pasted text, line 1: the line holds a NUL character"),
-    ],
-)
-def test_pasted_text_of_which_something_would_be_lost_is_refused(text, sentence):
-    with pytest.raises(BadTable) as error:
-        read_rows(text)
-    assert str(error.value).startswith(sentence)
+    ]:
+        with pytest.raises(BadTable) as error:
+            read_rows(text)
+        assert str(error.value).startswith(sentence)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_the_first_line_names_the_columns():
+    for text in [
         "Order,Proposition,ACTOR\n1,It rains,Ines\n",
         "**Actor** | Belief | Order Text\n--- | --- | ---\nInes | It rains | 1.0",
         "\n\nInes\tIt rains\t1\t\t\n",
         'Ines,It rains,"1"',
-    ],
-)
-def test_the_first_line_names_the_columns(text):
-    assert read_rows(text) == [TableRow("Ines", "It rains", "1")]
+    ]:
+        assert read_rows(text) == [TableRow("Ines", "It rains", "1")]
 
 
 def test_a_text_may_hold_what_stands_between_cells():

@@ -28,18 +28,15 @@ def test_a_row_is_read_with_its_optional_columns_in_any_order():
     assert row.created_at == datetime(2026, 10, 5, 9, 30, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_spreadsheets_save_is_read():
+    for text in [
         f"\ufeff{HEAD}\r\n1,Ines,B,order,ada,1\r\n",
         "Story_ID;Actor;Belief;Dimension;Annotator;Label\n1;Ines;B;order;ada;1\n",
         HEAD.replace(",", "\t") + "\n1\tInes\tB\torder\tada\t1\n",
         f'{HEAD}\n"1","Ines","B","order"," ada ","1"\n,,,,,\n',
-    ],
-)
-def test_what_spreadsheets_save_is_read(text):
-    (row,) = read(text)
-    assert (row.story, row.actor, row.belief, row.annotator, row.label) == (1, "Ines", "B", "ada", "1")
+    ]:
+        (row,) = read(text)
+        assert (row.story, row.actor, row.belief, row.annotator, row.label) == (1, "Ines", "B", "ada", "1")
 
 
 def test_a_text_with_line_breaks_and_quotes_stays_whole():
@@ -57,28 +54,25 @@ def test_defused_formulas_are_restored():
     assert (row.actor, row.belief) == ("=Ines", "-B")
 
 
-@pytest.mark.parametrize(
-    ("cells", "expected"),
-    [
+def test_a_bad_row_is_a_problem_with_its_line():
+    for cells, expected in [
         ("x,Ines,B,order,ada,1", "story_id is 'x'"),
         ("1,Ines,B,colour,ada,1", "dimension is 'colour'"),
         ("1,Ines,B,order,,1", "annotator is empty"),
         ("1,Ines,B,order,ada,9", "label is '9'; expected one of 0, 1, 2, 3"),
         ("1,Ines,B,order,ada,1,1", "7 cells; expected 6 as in the header (story_id, actor, belief, dimension"),
-    ],
-)
-def test_a_bad_row_is_a_problem_with_its_line(cells, expected):
-    problem, good = read(f"{HEAD}\n{cells}\n1,Ines,B,order,ada,1\n")
-    assert isinstance(problem, Problem)
-    assert problem.line == 2
-    assert expected in problem.message
-    assert good.line == 3
+    ]:
+        problem, good = read(f"{HEAD}\n{cells}\n1,Ines,B,order,ada,1\n")
+        assert isinstance(problem, Problem)
+        assert problem.line == 2
+        assert expected in problem.message
+        assert good.line == 3
 
 
-@pytest.mark.parametrize("moment", ["yesterday", "2026-13-01", "0001-01-01T00:00:00+23:00"])
-def test_a_bad_time_is_a_problem(moment):
-    (problem,) = read(f"{HEAD},created_at\n1,Ines,B,order,ada,1,{moment}\n")
-    assert "created_at" in problem.message
+def test_a_bad_time_is_a_problem():
+    for moment in ["yesterday", "2026-13-01", "0001-01-01T00:00:00+23:00"]:
+        (problem,) = read(f"{HEAD},created_at\n1,Ines,B,order,ada,1,{moment}\n")
+        assert "created_at" in problem.message
 
 
 def test_a_row_has_a_cell_for_each_column():
@@ -88,12 +82,12 @@ def test_a_row_has_a_cell_for_each_column():
     assert "The row has 6 cells; expected 7" in problem.message and "Line 2 next to it" in neighbour.message
 
 
-@pytest.mark.parametrize("head", [HEAD + ",Label ", HEAD + ",note,note"])
-def test_a_column_twice_is_one_sentence(head):
-    name = {"note": "note", "Label ": "label, Label"}[head.rsplit(",", 1)[1]]
-    with pytest.raises(WrongColumns, match=rf"^votes\.csv, line 1: the column {name} occurs twice"):
-        read(f"{head}\n1,Ines,B,order,ada,1,2\n")
-    assert len(read(f"{HEAD},,\n1,Ines,B,order,ada,1,,\n")) == 1  # columns without a name are a spreadsheet's habit
+def test_a_column_twice_is_one_sentence():
+    for head in [HEAD + ",Label ", HEAD + ",note,note"]:
+        name = {"note": "note", "Label ": "label, Label"}[head.rsplit(",", 1)[1]]
+        with pytest.raises(WrongColumns, match=rf"^votes\.csv, line 1: the column {name} occurs twice"):
+            read(f"{head}\n1,Ines,B,order,ada,1,2\n")
+        assert len(read(f"{HEAD},,\n1,Ines,B,order,ada,1,,\n")) == 1  # columns without a name are a spreadsheet's habit
 
 
 def test_missing_columns_and_other_encodings_are_one_sentence():

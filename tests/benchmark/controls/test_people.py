@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from benchmark.controls.contract import CHINESE, ENGLISH, Controllable
 from benchmark.controls.people import people_in
 from benchmark.controls.renaming import others_in, renaming_of, single_names, spelled
@@ -17,9 +15,8 @@ def found(*texts: str, language: str = ENGLISH, actors=()) -> set[str]:
     return {name for spellings in people_in(texts, language, actors) for name in spellings}
 
 
-@pytest.mark.parametrize(
-    ("text", "people"),
-    [
+def test_english_texts_tell_who_is_somebody():
+    for text, people in [
         ("Today Anna moves the box to the Closet. The End.", {"Anna"}),
         ("Then Boris orders a Thai green curry with Maotai liquor in Vienna.", {"Boris"}),
         ("She tells Carla that some are Huskies, but there are hardly any Dalmatians.", {"Carla"}),
@@ -29,10 +26,8 @@ def found(*texts: str, language: str = ENGLISH, actors=()) -> set[str]:
         ("Whose hat is it? Dora’s mother asks: “Well, Emil, is it Fritz's attitude?”", {"Emil", "Fritz"}),
         ("Here is a copy of “Doraemon”, and there the Xi'an museum and the Ming Dynasty.", set()),
         ("In the afternoon Xiao Wei leaves. Then Xiaowei comes back to Xiaowei's desk.", {"Xiao Wei", "Xiaowei"}),
-    ],
-)  # fmt: skip
-def test_english_texts_tell_who_is_somebody(text, people):
-    assert found(text) == people
+    ]:
+        assert found(text) == people
 
 
 def test_a_question_tells_who_is_somebody_in_the_story_too():
@@ -42,18 +37,15 @@ def test_a_question_tells_who_is_somebody_in_the_story_too():
     assert found(story, actors=["Bo's sister", "world", "The cook"]) == {"Bo"}
 
 
-@pytest.mark.parametrize(
-    ("text", "people"),
-    [
+def test_chinese_texts_tell_who_is_somebody():
+    for text, people in [
         ("李雷和小明在教室里。李雷想回家，小明不想。李经理走了。", {"李雷", "小明"}),
         ("韩梅梅说她很高兴。韩梅梅高兴地走了。每个周末都很高兴。", {"韩梅梅"}),
         ("小刘查看了瓶子。张伟可能认为那是张伟的。", {"小刘", "张伟"}),
         ("他们照顾各自的小花园，门前的小花园。这个老钟很好。", set()),
         ("城市Skyhaven里住着一个名叫Blix的机器人。Blix可能在模仿什么？", {"Blix"}),
-    ],
-)
-def test_chinese_texts_tell_who_is_somebody(text, people):
-    assert found(text, language=CHINESE) == people
+    ]:
+        assert found(text, language=CHINESE) == people
 
 
 def conversation(text: str, *names: str) -> Sample:

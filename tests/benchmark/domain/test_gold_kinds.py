@@ -97,12 +97,12 @@ def test_repetitions_count_as_their_mean():
     assert np.isnan(found[2])
 
 
-@pytest.mark.parametrize("levels", [3, 50])
-def test_tau_is_that_of_scipy_with_and_without_ties(levels):
-    rng = np.random.default_rng(levels)
-    first, second = (rng.integers(levels, size=(40, 6)).astype(float) for _ in range(2))
-    expected = [kendalltau(a, b, variant="b").statistic for a, b in zip(first, second, strict=True)]
-    assert tau_b(first, second) == pytest.approx(expected, nan_ok=True)
+def test_tau_is_that_of_scipy_with_and_without_ties():
+    for levels in [3, 50]:
+        rng = np.random.default_rng(levels)
+        first, second = (rng.integers(levels, size=(40, 6)).astype(float) for _ in range(2))
+        expected = [kendalltau(a, b, variant="b").statistic for a, b in zip(first, second, strict=True)]
+        assert tau_b(first, second) == pytest.approx(expected, nan_ok=True)
 
 
 def test_pairs_that_swap_are_named_with_how_far_they_moved():

@@ -232,19 +232,19 @@ def test_a_story_with_one_question_is_right_or_wrong():
     assert smallest_difference(400, 0.3, default_sd=0.7) == smallest_difference(400, 0.3)
 
 
-@pytest.mark.parametrize("stories", [60, 400])
-def test_the_smallest_difference_of_one_question_a_story_is_found(stories):
-    rng = np.random.default_rng(stories)
-    named = smallest_difference(stories, default_sd=right_or_wrong_sd([1] * stories)).difference
-    first, second = (rng.binomial(1, 0.5 + side * named / 2, (1000, stories)) for side in (1, -1))
-    p = np.array(sign_flip_p((first - second).astype(float), seed=1, flips=999))
-    # four in five, or a few less: sums of whole numbers come in steps
-    assert 0.7 <= (p <= 0.05).mean() <= 0.86
-    # the default of shares, which are unimodal, names a difference that is found in less than every second run
-    apart = smallest_difference(stories).difference
-    first, second = (rng.binomial(1, 0.5 + side * apart / 2, (1000, stories)) for side in (1, -1))
-    p = np.array(sign_flip_p((first - second).astype(float), seed=1, flips=999))
-    assert (p <= 0.05).mean() < 0.55
+def test_the_smallest_difference_of_one_question_a_story_is_found():
+    for stories in [60, 400]:
+        rng = np.random.default_rng(stories)
+        named = smallest_difference(stories, default_sd=right_or_wrong_sd([1] * stories)).difference
+        first, second = (rng.binomial(1, 0.5 + side * named / 2, (1000, stories)) for side in (1, -1))
+        p = np.array(sign_flip_p((first - second).astype(float), seed=1, flips=999))
+        # four in five, or a few less: sums of whole numbers come in steps
+        assert 0.7 <= (p <= 0.05).mean() <= 0.86
+        # the default of shares, which are unimodal, names a difference that is found in less than every second run
+        apart = smallest_difference(stories).difference
+        first, second = (rng.binomial(1, 0.5 + side * apart / 2, (1000, stories)) for side in (1, -1))
+        p = np.array(sign_flip_p((first - second).astype(float), seed=1, flips=999))
+        assert (p <= 0.05).mean() < 0.55
 
 
 def test_the_spread_of_earlier_differences_is_pooled():
@@ -255,15 +255,15 @@ def test_the_spread_of_earlier_differences_is_pooled():
     assert difference_sd(aligned([0.1, 0.2])).sd is None
 
 
-@pytest.mark.parametrize(("stories", "skewed"), [(25, False), (60, False), (895, True)])
-def test_the_smallest_difference_is_found_four_times_in_five(stories, skewed):
-    rng = np.random.default_rng(stories)
-    shift = smallest_difference(stories, 0.3).difference
-    # an exponential less its mean has a standard deviation of 1, as the normal has
-    noise = rng.exponential(size=(1500, stories)) - 1 if skewed else rng.normal(size=(1500, stories))
-    p = np.array(sign_flip_p(shift + 0.3 * noise, seed=1, flips=1999))
-    # the standard error of a share of 0.8 in 1,500 is 0.01
-    assert (p <= 0.05).mean() == pytest.approx(0.8, abs=0.04)
-    # and without a difference the test says so: 0.05, standard error 0.006
-    null = np.array(sign_flip_p(0.3 * noise, seed=1, flips=1999))
-    assert (null <= 0.05).mean() == pytest.approx(0.05, abs=0.02)
+def test_the_smallest_difference_is_found_four_times_in_five():
+    for stories, skewed in [(25, False), (60, False), (895, True)]:
+        rng = np.random.default_rng(stories)
+        shift = smallest_difference(stories, 0.3).difference
+        # an exponential less its mean has a standard deviation of 1, as the normal has
+        noise = rng.exponential(size=(1500, stories)) - 1 if skewed else rng.normal(size=(1500, stories))
+        p = np.array(sign_flip_p(shift + 0.3 * noise, seed=1, flips=1999))
+        # the standard error of a share of 0.8 in 1,500 is 0.01
+        assert (p <= 0.05).mean() == pytest.approx(0.8, abs=0.04)
+        # and without a difference the test says so: 0.05, standard error 0.006
+        null = np.array(sign_flip_p(0.3 * noise, seed=1, flips=1999))
+        assert (null <= 0.05).mean() == pytest.approx(0.05, abs=0.02)

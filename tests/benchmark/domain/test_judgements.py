@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from benchmark.suites.omnitom.data import GoldRow
 from benchmark.suites.omnitom.judgements import (
     EXACT,
@@ -36,9 +34,8 @@ def pass_verdict(count: int | None) -> PassVerdict:
     return PassVerdict(count, None)
 
 
-@pytest.mark.parametrize(
-    ("counts", "count", "flipped"),
-    [
+def test_more_than_half_of_the_verdicts_decide():
+    for counts, count, flipped in [
         ((1,), 1, False),
         ((2, 2, 1), 2, False),  # all say matched: no flip, the commonest count
         ((1, 0, 1), 1, True),
@@ -46,12 +43,10 @@ def pass_verdict(count: int | None) -> PassVerdict:
         ((0, None, None), None, True),  # two of three cannot tell
         ((0, 0, None), 0, True),
         ((None,), None, False),
-    ],
-)
-def test_more_than_half_of_the_verdicts_decide(counts, count, flipped):
-    row = row_judgement(None, tuple(map(pass_verdict, counts)))
-    assert (row.count, row.flipped, row.missing, row.settled) == (count, flipped, False, False)
-    assert row.cannot_tell == (count is None)
+    ]:
+        row = row_judgement(None, tuple(map(pass_verdict, counts)))
+        assert (row.count, row.flipped, row.missing, row.settled) == (count, flipped, False, False)
+        assert row.cannot_tell == (count is None)
 
 
 def test_a_row_that_a_pass_leaves_out_rests_on_the_others_and_is_missing_in_none_or_all():

@@ -107,9 +107,8 @@ def test_a_selection_keeps_the_order_of_the_file():
     assert [record.story_id for record in select(records, parse_story_ids("7-5"), 2)] == [9, 2]
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
+def test_a_broken_record_is_named_by_file_and_line():
+    for line, told in [
         (b"{\n", "not JSON"),
         (b"[1]\n", "The line holds a list; expected one JSON object"),
         (b"\xff\n", "not UTF-8"),
@@ -118,20 +117,16 @@ def test_a_selection_keeps_the_order_of_the_file():
         (b'{"story_id": 7, "story_category": "a", "story": "\\ud800"}\n', "surrogate"),
         (b'{"story_id": 7, "beliefs": [1]}\n', "beliefs"),
         (b"[" * 100_000 + b"\n", "nested too deeply"),
-    ],
-)
-def test_a_broken_record_is_named_by_file_and_line(line, told):
-    with pytest.raises(BadRecord, match=rf"^r\.jsonl, line 3: .*{told}"):
-        read_records(io.BytesIO(RECORD % 1 + b" \n" + line), "r.jsonl")
+    ]:
+        with pytest.raises(BadRecord, match=rf"^r\.jsonl, line 3: .*{told}"):
+            read_records(io.BytesIO(RECORD % 1 + b" \n" + line), "r.jsonl")
 
 
-@pytest.mark.parametrize(
-    "line", ["a | b | 1\n", "\x00|", "שלום | \u202eעולם | 1\n", "<script> | x | 1\n", " " * 99 + "|"]
-)
-def test_a_megabyte_is_parsed(line):
-    text = line * (1_000_000 // len(line))
-    extraction_rows(text)
-    label_rows(text)
+def test_a_megabyte_is_parsed():
+    for line in ["a | b | 1\n", "\x00|", "שלום | \u202eעולם | 1\n", "<script> | x | 1\n", " " * 99 + "|"]:
+        text = line * (1_000_000 // len(line))
+        extraction_rows(text)
+        label_rows(text)
 
 
 pieces = st.sampled_from(["Actor", "|", "---", "\n", "\r\n", "\\", "```", " ", "Belief", "0", "True", "\x00", "."])
@@ -212,15 +207,13 @@ def test_the_tables_that_a_judge_is_shown():
     assert gold_csv(rows) == 'Actor,Belief\nInes,The  key\nTomas,"a, b"\n'
 
 
-@pytest.mark.parametrize(
-    "line", ['a,"b,1\n', "a,b\x00,1\n", "שלום,עולם\u202e,1\n", "<script>alert(1)</script>,x,1\n", "Prediction:\n"]
-)
-def test_a_megabyte_is_read(line):
-    text = "Prediction Table:\nActor,Belief,MatchCount\n" + line * (1_000_000 // len(line))
-    try:
-        parse_judgement(text)
-    except OversizedField:
-        assert '"' in line
+def test_a_megabyte_is_read():
+    for line in ['a,"b,1\n', "a,b\x00,1\n", "שלום,עולם\u202e,1\n", "<script>alert(1)</script>,x,1\n", "Prediction:\n"]:
+        text = "Prediction Table:\nActor,Belief,MatchCount\n" + line * (1_000_000 // len(line))
+        try:
+            parse_judgement(text)
+        except OversizedField:
+            assert '"' in line
 
 
 judge_pieces = st.sampled_from(

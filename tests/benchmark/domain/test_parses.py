@@ -17,9 +17,8 @@ LABELS = ("1", "True", "Private", "Implicit", "Epistemic", "Inference", "Neutral
 TWO = [("Ines", "The key is here", "1"), ("world", "It rains", "0")]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_the_same_two_propositions():
+    for text in [
         "Actor | Belief | Order\nInes | The key is here | 1\nworld | It rains | 0",
         (
             "Here | it | comes:\n| **Actors** | **Beliefs** | **Order** |\n|--|--|--|\n| **Ines** | The key is "
@@ -30,10 +29,8 @@ TWO = [("Ines", "The key is here", "1"), ("world", "It rains", "0")]
         "Ines | The key is here | 1\nworld | It rains | zero",
         '```json\n{"rows": [{"id": 1, "actor": "Ines", "belief": "The key is here", "order": 1}, '
         '{"id": 2, "actor": "world", "belief": "It rains.", "order": "0"}]}\n```',
-    ],
-)
-def test_the_same_two_propositions(text):
-    assert [tuple(row[:3]) for row in parse_extraction(text)] == TWO
+    ]:
+        assert [tuple(row[:3]) for row in parse_extraction(text)] == TWO
 
 
 def test_pipes_inside_a_belief_are_kept():
@@ -42,14 +39,13 @@ def test_pipes_inside_a_belief_are_kept():
     assert found[0].officially == ("world", "The sign reads A")
 
 
-@pytest.mark.parametrize("text", ["", "I cannot do that.", "This | is | prose", "| Ines |  | 1 |", '{"rows": [{}]}'])
-def test_no_proposition_where_there_is_none(text):
-    assert parse_extraction(text) == []
+def test_no_proposition_where_there_is_none():
+    for text in ["", "I cannot do that.", "This | is | prose", "| Ines |  | 1 |", '{"rows": [{}]}']:
+        assert parse_extraction(text) == []
 
 
-@pytest.mark.parametrize(
-    ("dimension", "text", "label"),
-    [
+def test_a_label_is_undressed_but_never_guessed():
+    for dimension, text, label in [
         ("truth_status", "Truth: True", "True"),
         ("truth_status", "**True** (inferred)", "True"),
         ("truth_status", "True/False", "True/False"),
@@ -71,10 +67,8 @@ def test_no_proposition_where_there_is_none(text):
         ("order", "Order-3", "3"),
         ("order", "10", "10"),
         ("order", "１", "1"),
-    ],
-)
-def test_a_label_is_undressed_but_never_guessed(dimension, text, label):
-    assert repaired(dimension, text) == label
+    ]:
+        assert repaired(dimension, text) == label
 
 
 @given(st.sampled_from(DIMENSIONS), st.text())

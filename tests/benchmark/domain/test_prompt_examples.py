@@ -57,11 +57,9 @@ def test_a_prediction_that_is_wrong_in_known_ways():
     assert found.counts(len(GOLD)) == ([1, 2, 0, 1, 1, 0], [1, 1, 0, 1, 1, 0, 1])
 
 
-@pytest.mark.parametrize(
-    "gold", [[], GOLD[:3], [*GOLD, ("ines", "the key is gone.")], [(str(n), "x") for n in range(9)]]
-)
-def test_some_tables_teach_a_judge_nothing(gold):
-    assert imperfect(gold) is None
+def test_some_tables_teach_a_judge_nothing():
+    for gold in [[], GOLD[:3], [*GOLD, ("ines", "the key is gone.")], [(str(n), "x") for n in range(9)]]:
+        assert imperfect(gold) is None
 
 
 @given(st.lists(st.tuples(st.sampled_from(["world", "Ines", "Bo", "GT"]), st.text()), max_size=12))

@@ -80,26 +80,25 @@ def test_every_method_is_a_choice_with_its_steps_before_the_answer():
     assert STEPS[-1].key == "answer" and set(STEPS[-1].after) == {PERSPECTIVE, EXTRACT, PERCEIVE}
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_every_method_asks_the_question_once_its_steps_are_answered(method):
-    answers = {step.key: json.dumps([{"Bo left.": ["Bo"]}]) for step in method.steps}
-    for step in method.steps:
-        request = asked(method, step.key)
-        assert PUT.story in text_of(request) and PUT.how not in text_of(request)
-    request = asked(method, **answers)
-    assert PUT.question in text_of(request) and PUT.how in text_of(request)
-    assert (request.max_tokens, request.seed, request.temperature, request.task) == (50, 3, 0.0, {"kind": "place"})
-    # who computes an answer has no earlier one, and is asked all the same
-    assert PUT.question in text_of(asked(method))
+def test_every_method_asks_the_question_once_its_steps_are_answered():
+    for method in METHODS:
+        answers = {step.key: json.dumps([{"Bo left.": ["Bo"]}]) for step in method.steps}
+        for step in method.steps:
+            request = asked(method, step.key)
+            assert PUT.story in text_of(request) and PUT.how not in text_of(request)
+        request = asked(method, **answers)
+        assert PUT.question in text_of(request) and PUT.how in text_of(request)
+        assert (request.max_tokens, request.seed, request.temperature, request.task) == (50, 3, 0.0, {"kind": "place"})
+        # who computes an answer has no earlier one, and is asked all the same
+        assert PUT.question in text_of(asked(method))
 
 
 def test_plain_is_story_question_and_how_to_answer():
     assert text_of(asked(PLAIN)) == f"{PUT.story}\n\nQuestion: {PUT.question}\n{PUT.how}"
 
 
-@pytest.mark.parametrize(
-    ("answer", "final"),
-    [
+def test_what_comes_after_reasoning_is_the_answer():
+    for answer, final in [
         ("Bo left early.\nFinal answer: the box", "the box"),
         ("**Final Answer:** [box]", "box"),
         ("Final answer: a\nNo.\nfinal answer : **b**", "b"),
@@ -107,10 +106,8 @@ def test_plain_is_story_question_and_how_to_answer():
         ("box", "box"),
         ("", ""),
         ("Final answer:", ""),
-    ],
-)
-def test_what_comes_after_reasoning_is_the_answer(answer, final):
-    assert final_answer(answer) == final == COT.read(answer) == SELF_ASK.read(answer)
+    ]:
+        assert final_answer(answer) == final == COT.read(answer) == SELF_ASK.read(answer)
 
 
 def test_system_2_attention_shows_the_extract_alone():
@@ -131,14 +128,16 @@ def text_of_facts(method, put, step):
     return asked(method, step, put).messages[0].content
 
 
-@pytest.mark.parametrize("method", [PERCEPTOM, ORACLE_PERCEPTION], ids=lambda method: method.name)
-def test_perceptom_shows_what_the_person_perceived(method):
-    told = json.dumps([{scene.text: list(scene.perceivers)} for scene in SCENES])
-    text = text_of(asked(method, **{PERCEIVE: f"Here it is:\n```json\n{told}\n```"}))
-    assert "Bo knows about" in text and "Ines put the key in the box. Bo left." in text and "drawer" not in text
-    second = Put(PUT.story, "Where does Ines think that Bo looks?", "", people=("Ines", "Bo"), scenes=SCENES)
-    request = asked(method, put=second, **{PERCEIVE: told})
-    assert "Ines thinks Bo knows about" in request.messages[0].content and "drawer" not in request.messages[0].content
+def test_perceptom_shows_what_the_person_perceived():
+    for method in [PERCEPTOM, ORACLE_PERCEPTION]:
+        told = json.dumps([{scene.text: list(scene.perceivers)} for scene in SCENES])
+        text = text_of(asked(method, **{PERCEIVE: f"Here it is:\n```json\n{told}\n```"}))
+        assert "Bo knows about" in text and "Ines put the key in the box. Bo left." in text and "drawer" not in text
+        second = Put(PUT.story, "Where does Ines think that Bo looks?", "", people=("Ines", "Bo"), scenes=SCENES)
+        request = asked(method, put=second, **{PERCEIVE: told})
+        assert (
+            "Ines thinks Bo knows about" in request.messages[0].content and "drawer" not in request.messages[0].content
+        )
 
 
 def test_a_list_of_perceptions_may_have_a_name():
@@ -149,15 +148,13 @@ def test_a_list_of_perceptions_may_have_a_name():
     assert repaired_perceptions('{"a": []}') == [{"a": []}]
 
 
-@pytest.mark.parametrize(
-    "answer", ["I cannot say.", "", '[{"a": ["Bo"]', '[{"a": ["Bo"]}, ["b"]]', '[{"a": __import__("os")}]']
-)
-def test_perceptions_that_cannot_be_read_leave_nothing_to_ask(answer):
-    assert perceptions_of(answer) is None
-    request = asked(PERCEPTOM, **{PERCEIVE: answer})
-    assert request.preset_answer == INVALID and text_of(request).startswith(
-        "(Nothing is asked. The answer was not asked for"
-    )
+def test_perceptions_that_cannot_be_read_leave_nothing_to_ask():
+    for answer in ["I cannot say.", "", '[{"a": ["Bo"]', '[{"a": ["Bo"]}, ["b"]]', '[{"a": __import__("os")}]']:
+        assert perceptions_of(answer) is None
+        request = asked(PERCEPTOM, **{PERCEIVE: answer})
+        assert request.preset_answer == INVALID and text_of(request).startswith(
+            "(Nothing is asked. The answer was not asked for"
+        )
 
 
 def test_an_array_ends_where_its_first_object_list_ends():

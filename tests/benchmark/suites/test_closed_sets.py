@@ -152,10 +152,10 @@ def check_models(suite: Any, samples: Sequence[Sample]) -> None:
     assert counts_of(suite, samples, right_answer) == Counts(right=total), suite.name
 
 
-@pytest.mark.parametrize(("suite", "samples"), BY_HAND, ids=[suite.name for suite, _ in BY_HAND])
-def test_models_are_read_as_what_they_are(suite, samples):
-    for each in samples:
-        check_models(suite, [each] * (len(REFUSALS) + len(CHINESE_REFUSALS)))
+def test_models_are_read_as_what_they_are():
+    for suite, samples in BY_HAND:
+        for each in samples:
+            check_models(suite, [each] * (len(REFUSALS) + len(CHINESE_REFUSALS)))
 
 
 @pytest.mark.parametrize("suite", [OPENTOM, PERCEPT_TOMI, TOMBENCH], ids=lambda suite: suite.name)
@@ -181,44 +181,64 @@ def test_models_are_read_as_what_they_are_on_all_conversations(suite, shared):
         assert kept and all(each.repaired == {"f1": 0.0} for each in kept), "a fact that a model does not know"
 
 
-@pytest.mark.parametrize(
-    ("text", "phrase"),
-    [
-        ("**Crate**", "Crate"), ("The answer is: crate.", "crate"), ("", ""), ("???", ""), ("N/A", ""), ("None", ""),
-        ("In the", ""), ("The answer is", ""), ("Let me think:", ""), ("Hello!", ""), ("He saw her", ""), ("bas", ""),
-        ("Invalid Request Error Occurred", ""), ("a b c d e f", ""), ("Maybe\n\nBecause nobody saw it.", "Maybe"),
-    ],
-)  # fmt: skip
-def test_a_phrase_is_a_whole_answer_of_a_few_words(text, phrase):
-    assert phrase_in(text, ("basket",)) == phrase
+def test_a_phrase_is_a_whole_answer_of_a_few_words():
+    for text, phrase in [
+        ("**Crate**", "Crate"),
+        ("The answer is: crate.", "crate"),
+        ("", ""),
+        ("???", ""),
+        ("N/A", ""),
+        ("None", ""),
+        ("In the", ""),
+        ("The answer is", ""),
+        ("Let me think:", ""),
+        ("Hello!", ""),
+        ("He saw her", ""),
+        ("bas", ""),
+        ("Invalid Request Error Occurred", ""),
+        ("a b c d e f", ""),
+        ("Maybe\n\nBecause nobody saw it.", "Maybe"),
+    ]:
+        assert phrase_in(text, ("basket",)) == phrase
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        ("In the crate.", "crate"), ("Una will look for the key in her old crate.", "old crate"), ("crate", "crate"),
-        ("Una will search the crate.", "crate"), ("It is ajar.", ""), ("In the story, Una waits.", ""), ("", ""),
-        ("She will look there.", ""), ("somewhere else", ""), ("In the same place", ""),
+def test_a_place_is_what_something_is_in():
+    for text, place in [
+        ("In the crate.", "crate"),
+        ("Una will look for the key in her old crate.", "old crate"),
+        ("crate", "crate"),
+        ("Una will search the crate.", "crate"),
+        ("It is ajar.", ""),
+        ("In the story, Una waits.", ""),
+        ("", ""),
+        ("She will look there.", ""),
+        ("somewhere else", ""),
+        ("In the same place", ""),
         ("I can't help with that", ""),
-        ("unknown", "unknown"), ("It is used in the field of psychology to test children.", ""),
-        ("on top of the shelf", "shelf"), ("It's in the living room", "living room"),
+        ("unknown", "unknown"),
+        ("It is used in the field of psychology to test children.", ""),
+        ("on top of the shelf", "shelf"),
+        ("It's in the living room", "living room"),
         ("I think the pantry.", "pantry"),
-        ("Probably in the attic.", "attic"), ("I believe it is in the attic.", "attic"), ("I think so.", ""),
-        ("<answer>pantry</answer>", "pantry"), ('{"answer": "pantry"}', "pantry"), ("**Answer**: pantry", "pantry"),
-    ],
-)  # fmt: skip
-def test_a_place_is_what_something_is_in(text, place):
-    assert outside_place(own_words(text), ("jar",)) == place
+        ("Probably in the attic.", "attic"),
+        ("I believe it is in the attic.", "attic"),
+        ("I think so.", ""),
+        ("<answer>pantry</answer>", "pantry"),
+        ('{"answer": "pantry"}', "pantry"),
+        ("**Answer**: pantry", "pantry"),
+    ]:
+        assert outside_place(own_words(text), ("jar",)) == place
 
 
-@pytest.mark.parametrize("answer", ["Not in the {}.", "Una will not look in the {}", "anywhere but the {}"])
-def test_a_place_that_is_denied_is_not_the_answer(answer):
-    for suite, each, place, other in (
-        (OPENTOM, opentom("fine", "crate"), "crate", "trash can"), (PERCEPT_TOMI, percept_tomi(), "jar", "glove box")
-    ):  # fmt: skip
-        assert counted(read(suite, [each], [answer.format(place)])).right == 0
-        (parsed,) = read(suite, [each], [f"Not in the {other} but in the {place}."])
-        assert parsed.repaired_score == 1
+def test_a_place_that_is_denied_is_not_the_answer():
+    for answer in ["Not in the {}.", "Una will not look in the {}", "anywhere but the {}"]:
+        for suite, each, place, other in (
+            (OPENTOM, opentom("fine", "crate"), "crate", "trash can"),
+            (PERCEPT_TOMI, percept_tomi(), "jar", "glove box"),
+        ):
+            assert counted(read(suite, [each], [answer.format(place)])).right == 0
+            (parsed,) = read(suite, [each], [f"Not in the {other} but in the {place}."])
+            assert parsed.repaired_score == 1
 
 
 def test_reasons_are_no_part_of_the_answer():
@@ -255,10 +275,10 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_no_text_takes_long(text):
-    end = time.monotonic() + 60
-    for suite, samples in BY_HAND:
-        for each in samples:
-            read(suite, [each], [text * 5_000], **({"embedder": "toy"} if suite is FANTOM else {}))
-            assert time.monotonic() < end, "an answer was not read in time"
+def test_no_text_takes_long():
+    for text in HOSTILE:
+        end = time.monotonic() + 60
+        for suite, samples in BY_HAND:
+            for each in samples:
+                read(suite, [each], [text * 5_000], **({"embedder": "toy"} if suite is FANTOM else {}))
+                assert time.monotonic() < end, "an answer was not read in time"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from benchmark.suites.lettered import order_in, order_of, order_of_appearance
 
 OPTIONS = ["A. In the box", "B. In the box under the bed", "C: In the bag.", "“Nowhere”"]
@@ -12,50 +10,56 @@ ORDER = (2, 1, 0, 3)
 CHINESE = ["A.抽屉", "B. 盒子", "C: 书包", "D. 花瓶"]
 
 
-@pytest.mark.parametrize(
-    "label",
-    [
-        *("{}) ", "{}. ", "({}) ", "{}: ", "[{}] ", "**{}.** ", "**{})** ", "Option {}: ", "- {}. ", "{} - ", "{}.\t"),
-        *("{}）", '"{}": '),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("joint", ["\n", "\n\n", "  ", " \r\n"])
-def test_letters_before_options_tell_their_order(label, joint):
-    for letters in ("ABCD", "abcd"):
-        shown = joint.join(label.format(letter) + text for letter, text in zip(letters, SHOWN, strict=True))
-        for prompt in (shown, f"Ines looks in the box. Where?\n{shown}\nAnswer A, B, C or D.", f"{shown}\n\nA story."):
-            assert order_in(prompt, OPTIONS) == ORDER, prompt
+def test_letters_before_options_tell_their_order():
+    for joint in ["\n", "\n\n", "  ", " \r\n"]:
+        for label in [
+            *(
+                "{}) ",
+                "{}. ",
+                "({}) ",
+                "{}: ",
+                "[{}] ",
+                "**{}.** ",
+                "**{})** ",
+                "Option {}: ",
+                "- {}. ",
+                "{} - ",
+                "{}.\t",
+            ),
+            *("{}）", '"{}": '),
+        ]:
+            for letters in ("ABCD", "abcd"):
+                shown = joint.join(label.format(letter) + text for letter, text in zip(letters, SHOWN, strict=True))
+                for prompt in (
+                    shown,
+                    f"Ines looks in the box. Where?\n{shown}\nAnswer A, B, C or D.",
+                    f"{shown}\n\nA story.",
+                ):
+                    assert order_in(prompt, OPTIONS) == ORDER, prompt
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
+def test_other_spellings_and_other_questions_leave_the_order():
+    for prompt in [
         "A) D. In the bag\nB) A. In the box under the bed\nC) C. In the box\nD) B. Nowhere",
         "A) IN THE BAG\nB) In the  box\u00a0under the bed\nC) In the box!\nD) 'Nowhere'",
         '{"A": "In the bag.", "B": "In the box under the bed", "C": "In the box", "D": "\\"Nowhere\\""}',
         "Example:\nA) Yes\nB) No\nAnswer: A\n\nA) In the bag\nB) In the box under the bed\nC) In the box\nD) Nowhere",
-    ],
-)
-def test_other_spellings_and_other_questions_leave_the_order(prompt):
-    assert order_in(prompt, OPTIONS) == ORDER
+    ]:
+        assert order_in(prompt, OPTIONS) == ORDER
 
 
-@pytest.mark.parametrize(
-    ("prompt", "order"),
-    [
+def test_chinese_options_are_found():
+    for prompt, order in [
         ("A. 书包\nB. 盒子\nC、抽屉\nD：花\n瓶\n请回答", ORDER),
         ("A．书包 B．盒子 C．抽屉 D．花瓶。请选择", ORDER),
         ("选项A：书包\n选项B：盒子\n选项C：抽屉\n选项D：花瓶", ORDER),
         ("（A）书包（B）盒子（C）抽屉（D）花瓶", ORDER),
-    ],
-)
-def test_chinese_options_are_found(prompt, order):
-    assert order_in(prompt, CHINESE) == order
+    ]:
+        assert order_in(prompt, CHINESE) == order
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
+def test_an_order_that_is_not_told_is_none():
+    for prompt in [
         "",
         "In the bag, in the box, in the box under the bed or nowhere?",
         "1) In the bag\n2) In the box under the bed\n3) In the box\n4) Nowhere",
@@ -64,10 +68,8 @@ def test_chinese_options_are_found(prompt, order):
         "A) In the bag\nC) In the box\nB) In the box under the bed\nD) Nowhere",
         "A) In the bag\nB) In the box under the bed\nC) In the box\nD) Nowhere\n"
         "A) In the box\nB) In the box under the bed\nC) In the bag\nD) Nowhere",
-    ],
-)
-def test_an_order_that_is_not_told_is_none(prompt):
-    assert order_in(prompt, OPTIONS) is None
+    ]:
+        assert order_in(prompt, OPTIONS) is None
 
 
 def test_equal_options_stand_for_each_other_and_lists_tell_orders():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from benchmark.suites.refusals import OwnWords, own_words
 from tests.benchmark.suites.phrasings import ABSTENTIONS, CHINESE_REFUSALS, REFUSALS
 
@@ -59,40 +57,44 @@ ANSWERS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("answer", [*REFUSALS, *CHINESE_REFUSALS, *MORE])
-def test_a_refusal_says_nothing(answer):
-    own = own_words(answer)
-    assert own.refused and not any(letter.isalnum() for letter in own.text), own
+def test_a_refusal_says_nothing():
+    for answer in [*REFUSALS, *CHINESE_REFUSALS, *MORE]:
+        own = own_words(answer)
+        assert own.refused and not any(letter.isalnum() for letter in own.text), own
 
 
-@pytest.mark.parametrize("answer", ANSWERS)
-def test_an_answer_that_looks_like_one_stays_whole(answer):
-    assert own_words(answer) == OwnWords(answer)
+def test_an_answer_that_looks_like_one_stays_whole():
+    for answer in ANSWERS:
+        assert own_words(answer) == OwnWords(answer)
 
 
-@pytest.mark.parametrize(
-    "answer", [*ABSTENTIONS, "Hmm, no idea", "cannot say", "I don't know whether Una knows.", "我不确定。", "无法判断"]
-)
-def test_who_does_not_know_does_not_refuse(answer):
-    assert own_words(answer) == OwnWords("", unknowing=True)
+def test_who_does_not_know_does_not_refuse():
+    for answer in [
+        *ABSTENTIONS,
+        "Hmm, no idea",
+        "cannot say",
+        "I don't know whether Una knows.",
+        "我不确定。",
+        "无法判断",
+    ]:
+        assert own_words(answer) == OwnWords("", unknowing=True)
 
 
-@pytest.mark.parametrize(
-    ("answer", "left"),
-    [
+def test_the_other_sentences_are_kept():
+    for answer, left in [
         ("I'm not sure, maybe the basket", "maybe the basket"),
         ("I am not sure. The answer is B.", "The answer is B."),
-        ("I can't help with that. In the basket.", "In the basket."), ("B. I can't help you", "B."),
+        ("I can't help with that. In the basket.", "In the basket."),
+        ("B. I can't help you", "B."),
         ("A. 对不起，我不能帮你", "A."),
-        ("I don't have opinions, so neutral.", "neutral."), ("No. I can't help with that.", ""),
+        ("I don't have opinions, so neutral.", "neutral."),
+        ("No. I can't help with that.", ""),
         ("I can't answer that. If you have other questions about a box, feel free to ask!", ""),
-    ],
-)  # fmt: skip
-def test_the_other_sentences_are_kept(answer, left):
-    own = own_words(answer)
-    assert own.text == left and not own.whole
+    ]:
+        own = own_words(answer)
+        assert own.text == left and not own.whole
 
 
-@pytest.mark.parametrize("answer", ["no output", "No answer.", "N/A", "Invalid Request Error Occurred", "NaN"])
-def test_what_stands_for_no_answer_is_none(answer):
-    assert own_words(answer) == OwnWords("")
+def test_what_stands_for_no_answer_is_none():
+    for answer in ["no output", "No answer.", "N/A", "Invalid Request Error Occurred", "NaN"]:
+        assert own_words(answer) == OwnWords("")

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
-import pytest
-
 from annotation.domain.sample_corpus import sample_records
 from judge.domain.contrast import ALIKE, BY_RULE, PAIRS_OF_A_KIND, Kind, contrast_calls, pairs_of, rates
 from judge.domain.rewording import moved, negated, paraphrased
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_a_sentence_is_denied_or_left_alone():
+    for text, expected in [
         ("The mug is cracked", "The mug is not cracked"),
         ("Leyla knows how the mug was cracked", "Leyla does not know how the mug was cracked"),
         ("Mr Lindqvist walks his dog past the bakery", "Mr Lindqvist does not walk his dog past the bakery"),
@@ -39,15 +36,12 @@ from judge.domain.rewording import moved, negated, paraphrased
         ("The will is in the drawer", "The will is not in the drawer"),
         ("He never does not know", None),
         ("Leyla jumps", None),
-    ],
-)
-def test_a_sentence_is_denied_or_left_alone(text, expected):
-    assert negated(text) == expected
+    ]:
+        assert negated(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_a_sentence_in_other_words():
+    for text, expected in [
         ("Leyla and Ruben are flatmates", "Ruben and Leyla are flatmates"),
         ("Helene is Priya's manager", "Helene is the manager of Priya"),
         ("Ruben believes that Leyla cracked the mug", "Ruben thinks that Leyla cracked the mug"),
@@ -55,24 +49,19 @@ def test_a_sentence_is_denied_or_left_alone(text, expected):
         ("Noor looks for her scarf", "Noor searches for her scarf"),
         ("小明认为妈妈很高兴", "小明觉得母亲很开心"),
         ("It rains", None),
-    ],
-)
-def test_a_sentence_in_other_words(text, expected):
-    assert paraphrased(text) == expected
+    ]:
+        assert paraphrased(text) == expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_place_or_a_feeling_stays_where_its_use_is_not_sure():
+    for text in [
         "The ticket office is closed",
         "Anna is in the box office",
         "She is annoyed with him",
         "It rains",
         "The basket is old",
-    ],
-)
-def test_a_place_or_a_feeling_stays_where_its_use_is_not_sure(text):
-    assert moved(text, Random(1)) is None
+    ]:
+        assert moved(text, Random(1)) is None
 
 
 def test_a_place_becomes_another_of_its_kind_and_a_feeling_its_opposite():

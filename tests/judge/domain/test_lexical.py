@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from random import Random
 
-import pytest
 from rapidfuzz import fuzz
 
 from annotation.domain.sample_corpus import sample_records
@@ -20,9 +19,8 @@ def matched(one: str, other: str) -> bool:
     return bool(align([["Ines", one]], [["Ines", other]]))
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
+def test_what_contradicts_is_no_match():
+    for one, other in [
         ("Ruben knows where the mug is", "Ruben does not know where the mug is"),
         ("Ruben knows where the mug is", "Ruben doesn't know where the mug is"),
         ("Ruben knows where the mug is", "Ruben doesn’t know where the mug is"),
@@ -42,15 +40,12 @@ def matched(one: str, other: str) -> bool:
         ("球在盒子里", "球在篮子里"),
         ("小明有三个苹果", "小明有五个苹果"),
         ("小红今天在学校里很高兴", "小红今天在学校里很难过"),
-    ],
-)
-def test_what_contradicts_is_no_match(one, other):
-    assert not matched(one, other) and not matched(other, one)
+    ]:
+        assert not matched(one, other) and not matched(other, one)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
+def test_what_may_be_the_same_still_matches():
+    for one, other in [
         ("The key is in the box", "the key is in the box."),
         ("The key is in the box", "The key's in the box"),
         ("Anna took the key", "Anna takes the key"),
@@ -66,10 +61,8 @@ def test_what_contradicts_is_no_match(one, other):
         ("Mateo and Inga are friends", "Inga and Mateo are friends"),
         ("No one sees the key", "Nobody sees the key"),
         ("小明非常喜欢猫", "小明喜欢猫"),
-    ],
-)
-def test_what_may_be_the_same_still_matches(one, other):
-    assert matched(one, other) and matched(other, one)
+    ]:
+        assert matched(one, other) and matched(other, one)
 
 
 def close(one: str, other: str) -> bool:
@@ -106,14 +99,11 @@ def test_answers_of_another_version_are_not_this_ones(monkeypatch):
     assert before != backend.body(request) and before["rules"] == 3
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
+def test_what_it_says_that_it_cannot_see():
+    """It says so itself: a test that fails here is good news for BLIND."""
+    for one, other in [
         ("Anna thinks Ben saw the dog", "Ben thinks Anna saw the dog"),
         ("Anna knows it is not here", "Anna does not know it is here"),
-    ],
-)
-def test_what_it_says_that_it_cannot_see(one, other):
-    """It says so itself: a test that fails here is good news for BLIND."""
-    assert not contradict(one.lower(), other.lower())
-    assert "what a negation is about" in lexical.BLIND and "who does what to whom" in lexical.BLIND
+    ]:
+        assert not contradict(one.lower(), other.lower())
+        assert "what a negation is about" in lexical.BLIND and "who does what to whom" in lexical.BLIND

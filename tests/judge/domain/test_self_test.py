@@ -29,6 +29,6 @@ def test_rates_by_kind_with_exact_intervals():
     )
 
 
-@pytest.mark.parametrize(("count", "right"), [(0, 1), (1, 0), (3, 0), (-1, 1)])
-def test_a_count_from_one_on_is_a_match(count, right):
-    assert next(one for one in rates([("place", count)]) if one.kind == "place").right == right
+def test_a_count_from_one_on_is_a_match():
+    for count, right in [(0, 1), (1, 0), (3, 0), (-1, 1)]:
+        assert next(one for one in rates([("place", count)]) if one.kind == "place").right == right

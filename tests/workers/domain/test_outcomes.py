@@ -7,9 +7,8 @@ from workers.providers.errors import Forbidden, Lost, Overloaded, Rejected, Thro
 from workers.templatetags.money import LEAST, segments_of
 
 
-@pytest.mark.parametrize(
-    ("done", "unreadable", "failed", "outcome"),
-    [
+def test_the_outcome_of_a_job():
+    for done, unreadable, failed, outcome in [
         (3, 0, 0, Outcome.FINISHED),
         (0, 0, 0, Outcome.FINISHED),
         (1, 2, 0, Outcome.UNREADABLE),
@@ -18,10 +17,8 @@ from workers.templatetags.money import LEAST, segments_of
         (0, 2, 0, Outcome.USELESS),
         (0, 1, 2, Outcome.USELESS),
         (0, 0, 2, Outcome.FAILED),
-    ],
-)
-def test_the_outcome_of_a_job(done, unreadable, failed, outcome):
-    assert outcome_of(done=done, unreadable=unreadable, failed=failed) == outcome
+    ]:
+        assert outcome_of(done=done, unreadable=unreadable, failed=failed) == outcome
 
 
 def test_the_commonest_problem_counts_sentences_that_differ_in_numbers_and_ids_as_one():
@@ -52,18 +49,18 @@ def after(error, *, attempts=1, unknowns=0, policy=POLICY, jitter=0.0):
     return decide(error, attempts=attempts, unknowns=unknowns, policy=policy, jitter=jitter)
 
 
-@pytest.mark.parametrize("kind", [Rejected, Forbidden])
-def test_what_can_never_work_is_not_sent_again(kind):
-    decision = after(kind("No such model."))
-    assert (decision.again, decision.reason) == (False, "No such model.")
+def test_what_can_never_work_is_not_sent_again():
+    for kind in [Rejected, Forbidden]:
+        decision = after(kind("No such model."))
+        assert (decision.again, decision.reason) == (False, "No such model.")
 
 
-@pytest.mark.parametrize("kind", [Throttled, Overloaded, Unreachable])
-def test_pauses_double_up_to_a_minute(kind):
-    # 1 · 2^(n−1) seconds: 1, 2, 4, … 32, then 64 is cut to 60
-    policy = Policy(attempts=20)
-    pauses = [after(kind("Busy."), attempts=at, policy=policy).pause for at in (1, 2, 3, 6, 7, 12)]
-    assert pauses == [1, 2, 4, 32, 60, 60]
+def test_pauses_double_up_to_a_minute():
+    for kind in [Throttled, Overloaded, Unreachable]:
+        # 1 · 2^(n−1) seconds: 1, 2, 4, … 32, then 64 is cut to 60
+        policy = Policy(attempts=20)
+        pauses = [after(kind("Busy."), attempts=at, policy=policy).pause for at in (1, 2, 3, 6, 7, 12)]
+        assert pauses == [1, 2, 4, 32, 60, 60]
 
 
 def test_jitter_spreads_over_a_quarter_of_the_pause():
@@ -85,30 +82,30 @@ def test_a_retry_after_above_the_cap_is_cut_and_says_so():
     assert after(Throttled("Slow down.", retry_after=60)).reason == "Slow down."
 
 
-@pytest.mark.parametrize(
-    ("attempts", "policy", "sentence"),
-    [(6, POLICY, "Busy. Given up after 6 attempts."), (1, Policy(attempts=1), "Busy. Given up after one attempt.")],
-)
-def test_the_last_attempt_gives_up(attempts, policy, sentence):
-    decision = after(Throttled("Busy.", retry_after=5), attempts=attempts, policy=policy)
-    assert (decision.again, decision.pause, decision.reason) == (False, 0, sentence)
+def test_the_last_attempt_gives_up():
+    for attempts, policy, sentence in [
+        (6, POLICY, "Busy. Given up after 6 attempts."),
+        (1, Policy(attempts=1), "Busy. Given up after one attempt."),
+    ]:
+        decision = after(Throttled("Busy.", retry_after=5), attempts=attempts, policy=policy)
+        assert (decision.again, decision.pause, decision.reason) == (False, 0, sentence)
 
 
-@pytest.mark.parametrize("sentence", ["HTTP 501: no", "HTTP 501: no.", "HTTP 501: no\n"])
-def test_what_a_server_said_ends_before_the_next_sentence(sentence):
-    assert after(Overloaded(sentence), attempts=6).reason == "HTTP 501: no. Given up after 6 attempts."
+def test_what_a_server_said_ends_before_the_next_sentence():
+    for sentence in ["HTTP 501: no", "HTTP 501: no.", "HTTP 501: no\n"]:
+        assert after(Overloaded(sentence), attempts=6).reason == "HTTP 501: no. Given up after 6 attempts."
 
 
-@pytest.mark.parametrize("kind", [Lost, Unreadable])
-def test_an_unknown_outcome_is_repeated_as_often_as_the_policy_says(kind):
-    assert after(kind("Gone."), attempts=1, unknowns=1).again
-    ended = after(kind("Gone."), attempts=2, unknowns=2)
-    assert (ended.again, ended.reason) == (
-        False,
-        "Gone. The outcome of 2 attempts is unknown; it may have been paid.",
-    )
-    never = after(kind("Gone."), unknowns=1, policy=Policy(unknown=0))
-    assert never.reason == "Gone. The outcome of one attempt is unknown; it may have been paid."
+def test_an_unknown_outcome_is_repeated_as_often_as_the_policy_says():
+    for kind in [Lost, Unreadable]:
+        assert after(kind("Gone."), attempts=1, unknowns=1).again
+        ended = after(kind("Gone."), attempts=2, unknowns=2)
+        assert (ended.again, ended.reason) == (
+            False,
+            "Gone. The outcome of 2 attempts is unknown; it may have been paid.",
+        )
+        never = after(kind("Gone."), unknowns=1, policy=Policy(unknown=0))
+        assert never.reason == "Gone. The outcome of one attempt is unknown; it may have been paid."
 
 
 def test_unknown_outcomes_count_as_attempts_too():

@@ -65,9 +65,8 @@ def test_no_call_costs_more_than_was_booked(prices, tokens, out):
     assert Prices(*prices).cost(usage) <= booked
 
 
-@pytest.mark.parametrize(
-    ("amount", "text"),
-    [
+def test_money_is_written_alike_and_never_as_nothing():
+    for amount, text in [
         ("0", "$0.0000"),
         ("0.0078", "$0.0078"),
         ("0.2078", "$0.2078"),
@@ -78,27 +77,22 @@ def test_no_call_costs_more_than_was_booked(prices, tokens, out):
         ("0.001234", "$0.001234"),
         ("0.00000123", "$0.00000123"),
         ("0.0000123456", "$0.00001235"),
-    ],
-)
-def test_money_is_written_alike_and_never_as_nothing(amount, text):
-    assert dollars(Decimal(amount)) == text
+    ]:
+        assert dollars(Decimal(amount)) == text
 
 
-@pytest.mark.parametrize(
-    ("amount", "text"), [("5.0000", "$5.00"), ("0.0078", "$0.0078"), ("2.5", "$2.50"), ("10", "$10.00")]
-)
-def test_what_somebody_set_is_written_as_it_was_set(amount, text):
-    assert exact_dollars(Decimal(amount)) == text
-    assert as_typed(Decimal(amount)) == text[1:]
+def test_what_somebody_set_is_written_as_it_was_set():
+    for amount, text in [("5.0000", "$5.00"), ("0.0078", "$0.0078"), ("2.5", "$2.50"), ("10", "$10.00")]:
+        assert exact_dollars(Decimal(amount)) == text
+        assert as_typed(Decimal(amount)) == text[1:]
 
 
 def test_a_field_of_numbers_takes_no_comma():
     assert (exact_dollars(Decimal("1234.5")), as_typed(Decimal("1234.5"))) == ("$1,234.50", "1234.50")
 
 
-@pytest.mark.parametrize(
-    ("text", "budget"),
-    [
+def test_a_budget_is_read_in_digits_with_a_point():
+    for text, budget in [
         ("25", "25"),
         (" 2.50 ", "2.5"),
         (".5", "0.5"),
@@ -106,17 +100,13 @@ def test_a_field_of_numbers_takes_no_comma():
         ("10.12340000", "10.1234"),
         ("0", "0"),
         ("99999999", "99999999"),
-    ],
-)
-def test_a_budget_is_read_in_digits_with_a_point(text, budget):
-    assert budget_of(text) == Decimal(budget)
+    ]:
+        assert budget_of(text) == Decimal(budget)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "-1", "+1", "1e2", "1_000", "１２", "NaN", "0.12345", "100000000", "1,5", "$5", "."]
-)
-def test_what_is_no_budget_is_none(text):
-    assert budget_of(text) is None
+def test_what_is_no_budget_is_none():
+    for text in ["", "-1", "+1", "1e2", "1_000", "１２", "NaN", "0.12345", "100000000", "1,5", "$5", "."]:
+        assert budget_of(text) is None
 
 
 WHERE = {"provider": "openai", "base_url": "http://a.example/v1", "model": "tiny", "revision": "", "sample": 0}
@@ -168,9 +158,8 @@ def test_a_slash_at_the_end_of_an_address_changes_nothing():
     assert call_key(**WHERE | {"base_url": "http://a.example/v1/"}, body=BODY) == call_key(**WHERE, body=BODY)
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
+def test_every_part_makes_another_call():
+    for other in [
         {"provider": "vllm"},
         {"base_url": "http://b.example/v1"},
         {"model": "large"},
@@ -178,12 +167,9 @@ def test_a_slash_at_the_end_of_an_address_changes_nothing():
         {"sample": 1},
         {"body": BODY | {"seed": 1}},
         {"body": BODY | {"messages": []}},
-    ],
-    ids=lambda body: next(iter(body)),
-)
-def test_every_part_makes_another_call(other):
-    # Two models never share an answer (lm-evaluation-harness#4063), nor do two draws of one question.
-    assert call_key(**(WHERE | {"body": BODY} | other)) != call_key(**WHERE, body=BODY)
+    ]:
+        # Two models never share an answer (lm-evaluation-harness#4063), nor do two draws of one question.
+        assert call_key(**(WHERE | {"body": BODY} | other)) != call_key(**WHERE, body=BODY)
 
 
 def test_what_no_database_holds_is_replaced():

@@ -20,9 +20,8 @@ from workers.providers.keys import looks_like_key
 NOW = datetime(2026, 10, 21, 7, 28, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("headers", "expected"),
-    [
+def test_retry_after_in_seconds_milliseconds_or_as_a_date():
+    for headers, expected in [
         ({}, None),
         ({"retry-after": "7"}, 7.0),
         ({"Retry-After": "0.5"}, 0.5),
@@ -33,16 +32,12 @@ NOW = datetime(2026, 10, 21, 7, 28, tzinfo=UTC)
         ({"retry-after": "Wed, 21 Oct 2026 07:29:30"}, None),
         ({"retry-after": "later"}, None),
         ({"retry-after-ms": "soon"}, None),
-    ],
-    ids=str,
-)
-def test_retry_after_in_seconds_milliseconds_or_as_a_date(headers, expected):
-    assert retry_after(headers, now=NOW) == expected
+    ]:
+        assert retry_after(headers, now=NOW) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_the_time_until_a_count_resets():
+    for text, expected in [
         # OpenAI
         ("1s", 1.0),
         ("20ms", 0.02),
@@ -62,21 +57,19 @@ def test_retry_after_in_seconds_milliseconds_or_as_a_date(headers, expected):
         ("nan", None),
         ("", None),
         (None, None),
-    ],
-)
-def test_the_time_until_a_count_resets(text, expected):
-    assert seconds(text, now=NOW) == pytest.approx(expected)
+    ]:
+        assert seconds(text, now=NOW) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("provider", ["openai", "vllm"])
-def test_limits_as_openai_says_them(provider):
-    headers = {
-        "x-ratelimit-limit-requests": "500",
-        "x-ratelimit-remaining-requests": "499",
-        "x-ratelimit-reset-requests": "120ms",
-        "x-ratelimit-limit-tokens": "30000",
-    }
-    assert registry.find(provider).request_limits(headers) == (500.0, 499.0, 0.12)
+def test_limits_as_openai_says_them():
+    for provider in ["openai", "vllm"]:
+        headers = {
+            "x-ratelimit-limit-requests": "500",
+            "x-ratelimit-remaining-requests": "499",
+            "x-ratelimit-reset-requests": "120ms",
+            "x-ratelimit-limit-tokens": "30000",
+        }
+        assert registry.find(provider).request_limits(headers) == (500.0, 499.0, 0.12)
 
 
 def test_limits_as_anthropic_says_them():
@@ -88,39 +81,35 @@ def test_limits_as_anthropic_says_them():
     assert registry.find("anthropic").request_limits(headers) == (50.0, 0.0, 0.0)
 
 
-@pytest.mark.parametrize("limit", ["many", "inf", "nan"])
-def test_limits_that_cannot_be_read(limit):
-    assert registry.find("openai").request_limits({"x-ratelimit-limit-requests": limit}) == (None, None, None)
+def test_limits_that_cannot_be_read():
+    for limit in ["many", "inf", "nan"]:
+        assert registry.find("openai").request_limits({"x-ratelimit-limit-requests": limit}) == (None, None, None)
 
 
-@pytest.mark.parametrize(
-    ("provider", "rate"),
-    [
+def test_only_what_matters_is_kept():
+    for provider, rate in [
         ("openai", {"x-ratelimit-limit-tokens": "1"}),
         ("anthropic", {"anthropic-ratelimit-tokens-limit": "2"}),
         ("scripted", {}),
         ("gone", {}),
-    ],
-)
-def test_only_what_matters_is_kept(provider, rate):
-    headers = {
-        "X-RateLimit-Limit-Tokens": "1", "Anthropic-RateLimit-Tokens-Limit": "2", "Request-Id": "r",
-        "Set-Cookie": "secret", "Authorization": "Bearer k",
-    }  # fmt: skip
-    assert registry.find(provider).kept_headers(headers) == rate | {"request-id": "r"}
+    ]:
+        headers = {
+            "X-RateLimit-Limit-Tokens": "1", "Anthropic-RateLimit-Tokens-Limit": "2", "Request-Id": "r",
+            "Set-Cookie": "secret", "Authorization": "Bearer k",
+        }  # fmt: skip
+        assert registry.find(provider).kept_headers(headers) == rate | {"request-id": "r"}
 
 
-@pytest.mark.parametrize("provider", registry.registered(), ids=lambda provider: provider.name)
-def test_a_description_keeps_the_headers_that_it_reads(provider):
+def test_a_description_keeps_the_headers_that_it_reads():
     """What is not kept could never lower the rate."""
-    if rate := provider.rate_headers:
-        headers = {rate.limit: "60", rate.remaining: "0", rate.reset: "2s"}
-        assert provider.request_limits(provider.kept_headers(headers)) == (60.0, 0.0, 2.0)
+    for provider in registry.registered():
+        if rate := provider.rate_headers:
+            headers = {rate.limit: "60", rate.remaining: "0", rate.reset: "2s"}
+            assert provider.request_limits(provider.kept_headers(headers)) == (60.0, 0.0, 2.0)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_key():
+    for text in [
         "sk-a1B2c3D4e5",
         "sk-proj-0123456789abcdef0123",
         "sk-ant-api03-Zx9Kq2Lm7Np4Rt6Vw8Yb",
@@ -131,16 +120,12 @@ def test_a_description_keeps_the_headers_that_it_reads(provider):
         "Bearer sk-a1B2c3D4e5",
         {"headers": [{"Authorization": "Bearer hf_a1B2c3D4"}]},
         {"sk-a1B2c3D4e5": True},
-    ],
-    ids=str,
-)
-def test_a_key(text):
-    assert looks_like_key(text)
+    ]:
+        assert looks_like_key(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_no_key():
+    for text in [
         "",
         "gpt-4o-mini-2024-07-18",
         "claude-3-5-sonnet-20241022",
@@ -157,11 +142,8 @@ def test_a_key(text):
         hashlib.sha256(b"weights").hexdigest(),
         "123e4567-e89b-12d3-a456-426614174000",
         {"extra_body": {"chat_template_kwargs": {"enable_thinking": False}, "top_k": 20}},
-    ],
-    ids=str,
-)
-def test_no_key(text):
-    assert not looks_like_key(text)
+    ]:
+        assert not looks_like_key(text)
 
 
 def test_nearly_every_random_token_is_seen():

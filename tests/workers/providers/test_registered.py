@@ -117,12 +117,12 @@ def test_it_is_tried_and_says_what_came_back(name, make_endpoint, page):
     assert ("answers" if tried["ok"] else "fails") in page("workers:endpoints")
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_what_it_says_of_fields_is_about_fields(name):
-    about, there = registry.find(name), {field.name for field in Endpoint._meta.get_fields()}
-    assert {*about.defaults, *about.left_out, *about.placeholders} <= there
-    assert about.refuses_at in {"", *there}
-    assert set(about.samples.values()) <= set(about.models or about.samples.values())
+def test_what_it_says_of_fields_is_about_fields():
+    for name in NAMES:
+        about, there = registry.find(name), {field.name for field in Endpoint._meta.get_fields()}
+        assert {*about.defaults, *about.left_out, *about.placeholders} <= there
+        assert about.refuses_at in {"", *there}
+        assert set(about.samples.values()) <= set(about.models or about.samples.values())
 
 
 KEYS = {
@@ -154,17 +154,17 @@ TASKS = {
 }
 
 
-@pytest.mark.parametrize("name", KEYS)
-def test_answers_of_a_ledger_are_found_again(name):
-    if name in TASKS:
-        endpoint = Endpoint(provider="baseline", model=name)
-        request = Request((), max_tokens=1, task=TASKS[name], sample=1)
-    else:
-        endpoint = Endpoint(provider=name, model="m", **SETTINGS.get(name, {}))
-        messages = (Message("system", "Be brief."), Message("user", "Why?"))
-        request = Request(messages, max_tokens=50, temperature=0.0, seed=1, schema=SCHEMA, sample=2)
-    body = registry.make(endpoint.spec).body(request)
-    assert key_of(endpoint, body, request.sample) == KEYS[name]
+def test_answers_of_a_ledger_are_found_again():
+    for name in KEYS:
+        if name in TASKS:
+            endpoint = Endpoint(provider="baseline", model=name)
+            request = Request((), max_tokens=1, task=TASKS[name], sample=1)
+        else:
+            endpoint = Endpoint(provider=name, model="m", **SETTINGS.get(name, {}))
+            messages = (Message("system", "Be brief."), Message("user", "Why?"))
+            request = Request(messages, max_tokens=50, temperature=0.0, seed=1, schema=SCHEMA, sample=2)
+        body = registry.make(endpoint.spec).body(request)
+        assert key_of(endpoint, body, request.sample) == KEYS[name]
 
 
 def test_a_description_loads_no_package_that_calls_need():
@@ -175,10 +175,10 @@ def test_a_description_loads_no_package_that_calls_need():
     assert process.stdout.strip() == "set()"
 
 
-@pytest.mark.parametrize("name", ["openai", "Capital", "with space", "n" * 21, ""])
-def test_a_name_that_is_taken_or_that_no_row_could_hold_is_refused(name):
-    with pytest.raises(ValueError, match="provider"):
-        registry.register(Provider(name=name, label="A", sentence="B.", backend=registry.make))
+def test_a_name_that_is_taken_or_that_no_row_could_hold_is_refused():
+    for name in ["openai", "Capital", "with space", "n" * 21, ""]:
+        with pytest.raises(ValueError, match="provider"):
+            registry.register(Provider(name=name, label="A", sentence="B.", backend=registry.make))
 
 
 def test_without_an_address_a_server_of_ones_own_is_not_looked_for_elsewhere():
@@ -258,25 +258,27 @@ def refusal(status: int, body: object) -> BackendError:
     return of_status(status, None if isinstance(body, str) else body, text, {})
 
 
-@pytest.mark.parametrize("case", CASES["settings"], ids=range(len(CASES["settings"])))
-def test_a_refused_setting_is_named_with_its_cure(case):
-    error = refusal(case["status"], case["body"])
-    assert isinstance(error, RefusedSetting), error
-    assert error.kind == case["kind"] and case["cure"] in error.advice
-    assert len(error.kind) <= 20  # as a row of attempts holds it
+def test_a_refused_setting_is_named_with_its_cure():
+    for case in CASES["settings"]:
+        error = refusal(case["status"], case["body"])
+        assert isinstance(error, RefusedSetting), error
+        assert error.kind == case["kind"] and case["cure"] in error.advice
+        assert len(error.kind) <= 20  # as a row of attempts holds it
 
 
-@pytest.mark.parametrize("case", CASES["questions"], ids=range(len(CASES["questions"])))
-def test_a_refusal_of_one_question_names_no_setting(case):
-    error = refusal(case["status"], case["body"])
-    assert isinstance(error, Rejected) and not isinstance(error, RefusedSetting), (error.kind, error.advice)
+def test_a_refusal_of_one_question_names_no_setting():
+    for case in CASES["questions"]:
+        error = refusal(case["status"], case["body"])
+        assert isinstance(error, Rejected) and not isinstance(error, RefusedSetting), (error.kind, error.advice)
 
 
-@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
-def test_a_passing_failure_names_no_setting(status):
-    error = refusal(status, {"error": {"message": "The service is unavailable; max_tokens and temperature failed."}})
-    assert not isinstance(error, RefusedSetting)
-    assert isinstance(refusal(500, {"error": {"message": "Internal error."}}), Overloaded)
+def test_a_passing_failure_names_no_setting():
+    for status in [429, 500, 502, 503, 504]:
+        error = refusal(
+            status, {"error": {"message": "The service is unavailable; max_tokens and temperature failed."}}
+        )
+        assert not isinstance(error, RefusedSetting)
+        assert isinstance(refusal(500, {"error": {"message": "Internal error."}}), Overloaded)
 
 
 def test_a_refusal_with_status_200_names_its_setting():

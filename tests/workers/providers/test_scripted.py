@@ -56,11 +56,11 @@ def test_an_answer_can_be_cut_or_refused():
     assert [ask(backend, prompt).stop for prompt in ("a", "b")] == [Stop.LENGTH, Stop.REFUSAL]
 
 
-@pytest.mark.parametrize("name", list(FAILURES))
-def test_every_failure_of_the_tree_can_be_played(name):
-    with pytest.raises(FAILURES[name], match=f"^Scripted to fail: {name}.$") as caught:
-        ask(scripted(script=[{"fail": name, "retry_after": 3}]))
-    assert caught.value.retry_after == 3
+def test_every_failure_of_the_tree_can_be_played():
+    for name in list(FAILURES):
+        with pytest.raises(FAILURES[name], match=f"^Scripted to fail: {name}.$") as caught:
+            ask(scripted(script=[{"fail": name, "retry_after": 3}]))
+        assert caught.value.retry_after == 3
 
 
 def test_a_delay_is_waited_and_a_deadline_ends_it(monkeypatch):
@@ -188,9 +188,8 @@ def test_a_file_that_is_no_script_is_one_sentence(tmp_path, content, sentence):
     assert sentence in str(caught.value) and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("rule", "sentence"),
-    [
+def test_a_rule_that_cannot_be_followed_is_refused_when_the_script_is_read():
+    for rule, sentence in [
         ("text", "Rule 2 of the script: it is 'text'; expected an object with when, text, stop, delay, fail, times"),
         ({"fail": "sometimes"}, "Rule 2 of the script, fail: it is 'sometimes'; expected one of rejected, forbidden"),
         ({"fail": []}, "Rule 2 of the script, fail: it is a list; expected one of rejected, forbidden"),
@@ -201,16 +200,13 @@ def test_a_file_that_is_no_script_is_one_sentence(tmp_path, content, sentence):
         ({"delay": "long"}, "Rule 2 of the script, delay: it is 'long'; expected a number of seconds."),
         ({"text": 5}, "Rule 2 of the script, text: it is 5; expected a text."),
         ({"wehn": "a"}, "Rule 2 of the script: there is no field 'wehn'; expected only when, text, stop"),
-    ],
-    ids=str,
-)
-def test_a_rule_that_cannot_be_followed_is_refused_when_the_script_is_read(rule, sentence):
-    with pytest.raises(errors.Rejected) as caught:
-        scripted(script=[{"text": "fine"}, rule])
-    assert str(caught.value).startswith(sentence)
+    ]:
+        with pytest.raises(errors.Rejected) as caught:
+            scripted(script=[{"text": "fine"}, rule])
+        assert str(caught.value).startswith(sentence)
 
 
-@pytest.mark.parametrize("delay", ["long", -1, True])
-def test_a_delay_that_is_no_number(delay):
-    with pytest.raises(errors.Rejected, match=r"^The option delay is a number of seconds.$"):
-        scripted(delay=delay)
+def test_a_delay_that_is_no_number():
+    for delay in ["long", -1, True]:
+        with pytest.raises(errors.Rejected, match=r"^The option delay is a number of seconds.$"):
+            scripted(delay=delay)

@@ -21,24 +21,24 @@ def chat(content: object, **message) -> Completion:
     return completion_of({"model": "tiny", "choices": [choice]}, {})
 
 
-@pytest.mark.parametrize("mark", MARKS)
-def test_a_thought_in_the_text_is_reasoning_with_every_provider(mark):
-    text = MARKS[mark].format(thought="Maybe no.", answer="Yes")
-    blocks = {"content": [{"type": "text", "text": text}], "stop_reason": "end_turn"}
-    for completion in (completed(text), chat(text), chat([{"type": "text", "text": text}]),
-                       anthropic_completion(blocks, {})):  # fmt: skip
-        assert (completion.text, completion.stop, completion.problem) == ("Yes", Stop.END, "")
+def test_a_thought_in_the_text_is_reasoning_with_every_provider():
+    for mark in MARKS:
+        text = MARKS[mark].format(thought="Maybe no.", answer="Yes")
+        blocks = {"content": [{"type": "text", "text": text}], "stop_reason": "end_turn"}
+        for completion in (completed(text), chat(text), chat([{"type": "text", "text": text}]),
+                           anthropic_completion(blocks, {})):  # fmt: skip
+            assert (completion.text, completion.stop, completion.problem) == ("Yes", Stop.END, "")
+            assert "Maybe no." in completion.reasoning
+
+
+def test_an_unclosed_thought_is_no_answer_and_says_so():
+    for mark in UNCLOSED:
+        text = UNCLOSED[mark].format(thought="Maybe no.")
+        completion = chat(text)
+        assert (completion.text, completion.stop, completion.problem) == ("", Stop.OTHER, WITHIN_REASONING)
         assert "Maybe no." in completion.reasoning
-
-
-@pytest.mark.parametrize("mark", UNCLOSED)
-def test_an_unclosed_thought_is_no_answer_and_says_so(mark):
-    text = UNCLOSED[mark].format(thought="Maybe no.")
-    completion = chat(text)
-    assert (completion.text, completion.stop, completion.problem) == ("", Stop.OTHER, WITHIN_REASONING)
-    assert "Maybe no." in completion.reasoning
-    cut = completed(text, Stop.LENGTH)
-    assert (cut.text, cut.stop) == ("", Stop.LENGTH)
+        cut = completed(text, Stop.LENGTH)
+        assert (cut.text, cut.stop) == ("", Stop.LENGTH)
 
 
 def test_an_answer_without_a_word_says_what_it_lacks():
@@ -52,9 +52,8 @@ def test_reasoning_that_came_apart_stays_before_what_was_in_the_text():
     assert (completion.text, completion.reasoning) == ("Yes", "apart\n\nin the text")
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
+def test_a_part_that_is_a_thought_is_reasoning():
+    for part in [
         {"type": "thinking", "thinking": "Maybe no."},
         {"type": "thinking", "thinking": [{"type": "text", "text": "Maybe no."}]},
         {"type": "reasoning", "reasoning": "Maybe no."},
@@ -63,12 +62,10 @@ def test_reasoning_that_came_apart_stays_before_what_was_in_the_text():
         {"type": "reasoning_content", "content": "Maybe no."},
         {"type": "thought", "thought": "Maybe no."},
         {"type": "text", "thought": True, "text": "Maybe no."},
-    ],
-)
-def test_a_part_that_is_a_thought_is_reasoning(part):
-    completion = chat([part, {"type": "text", "text": "Yes"}])
-    assert (completion.text, completion.reasoning) == ("Yes", "Maybe no.")
-    assert (chat([part]).problem, chat([part]).text) == (ONLY_REASONING, "")
+    ]:
+        completion = chat([part, {"type": "text", "text": "Yes"}])
+        assert (completion.text, completion.reasoning) == ("Yes", "Maybe no.")
+        assert (chat([part]).problem, chat([part]).text) == (ONLY_REASONING, "")
 
 
 def test_parts_that_hold_nothing_to_read_are_no_thoughts():

@@ -50,8 +50,8 @@ def test_a_folder_is_an_embedder_under_its_own_name(tmp_path, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("folder", ["/models/toy", "/models/minilm", "/models/a (b)", "/models/" + "x" * 61])
-def test_a_folder_whose_name_says_something_else_is_refused(folder):
-    with pytest.raises(ValueError, match="CREDENCE_EMBEDDER is "):
-        configured(folder)
-    assert embedder_named(TOY)(["a"]).shape == (1, 512)
+def test_a_folder_whose_name_says_something_else_is_refused():
+    for folder in ["/models/toy", "/models/minilm", "/models/a (b)", "/models/" + "x" * 61]:
+        with pytest.raises(ValueError, match="CREDENCE_EMBEDDER is "):
+            configured(folder)
+        assert embedder_named(TOY)(["a"]).shape == (1, 512)

@@ -26,9 +26,8 @@ NO_PLACES = ("", "")
 NESTED = ("box", "donation box")
 
 
-@pytest.mark.parametrize(
-    ("kind", "answer", "official", "repaired"),
-    [
+def test_words_count_whole_and_denied_ones_do_not():
+    for kind, answer, official, repaired in [
         (COARSE, "No.", 0, 0),
         (COARSE, "**Yes**", 1, 1),
         (COARSE, "He knows: yes", UNREADABLE, 1),
@@ -61,16 +60,13 @@ NESTED = ("box", "donation box")
         (FULLNESS, "Half full", UNREADABLE, OUTSIDE),
         (FULLNESS, "It stays the same.", UNREADABLE, 3),
         (ACCESSIBILITY, "Hidden", UNREADABLE, OUTSIDE),
-    ],
-)
-def test_words_count_whole_and_denied_ones_do_not(kind, answer, official, repaired):
-    assert predicted_label(kind, answer.strip(), NO_PLACES) == official
-    assert label_of(kind, answer, NO_PLACES) == repaired
+    ]:
+        assert predicted_label(kind, answer.strip(), NO_PLACES) == official
+        assert label_of(kind, answer, NO_PLACES) == repaired
 
 
-@pytest.mark.parametrize(
-    ("places", "answer", "official", "repaired"),
-    [
+def test_places_are_read_as_wholes():
+    for places, answer, official, repaired in [
         (NESTED, "the box", 1, 1),
         (NESTED, "In the donation box.", NEITHER, 2),
         (NESTED, "It left the box for the donation box.", NEITHER, None),
@@ -92,11 +88,9 @@ def test_words_count_whole_and_denied_ones_do_not(kind, answer, official, repair
         (("Kofi's drawer", "a shelf"), "Kofi’s drawer!", NEITHER, 1),
         (("green bucket", "red drawer"), "bucket", 1, 1),
         (("green bucket", "red bucket"), "bucket", NEITHER, None),
-    ],
-)
-def test_places_are_read_as_wholes(places, answer, official, repaired):
-    assert predicted_label(FINE, answer, places) == official
-    assert label_of(FINE, answer, places) == repaired
+    ]:
+        assert predicted_label(FINE, answer, places) == official
+        assert label_of(FINE, answer, places) == repaired
 
 
 def test_every_gold_answer_of_the_data_is_read_as_right(shared):
@@ -107,9 +101,8 @@ def test_every_gold_answer_of_the_data_is_read_as_right(shared):
         assert kind == FINE or label == LABELS[kind][sample.gold["answer"]]
 
 
-@pytest.mark.parametrize(
-    ("method", "answer", "official", "repaired"),
-    [
+def test_the_official_parse_reads_what_the_released_code_reads_by_each_method():
+    for method, answer, official, repaired in [
         ("cot", "No, wait.\nFinal answer: Yes", 1, 1),
         ("cot", "No one moved it. Therefore yes", 1, 1),
         ("cot", "No one moved it.\nYes\n", 1, 1),
@@ -117,14 +110,12 @@ def test_every_gold_answer_of_the_data_is_read_as_right(shared):
         ("cot", "Final answer: yes\nNo doubt.", 0, 1),
         ("self-ask", "No one moved it.\nFinal answer: Yes", UNREADABLE, 1),
         ("plain", "No one moved it.\nYes", UNREADABLE, 1),
-    ],
-)
-def test_the_official_parse_reads_what_the_released_code_reads_by_each_method(method, answer, official, repaired):
-    content = {"story": "", "question": "?", "kind": COARSE, "people": ["Una"], "perspective": "mover"}
-    gold = {"answer": "Yes", "label": 1, "places": ["box", "jar"], "mover": "Una", "observer": "Vic"}
-    asked = Question(Sample("1", "1", content, gold), "answer", Settings({"method": method}), None)
-    parsed = parse(asked, answer)
-    assert (parsed.official["label"], parsed.repaired["label"]) == (official, repaired)
+    ]:
+        content = {"story": "", "question": "?", "kind": COARSE, "people": ["Una"], "perspective": "mover"}
+        gold = {"answer": "Yes", "label": 1, "places": ["box", "jar"], "mover": "Una", "observer": "Vic"}
+        asked = Question(Sample("1", "1", content, gold), "answer", Settings({"method": method}), None)
+        parsed = parse(asked, answer)
+        assert (parsed.official["label"], parsed.repaired["label"]) == (official, repaired)
 
 
 def test_an_answer_outside_the_labels_is_a_miss_and_no_label_of_its_own():

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import strategies as st
 
 from benchmark.suites.tombench.metrics import (
@@ -26,10 +25,10 @@ def test_the_earliest_vote_wins_a_tie():
     assert majority([]) is None
 
 
-@pytest.mark.parametrize(("cell", "officially"), [("A", True), ("A. ", False), ("B", False)])
-def test_the_answer_cell(cell, officially):
-    assert is_correct_officially(item("AAAAA", cell)) is officially
-    assert is_correct(item("AAAAA", cell)) is (cell[0] == "A")
+def test_the_answer_cell():
+    for cell, officially in [("A", True), ("A. ", False), ("B", False)]:
+        assert is_correct_officially(item("AAAAA", cell)) is officially
+        assert is_correct(item("AAAAA", cell)) is (cell[0] == "A")
 
 
 def test_an_item_without_a_vote_is_left_out_and_counted():

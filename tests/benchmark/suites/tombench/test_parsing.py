@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -192,27 +191,29 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "letter"), ANSWERS)
-def test_the_letter_that_an_answer_commits_to(answer, letter):
-    assert committed(answer, OPTIONS).letter == letter
+def test_the_letter_that_an_answer_commits_to():
+    for answer, letter in ANSWERS:
+        assert committed(answer, OPTIONS).letter == letter
 
 
-@pytest.mark.parametrize("answer", ["[[C]]", "C", "答案：C", "Answer: (c)", "**C**"])
-def test_a_letter_that_was_not_shown_stands_for_itself(answer):
-    assert committed(answer, ("Yes", "No")).letter == "C"
+def test_a_letter_that_was_not_shown_stands_for_itself():
+    for answer in ["[[C]]", "C", "答案：C", "Answer: (c)", "**C**"]:
+        assert committed(answer, ("Yes", "No")).letter == "C"
 
 
-@pytest.mark.parametrize(
-    ("answer", "why"),
-    [
-        ("Answer: A, C", SEVERAL), ("[[A]][[B]]", SEVERAL), ("A or B", SEVERAL), ("[[A, B]]", SEVERAL),
+def test_an_answer_that_chooses_nothing_says_why():
+    for answer, why in [
+        ("Answer: A, C", SEVERAL),
+        ("[[A]][[B]]", SEVERAL),
+        ("A or B", SEVERAL),
+        ("[[A, B]]", SEVERAL),
         ("42", NO_OPTION),
-        ("", NO_OPTION), ("I can't help with A or B.", REFUSED), ("不知道", UNKNOWING),
+        ("", NO_OPTION),
+        ("I can't help with A or B.", REFUSED),
+        ("不知道", UNKNOWING),
         ("I don't know, A or B.", UNKNOWING),
-    ],
-)  # fmt: skip
-def test_an_answer_that_chooses_nothing_says_why(answer, why):
-    assert committed(answer, OPTIONS) == (None, why)
+    ]:
+        assert committed(answer, OPTIONS) == (None, why)
 
 
 def test_an_option_is_no_refusal():
@@ -257,9 +258,8 @@ def test_the_required_form_behind_any_other_counts(letter, form):
     assert committed(f"{reasoning}\n\n[[{letter}]]", OPTIONS).letter == letter
 
 
-@pytest.mark.parametrize(
-    ("text", "letter", "cleaned", "officially"),
-    [
+def test_the_letter_of_an_option():
+    for text, letter, cleaned, officially in [
         ("A. Tote bag", "A", "Tote bag", "Tote bag"),
         ("A.是", "A", "是", "A.是"),
         (" B. 羞愧", "B", "羞愧", " 羞愧"),
@@ -271,8 +271,6 @@ def test_the_required_form_behind_any_other_counts(letter, form):
         ("A.他没有去学校\n。", "A", "他没有去学校。", "A.他没有去学校\n。"),
         ("A. Go\r\n home", "A", "Go home", "Go\r\n home"),
         ("A.I. decides", "A", "A.I. decides", "A.I. decides"),
-    ],
-)
-def test_the_letter_of_an_option(text, letter, cleaned, officially):
-    assert clean_option(text, letter) == cleaned
-    assert clean_option_officially(text, letter) == officially
+    ]:
+        assert clean_option(text, letter) == cleaned
+        assert clean_option_officially(text, letter) == officially

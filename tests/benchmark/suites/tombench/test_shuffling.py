@@ -32,7 +32,7 @@ def test_every_letter_leads_back_to_the_option_shown(order):
         assert options["ABCD".index(shown.original_of[letter])] == text
 
 
-@pytest.mark.parametrize("order", [(0,), (0, 0), (0, 1, 2), (1, 2)])
-def test_an_order_of_other_options_is_refused(order):
-    with pytest.raises(ValueError, match="does not fit 2 options"):
-        show(("Yes", "No"), order)
+def test_an_order_of_other_options_is_refused():
+    for order in [(0,), (0, 0), (0, 1, 2), (1, 2)]:
+        with pytest.raises(ValueError, match="does not fit 2 options"):
+            show(("Yes", "No"), order)

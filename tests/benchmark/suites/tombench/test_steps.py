@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from benchmark.methods.answering import EXTRACT, PERSPECTIVE
 from benchmark.suites.questions import Question
 from benchmark.suites.settings import Settings
@@ -32,65 +30,61 @@ def texts(asked):
     return {message.role: message.content for message in request(asked).messages}
 
 
-@pytest.mark.parametrize("item", [ENGLISH, IN_CHINESE], ids=["en", "zh"])
-@pytest.mark.parametrize("method", ["direct", "cot"])
-def test_plain_and_chain_of_thought_are_the_prompts_of_the_set(item, method):
-    asked = question(item, method, repetition=2)
-    prompt = render_prompt(item, shown_in(asked), method=method)
-    assert texts(asked) == {"system": prompt.system, "user": prompt.user}
+def test_plain_and_chain_of_thought_are_the_prompts_of_the_set():
+    for method in ["direct", "cot"]:
+        for item in [ENGLISH, IN_CHINESE]:
+            asked = question(item, method, repetition=2)
+            prompt = render_prompt(item, shown_in(asked), method=method)
+            assert texts(asked) == {"system": prompt.system, "user": prompt.user}
 
 
-@pytest.mark.parametrize(
-    ("item", "ask", "last"),
-    [(ENGLISH, "Break the question", "“Final answer:”"), (IN_CHINESE, "拆成几个小问题", "“最终答案：”")],
-)
-def test_self_ask_goes_on_from_the_question_without_the_prompt_for_the_letter_alone(item, ask, last):
-    asked = question(item, "self-ask")
-    prompt = render_prompt(item, shown_in(asked)).user
-    (text,) = texts(asked).values()
-    assert text.startswith(f"{prompt}\n") and ask in text and last in text and text.count("[[") == 1
+def test_self_ask_goes_on_from_the_question_without_the_prompt_for_the_letter_alone():
+    for item, ask, last in [
+        (ENGLISH, "Break the question", "“Final answer:”"),
+        (IN_CHINESE, "拆成几个小问题", "“最终答案：”"),
+    ]:
+        asked = question(item, "self-ask")
+        prompt = render_prompt(item, shown_in(asked)).user
+        (text,) = texts(asked).values()
+        assert text.startswith(f"{prompt}\n") and ask in text and last in text and text.count("[[") == 1
 
 
-@pytest.mark.parametrize(
-    ("item", "method", "step", "wanted"),
-    [
+def test_the_answer_rests_on_the_step_before_it_in_every_try():
+    for item, method, step, wanted in [
         (ENGLISH, "s2a", EXTRACT, "Copy out of the text"),
         (IN_CHINESE, "s2a", EXTRACT, "摘抄"),
         (ENGLISH, "simtom", PERSPECTIVE, "does Bo know about"),
         (IN_CHINESE, "simtom", PERSPECTIVE, "小明知道其中的哪些事情"),
         (replace(ENGLISH, question="Where is the key?"), "simtom", PERSPECTIVE, "Retell all"),
-    ],
-)
-def test_the_answer_rests_on_the_step_before_it_in_every_try(item, method, step, wanted):
-    (before,) = texts(question(item, method, step)).values()
-    assert item.story in before and wanted in before
-    for turn in (0, 3):
-        asked = question(item, method, repetition=turn, **{step: " What matters. "})
-        shown = render_prompt(item, shown_in(asked))
-        told = texts(asked)
-        heading, _, rest = shown.user.partition(item.story)
-        assert told["system"] == shown.system and told["user"].startswith(heading) and told["user"].endswith(rest)
-        assert "What matters." in told["user"] and item.story not in told["user"]
-        assert request(asked).task["kind"] == "choose"
+    ]:
+        (before,) = texts(question(item, method, step)).values()
+        assert item.story in before and wanted in before
+        for turn in (0, 3):
+            asked = question(item, method, repetition=turn, **{step: " What matters. "})
+            shown = render_prompt(item, shown_in(asked))
+            told = texts(asked)
+            heading, _, rest = shown.user.partition(item.story)
+            assert told["system"] == shown.system and told["user"].startswith(heading) and told["user"].endswith(rest)
+            assert "What matters." in told["user"] and item.story not in told["user"]
+            assert request(asked).task["kind"] == "choose"
 
 
-@pytest.mark.parametrize("method", [method.name for method in METHODS])
-def test_the_letter_is_read_from_all_of_an_answer(method):
-    asked = question(ENGLISH, method)
-    right = expected(asked)
-    for answer in (
-        right,
-        f"Follow-up: Is it A?\nIntermediate answer: No.\nFinal answer: {right}",
-        f"最终答案：{right}",
-    ):
-        parsed = parse(asked, answer)
-        assert parsed.score == parsed.repaired_score == 1 and parsed.repaired["choice"] == "B"
-    assert parse(question(ENGLISH, method, EXTRACT), "Ines.").repaired == {"text": "Ines."}
+def test_the_letter_is_read_from_all_of_an_answer():
+    for method in [method.name for method in METHODS]:
+        asked = question(ENGLISH, method)
+        right = expected(asked)
+        for answer in (
+            right,
+            f"Follow-up: Is it A?\nIntermediate answer: No.\nFinal answer: {right}",
+            f"最终答案：{right}",
+        ):
+            parsed = parse(asked, answer)
+            assert parsed.score == parsed.repaired_score == 1 and parsed.repaired["choice"] == "B"
+        assert parse(question(ENGLISH, method, EXTRACT), "Ines.").repaired == {"text": "Ines."}
 
 
-@pytest.mark.parametrize(
-    ("item", "asked", "person"),
-    [
+def test_a_question_looks_through_the_eyes_of_whose_mind_it_asks_about():
+    for item, asked, person in [
         (ENGLISH, "After Ines returns, where does Bo think that Ines looks?", "Bo"),
         (ENGLISH, "Where does Bo look for the key after Ines returns?", "Bo"),
         (ENGLISH, "Does the teacher know that Ines returns?", "the teacher"),
@@ -100,8 +94,6 @@ def test_the_letter_is_read_from_all_of_an_answer(method):
         (IN_CHINESE, "小红还记得小明的生日吗？", "小红"),
         (IN_CHINESE, "小明数前，推测有多少把钥匙？", "小明"),
         (IN_CHINESE, "现在钥匙在哪里？", ""),
-    ],
-)
-def test_a_question_looks_through_the_eyes_of_whose_mind_it_asks_about(item, asked, person):
-    story = f"{item.story} " + ("Ines said: I do. Ines asked Bo." if item is ENGLISH else "")
-    assert viewer_of(replace(item, story=story, question=asked)) == person
+    ]:
+        story = f"{item.story} " + ("Ines said: I do. Ines asked Bo." if item is ENGLISH else "")
+        assert viewer_of(replace(item, story=story, question=asked)) == person

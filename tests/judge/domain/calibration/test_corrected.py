@@ -41,17 +41,20 @@ def test_probabilities_and_categories_count():
     assert corrected(stories[:1] + stories[2:], Metric.F1, tuning=1).unseen == pytest.approx(2 / 3)
 
 
-@pytest.mark.parametrize("true", [10, 0])
-@pytest.mark.parametrize("probability", [0.5, 0.7])
-def test_a_score_on_which_all_aligned_stories_agree_has_an_interval_by_the_rule_of_three(true, probability):
-    # eight aligned stories are alike, at an end of the range: 1 − .05^(1/8) = 31.2 % of all may be of another kind
-    stories = [one(f"s{at}", 5 + at % 4, true if at < 8 else None, probability=probability) for at in range(12)]
-    for averaging in Averaging:
-        found = corrected(stories, Metric.F1, averaging)
-        expected = [0.05 ** (1 / 8), 1] if true else [0, 1 - 0.05 ** (1 / 8)]
-        assert found.value == pytest.approx(true / 10) and found.interval == pytest.approx(expected), averaging
-        assert found.effective is None and found.reason == ""
-        assert foreseen(found, 8) == pytest.approx((1 - 0.05 ** (1 / 8)) / 2) and needed(found, 0.02, 12) is None
+def test_a_score_on_which_all_aligned_stories_agree_has_an_interval_by_the_rule_of_three():
+    for probability in [0.5, 0.7]:
+        for true in [10, 0]:
+            # eight aligned stories are alike, at an end of the range: 1 − .05^(1/8) = 31.2 % of all may be of another
+            # kind
+            stories = [one(f"s{at}", 5 + at % 4, true if at < 8 else None, probability=probability) for at in range(12)]
+            for averaging in Averaging:
+                found = corrected(stories, Metric.F1, averaging)
+                expected = [0.05 ** (1 / 8), 1] if true else [0, 1 - 0.05 ** (1 / 8)]
+                assert found.value == pytest.approx(true / 10) and found.interval == pytest.approx(expected), averaging
+                assert found.effective is None and found.reason == ""
+                assert (
+                    foreseen(found, 8) == pytest.approx((1 - 0.05 ** (1 / 8)) / 2) and needed(found, 0.02, 12) is None
+                )
 
 
 def test_everything_aligned_is_what_people_say():
@@ -76,18 +79,18 @@ def test_rows_that_nobody_could_tell_bound_the_score():
     assert found.spanned[0] <= found.interval[0] and found.interval[1] <= found.spanned[1]
 
 
-@pytest.mark.parametrize("metric", list(Metric))
-def test_a_table_of_which_nobody_could_tell_anything_is_no_table_without_a_match(metric):
-    stories = judged_stories(np.random.default_rng(1))
-    aligned = [at for at, story in enumerate(stories) if story.human]
-    unclear = Matches(25, 0, 25, 0, 25, 25)
-    stories[aligned[0]] = replace(stories[aligned[0]], human=unclear)
-    without = [replace(one, human=None) if at == aligned[0] else one for at, one in enumerate(stories)]
-    found, beside = corrected(stories, metric), corrected(without, metric)
-    assert (found.value, found.human, found.aligned) == (beside.value, beside.human, len(aligned) - 1)
-    assert found.bounds[0] < found.value < found.bounds[1]
-    nothing = corrected([replace(one, human=unclear) if one.human else one for one in stories], metric)
-    assert nothing.value is None and nothing.human is None and nothing.reason == "no story was aligned"
+def test_a_table_of_which_nobody_could_tell_anything_is_no_table_without_a_match():
+    for metric in list(Metric):
+        stories = judged_stories(np.random.default_rng(1))
+        aligned = [at for at, story in enumerate(stories) if story.human]
+        unclear = Matches(25, 0, 25, 0, 25, 25)
+        stories[aligned[0]] = replace(stories[aligned[0]], human=unclear)
+        without = [replace(one, human=None) if at == aligned[0] else one for at, one in enumerate(stories)]
+        found, beside = corrected(stories, metric), corrected(without, metric)
+        assert (found.value, found.human, found.aligned) == (beside.value, beside.human, len(aligned) - 1)
+        assert found.bounds[0] < found.value < found.bounds[1]
+        nothing = corrected([replace(one, human=unclear) if one.human else one for one in stories], metric)
+        assert nothing.value is None and nothing.human is None and nothing.reason == "no story was aligned"
 
 
 def test_no_story_aligned_is_no_corrected_score():
@@ -121,18 +124,18 @@ def covered(samples, truth):
     return np.mean([found.interval[0] <= truth <= found.interval[1] for found in samples])
 
 
-@pytest.mark.parametrize("aligned", [8, 30])
-def test_the_corrected_interval_holds_what_the_naive_one_misses(aligned):
-    rng = np.random.default_rng(aligned)
-    samples = [corrected(judged_stories(rng, aligned=aligned), Metric.F1) for _ in range(150)]
-    # the truth is .55; the standard error of a share of 95 % of 150 is 1.8 points
-    assert 0.91 <= covered(samples, 0.55) <= 1
-    assert np.mean([found.judged for found in samples]) == pytest.approx(0.611, abs=0.005)
-    width, alone = (
-        np.mean([ends[1] - ends[0] for ends in each])
-        for each in ([s.interval for s in samples], [s.human_interval for s in samples])
-    )
-    assert width < 0.85 * alone and np.mean([found.effective / aligned for found in samples]) > 1.3
+def test_the_corrected_interval_holds_what_the_naive_one_misses():
+    for aligned in [8, 30]:
+        rng = np.random.default_rng(aligned)
+        samples = [corrected(judged_stories(rng, aligned=aligned), Metric.F1) for _ in range(150)]
+        # the truth is .55; the standard error of a share of 95 % of 150 is 1.8 points
+        assert 0.91 <= covered(samples, 0.55) <= 1
+        assert np.mean([found.judged for found in samples]) == pytest.approx(0.611, abs=0.005)
+        width, alone = (
+            np.mean([ends[1] - ends[0] for ends in each])
+            for each in ([s.interval for s in samples], [s.human_interval for s in samples])
+        )
+        assert width < 0.85 * alone and np.mean([found.effective / aligned for found in samples]) > 1.3
 
 
 def test_a_useless_judge_does_no_harm():
@@ -180,16 +183,16 @@ def failing(rng, *, aligned, failure="finds nothing", stories=300, seldom=0.05):
     return found
 
 
-@pytest.mark.parametrize("failure", ["finds nothing", "says nothing"])
-@pytest.mark.parametrize("aligned", [6, 10, 20])
-def test_the_interval_holds_the_truth_where_the_judge_seldom_fails_on_a_whole_story(aligned, failure):
+def test_the_interval_holds_the_truth_where_the_judge_seldom_fails_on_a_whole_story():
     """Most samples of so few stories show no such failure: an interval of what they show holds 82 to 89 % of truths
     where the judge finds nothing. The standard error of 95 % of 120 is 2 points."""
-    rng = np.random.default_rng((aligned, len(failure)))
-    samples = [corrected(failing(rng, aligned=aligned, failure=failure), Metric.F1) for _ in range(120)]
-    assert covered(samples, 0.55) >= 0.925
-    width, alone = (np.mean([high - low for low, high in each]) for each in zip(*_ends(samples), strict=True))
-    assert width < 0.75 * alone
+    for aligned in [6, 10, 20]:
+        for failure in ["finds nothing", "says nothing"]:
+            rng = np.random.default_rng((aligned, len(failure)))
+            samples = [corrected(failing(rng, aligned=aligned, failure=failure), Metric.F1) for _ in range(120)]
+            assert covered(samples, 0.55) >= 0.925
+            width, alone = (np.mean([high - low for low, high in each]) for each in zip(*_ends(samples), strict=True))
+            assert width < 0.75 * alone
 
 
 def _ends(samples):
