@@ -238,8 +238,8 @@ def test_a_variable_that_holds_no_key_of_a_model():
 
 def test_a_variable_that_holds_a_key():
     for variable in ["OPENAI_API_KEY", "MY_KEY", "HF_TOKEN"]:
-        add("small", f"--api-key-env={variable}")
-        assert Endpoint.objects.get().api_key_env == variable
+        add(variable, f"--api-key-env={variable}")
+        assert Endpoint.objects.get(name=variable).api_key_env == variable
 
 
 SECRET = "sk-ant-a1B2c3D4e5F6g7H8"
@@ -275,7 +275,7 @@ def test_what_is_one_line_to_the_api_is_one_to_all():
         assert caught.value.message_dict == {
             field: ["One line is expected, without tabs and other control characters."]
         }
-        before = Endpoint.objects.create(name="old", provider="openai", **given)
+        before = Endpoint.objects.create(name=f"old-{field}", provider="openai", **given)
         save_endpoint(by="", endpoint=before, values={"active": False})
 
 

@@ -26,7 +26,7 @@ Ends = Sequence[float]
 """[low, high]"""
 Mark = Literal["best", "second"]
 Part = Literal["interval", "bounds", "no_interval", "n"]
-OF = "whose"
+OF = "of_entrant"
 MISSING = "–"
 ENTERED = gettext_noop(
     "Entered rows: figures as their sources print them, not computed here; never ranked, marked or tested."
