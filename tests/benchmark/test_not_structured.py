@@ -56,7 +56,7 @@ def test_a_table_is_unreadable_in_a_structured_run_and_an_answer_in_a_free_one(c
     extracted = RunItem.objects.filter(entrant__run=run, step="extract").select_related("item")
     assert {(one.unreadable, one.item.state) for one in extracted} == {(NOT_STRUCTURED, "unreadable")}
     row = tables_of(document_of(run))["unreadable-repaired"]().rows[0]
-    assert (row["stage1_unreadable"], row["stage1_answers"]) == (4, 4)
+    assert (row["stage1_unreadable"].value, row["stage1_answers"].value) == (4, 4)
 
 
 def test_free_text_takes_the_same_table(cast, gold):

@@ -167,7 +167,7 @@ def test_tables_have_its_labels(run):
     tables = tables_of(document_of(run))
     confusion = tables[f"confusion-{_place(run)}-social-norm-repaired"]()
     assert [row["gold"] for row in confusion.rows] == list(LABELS["social_norm"])
-    assert sum(row["total"] for row in confusion.rows) == 2 * STORIES
+    assert sum(row["total"].value for row in confusion.rows) == 2 * STORIES
     assert {name for name in tables if name.endswith("-official")} <= {"controls-left-official"}
     dimensions = tables["dimensions-repaired"]()
     assert list(dict.fromkeys(row["dimension"] for row in dimensions.rows)) == list(NAMES)

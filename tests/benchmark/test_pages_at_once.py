@@ -14,6 +14,7 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
+import judge.urls
 from benchmark.models import Run, RunReport
 from benchmark.services import at_once, leaderboards, reports
 from benchmark.services.at_once import BeingComputed, answering_at_once
@@ -32,12 +33,13 @@ from tests.pressing import PRESSES, all_at_once
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PAGES = {
-    of.name: {"slug", *of.pattern.converters}
-    for of in (*runs.urlpatterns, *results.urlpatterns)
+    f"{app}:{of.name}": {"slug", *of.pattern.converters}
+    for app, patterns in (("benchmark", [*runs.urlpatterns, *results.urlpatterns]), ("judge", judge.urls.PAGES))
+    for of in patterns
     if str(of.pattern).endswith("/") and {*of.pattern.converters} <= {"uid"}
 }
 """The pages of a project, or of one of its runs, and their parts, with what their addresses hold."""
-PARTS = {"run_results", "gold_kinds_cells"}
+PARTS = {"benchmark:run_results", "benchmark:gold_kinds_cells"}
 """Parts of a page that is there already."""
 
 
@@ -53,12 +55,12 @@ def world(tmp_path, client, monkeypatch):
 
 def queries(world, name: str) -> str:
     first, second = (world.entrant(model) for model in ("majority", "random"))
-    return f"?a={first}&b={second}" if name == "compare" else ""
+    return f"?a={first}&b={second}" if name == "benchmark:compare" else ""
 
 
 def address(world, name: str) -> str:
     place = {"slug": world.dataset.project.slug, "uid": world.run.uid}
-    return reverse(f"benchmark:{name}", kwargs={of: place[of] for of in PAGES[name]}) + queries(world, name)
+    return reverse(name, kwargs={of: place[of] for of in PAGES[name]}) + queries(world, name)
 
 
 FOLLOWS = re.compile(r'<meta http-equiv="refresh" content="0; url=([^"]+)">')
@@ -70,17 +72,18 @@ def test_no_page_computes_reports_before_it_says_so(world, client, monkeypatch):
 
     monkeypatch.setattr(reports, "_computed", computed)
     said = {name for name in PAGES if name not in PARTS and FOLLOWS.search(_text(client, address(world, name)))}
-    assert said >= {
-        "across", "compare", "differences", "flips", "gold_kinds", "items_apart", "leaderboard", "run_judges",
-        "run_report", "structure",
-    }  # fmt: skip
+    of_results = (
+        "across", "compare", "differences", "flips", "gold_kinds", "items_apart", "leaderboard", "run_report",
+        "structure",
+    )  # fmt: skip
+    assert said >= {*(f"benchmark:{name}" for name in of_results), "judge:run_judges"}
 
 
 def _text(client, url: str) -> str:
     return client.get(url).content.decode()
 
 
-@pytest.mark.parametrize("name", ["leaderboard", "compare"])
+@pytest.mark.parametrize("name", ["benchmark:leaderboard", "benchmark:compare"])
 def test_the_page_follows_and_is_there_from_then_on(world, client, name):
     url = address(world, name)
     said = _text(client, url)
@@ -108,7 +111,7 @@ def test_of_readers_who_wait_together_one_computes(world, monkeypatch):
     monkeypatch.setattr(at_once, "_taken", seen)
     monkeypatch.setattr(at_once, "_EVERY", 0.01)
     monkeypatch.setattr(reports, "_computed", slowly)
-    readers, url = [Client() for _ in range(PRESSES)], f"{address(world, 'leaderboard')}?computed=1"
+    readers, url = [Client() for _ in range(PRESSES)], f"{address(world, 'benchmark:leaderboard')}?computed=1"
     for reader in readers:
         reader.force_login(world.alice)
     pages = all_at_once(lambda at: readers[at].get(url))
@@ -127,7 +130,7 @@ time.sleep(600)
 
 def test_who_waits_long_for_another_is_told_again_and_a_killed_process_leaves_nothing(world, client, monkeypatch):
     monkeypatch.setattr(at_once, "LOOKS_AGAIN", 0.0)
-    url = f"{address(world, 'run_report')}?computed=1"
+    url = f"{address(world, 'benchmark:run_report')}?computed=1"
     held = at_once.lock_of("report", str(world.run.pk))
     with subprocess.Popen([sys.executable, "-c", HOLDS, held], stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
@@ -139,7 +142,7 @@ def test_who_waits_long_for_another_is_told_again_and_a_killed_process_leaves_no
 
 
 def test_a_ranking_of_many_models_that_nobody_kept_follows_too(world, client, monkeypatch):
-    url = address(world, "leaderboard")
+    url = address(world, "benchmark:leaderboard")
     client.get(f"{url}?computed=1")
     cache.clear()  # as after its time
     monkeypatch.setattr(leaderboards, "AS_LONG", 1)
@@ -148,7 +151,12 @@ def test_a_ranking_of_many_models_that_nobody_kept_follows_too(world, client, mo
     assert "majority" in _text(client, url)
 
 
-KEPT_BESIDE = {"compare": "comparison", "flips": "flips", "items_apart": "items", "gold_kinds": "gold-kinds"}
+KEPT_BESIDE = {
+    "benchmark:compare": "comparison",
+    "benchmark:flips": "flips",
+    "benchmark:items_apart": "items",
+    "benchmark:gold_kinds": "gold-kinds",
+}
 """Pages with what is kept beside reports and rankings, and what it is kept as."""
 
 
@@ -199,7 +207,7 @@ def _of(key: str, name: str, made: list[str]) -> bool:
 
 
 def test_what_judges_said_is_counted_once_and_anew_with_the_figures(world, client, monkeypatch):
-    url, runs = address(world, "run_judges"), judged_beside(world.run)
+    url, runs = address(world, "judge:run_judges"), judged_beside(world.run)
     reports_of(runs)
     follows = FOLLOWS.search(_text(client, url))
     assert follows and "lexical-judge" in _text(client, html.unescape(follows[1]))
@@ -229,5 +237,5 @@ def test_parts_of_pages_files_and_commands_take_their_time(world, client):
 
 def test_few_answers_are_computed_at_once(world, client, monkeypatch):
     monkeypatch.setattr(at_once, "AT_ONCE", 100)
-    assert "majority" in _text(client, address(world, "leaderboard"))
+    assert "majority" in _text(client, address(world, "benchmark:leaderboard"))
     assert RunReport.objects.exists()

@@ -72,14 +72,14 @@ def test_figures_by_kind_have_bounds_in_files(skipped):
     assert low < high
     table = tables_of(document)["roles-repaired"]()
     row = next(row for row in json.loads(to_json(table))["rows"] if row["model"] == "omniscient")
-    assert row["world recall bounds"] == [low, high]
+    assert row["world recall"]["bounds"] == [low, high]
     lines = list(csv.DictReader(io.StringIO(to_csv(table).decode(), newline="")))
     line = next(line for line in lines if line["Model"] == "omniscient")
     told = [float(line[f"World: Recall {end} case"]) for end in ("worst", "best")]
     assert told == pytest.approx([100 * low, 100 * high])
     assert {line["World: Recall worst case"] for line in lines if line["Model"] != "omniscient"} == {""}
     shares = json.loads(to_json(tables_of(document)["match-counts-repaired"]()))["rows"]
-    assert next(row for row in shares if row["model"] == "omniscient")["0 share bounds"]
+    assert next(row for row in shares if row["model"] == "omniscient")["0 share"]["bounds"]
 
 
 def test_the_picture_says_what_becomes_of_them(skipped):
