@@ -33,10 +33,11 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 from rest_framework.serializers import Serializer
 
-import annotation.api.shapes
+import annotation.api
 import annotation.forms
-import benchmark.api.requests
+import benchmark.api
 import benchmark.forms
+import judge.api
 import workers.forms
 from annotation.api.gold import GoldFilter
 from annotation.api.remarks import FlagFilter
@@ -424,8 +425,8 @@ ADMINS_ALONE = {"BridgeFilter", "FilterForm", "GoldLogFilter", "LedgerFilter", "
 
 
 def test_every_filter_is_walked():
-    modules = [benchmark.api.requests]
-    for package in (annotation.api.shapes, annotation.forms, benchmark.forms, workers.forms):
+    modules = []
+    for package in (annotation.api, annotation.forms, benchmark.api, benchmark.forms, judge.api, workers.forms):
         modules += [
             importlib.import_module(f"{package.__name__}.{one.name}") for one in pkgutil.iter_modules(package.__path__)
         ]
@@ -702,7 +703,7 @@ def test_two_models_are_compared_without_what_would_tell_of_an_open_story(world,
         listed = {one["number"] for one in client.get(f"{base}/tables/stories.json", keys).json()["rows"]}
         api = client.get(reverse("api:comparison", args=[world.project.slug]), keys).json()
         assert page.status_code == 200 and "Holm" in page.content.decode() and rows and listed
-        assert {one["number"] for one in api["stories"]} == listed
+        assert {one["number"] for one in api["stories"]["rows"]} == listed
         told[user] = {row["part"] for row in rows}, listed, client.get(story, keys).status_code
     parts, listed, status = told[world.alice]
     assert (len(parts) > 1, 8 in listed, status) == (True, True, 200)

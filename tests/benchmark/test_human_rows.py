@@ -129,7 +129,7 @@ def test_an_expert_has_a_row_where_she_decided(cast, stories):
     found = metrics(cast)
     assert set(found) == {"majority", "Expert 1", "Expert 2"}  # Alice, then Esi
     alice, esi = (found[name].parses for name in ("Expert 1", "Expert 2"))
-    own = [one.own.overall("repaired") for one in (alice, esi)]
+    own = [found[name].metrics.own.overall("repaired") for name in ("Expert 1", "Expert 2")]
     # on gold as it is: Esi has context 1 of 2 in story 1 and order 1 of 1 in story 2, Alice her one decision
     assert (own[1].value_of("overall_accuracy"), own[1].value_of("acc_context"), own[1].value_of("acc_order")) == (
         0.75,
@@ -191,10 +191,10 @@ def test_a_person_is_scored_on_gold_that_stands_without_the_person(cast, stories
     }
     assert plain(bob.metrics.labelled) == told
     # Esi's one decision is gold, and three different votes settle nothing without it: a dash, not 100
-    esi = found["Expert 1"].parses
-    assert esi.overall("repaired").value_of("overall_accuracy") is None
-    assert (esi.overall("repaired").stories, esi.overall("repaired").undefined) == (0, 1)
-    assert esi.own.overall("repaired").value_of("overall_accuracy") == 1
+    esi = found["Expert 1"]
+    alone = esi.parses.overall("repaired")
+    assert alone.value_of("overall_accuracy") is None and (alone.stories, alone.undefined) == (0, 1)
+    assert esi.metrics.own.overall("repaired").value_of("overall_accuracy") == 1
 
 
 def test_the_table_has_both_figures_and_says_how_many_cells_count(cast, stories, label):

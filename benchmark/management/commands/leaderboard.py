@@ -11,6 +11,7 @@ from benchmark.domain.tables import Cell
 from benchmark.management.commands._runs import percent
 from benchmark.models import AnswerFormat, Dataset
 from benchmark.services.conditions import FIELDS, Ranking
+from benchmark.services.entered_rows import rows_of
 from benchmark.services.leaderboard_scope import (
     Leaderboard,
     answer_format_to_show,
@@ -116,6 +117,7 @@ class Command(JsonCommand):
         for absence in leaderboard.absent:
             if absence.failed:  # the others are told with the ranking
                 self.note(str(absence))
+        entered = rows_of(asked.project, asked.suite)
         return {
             "project": asked.project.slug,
             "suite": asked.suite,
@@ -130,6 +132,7 @@ class Command(JsonCommand):
             "rankings": leaderboard.rankings,
             "notes": {group: leads(entrants, group) for group, entrants in leaderboard.entrants.items()},
             "absent": leaderboard.absent,
+            **({"entered": entered} if entered else {}),
         }
 
     def say(self, result: Json) -> None:
