@@ -135,7 +135,7 @@ def _gold_is_doubted_and_some_was_labelled_beside_suggestions(client) -> None:
 def _items_and_levels_are_told_apart(client) -> None:
     for group in ("stage1", "stage2"):
         report = client.get(f"/p/{SLUG}/results/items/?group={group}").context["report"]
-        assert report.models == len(READERS) + len(FURTHER_READERS) and any(row.apart for row in report.rows), group
+        assert report.models == len(READERS) + len(FURTHER_READERS) and any(row["apart"] for row in report.rows), group
         finer = client.get(f"/p/{SLUG}/results/items/?group={group}&level=finer").context["report"]
         assert len(finer.rows) > 150 and finer.models == report.models
     run = Run.objects.get(title__startswith=sample_results.SWEEP_TITLE, level=3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchmark.domain.tables import Cell
 from benchmark.models import RunItem
 from benchmark.services import items as service
 from benchmark.services.documents import document_of, tables_of
@@ -32,7 +33,8 @@ def judged_by(cast, gold, models, **options):
 
 
 def row_of(run, parse: str = "repaired") -> dict:
-    return dict(tables_of(document_of(run))[f"unreadable-{parse}"]().rows[0])
+    [row] = tables_of(document_of(run))[f"unreadable-{parse}"]().rows
+    return {key: Cell.of(cell).value for key, cell in row.items()}
 
 
 def missing(run) -> dict[str, int]:

@@ -104,7 +104,7 @@ def test_its_pages_say_what_was_asked_and_how_often(cast, copy, client):
     leaderboard = client.get(reverse("benchmark:leaderboard", args=[slug])).content.decode()
     assert "ToMBench (English and Chinese), version 1" in leaderboard and "Questions" in leaderboard
     report = client.get(reverse("benchmark:run_report", args=[slug, run.uid])).content.decode()
-    assert "Accuracy by ability" in report and "Single repetitions" in report and "tombench-1" in report
+    assert "Accuracy by task" in report and "Single repetitions" in report and "tombench-1" in report
 
 
 @pytest.mark.once
