@@ -19,7 +19,7 @@ from benchmark.services.plans import plan_of, plans_by_method
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import reports_of
 from benchmark.services.snapshots import save_run_snapshot
-from benchmark.suites.opentom import measure
+from benchmark.suites.opentom import metrics
 from core.plain import plain
 from tests.benchmark.methods.world import GOLD, METHODS, QUESTIONS, STEADY, THINKS, TRUTHS, methods_world
 from tests.benchmark.settled import make_endpoint, work_off, written
@@ -140,10 +140,10 @@ def test_the_table_by_genre_has_a_row_for_each_model_and_method(runs):
 
 @pytest.mark.failing_suite
 def test_parts_that_a_suite_cannot_make_are_told_and_the_rest_is_there(runs, admin, monkeypatch):
-    def unforeseen(answers, *, seed):
+    def unforeseen(*_):
         raise KeyError("unforeseen")
 
-    monkeypatch.setattr(measure, "macro_estimate", unforeseen)
+    monkeypatch.setattr(metrics, "_bounded", unforeseen)
     by_method = document_of(runs[0]).by_method
     told = "OpenToM could not compare methods by part (KeyError); the log of the program says where."
     assert by_method.without_parts == {"opentom": told} and by_method.rows["opentom"] and not by_method.parts

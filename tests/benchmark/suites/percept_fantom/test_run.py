@@ -226,7 +226,7 @@ def test_a_missing_answer_of_a_precursor_leaves_bounds_and_no_official_figure(ca
             column = f"{task} false belief"
             assert (row[column], row[f"{column} bounds"]) == (None if parse == "official" else 1.0, [0.5, 1.0])
             assert row[f"{column} n"] == 1
-        assert row["answer false belief"] == 1.0 and f"{PERCEPTION[parse]} true belief" in row.cells
+        assert row["answer false belief"] == 1.0 and f"{PERCEPTION[parse]} true belief" in row
         told = [sentence for sentence in table.lead if sentence.startswith("oracle has no figure here of")]
         assert len(told) == (2 if parse == "official" else 0), table.lead
     refused = metrics(run, "oracle", "percept-fantom-perception")
