@@ -209,21 +209,25 @@ def test_every_figure_of_calibrated_judges_is_that_of_a_second_computation(monke
         rows = client.get(f"{world.base}/runs/{run.uid}/tables/corrected.json").json()["rows"]
         for row in rows:
             found = {metric: oracle.corrected(row["model"], metric) for metric in METRICS}
-            assert [row[f"corrected-{metric}"] for metric in METRICS] == pytest.approx(
+            assert [figure(row[f"corrected-{metric}"]) for metric in METRICS] == pytest.approx(
                 [value for value, *_ in found.values()], abs=1e-6
             )
-            effective = math.nan if row["effective"] is None else row["effective"]
+            effective = math.nan if figure(row["effective"]) is None else figure(row["effective"])
             assert effective == pytest.approx(found["f1"][1], rel=1e-4, nan_ok=True)
     compared = client.get(f"{world.base}/results/differences/corrected-stage1.json?runs=all").json()
     [name] = [name for name in oracles if f"· {name} ·" in compared["notes"][0]]
     ps = []
     for row in compared["rows"]:
         value, p = oracles[name].p_of(row["first"], row["second"])
-        assert (row["value"], row["p"]) == pytest.approx((value, p), rel=1e-3, abs=1e-6)
+        assert (figure(row["value"]), row["p"]) == pytest.approx((value, p), rel=1e-3, abs=1e-6)
         ps.append((p, row["p_adjusted"]))
     for place, (p, adjusted) in enumerate(sorted(ps)):
         least = max(one * (len(ps) - at) for at, (one, _) in enumerate(sorted(ps)[: place + 1]))
         assert adjusted == pytest.approx(min(1, least), rel=1e-3), p
+
+
+def figure(cell: float | dict | None) -> float | None:
+    return cell["value"] if isinstance(cell, dict) else cell
 
 
 def told(**options) -> dict:
