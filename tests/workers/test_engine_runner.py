@@ -272,7 +272,7 @@ def _away(*args, **kwargs):
 
 
 def test_heartbeats_go_on_while_the_engine_is_busy(garage, endpoint, start, monkeypatch):
-    beat, beats = engine_runner.heartbeat.beat, []
+    beat, beats = engine_runner.recovery.beat, []
 
     def counted(worker) -> None:
         beat(worker)
@@ -281,7 +281,7 @@ def test_heartbeats_go_on_while_the_engine_is_busy(garage, endpoint, start, monk
             garage.engine.until.set()
 
     monkeypatch.setattr(engine_runner, "HEARTBEAT", 0.01)
-    monkeypatch.setattr(engine_runner.heartbeat, "beat", counted)
+    monkeypatch.setattr(engine_runner.recovery, "beat", counted)
     garage.engine.until.clear()
     job = start(endpoint, ["a"])
     run(endpoint)
