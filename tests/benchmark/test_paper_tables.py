@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.services.documents import Document
 from benchmark.suites.perceiving import tables as of_three
@@ -40,7 +42,10 @@ def test_a_suite_places_the_common_picture_by_category_where_it_names_it():
 def test_two_models_have_no_correlation_and_the_table_says_so():
     tasks = {"p": "Perception", "b": "Perception to belief", "q": "Questions"}
     both = [dict.fromkeys(of_three.SCENARIOS, BoundedEstimate(value, 9)) for value in (0.1, 0.7)]
-    models = [dict.fromkeys(tasks, of_scenarios) for of_scenarios in both]
+    models = [
+        (SimpleNamespace(kind="model", model=f"m{at}", family=""), dict.fromkeys(tasks, of_scenarios))
+        for at, of_scenarios in enumerate(both)
+    ]
     table = of_three.correlations_table(models, tasks, "repaired")
     assert {(row["r"], row["n"]) for row in table.rows} == {(None, 2)}
     assert table.lead == ["No correlation over 2 models: a correlation needs at least 3 models."]
