@@ -34,7 +34,7 @@ from workers.providers import registry
 from workers.services.endpoint_rules import AMOUNTS, TEXTS, check_endpoint
 
 FORMS = ("annotation.forms", "benchmark.forms", "workers.forms", "judge.forms")
-SHAPES = ("annotation.api.shapes", "benchmark.api", "benchmark.services.launches", "workers.api", "judge.api")
+SHAPES = ("annotation.api", "benchmark.api", "benchmark.services.launches", "workers.api", "judge.api")
 OTHER_NAMES = {"RowForm": "TableRow", "AnswersForm": "Import"}
 HOSTILE = (
     "", " ", "\t", "\n", "\u00a0", "\u3000", "\x00", "a\x00b", "a\nb", "\u202eabc", "值", "0", "-1", "+1", "1e2", "1E2",
@@ -105,7 +105,7 @@ def test_a_form_and_the_api_take_the_same_texts(field, shape, name):
 
 def _values_of_services() -> dict[object, list[type[Shape]]]:
     doors: dict[object, list[type[Shape]]] = defaultdict(list)
-    for shape in classes_in(("annotation.forms", "annotation.api.shapes"), Shape):
+    for shape in classes_in(("annotation.forms", "annotation.api"), Shape):
         doors[shape.__name__].append(shape)
         for value in vars(shape).values():
             if isinstance(value, property):

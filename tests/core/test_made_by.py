@@ -102,13 +102,12 @@ def _keepers() -> set[str]:
 
 def test_everything_that_the_computing_code_imports_is_in_it():
     keepers = _keepers()
-    computing = {name for name in keepers if not SHOWING & set(name.split("."))} - {"benchmark.apps"}
+    computing = {name for name in keepers if not SHOWING & set(name.split("."))}
     assert computing >= {
         "benchmark.services.reports",
         "benchmark.services.leaderboards",
-        "annotation.services.agreement",
     }
-    assert keepers - computing == {"benchmark.apps", "benchmark.views.downloads"}  # which draws by DRAWN_FROM
+    assert keepers - computing == {"benchmark.views.downloads"}  # which draws by DRAWN_FROM
     reached = _reached(computing | {DRAWN_FROM})
     assert "benchmark.domain.plots.dots" in reached  # imported inside a function
     assert set(reached.values()) <= set(files(ROOT))

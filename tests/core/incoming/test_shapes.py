@@ -108,7 +108,7 @@ def test_a_shape_describes_itself():
     described = Sheet.described()
     rows = described["properties"]["rows"]
     assert (rows["minItems"], rows["maxItems"]) == (1, 2)
-    row = described["$defs"]["Row"]
+    row = rows["items"]
     assert row["additionalProperties"] is False and row["required"] == ["name"]
     assert row["properties"]["name"] == {"description": "Its name.", "pattern": "^[a-z]{1,3}$", "type": "string"}
     assert row["properties"]["count"]["anyOf"] == [{"maximum": 9, "minimum": 0, "type": "integer"}, {"type": "null"}]
