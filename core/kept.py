@@ -10,7 +10,7 @@ key is another one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import update_wrapper
 from threading import Lock
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -25,6 +25,8 @@ Parameters = ParamSpec("Parameters")
 Value = TypeVar("Value")
 Key = TypeVar("Key")
 SECONDS = 30 * 24 * 3600
+WAIT_SECONDS = 4.0
+"""Time for which a request waits for a value that is being computed."""
 _MISSING = object()
 _pool = ThreadPoolExecutor(1, thread_name_prefix="kept")
 _running: dict[str, Future[Any]] = {}
@@ -50,8 +52,12 @@ class Kept(Generic[Parameters, Value]):
         return self._keep(key, *args, **kwargs) if value is _MISSING else value
 
     def ready(self, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Value | None:
-        """Return the kept value. Returns None if there is none, and has a thread compute it; the page shows a notice
-        and asks again. Raises what the computation raised. Within a transaction the value is computed at once."""
+        """Return the kept value, or have a thread compute it. Returns None if that takes longer than WAIT_SECONDS; the
+        page shows a notice and asks again. Raises what the computation raised. Within a transaction the value is
+        computed at once.
+
+        Inputs that change all the time have a new key at each request, so a page that never waited would never have a
+        value while people work."""
         key = _key(self._name, self._depends_on(*args, **kwargs))
         value: Value = cache.get(key, _MISSING)
         if value is not _MISSING:
@@ -59,11 +65,17 @@ class Kept(Generic[Parameters, Value]):
         if connection.in_atomic_block:  # another thread would not see what it wrote
             return self._keep(key, *args, **kwargs)
         with _lock:
-            if (future := _running.get(key)) is None:
-                _running[key] = _pool.submit(self._in_thread, key, *args, **kwargs)
-            elif future.done():
-                del _running[key]
-        return future.result() if future and future.done() else None
+            begun: Future[Value] | None = _running.pop(key, None)
+            future = begun or _pool.submit(self._in_thread, key, *args, **kwargs)
+            for ended in [other for other, running in _running.items() if running.done()]:
+                del _running[ended]  # its value is in the cache, and nobody asked for it again
+            _running[key] = future
+        wait([future], WAIT_SECONDS)
+        if not future.done():
+            return None
+        with _lock:
+            _running.pop(key, None)
+        return future.result()
 
     def _keep(self, key: str, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Value:
         value = self._compute(*args, **kwargs)
