@@ -11,7 +11,7 @@ from benchmark.domain.drawn import Plot
 from benchmark.domain.plots import control_differences, without_story
 from benchmark.domain.tables import OF, Cells, Column, Items, Source, Table, with_items
 from benchmark.services.comparison_tables import TEST_COLUMNS, difference_cells, side_columns
-from benchmark.services.facet_tables import COMPARED
+from benchmark.services.repetition_tables import COMPARED
 from benchmark.suites.registry import (
     group_named,
     group_suite,

@@ -24,16 +24,16 @@ from benchmark.services.control_results import control_results
 from benchmark.services.control_tables import control_tables
 from benchmark.services.correction_tables import correction_tables
 from benchmark.services.entered_rows import rows_of, with_entered
-from benchmark.services.facet_tables import (
+from benchmark.services.leaderboards import ranked_entrants_of_run
+from benchmark.services.method_results import method_results
+from benchmark.services.method_tables import method_tables
+from benchmark.services.methods_text import Facts, facts_of, methods_of
+from benchmark.services.repetition_tables import (
     flips_of,
     prompt_table,
     repetition_story_table,
     repetition_table,
 )
-from benchmark.services.leaderboards import ranked_entrants_of_run
-from benchmark.services.method_results import method_results
-from benchmark.services.method_tables import method_tables
-from benchmark.services.methods_text import Facts, facts_of, methods_of
 from benchmark.services.reports import report_of
 from benchmark.services.result_tables import category_table, group_table
 from benchmark.services.variance import prompt_splits
