@@ -9,11 +9,9 @@ class AnnotationConfig(AppConfig):
         from annotation.domain.baselines import BASELINES
         from annotation.domain.scripted_readers import READERS
         from annotation.services import prefill_handler, table_drafting
-        from core.made_by import register
         from workers.providers.baseline.registered import register_baseline
         from workers.providers.scripted.functions import FUNCTIONS
 
-        register("annotation")
         for baseline in BASELINES:
             register_baseline(baseline)
         FUNCTIONS.update({reader.name: reader.answer for reader in READERS})

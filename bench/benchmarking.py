@@ -219,8 +219,10 @@ def structure(dataset, options) -> dict:
             began, cpu = time.perf_counter(), time.process_time()
             content = read(url)
             took.append([round(time.perf_counter() - began, 2), round(time.process_time() - cpu, 2)])
-            if follows := _FOLLOWS.search(content):
-                took.append({"follows": _took(partial(read, html.unescape(follows[1])))})
+            while _COMPUTING in content:
+                time.sleep(1)
+                content = read(url)
+                took[-1] = [round(time.perf_counter() - began, 2), round(time.process_time() - cpu, 2)]
         seconds[name] = took
         return content
 
@@ -368,7 +370,7 @@ CHOICES = {
     "rows": "show=structure&page=7",
 }
 """What is chosen on the page of structure against answers."""
-_FOLLOWS = re.compile(r'(?:hx-get="|http-equiv="refresh" content="0; url=)([^"]+computed=1[^"]*)"')
+_COMPUTING = '<meta http-equiv="refresh"'
 _LINKS = re.compile(r'href="([^"]+/structure/(?:[^"]+\.(?:csv|json|tex|svg|pdf)|\d+/)[^"]*)"')
 MEASUREMENTS = {"baselines": baselines, "wide": wide, "structure": structure}
 

@@ -12,7 +12,6 @@ class BenchmarkConfig(AppConfig):
         from annotation.services.checklist import register as register_steps
         from benchmark.services import audit_words, checklist, evaluating, file_formats, judge_tests, open_work
         from benchmark.suites.registry import SuiteRefused, schemas_from, suites
-        from core.made_by import register
 
         register_steps(checklist.steps_of)
         audit_words.register_words()
@@ -25,4 +24,3 @@ class BenchmarkConfig(AppConfig):
         file_formats.register_formats()
         open_work.register_work()
         schemas_from(schema_of)
-        register("benchmark", libraries=["matplotlib"])

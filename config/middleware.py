@@ -1,5 +1,5 @@
 """Middleware that no library of ours has: headers of private pages, the language of a page, answers to NUL, to a suite
-that failed and before figures are computed."""
+that failed and while figures are computed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from django.shortcuts import render
 from django.utils import translation
 from django.views.defaults import bad_request
 
-from benchmark.services.at_once import FOLLOWS, BeingComputed, answering_at_once, looking_again
 from benchmark.suites.guards import SuiteFailed
-from benchmark.views.at_once import being_computed, is_answered_at_once, without_following
 from core.incoming import deadline
+from core.kept import BeingComputed, on_page
 
 
 class ReadersLanguage(LocaleMiddleware):
@@ -105,22 +104,19 @@ class FailedSuites:
         )
 
 
-class AnswersAtOnce:
-    """A page whose figures are out of date, as after an upgrade, and of many answers says at once that they are
-    computed, and follows; again, where somebody else still computes them."""
+class ComputesInTime:
+    """A page that needs a value which takes long to compute says so, and asks again until it is there. Files, whose
+    addresses end without a slash, parts of pages and the API take their time."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if is_answered_at_once(request):
-            with answering_at_once(), looking_again():
-                return self.get_response(request)
-        if FOLLOWS not in request.GET:
+        path = request.path_info
+        if request.method != "GET" or request.htmx or not path.endswith("/") or path.startswith("/api/"):
             return self.get_response(request)
-        without_following(request)
-        with looking_again():
+        with on_page():
             return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        return being_computed(request) if isinstance(error, BeingComputed) else None
+        return render(request, "computing.html") if isinstance(error, BeingComputed) else None

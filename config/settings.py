@@ -70,7 +70,7 @@ MIDDLEWARE = [
     "config.middleware.NoNul",
     "config.middleware.ReadingDeadline",
     "config.middleware.FailedSuites",
-    "config.middleware.AnswersAtOnce",
+    "config.middleware.ComputesInTime",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -274,8 +274,6 @@ STORAGES = {
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = False
 MEDIA_ROOT = VAR_DIR / "media"
-# Locks of what one process computes while others wait (benchmark/services/at_once.py).
-COMPUTING_DIR = VAR_DIR / "computing"
 
 # --- API -------------------------------------------------------------------------------------------------------------
 IDEMPOTENCY_MODEL = "workers.Making"

@@ -7,13 +7,11 @@ class JudgeConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation.services.checklist import register as register_steps
-        from core.made_by import made_by, register
         from judge.services import checklist, runs, sample, studies
         from judge.services.alignment_archive import register_archive
         from judge.services.open_work import register_work
         from judge.services.settling import register_effort
 
-        register("judge", libraries=["rapidfuzz"])
         register_effort()
         register_archive()
         register_work()
@@ -21,4 +19,3 @@ class JudgeConfig(AppConfig):
         studies.register_words()
         runs.register_calibration()
         sample.register_judges()
-        made_by()  # now: code that is replaced under a running process is not what it runs

@@ -23,6 +23,7 @@ from hypothesis import settings as hypothesis_settings
 
 from tests import open_cursors
 from tests.cast import Cast, new_cast, new_story
+from tests.patience import PATIENCE
 from tests.prepared import copy_migrated, copy_prepared, keep_migrated, migrate_once
 from workers.domain import rate_limit
 from workers.domain.rate_limit import TOP, RateLimit
@@ -236,10 +237,10 @@ def quick_and_local(django_test_environment, tmp_path_factory) -> Generator[None
             STORAGES={**settings.STORAGES, "staticfiles": static},
             CACHES={name: {"BACKEND": memory, "LOCATION": name} for name in settings.CACHES},
             SECURE_SSL_REDIRECT=False,
-            COMPUTING_DIR=tmp_path_factory.getbasetemp() / "computing",  # other processes' runs have the same ids
         ),
     ):
         patch.setattr(throttle, {"user": None, "anon": None})  # thousands a minute, of few people
+        patch.setattr("core.kept.WAIT_SECONDS", PATIENCE)  # a busy machine computes everything later
         yield
 
 

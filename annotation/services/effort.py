@@ -36,7 +36,7 @@ from annotation.models import (
 from annotation.services.drafts import BY_MODEL
 from annotation.services.effort_sources import Source, further
 from annotation.services.progress import Progress
-from core.made_by import made_by
+from core.kept import key_of
 from core.messages import gettext_noop
 
 KEPT_SECONDS = 30 * 24 * 3600
@@ -65,7 +65,7 @@ class Counted:
 def count_effort(project: Project, *, now: datetime, most: int | None = None) -> Counted:
     """Return the time on task of a project; at most `most` events more than were counted before. Votes that came in a
     file have no time."""
-    key = f"effort:{made_by()}:{project.pk}:{project.slug}"
+    key = key_of("effort", [project.pk, project.slug])
     counted: Counted = cache.get(key) or Counted()
     newest = _newest(project, now)
     sources = (_acts(project, activity, counted.upto.get(activity, 0), newest[activity]) for activity in _sources())

@@ -27,7 +27,7 @@ from core.language import gettext
 from core.messages import Sentence, gettext_noop
 from core.statistics import FEWEST, Estimate
 from core.views.charts import PERCENT, PLAIN, Row, dot_chart, no_intervals
-from core.views.pages import Context, computing, in_english
+from core.views.pages import Context, in_english
 
 SHARES = ("strict", "pairwise")
 """Measures that are shares, shown in per cent."""
@@ -36,10 +36,7 @@ SHARES = ("strict", "pairwise")
 def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     form, chosen = _chosen(request, access)
-    found = measured.ready(project=access.project, **chosen)
-    if found is None:
-        return computing(request)
-    report, waiting = found
+    report, waiting = measured(project=access.project, **chosen)
     rows = [
         _row(gettext(dimension.name), report.dimensions[dimension.key])
         for dimension in access.project.schema.dimensions
@@ -68,9 +65,7 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
 def agreement_annotators(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     _, chosen = _chosen(request, access)
-    report = annotator_report.ready(project=access.project, **chosen)
-    if report is None:
-        return computing(request)
+    report = annotator_report(project=access.project, **chosen)
     dimensions = access.project.schema.dimensions
     context = {
         "pairs": report.pairs,
@@ -101,9 +96,7 @@ def agreement_opinions(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     _, chosen = _chosen(request, access)
     dimensions = access.project.schema.dimensions
-    opinions = second_opinions.ready(project=access.project, **chosen)
-    if opinions is None:
-        return computing(request)
+    opinions = second_opinions(project=access.project, **chosen)
     rows = [
         {"annotator": name, "cells": [skills.get(dimension.key) for dimension in dimensions]}
         for name, skills in sorted(opinions.items())

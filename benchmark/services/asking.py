@@ -25,8 +25,7 @@ from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
 from benchmark.suites.questions import Question, Sample
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import COLUMN, OPTION, Setting, Settings
-from core.digests import text_digest
-from core.made_by import made_by
+from core.kept import SECONDS, key_of
 from core.messages import Sentence
 from workers.models import Call, Endpoint
 from workers.providers.contract import Request
@@ -241,21 +240,19 @@ class DatasetResources:
         """Return what was derived, of small size also by another process: reading all samples takes far longer."""
         if not isinstance(name, str):
             return compute(_samples_of(self.dataset) if self.preloaded is None else self.preloaded)
-        described = f"{made_by()} {self.dataset.pk} {self.dataset.digest} {name}"
-        key = "derived:" + text_digest(described)
+        key = key_of("derived", [self.dataset.pk, self.dataset.digest, name])
         kept: bytes | None = cache.get(key)
         if kept is not None:
             return cast(T, pickle.loads(kept))
         derived = compute(_samples_of(self.dataset) if self.preloaded is None else self.preloaded)
         small = isinstance(derived, Sized) and len(derived) <= _FEW
         if small and len(written := pickle.dumps(derived)) <= _SMALL:
-            cache.set(key, written, _KEPT_SECONDS)
+            cache.set(key, written, SECONDS)
         return derived
 
 
 _FEW, _SMALL = 1_000, 100_000
 """Entries, and bytes, up to which something derived is kept for other processes."""
-_KEPT_SECONDS = 30 * 24 * 3600
 _kept: OrderedDict[Hashable, Any] = OrderedDict()
 _MOST_KEPT = 32
 

@@ -17,9 +17,8 @@ from benchmark.domain.inference import (
     paired_differences,
 )
 from benchmark.models import Run, RunItem, StoryScores
-from benchmark.services.at_once import kept_once
 from benchmark.services.calibration import calibration
-from benchmark.services.leaderboards import KEPT_SECONDS, SEED, entrants_of
+from benchmark.services.leaderboards import SEED, entrants_of
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import Selection
 from benchmark.suites.figures import (
@@ -36,8 +35,7 @@ from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import label
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import differing_sentences, rows_text, shares_text
-from core.digests import json_digest
-from core.made_by import made_by
+from core.kept import kept_as
 from core.messages import Sentence, clauses, gettext_noop, labelled, word
 from core.plain import NOT_KEPT
 from core.statistics import mean_of, method
@@ -182,18 +180,13 @@ def compare(
     how = method(seed=SEED, unit=units_of_group(group))
     over = [selection.key, selection.label, sorted(selection.stories)] if selection else None
     compared = [
-        made_by(),
         [[entrant.scores, entrant.model, entrant.own] for entrant in entrants],
         group,
         parse,
         how,
         over,
     ]
-    comparison = kept_once(
-        "comparison", json_digest(compared),
-        lambda: _compare(entrants, group, parse, selection),
-        answers=sum(len(entrant.numbers) for entrant in entrants), seconds=KEPT_SECONDS,
-    )  # fmt: skip
+    comparison = kept_as("comparison", compared, lambda: _compare(entrants, group, parse, selection))
     return replace(comparison, judge_tests=notes_of(entrants))
 
 

@@ -11,21 +11,21 @@ from benchmark.domain.flips import Flips, Repeated, flips_by_cluster, repeated_s
 from benchmark.domain.inference import adjusted
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.asking import settings_of
-from benchmark.services.at_once import kept_once
-from benchmark.services.leaderboards import KEPT_SECONDS, SEED
+from benchmark.services.leaderboards import SEED
 from benchmark.services.paired_sides import (
     Asked,
     Groups,
     common_cases,
-    digest_of_sides,
     paired_sides,
     scores_of_runs,
+    versions_of_sides,
 )
 from benchmark.services.reports import reports_of
 from benchmark.suites.figures import KeptScores, clusters_of, scores_by_story, statements_by_sample
 from benchmark.suites.questions import PARSES, Columns
 from benchmark.suites.registry import group_named, keys_of, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.results import EntrantResults
+from core.kept import kept_as
 from core.messages import Sentence, listed, word
 from core.reads import Read
 from core.statistics import method
@@ -40,13 +40,14 @@ def control_results(run: Run, groups: Groups) -> ControlResults | None:
         return None
     for control in controls:
         control.original = run
-    reports = reports_of([run, *controls])  # what follows reads what these keep
+    reports_of([run, *controls])  # what follows reads what these keep
     scores = scores_of_runs([run, *controls])
-    digest = digest_of_sides(run, scores, groups)
-    result = kept_once(
-        "controls", digest, lambda: _compared(run, controls, groups, scores.read()),
-        answers=sum(report.scored for report in reports.values()), seconds=KEPT_SECONDS,
-    )  # fmt: skip
+    versions = versions_of_sides(run, scores, groups)
+    result = kept_as(
+        "controls",
+        versions,
+        lambda: _compared(run, controls, groups, scores.read()),
+    )
     unfinished = [CONTROLS[control.control].title for control in controls if control.job.state != JobState.FINISHED]
     return replace(result, unfinished=unfinished)
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from math import comb
 from statistics import fmean
-
-from django.core.cache import cache
 
 from benchmark.domain.inference import (
     DEFAULT_SD,
@@ -20,15 +17,12 @@ from benchmark.domain.inference import (
 )
 from benchmark.domain.inference.power import Spread
 from benchmark.models import DatasetSample, Run, StoryScores
-from benchmark.services.at_once import BeingComputed, answering_at_once
 from benchmark.services.estimates import steps_asked
-from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.plans import Plan
 from benchmark.services.reports import reports_of
 from benchmark.suites.figures import KeptScores, scores_by_story
 from benchmark.suites.groups import MetricGroup
-from core.digests import json_digest
-from core.made_by import made_by
+from core.kept import kept_as
 
 EARLIER = 3
 """So many of the newest runs say how far two models lie apart."""
@@ -99,21 +93,17 @@ def _detectable(group: MetricGroup, questions: Sequence[int], spread: Spread, te
 
 def _spreads(plan: Plan) -> dict[str, Spread]:
     """Return how far two models of the newest runs on the dataset with the same answer format lie apart on a cluster of
-    samples, in the score of each metric group, computed once for the same scores. An estimate waits for no figures of
-    many answers: of such runs it takes what was kept."""
+    samples, in the score of each metric group, computed once for the same scores."""
     listed = Run.objects.listed().filter(dataset=plan.dataset, suite=plan.suite, answer_format=plan.answer_format)
     runs = list(listed.select_related("project", "dataset", "judge", "job").order_by("-id")[:EARLIER])
-    with answering_at_once(), suppress(BeingComputed):
-        reports_of(runs)
+    reports_of(runs)
     rows = StoryScores.objects.current().filter(run__in=runs, entrant__isnull=False).order_by("-entrant")
     kept = list(rows.values_list("pk", "entrant__endpoint_id"))
-    key = "spreads:" + json_digest([made_by(), kept])
-    spreads: dict[str, Spread] | None = cache.get(key)
-    if spreads is None:
-        earlier = _earlier(plan, kept)
-        spreads = {group: difference_sd(Aligned.of(means)) for group, means in earlier.items()}
-        cache.set(key, spreads, KEPT_SECONDS)
-    return spreads
+
+    def spreads() -> dict[str, Spread]:
+        return {group: difference_sd(Aligned.of(means)) for group, means in _earlier(plan, kept).items()}
+
+    return kept_as("spreads", kept, spreads)
 
 
 Means = dict[str, dict[int, float]]

@@ -10,10 +10,8 @@ from annotation.models import GoldLabel, Proposition
 from benchmark.domain.doubtful_gold import Doubt, Doubts, doubts
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.models import DatasetSample, Entrant, SecondLook
-from benchmark.services.at_once import kept_once
 from benchmark.services.gold_kinds import Labelling, Material, material_of
-from benchmark.services.leaderboards import KEPT_SECONDS
-from core.digests import json_digest
+from core.kept import kept_as
 from core.messages import gettext_noop
 from workers.domain.families import family_named
 
@@ -110,14 +108,12 @@ def doubtful_gold(labelling: Labelling, *, closed: Collection[int] = ()) -> Doub
 def doubts_of(labelling: Labelling) -> Doubts:
     """Return the doubts of a version, kept for a while."""
     families = families_of(labelling)
-    asked = json_digest(sorted(families.items()))
 
     def compute() -> Doubts:
         material = material_of(labelling)
         return doubts(material.cells, material.predicted, families)
 
-    key = f"{labelling.digest}:{asked}"
-    return kept_once("doubtful-gold", key, compute, answers=labelling.answers, seconds=KEPT_SECONDS)
+    return kept_as("doubtful-gold", [labelling.versions, sorted(families.items())], compute)
 
 
 def families_of(labelling: Labelling) -> dict[str, str]:

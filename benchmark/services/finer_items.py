@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import pickle
-import zlib
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.core.cache import cache
 
 from annotation.domain.schema import Schema
 from benchmark.domain.item_response import mean_by_model
 from benchmark.models import Dataset, DatasetSample, RunItem
 from benchmark.services.asking import all_at_once, sample_of
-from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.suites.groups import FinerItems, Floats
 from benchmark.suites.registry import group_named
 from benchmark.suites.results import EntrantResults
-from core.digests import json_digest
-from core.made_by import made_by
+from core.kept import kept_as
 
 AT_ONCE = 100
 """Samples of which answers are read together."""
@@ -49,15 +44,8 @@ class FinerScores:
 def finer_scores(dataset: Dataset, entrants: Sequence[EntrantResults], group: str) -> FinerScores:
     """Return the scores of entrants on the finer items of a metric group that has them, repaired parse, read once for
     the same answers."""
-    asked = [made_by(), dataset.digest, [entrant.scores for entrant in entrants], group]
-    key = "finer-items:" + json_digest(asked)
-    kept: bytes | None = cache.get(key)
-    if kept is not None:
-        scores: FinerScores = pickle.loads(zlib.decompress(kept))
-        return scores
-    scores = _read(dataset, [entrant.entrant for entrant in entrants], group)
-    cache.set(key, zlib.compress(pickle.dumps(scores), 1), KEPT_SECONDS)
-    return scores
+    asked = [dataset.digest, [entrant.scores for entrant in entrants], group]
+    return kept_as("finer-items", asked, lambda: _read(dataset, [entrant.entrant for entrant in entrants], group))
 
 
 def _read(dataset: Dataset, entrants: Sequence[int | None], group: str) -> FinerScores:

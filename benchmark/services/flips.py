@@ -8,16 +8,13 @@ from collections.abc import Mapping, Sequence, Set
 
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run, RunItem, StoryScores
-from benchmark.services.at_once import kept_once
 from benchmark.services.item_detail import lines_on_page
-from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import reports_of, samples_of, stamps_of
 from benchmark.suites.figures import KeptScores
 from benchmark.suites.groups import MetricGroup, Says
 from benchmark.suites.questions import UNREADABLE_ANSWER
 from benchmark.suites.registry import group_named, keys_of, suite_named
-from core.digests import json_digest
-from core.made_by import made_by
+from core.kept import kept_as
 
 REPETITIONS = "repetitions"
 """The choice, instead of a control, that compares repetitions of the run with its first one."""
@@ -45,13 +42,11 @@ def ways_of(run: Run) -> list[tuple[str, str]]:
 def counts_of(run: Run, ways: Sequence[str], closed: Set[int]) -> Counts:
     """Return (flips, answers given both ways) by (endpoint id, way), for who has such answers; nothing of samples in
     `closed`. Counted once for the same figures, which are computed before."""
-    reports = reports_of([run, *run.controls.select_related("project", "dataset", "judge", "job", "source")])
+    reports_of([run, *run.controls.select_related("project", "dataset", "judge", "job", "source")])
     stamps = stamps_of([run, *run.controls.order_by("pk")])
     if not stamps:
         return _counts(run, ways, closed)
-    key = json_digest([made_by(), stamps, sorted(ways), sorted(closed)])
-    answers = sum(report.scored for report in reports.values())
-    return kept_once("flips", key, lambda: _counts(run, ways, closed), answers=answers, seconds=KEPT_SECONDS)
+    return kept_as("flips", [stamps, sorted(ways), sorted(closed)], lambda: _counts(run, ways, closed))
 
 
 def _counts(run: Run, ways: Sequence[str], closed: Set[int]) -> Counts:

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from django.core.cache import cache
 
 from annotation.domain.anchoring import FEWEST_BLIND_VOTES, AlternativeAnnotator, OverStories
 from annotation.models import Project
@@ -34,14 +33,12 @@ from benchmark.models import Dataset, DatasetSample, Run, RunItem
 from benchmark.models.run import RunQuerySet
 from benchmark.services.absences import is_absent
 from benchmark.services.asking import sample_of
-from benchmark.services.at_once import kept_once
-from benchmark.services.leaderboards import KEPT_SECONDS, SEED, entrants_of
+from benchmark.services.leaderboards import SEED, entrants_of
 from benchmark.services.reports import reports_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.results import EntrantResults
-from core.digests import json_digest
-from core.made_by import made_by
+from core.kept import kept_as
 from core.messages import Sentence, gettext_noop
 from core.plain import Json
 from core.statistics import Estimate, method
@@ -72,14 +69,9 @@ class Labelling:
     entrants: tuple[EntrantResults, ...]
 
     @property
-    def digest(self) -> str:
-        """The cache key of results."""
-        asked = [made_by(), self.dataset.digest, self.dataset.pk, sorted(entrant.scores for entrant in self.entrants)]
-        return json_digest(asked)
-
-    @property
-    def answers(self) -> int:
-        return sum(len(entrant.numbers) for entrant in self.entrants)
+    def versions(self) -> list[object]:
+        """What results are kept under."""
+        return [self.dataset.digest, self.dataset.pk, sorted(entrant.scores for entrant in self.entrants)]
 
     def only(self, names: Iterable[str]) -> Labelling:
         """Return the labelling by the models of these names, by all if it has none of them."""
@@ -150,12 +142,7 @@ class Material:
 
 def material_of(labelling: Labelling) -> Material:
     """Return the cells with what models said of them, cached."""
-    key = f"gold-cells:{labelling.digest}"
-    material: Material | None = cache.get(key)
-    if material is None:
-        material = _Loading(labelling).material()
-        cache.set(key, material, KEPT_SECONDS)
-    return material
+    return kept_as("gold-cells", labelling.versions, lambda: _Loading(labelling).material())
 
 
 class _Loading:
@@ -282,13 +269,7 @@ class GoldMetrics:
 def gold_metrics_of(labelling: Labelling) -> GoldMetrics:
     """Return the metrics of these models on the gold of their version. They rest on what the version keeps, so that
     they are the same at any later time."""
-    return kept_once(
-        "gold-kinds",
-        labelling.digest,
-        lambda: _gold_metrics(labelling),
-        answers=labelling.answers,
-        seconds=KEPT_SECONDS,
-    )
+    return kept_as("gold-kinds", labelling.versions, lambda: _gold_metrics(labelling))
 
 
 def _gold_metrics(labelling: Labelling) -> GoldMetrics:

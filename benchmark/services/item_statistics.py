@@ -10,14 +10,12 @@ import numpy as np
 from benchmark.domain.item_response import Floats, fit_items, mean_by_model
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.models import Dataset, StoryScores
-from benchmark.services.at_once import kept_once
 from benchmark.services.finer_items import ItemKey, finer_scores, texts_of
-from benchmark.services.leaderboards import KEPT_SECONDS, SEED
+from benchmark.services.leaderboards import SEED
 from benchmark.suites.figures import KeptScores, categories_of, scores_by_story
 from benchmark.suites.registry import group_named
 from benchmark.suites.results import EntrantResults
-from core.digests import json_digest
-from core.made_by import made_by
+from core.kept import kept_as
 from core.messages import gettext_noop
 
 SIMULATED = gettext_noop(
@@ -63,12 +61,8 @@ def items_of(
     A model that was asked several times, with other seeds, prompts or methods, is one model, with the mean of what it
     scored: its runs say nothing of how models differ."""
     models = [entrant for entrant in entrants if entrant.kind == "model" and entrant.scores]
-    asked = [made_by(), sorted(model.scores for model in models), group, parse, metric, sorted(stories or ())]
-    return kept_once(
-        "items", json_digest(asked),
-        lambda: _report(models, group, parse, metric, stories),
-        answers=sum(len(model.numbers) for model in models), seconds=KEPT_SECONDS,
-    )  # fmt: skip
+    asked = [sorted(model.scores for model in models), group, parse, metric, sorted(stories or ())]
+    return kept_as("items", asked, lambda: _report(models, group, parse, metric, stories))
 
 
 def finer_items_of(
@@ -80,7 +74,7 @@ def finer_items_of(
         (entrant for entrant in entrants if entrant.kind == "model" and entrant.scores),
         key=lambda entrant: entrant.scores,
     )
-    asked = [made_by(), [model.scores for model in models], group, metric, sorted(stories or ())]
+    asked = [[model.scores for model in models], group, metric, sorted(stories or ())]
 
     def fitted() -> ItemReport:
         finer = group_named(group).finer
@@ -89,9 +83,7 @@ def finer_items_of(
         places = list(zip(scores.numbers.tolist(), scores.places.tolist(), strict=True))
         return _fitted(models, scores.scores[..., finer.metrics.index(metric)], places, {})
 
-    key = json_digest(asked)
-    answers = sum(len(model.numbers) for model in models)
-    return kept_once("finer-report", key, fitted, answers=answers, seconds=KEPT_SECONDS)
+    return kept_as("finer-report", asked, fitted)
 
 
 def _report(

@@ -13,13 +13,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.core.cache import cache
-
 from benchmark.domain.inference import Case, Cases, Ranking, leaderboard
 from benchmark.domain.provenance import EndpointSpec
 from benchmark.domain.report_rows import BothParses
 from benchmark.models import Run, StoryScores
-from benchmark.services.at_once import check_at_once, computing
 from benchmark.services.conditions import (
     FIELDS,
     Conditions,
@@ -49,13 +46,11 @@ from benchmark.suites.registry import group_named, nouns_of_group, suite_named, 
 from benchmark.suites.reports import GroupMetrics
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import REPETITIONS, label
-from core.digests import json_digest
-from core.made_by import made_by
+from core.kept import kept_as
 from core.messages import Sentence, gettext_noop
 from core.plain import plain
 from core.statistics import RESAMPLES, method
 
-KEPT_SECONDS = 90 * 24 * 3600
 SEED = 1
 AS_LONG = 400
 """Ranking models takes as long as the square of their number, and a model's answer in it this part of the time in which
@@ -212,30 +207,29 @@ def differences(
 
 
 def _kept(what: str, entrants: Sequence[EntrantResults], group: str, selection: Selection | None, seed: int) -> Any:
-    """Return the part of `_compare` of that name, computed once for the same scores. Raises BeingComputed for a page
-    that answers at once, if that takes long."""
+    """Return the part of `_compare` of that name, computed once for the same scores."""
     partial = [entrant for entrant in entrants if selection and set(entrant.numbers) != selection.stories]
     models = [entrant for entrant in entrants if entrant.kind != "person"]
     compared = [
-        made_by(),
         group,
         sorted((entrant.scores, entrant.key, entrant.model) for entrant in models),
         sorted(entrant.scores for entrant in partial),
         sorted(selection.stories) if selection and partial else None,
         method(seed=seed, unit=units_of_group(group)),
     ]
-    key = json_digest(compared)
-    result = cache.get(f"{what}:{key}")
-    if result is None:
-        check_at_once(sum(len(entrant.numbers) for entrant in models) * len(models) ** 2 // AS_LONG)
-        with computing("ranking", key) as waited:
-            result = cache.get(f"{what}:{key}") if waited else None
-            if result is None:
-                parts = _compare(models, partial, group, selection if partial else None, seed)
-                for name, part in parts.items():
-                    cache.set(f"{name}:{key}", part, KEPT_SECONDS)
-                result = parts[what]
-    return result
+    parts: dict[str, Any] = {}
+
+    def part(name: str) -> Any:
+        if not parts:
+            parts.update(_compare(models, partial, group, selection if partial else None, seed))
+        return parts[name]
+
+    def both() -> Any:
+        other = "ranking" if what == "differences" else "differences"
+        kept_as(other, compared, lambda: part(other))
+        return part(what)
+
+    return kept_as(what, compared, both)
 
 
 def _compare(

@@ -11,11 +11,10 @@ from django.db.models import Exists, OuterRef, QuerySet
 from benchmark.domain.beside import MethodResults, MethodRow
 from benchmark.domain.inference import adjusted
 from benchmark.models import Entrant, Run, RunItem
-from benchmark.services.at_once import kept_once
-from benchmark.services.leaderboards import KEPT_SECONDS, SEED
+from benchmark.services.leaderboards import SEED
 from benchmark.services.method_parts import rows_by_part
 from benchmark.services.method_rows import Asked, Chosen, MethodTable, rows_of_model
-from benchmark.services.paired_sides import Groups, digest_of_sides, scores_of_runs
+from benchmark.services.paired_sides import Groups, scores_of_runs, versions_of_sides
 from benchmark.services.plans import methods_of
 from benchmark.services.reports import reports_of
 from benchmark.services.runs import answering_step, family_of, method_of_run
@@ -23,6 +22,7 @@ from benchmark.suites.figures import KeptScores
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, keys_of, suite_named, units_of_group
+from core.kept import kept_as
 from core.messages import Sentence, gettext_noop, word
 from core.statistics import method
 from workers.models import JobState
@@ -50,11 +50,12 @@ def method_results(run: Run, groups: Groups) -> MethodResults | None:
             for (name, endpoint), asked in chosen.items()
         }
     )
-    digest = digest_of_sides(run, scores, groups, used, list(methods.items()))
-    result = kept_once(
-        "methods", digest, lambda: _compared(run, groups, methods, chosen, scores.read(), numbers[run.pk]),
-        answers=sum(report.scored for report in reports.values()), seconds=KEPT_SECONDS,
-    )  # fmt: skip
+    versions = versions_of_sides(run, scores, groups, used, list(methods.items()))
+    result = kept_as(
+        "methods",
+        versions,
+        lambda: _compared(run, groups, methods, chosen, scores.read(), numbers[run.pk]),
+    )
     used_runs = {asked.run.pk: asked.run for asked in chosen.values() if not isinstance(asked, str)}
     unfinished = [used_run.title for used_run in used_runs.values() if used_run.job.state != JobState.FINISHED]
     return replace(result, unfinished=unfinished)

@@ -14,8 +14,6 @@ from benchmark.suites.figures import KeptScores, cases_by_story, clusters_of
 from benchmark.suites.questions import Columns
 from benchmark.suites.registry import group_named, units_of_group
 from benchmark.suites.results import EntrantResults
-from core.digests import json_digest
-from core.made_by import made_by
 from core.statistics import SHARE, Estimate, mean_estimates
 
 Groups = Mapping[str, Sequence[EntrantResults]]
@@ -43,11 +41,11 @@ def scores_of_runs(runs: Sequence[Run]) -> PlacedScores:
     return PlacedScores(ids)
 
 
-def digest_of_sides(run: Run, scores: PlacedScores, groups: Groups, *besides: object) -> str:
-    """Return what tells a table of a run's models asked in several ways from any other: the code, the `scores`, how the
-    models of each metric group are called, and what else it depends on."""
+def versions_of_sides(run: Run, scores: PlacedScores, groups: Groups, *besides: object) -> list[object]:
+    """Return what tells a table of a run's models asked in several ways from any other: the `scores`, how the models of
+    each metric group are called, and what else it depends on."""
     labels = [[group, entrant.key, entrant.model] for group, entrants in groups.items() for entrant in entrants]
-    return json_digest([made_by(), run.pk, SEED, sorted(scores.ids.values()), *besides, labels])
+    return [run.pk, SEED, sorted(scores.ids.values()), *besides, labels]
 
 
 def common_cases(sides: Sequence[Columns], group: str, among: Set[int] | None = None) -> Cases:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 
 from django.conf import settings
 
 from benchmark.domain.provenance import EndpointSpec, Versions
 from benchmark.models import Entrant
-from core.made_by import version_of
 from core.plain import plain
 from workers.models import Endpoint
 from workers.providers.registry import registered
@@ -23,7 +25,7 @@ def versions() -> Versions:
     return Versions(
         code=settings.CREDENCE_VERSION,
         python=platform.python_version(),
-        packages={name: version for name in _packages() if (version := version_of(name))},
+        packages=_packages(),
     )
 
 
@@ -55,5 +57,11 @@ def record_settings(entrants: Iterable[Entrant]) -> None:
             Entrant.objects.filter(pk=entrant.pk).update(spec=plain(spec))
 
 
-def _packages() -> list[str]:
-    return sorted({*PACKAGES, *(name for provider in registered() for name in provider.packages)})
+@cache
+def _packages() -> dict[str, str]:
+    """Return the versions of the packages that are installed, by name."""
+    packages = {}
+    for name in sorted({*PACKAGES, *(name for provider in registered() for name in provider.packages)}):
+        with suppress(PackageNotFoundError):
+            packages[name] = version(name)
+    return packages

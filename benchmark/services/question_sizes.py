@@ -16,7 +16,7 @@ from benchmark.services.judge_tests import request_of as test_request
 from benchmark.suites.prompt_sets import PromptSet
 from benchmark.suites.registry import suite_named
 from core.digests import json_digest, text_digest
-from core.made_by import made_by
+from core.kept import SECONDS, key_of
 from core.plain import plain
 from workers.domain.pricing import Extent
 from workers.providers.contract import Request
@@ -25,7 +25,6 @@ FEWEST_KEPT = 500
 """Fewer questions are made sooner than they are looked up."""
 TOGETHER = 2_000
 """Samples whose sizes are kept together, and are measured while somebody waits."""
-KEPT_SECONDS = 30 * 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ def _measured(
 ) -> dict[int, Size]:
     """Return the sizes of samples and keep them."""
     sizes = _made(draft, step, chunk, prompts)
-    cache.set(key, [_columns(sizes[sample.pk]) for sample in chunk], KEPT_SECONDS)
+    cache.set(key, [_columns(sizes[sample.pk]) for sample in chunk], SECONDS)
     return sizes
 
 
@@ -115,7 +114,6 @@ def _kept_together(
     put = plain(replace(settings_of(draft), repetitions=1))  # how often is nothing of how one is put
     wording = [prompts.name, dict(prompts.files)] if prompts else None
     same = [
-        made_by(),
         draft.suite,
         draft.dataset.pk,
         draft.dataset.digest,
@@ -128,7 +126,7 @@ def _kept_together(
     for at in range(0, len(every), TOGETHER):
         chunk = every[at : at + TOGETHER]
         asked = f"{identity}{[sample.pk for sample in chunk]}"
-        yield "sizes:" + text_digest(asked), chunk
+        yield key_of("sizes", asked), chunk
 
 
 def _columns(size: Size) -> tuple[int, int, int, int, str]:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
@@ -17,7 +18,6 @@ from annotation.models import Method
 from benchmark.controls.chosen import outdated
 from benchmark.models import Dataset, DatasetSample, Entrant, Run, RunItem, RunReport, StoryScores
 from benchmark.services.asking import DatasetResources, all_at_once, sample_asked, settings_of
-from benchmark.services.at_once import check_at_once, computing
 from benchmark.services.gold_samples import IMPORTED
 from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed
@@ -26,7 +26,7 @@ from benchmark.suites.questions import Entered, Measured, Outcome, Sample
 from benchmark.suites.reasons import CALL_FAILED, CANCELLED, OPEN
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.reports import GroupMetrics
-from core.made_by import made_by
+from core.kept import in_time
 from core.messages import Sentence, gettext_noop
 from core.plain import Json, plain, read_as
 from core.reads import Read
@@ -209,20 +209,15 @@ def report_of(run: Run) -> RunMetrics:
 
 
 def reports_of(runs: Sequence[Run]) -> dict[int, RunMetrics]:
-    """Return the metrics of each run, by run id. Two queries where all are up to date. Raises BeingComputed for a page
-    that answers at once, where those that are not are of many answers."""
+    """Return the metrics of each run, by run id. Two queries where all are up to date."""
     scored = places_of(runs)
     stored = _stored(runs)
     kept = {run.pk: _current(stored.get(run.pk), scored[run.pk]) for run in runs}
-    check_at_once(sum(scored[run][1] for run, report in kept.items() if report is None))
-    return {run.pk: kept[run.pk] or _computed_once(run, scored[run.pk]) for run in runs}
-
-
-def _computed_once(run: Run, places: list[int]) -> RunMetrics:
-    """Return the metrics of a run that somebody else computes meanwhile, else compute them."""
-    with computing("report", str(run.pk)) as waited:
-        kept = _current(_stored([run]).get(run.pk), places) if waited else None
-        return kept or _computed(run, places)
+    found = {pk: report for pk, report in kept.items() if report}
+    if missing := [run for run in runs if run.pk not in found]:
+        key = f"reports:{[(run.pk, scored[run.pk]) for run in missing]}"
+        found |= in_time(key, lambda: {run.pk: _computed(run, scored[run.pk]) for run in missing})
+    return found
 
 
 def _stored(runs: Sequence[Run]) -> dict[int, str]:
@@ -239,7 +234,7 @@ def _current(text: str | None, places: list[int]) -> RunMetrics | None:
     """Return the metrics that are kept, None where they are out of date."""
     if not text:
         return None
-    kept, valid = parsed_once(text), {"places": places, "version": made_by()}
+    kept, valid = parsed_once(text), {"places": places, "version": settings.CREDENCE_VERSION}
     return _read_once(text) if {name: kept.get(name) for name in valid} == valid else None
 
 
@@ -265,7 +260,7 @@ def _computed(run: Run, scored: list[int]) -> RunMetrics:
         answers=_answers(run),
         scored=scored[1],
         places=scored,
-        version="" if any(row.metrics.failed for row in rows) else made_by(),
+        version="" if any(row.metrics.failed for row in rows) else settings.CREDENCE_VERSION,
     )
     return _keep(run, metrics, rows)
 

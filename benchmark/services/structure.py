@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from django.core.cache import cache
 from django.db.models.fields.json import KeyTransform
 
 from benchmark.domain.association import (
@@ -26,9 +25,8 @@ from benchmark.domain.association import (
 from benchmark.domain.inference.cases import Case
 from benchmark.domain.tables import Absent, in_order
 from benchmark.models import DatasetSample, Run, RunItem, StoryScores
-from benchmark.services.at_once import AT_ONCE
 from benchmark.services.item_detail import parses_on_page
-from benchmark.services.leaderboards import KEPT_SECONDS, SEED
+from benchmark.services.leaderboards import SEED
 from benchmark.services.structure_sides import STORIES, Choice, Measure, Sides
 from benchmark.suites.figures import cases_by_story, categories_of
 from benchmark.suites.groups import MetricGroup
@@ -36,8 +34,7 @@ from benchmark.suites.questions import Columns, Parse
 from benchmark.suites.registry import suite_named
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import short_names_of
-from core.digests import json_digest
-from core.made_by import made_by
+from core.kept import kept_as
 from core.messages import Sentence, gettext_noop, word
 from core.plain import Json, read_as
 from core.statistics import Estimate, method
@@ -83,12 +80,6 @@ class Association:
 Pairs = Mapping[str, Sequence[EntrantResults]]
 
 
-def is_at_hand(sides: Sides, choice: Choice) -> bool:
-    """Return whether the results of a choice are cached, or of few answers."""
-    answers = sum(len(entrants[-1].numbers) for entrants in _pairs(sides, choice, choice.measure)[0].values())
-    return answers <= AT_ONCE or all(key in cache for key in _keys(sides, choice))
-
-
 def association_of(sides: Sides, choice: Choice) -> Association:
     """Return the results of a choice. Tables are empty if no model has structures and answers of a common story."""
     pairs, absent = _pairs(sides, choice, choice.measure)
@@ -114,12 +105,15 @@ def association_of(sides: Sides, choice: Choice) -> Association:
     cut = choice.cut if choice.cut is not None else median_structure(frame)
     cut = 0.5 if cut is None else cut
     counted = _counted(frame, choice)
-    for_cut, without_cut = _keys(sides, choice)
-    tables = _kept(
-        for_cut, lambda: {model: crossed(rows, cut, seed=SEED) for model, rows in _by_model(counted, choice).items()}
+    versions = _versions(sides, choice)
+    tables = kept_as(
+        "structure-cut",
+        [versions, choice.cut],
+        lambda: {model: crossed(rows, cut, seed=SEED) for model, rows in _by_model(counted, choice).items()},
     )
-    beyond, categories, measures = _kept(
-        without_cut,
+    beyond, categories, measures = kept_as(
+        "structure",
+        versions,
         lambda: (
             beyond_category(counted, seed=SEED),
             _by_category(counted, choice),
@@ -149,21 +143,11 @@ def _pairs(sides: Sides, choice: Choice, measure: Measure) -> tuple[dict[str, li
     return pairs, absent
 
 
-def _keys(sides: Sides, choice: Choice) -> tuple[str, str]:
-    """Return the cache keys of the results of a choice that depend on the cut, which is moved often, and of others."""
+def _versions(sides: Sides, choice: Choice) -> list[Any]:
+    """Return what the results of a choice are kept under, apart from the cut, which is moved often."""
     pairs = [_pairs(sides, choice, measure)[0] for measure in (choice.measure, *sides.measures)]
     scores = sorted({(model, *(side.scores for side in each[model])) for each in pairs for model in each})
-    facts = [made_by(), scores, choice.measure.key, choice.answers.key, choice.parse, choice.counted, choice.models]
-    digest = json_digest(facts)
-    return f"structure:{digest}:{choice.cut}", f"structure:{digest}"
-
-
-def _kept(key: str, compute: Callable[[], T]) -> T:
-    cached: T | None = cache.get(key)
-    if cached is None:
-        cached = compute()
-        cache.set(key, cached, KEPT_SECONDS)
-    return cached
+    return [scores, choice.measure.key, choice.answers.key, choice.parse, choice.counted, choice.models]
 
 
 def _counted(frame: Frame, choice: Choice) -> Frame:

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from django.core.cache import cache
-
 from benchmark.models import Entrant, Run, StoryScores
 from benchmark.services.conditions import asking_in_words, conditions_of
-from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import reports_of
 from benchmark.suites.figures import KeptScores, scores_by_turn
 from benchmark.suites.registry import group_named
 from benchmark.suites.results import EntrantResults
-from core.digests import json_digest
-from core.made_by import made_by
+from core.kept import kept_as
 from core.plain import Json
 from core.statistics.variance import CLUSTERS, CONDITIONS, REPETITIONS, variance_split
 from workers.models import JobState
@@ -90,17 +86,11 @@ def _kept(group: str, entrants: Sequence[Entrant], prompts_by_run: Mapping[int, 
     """Return the split over samples with all scores, computed once for the same figures."""
     metrics = StoryScores.objects.current().filter(entrant__in=entrants).order_by("pk").values_list("pk", flat=True)
     facts = [
-        made_by(),
         group,
         list(metrics),
         sorted((entrant.pk, prompts_by_run[entrant.run_id]) for entrant in entrants),
     ]
-    key = f"prompts:{json_digest(facts)}"
-    split: Json | None = cache.get(key)
-    if split is None:
-        split = _split(_complete(_scores(entrants, group, prompts_by_run)))
-        cache.set(key, split, KEPT_SECONDS)
-    return split
+    return kept_as("prompts", facts, lambda: _split(_complete(_scores(entrants, group, prompts_by_run))))
 
 
 def _complete(scores: Sequence[Score]) -> list[Score]:

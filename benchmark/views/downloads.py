@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from html import escape
 
+from django.conf import settings
 from django.core.cache import caches
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -42,7 +43,6 @@ from benchmark.services.downloads import (
 from benchmark.services.plot_data import WIDTHS, Picture, comparison_picture, plots_of
 from benchmark.suites.guards import SuiteFailed
 from core.digests import text_digest
-from core.made_by import made_by
 from core.messages import Sentence, gettext_noop, listed
 from core.views.pages import streamed
 
@@ -189,7 +189,9 @@ def _drawn(request: HttpRequest, picture: Picture, how: Sequence[str], file: str
     """`how` is the picture's name, its format, theme and width."""
     _, suffix, theme, width = how
     plot = picture.framed()
-    content = json.dumps([made_by(), *how, plot.name, plot.data, plot.frame], sort_keys=True, default=str)
+    content = json.dumps(
+        [settings.CREDENCE_VERSION, *how, plot.name, plot.data, plot.frame], sort_keys=True, default=str
+    )
     key = "figure:" + text_digest(content)
     if request.headers.get("If-None-Match") == f'"{key}"':
         return HttpResponseNotModified()

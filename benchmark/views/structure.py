@@ -19,14 +19,12 @@ from annotation.models import Role
 from benchmark.access import results_access, waiting_for
 from benchmark.domain.association import RIGHT
 from benchmark.domain.tables import Table
-from benchmark.services.at_once import answers_at_once
 from benchmark.services.structure import (
     ALL,
     Association,
     Related,
     apart_of,
     association_of,
-    is_at_hand,
     question_texts,
     sides_on_page,
 )
@@ -54,7 +52,6 @@ from benchmark.services.structure_tables import (
 )
 from benchmark.suites.groups import ANSWERS
 from benchmark.suites.questions import PARSES
-from benchmark.views.at_once import following
 from benchmark.views.downloads import plot_response, table_response
 from benchmark.views.tables import files_of, page_table
 from core.messages import Sentence, gettext_noop, listed
@@ -91,9 +88,6 @@ def structure(request: HttpRequest, slug: str) -> HttpResponse:
         "others": [(name, value) for name, value in parse_qsl(query) if name != "model"],
         "every": len(choice.models) == len(sides.models(choice.measure, choice.answers.key)),
     }
-    if answers_at_once() and not is_at_hand(sides, choice):
-        context["computing"] = following(request)
-        return render(request, "benchmark/results/structure.html", access.context | context)
     association = association_of(sides, choice)
     context |= {
         "median": f"{100 * association.cut:g}",

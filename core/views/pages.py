@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from django.contrib.messages.storage.fallback import FallbackStorage
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import render
+from django.http import StreamingHttpResponse
 
 from core.catalogues.sentences import translated
 
@@ -17,13 +16,6 @@ class NoticeStorage(FallbackStorage):  # type: ignore[misc]  # Django has no typ
 
     def add(self, level: int, message: str, extra_tags: str = "") -> Any:
         return super().add(level, translated(message), extra_tags)
-
-
-def computing(request: HttpRequest) -> HttpResponse:
-    """Return a notice that asks for the same address again, as a page, or as a fragment for htmx. It is shown while a
-    kept result is computed (`core.kept`)."""
-    template = "components/computing.html" if request.headers.get("HX-Request") else "computing.html"
-    return render(request, template, {"address": request.get_full_path()})
 
 
 View = TypeVar("View", bound=Callable[..., object])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from django.core.cache import cache
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -19,7 +17,6 @@ from benchmark.domain.matched_rows import F1
 from benchmark.models import Run, RunItem
 from benchmark.services.judge_tests import summaries_of
 from benchmark.services.judge_versions import judge_name
-from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import places_of
 from benchmark.services.run_items import needed_by_judge
 from benchmark.services.sweeps import judging_level
@@ -27,8 +24,7 @@ from benchmark.suites.judges import Grouping
 from benchmark.suites.registry import nouns_of_group, suite_named, units_of_group
 from benchmark.suites.showing.corrected import heads_of_counts
 from benchmark.suites.showing.judges import NOT_TESTED
-from core.digests import text_digest
-from core.made_by import made_by
+from core.kept import kept_as
 from core.messages import Sentence, gettext_noop
 from judge.domain.alignment import ClusterName
 from judge.domain.calibration.agreement import Calibration, SpannedEstimate, calibration
@@ -214,13 +210,7 @@ class StudyReports:
 def kept_of(study: AlignmentStudy, what: Sequence[Any], compute: Callable[[], Kept]) -> Kept:
     """Return what `compute` makes of a study, kept until people settle a row, a judge says more, the study grows or the
     code changes; `what` tells apart, as plain data, what is kept of one study."""
-    described = json.dumps([*what, _state_of(study)])
-    cache_key = f"calibration:{text_digest(described)}"
-    kept: Kept | None = cache.get(cache_key)
-    if kept is None:
-        kept = compute()
-        cache.set(cache_key, kept, KEPT_SECONDS)
-    return kept
+    return kept_as("calibration", [*what, _state_of(study)], compute)
 
 
 def reports_of(study: AlignmentStudy) -> StudyReports:
@@ -242,7 +232,7 @@ def _state_of(study: AlignmentStudy) -> list[Any]:
     runs = judged_runs(study.project)
     judged = {run for _, run in judged_in([study], runs)}
     places = places_of([run for run in runs if run.pk in judged])
-    made_from = [made_by(), study.pk, study.seed, study.frame, study.origin]
+    made_from = [study.pk, study.seed, study.frame, study.origin]
     return [*made_from, list(settled), list(drawn), sorted(places.items())]
 
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from django.core.cache import cache
 from django.db.models import Count, Max, Q, Sum
 
 from benchmark.domain.inference import adjusted
 from benchmark.models import Run, StoryScores
 from benchmark.services.judge_versions import judge_name, judged_at, version_failure, version_of
-from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.suites.registry import group_named, group_suite, suite_named
 from benchmark.suites.results import EntrantResults
-from core.digests import text_digest
-from core.made_by import made_by
+from core.kept import kept_as
 from core.messages import clauses, labelled
 from core.plain import Json
 from judge.domain.alignment import ClusterName
@@ -200,13 +196,8 @@ def _scores(runs: Iterable[Run], states: _States, parts: Mapping[str, Stories]) 
 
 def _of_study(run: Run, study: int, states: _States, stories: Stories) -> RunScores | None:
     """Return the scores of a run by a study, kept until either or the code changes."""
-    identity = [made_by(), run.pk, states.runs.get(run.pk), states.studies[study], _listed(stories)]
-    cache_key = f"corrected-run:{text_digest(json.dumps(identity))}"
-    kept: tuple[RunScores | None] | None = cache.get(cache_key)
-    if kept is None:
-        kept = (_made(run, AlignmentStudy.objects.get(pk=study), stories),)
-        cache.set(cache_key, kept, KEPT_SECONDS)
-    return kept[0]
+    identity = [run.pk, states.runs.get(run.pk), states.studies[study], _listed(stories)]
+    return kept_as("corrected-run", identity, lambda: _made(run, AlignmentStudy.objects.get(pk=study), stories))
 
 
 def _made(run: Run, study: AlignmentStudy, stories: Stories) -> RunScores | None:

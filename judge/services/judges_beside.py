@@ -9,7 +9,6 @@ from decimal import Decimal
 from benchmark.domain.report_rows import NO_FIGURES, ReportRow
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.models import Run
-from benchmark.services.at_once import check_at_once, kept_once
 from benchmark.services.in_context import judge_text
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.reports import RunMetrics, each_entered, reports_of, samples_of, stamps_of
@@ -17,15 +16,13 @@ from benchmark.suites.groups import MetricGroup
 from benchmark.suites.questions import Entered, Outcome
 from benchmark.suites.reasons import NO_JUDGEMENT
 from benchmark.suites.registry import nouns_of_samples, suite_named
-from core.digests import json_digest
-from core.made_by import made_by
+from core.kept import kept_as
 from core.messages import Sentence, clauses, gettext_noop, word
 from judge.domain.calibration.panels import FEWEST, majority
 from judge.domain.calibration.tables import Unknown, count_of
 from judge.domain.judgements import PassVerdict, RowJudgement, StoryJudgement
 from judge.services.judgements import judgements_of
 
-KEPT_SECONDS = 7 * 24 * 3600
 Answer = tuple[str, str, int]
 """(model, sample, repetition) of an answer that judges read."""
 
@@ -91,17 +88,10 @@ def rows_of_judges(runs: Sequence[Run], panel: Sequence[Run] = ()) -> list[Judge
     `panel` of some of them, where that has enough members. Counted once for the same figures; raises BeingComputed for
     a page that answers at once, where that takes long."""
     reports = reports_of(runs)
-    key, answers = _key(runs, panel), sum(report.scored for report in reports.values())
-    if not key:
-        check_at_once(answers)
+    if not (stamps := stamps_of(runs)):
         return _counted(runs, panel, reports)
-    return kept_once("judges", key, lambda: _counted(runs, panel, reports), answers=answers, seconds=KEPT_SECONDS)
-
-
-def _key(runs: Sequence[Run], panel: Sequence[Run]) -> str:
-    stamps = stamps_of(runs)
-    facts = [made_by(), stamps, [judge_text(run) for run in runs], [run.pk for run in panel]]
-    return json_digest(facts) if stamps else ""
+    facts = [stamps, [judge_text(run) for run in runs], [run.pk for run in panel]]
+    return kept_as("judges", facts, lambda: _counted(runs, panel, reports))
 
 
 def _counted(runs: Sequence[Run], panel: Sequence[Run], reports: Mapping[int, RunMetrics]) -> list[JudgedRow]:

@@ -16,7 +16,6 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from django.core.cache import cache
 from django.db.models import Count
 
 from benchmark.models import Run, RunItem
@@ -26,8 +25,7 @@ from benchmark.services.reports import places_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import suite_named
-from core.digests import text_digest
-from core.made_by import made_by
+from core.kept import kept_as
 from core.plain import Json, plain, read_as
 from judge.domain.calibration.drift import Batch, Chart, Identity, Watched, batches, changes, chart, watch
 from judge.models import AnchorRepeat, AnchorWatch
@@ -36,7 +34,6 @@ from judge.services.studies import cluster_named
 from workers.services.planning import BY_RULE
 from workers.services.progress import Progress, progress_of_all
 
-KEPT_SECONDS = 30 * 24 * 3600
 DRIFT, IDENTITY, OTHERWISE, UNANSWERED, UNREADABLE, NOT_BEGUN, MISSED = (
     "drift", "identity", "otherwise", "unanswered", "unreadable", "not begun", "missed",
 )  # fmt: skip
@@ -228,13 +225,7 @@ def _asked_as(watch: AnchorWatch, run: Run) -> Json:
 
 def _answers(watch: AnchorWatch, run: Run, places: Mapping[int, list[int]]) -> _Answers:
     """Return what is said in the run of a repeat, kept until an answer comes; `places` is `places_of` its run."""
-    described = f"{made_by()} {run.uid} {watch.step} {places[run.pk]}"
-    key = "anchors:" + text_digest(described)
-    kept: _Answers | None = cache.get(key)
-    if kept is None:
-        kept = _read(watch, run)
-        cache.set(key, kept, KEPT_SECONDS)
-    return kept
+    return kept_as("anchors", [run.uid, watch.step, places[run.pk]], lambda: _read(watch, run))
 
 
 def _read(watch: AnchorWatch, run: Run) -> _Answers:
@@ -302,16 +293,14 @@ def _identities(watch: AnchorWatch, run: Run) -> list[Identity]:
 
 def _chart(watch: AnchorWatch, baseline: Mapping[str, Sequence[float]]) -> tuple[Chart | None, str]:
     """Return the chart, simulated once for the same answers, or why there is none."""
-    described = f"{made_by()} {watch.seed} {watch.drop} {dict(baseline)}"
-    key = "watch-chart:" + text_digest(described)
-    kept: tuple[Chart | None, str] | None = cache.get(key)
-    if kept is None:
+
+    def simulated() -> tuple[Chart | None, str]:
         try:
-            kept = chart(baseline, size=watch.drop, seed=watch.seed), ""
+            return chart(baseline, size=watch.drop, seed=watch.seed), ""
         except ValueError as error:
-            kept = None, str(error)
-        cache.set(key, kept, KEPT_SECONDS)
-    return kept
+            return None, str(error)
+
+    return kept_as("watch-chart", [watch.seed, watch.drop, dict(baseline)], simulated)
 
 
 def _watched(repeats: Sequence[Repeated], made: Chart | None) -> list[Repeated]:

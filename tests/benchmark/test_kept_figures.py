@@ -6,7 +6,6 @@ import pytest
 
 from benchmark.models import RunReport
 from benchmark.services import comparisons, leaderboards, reports
-from benchmark.views import downloads
 from tests.benchmark.results_world import ResultsWorld, results_world
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
@@ -18,14 +17,8 @@ def world(tmp_path) -> ResultsWorld:
 
 
 @pytest.fixture
-def upgrade(monkeypatch):
-    """Another release: whoever asks what figures are made by hears so."""
-
-    def done() -> None:
-        for module in (comparisons, downloads, leaderboards, reports):
-            monkeypatch.setattr(module, "made_by", lambda: "another release")
-
-    return done
+def upgrade(settings):
+    return lambda: setattr(settings, "CREDENCE_VERSION", "another release")
 
 
 def test_a_report_of_another_release_is_computed_anew(world, upgrade):

@@ -16,7 +16,6 @@ from annotation.models import Assignment, Scope
 from annotation.services.accounts import make_token
 from benchmark.domain.inference.cases import Case
 from benchmark.models import Audience, Run, StoryScores
-from benchmark.services import structure
 from benchmark.services.structure import ALL, apart_of, association_of, lowest
 from benchmark.services.structure_sides import STORIES, Choice, sides_of
 from benchmark.services.structure_tables import cut_text, signed
@@ -96,37 +95,16 @@ def scores_are(world, *, f1: list[float], accuracy: list[float]) -> None:
     kept.save()
 
 
-def test_nobody_waits_for_what_takes_seconds(world, page, monkeypatch):
-    monkeypatch.setattr(structure, "AT_ONCE", 0)
-    waiting = page("cut=50")
-    assert "chart" not in waiting.context and "this takes some seconds" in waiting.content.decode()
-    answered = page(waiting.context["computing"].partition("?")[2])
-    main = answered.content.decode().partition('id="figures"')[2].partition("</main>")[0]
-    assert answered.context["chart"] and "cut=50" in main and "computed=" not in main
-    assert page("cut=50").context["chart"], "it is kept"
-    assert "chart" not in page("cut=51").context
-
-
-def test_nobody_waits_again_where_nobody_has_figures(world, page, monkeypatch):
-    monkeypatch.setattr(structure, "AT_ONCE", 0)
+def test_the_page_says_that_it_is_computed_until_a_run_is_finished(world, page, monkeypatch):
     for kept in StoryScores.objects.filter(run=world.answers):
         kept.metrics["tombench"]["official"] = None
         kept.save()
-    waiting = page("parse=official")
-    assert "this takes some seconds" in waiting.content.decode()
-    answered = page(waiting.context["computing"].partition("?")[2])
-    again = page("parse=official")
-    for one in (answered, again):
-        text = one.content.decode()
-        assert "no official figures of multiple choice" in text and "some seconds" not in text
-    assert "this takes some seconds" in page().content.decode(), "the other parse has figures, and waits once"
-
-
-def test_what_the_page_opens_with_is_there_once_a_run_is_finished(world, page, monkeypatch):
-    monkeypatch.setattr(structure, "AT_ONCE", 0)
-    assert "chart" not in page().context
+    assert "no official figures of multiple choice" in page("parse=official").content.decode()
+    monkeypatch.setattr("core.kept.WAIT_SECONDS", 0)
+    assert "no official figures of multiple choice" in page("parse=official").content.decode(), "it is kept"
+    assert "This is being computed" in page().content.decode()
     warm(world.answers)
-    assert page().context["chart"]
+    assert page().context["chart"] and "This is being computed" in page("cut=51").content.decode()
 
 
 def test_page_command_and_api_hold_both_against_answers(world, page, capsys):
