@@ -3,12 +3,11 @@ by story."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 
 from annotation.models import Project
 from benchmark.domain.inference import (
-    Case,
     Cases,
     PairedDifference,
     adjusted,
@@ -44,8 +43,8 @@ from judge.domain.corrections import CorrectedComparison
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedMetric(PairedDifference):
-    """A metric of two entrants over all stories or those of one category: the means of both, `first` and `second`, None
-    without a story, and their difference. `what` names the row, `key` is the metric's."""
+    """The metric `key` over all stories or those of one category: the means of both and their difference. `what` names
+    the row."""
 
     what: str
     key: str
@@ -55,7 +54,7 @@ class ComparedMetric(PairedDifference):
 
 @dataclass(frozen=True, slots=True)
 class ComparedStory:
-    """The scores of both on a story, None where one has none, and their difference."""
+    """The scores of both on a story, None for no score, and their difference."""
 
     number: int
     category: str
@@ -66,15 +65,7 @@ class ComparedStory:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two entrants on the same stories. Differences are first minus second, missing answers at their worst, over all
-    stories or those of a selection, whose key is `split` and whose label is `selection`.
-
-    `differ` says in which settings the two differ, `lead` who was not asked about all of the stories and how the two
-    differ in what is missing, `judge_tests` what the self-tests of their judges came to. Of the stories the largest
-    difference is first, and those that lack a score are last. `tests` is how many rows have one. `corrected` is the
-    same without the judge's error, None where nothing can be corrected and for who may not know. `withheld` counts the
-    stories that wait for the work of who reads it.
-    """
+    """Two entrants on the same stories. Differences are first minus second, missing answers at their worst."""
 
     first: str
     second: str
@@ -82,20 +73,39 @@ class Comparison:
     parse: str
     rows: Sequence[ComparedMetric]
     stories: Sequence[ComparedStory]
+    """The largest difference first, stories that lack a score last."""
     n: int
     method: str
     tests: int
+    """The number of rows with a test."""
     differ: str = ""
+    """The settings in which the two differ."""
     split: str = ""
     selection: str = ""
+    """The key and the label of the selection. Both are "" for all stories."""
     lead: Sequence[str] = ()
+    """Who was not asked about all of the stories, and how the two differ in what is missing."""
     judge_tests: Sequence[str] = ()
+    """The results of the self-tests of their judges."""
     corrected: CorrectedComparison | None = None
+    """The same without the judge's error. None if nothing can be corrected, and for a reader who may not know."""
     withheld: int = field(default=0, metadata=NOT_KEPT)
+    """The number of stories that wait for the work of the reader."""
 
 
-NONE = gettext_noop("It has none.")
 RUN_DELETED = gettext_noop("A run of the two was deleted; snapshots of comparisons with it stay as they are.")
+ALIKE = {
+    "dataset_id": gettext_noop("The two ran on different versions of the dataset, so their samples and gold differ."),
+    "answer_format": gettext_noop(
+        "One answered in free text, the other in structured output; the two are never compared."
+    ),
+    "control": gettext_noop(
+        "The two were asked under different controls, or one of them as published; the report of a run pairs it with "
+        "its own controls."
+    ),
+    "suite": gettext_noop("The two ran under different suites, which measure different things."),
+}
+"""Fields of runs that two have to share, with the refusal if they do not."""
 
 
 class NotComparable(ValueError):
@@ -122,53 +132,35 @@ def pair_of(project: Project, first: str, second: str) -> tuple[list[Run], dict[
             RUN_DELETED if gone else gettext_noop("Choose two different entrants of this project's runs.")
         )
     first_run, second_run = (runs[uid] for uid in uids)
-    if first_run.dataset_id != second_run.dataset_id:
-        raise NotComparable(
-            gettext_noop("The two ran on different versions of the dataset, so their samples and gold differ.")
-        )
-    if first_run.answer_format != second_run.answer_format:
-        raise NotComparable(
-            gettext_noop("One answered in free text, the other in structured output; the two are never compared.")
-        )
-    if first_run.control != second_run.control:
-        raise NotComparable(
-            gettext_noop(
-                "The two were asked under different controls, or one of them as published; the report of a run "
-                "pairs it with its own controls."
-            )
-        )
-    if first_run.suite != second_run.suite:
-        raise NotComparable(gettext_noop("The two ran under different suites, which measure different things."))
+    for name, refusal in ALIKE.items():
+        if getattr(first_run, name) != getattr(second_run, name):
+            raise NotComparable(refusal)
     reports = reports_of(list(runs.values()))
-    entrants_by_group = {}
+    pairs = {}
     for group in keys_of(first_run.suite):
         by_key = {entrant.key: entrant for entrant in entrants_of(list(runs.values()), reports, group)}
         if first in by_key and second in by_key:
-            entrants_by_group[group], _ = label([by_key[first], by_key[second]])
-    if not entrants_by_group:
+            pairs[group], _ = label([by_key[first], by_key[second]])
+    if not pairs:
         raise NotComparable(gettext_noop("The two have no metric group in common, or no figures yet."))
-    return [first_run, second_run], entrants_by_group
+    return [first_run, second_run], pairs
 
 
 def why_unreadable(
     entrants: Sequence[EntrantResults], group: str, parse: str, selection: Selection | None = None
 ) -> str:
-    """Return why one of the two has no figures of a parse, over the selection where there is one, in a sentence;
-    empty where both have."""
+    """Return why one of the two has no figures of a parse, over the selection if there is one, in a sentence. Returns
+    "" if both have."""
     for entrant in entrants:
-        if why := _why_unreadable(entrant, group, parse, selection):
+        if entrant.parses.of(parse):
+            continue
+        why = entrant.metrics.reason or gettext_noop("It has none.")
+        scores = KeptScores(StoryScores.objects.get(pk=entrant.scores).metrics) if selection else KeptScores()
+        if selection and (columns := scores.columns(group, parse)):
+            why = lacking(columns, selection.stories)
+        if why:
             return Sentence("{model} has no {parse} figures. {why}", model=entrant.model, parse=word(parse), why=why)
     return ""
-
-
-def _why_unreadable(entrant: EntrantResults, group: str, parse: str, selection: Selection | None) -> str:
-    metrics = entrant.metrics
-    if metrics.parses.of(parse):
-        return ""
-    scores = KeptScores(StoryScores.objects.get(pk=entrant.scores).metrics) if selection else KeptScores()
-    if selection and (columns := scores.columns(group, parse)):
-        return lacking(columns, selection.stories)
-    return metrics.reason or NONE
 
 
 def compare(
@@ -179,14 +171,9 @@ def compare(
         raise NotComparable(why)
     how = method(seed=SEED, unit=units_of_group(group))
     over = [selection.key, selection.label, sorted(selection.stories)] if selection else None
-    compared = [
-        [[entrant.scores, entrant.model, entrant.own] for entrant in entrants],
-        group,
-        parse,
-        how,
-        over,
-    ]
-    comparison = kept_as("comparison", compared, lambda: _compare(entrants, group, parse, selection))
+    sides = [[entrant.scores, entrant.model, entrant.own] for entrant in entrants]
+    versions = [sides, group, parse, how, over]
+    comparison = kept_as("comparison", versions, lambda: _compare(entrants, group, parse, selection))
     return replace(comparison, judge_tests=notes_of(entrants))
 
 
@@ -202,7 +189,10 @@ def with_corrected(
 def _compare(entrants: Sequence[EntrantResults], group: str, parse: str, selection: Selection | None) -> Comparison:
     rows = StoryScores.objects.filter(pk__in=[entrant.scores for entrant in entrants]).values_list("pk", "metrics")
     scores = {pk: KeptScores(metrics) for pk, metrics in rows}
-    sides = [_columns(entrant, scores[entrant.scores], group, parse) for entrant in entrants]
+    sides, repaired = (
+        [columns for entrant in entrants if (columns := scores[entrant.scores].columns(group, name))]
+        for name in (parse, "repaired")
+    )
     categories = categories_of(sides[0]) | categories_of(sides[1])
     if selection:
         categories = {number: name for number, name in categories.items() if number in selection.stories}
@@ -216,172 +206,99 @@ def _compare(entrants: Sequence[EntrantResults], group: str, parse: str, selecti
             )
     of_both = {*sides[0].stories} & {*sides[1].stories}
     asked_both = {number: category for number, category in categories.items() if number in of_both}
-    compared = _rows(sides, asked_both, group)
-    repaired = [_columns(entrant, scores[entrant.scores], group, "repaired") for entrant in entrants]
-    unit = units_of_group(group)
+    compared, unit = _rows(sides, asked_both, group), units_of_group(group)
     tests = sum(row.p is not None for row in compared)
+    how = Sentence(
+        "missing answers at their worst; {method}; two-sided sign-flip test over {unit}; Holm's correction over the "
+        "{tests} tests of this table alone, not over all pairs of models as on the leaderboard",
+        method=method(seed=SEED, unit=unit),
+        unit=word(unit),
+        tests=tests,
+    )
+    asked = selection.stories if selection else set(categories)
     return Comparison(
         first=entrants[0].model,
         second=entrants[1].model,
         group=group,
         parse=parse,
-        differ=clauses(*(labelled(entrant.model, entrant.own) for entrant in entrants if entrant.own)),
-        split=selection.key if selection else "",
-        selection=selection.label if selection else "",
-        lead=[
-            *_not_asked(
-                entrants,
-                repaired,
-                selection.stories if selection else set(categories),
-                set(asked_both),
-                suite_named(group_suite(group)).noun[1],
-            ),
-            *_unlike_missing(entrants, repaired, group, set(asked_both)),
-        ],
         rows=compared,
         stories=_stories(sides, categories, group),
         n=compared[0].n,
         tests=tests,
-        method=clauses(
-            Sentence(
-                "missing answers at their worst; {method}; two-sided sign-flip test over {unit}; Holm's "
-                "correction over the {tests} tests of this table alone, not over all pairs of models as on "
-                "the leaderboard",
-                method=method(seed=SEED, unit=unit),
-                unit=word(unit),
-                tests=tests,
-            ),
-            caution_text(fewest_units(compared), unit),
-        ),
+        method=clauses(how, caution_text(fewest_units(compared), unit)),
+        differ=clauses(*(labelled(entrant.model, entrant.own) for entrant in entrants if entrant.own)),
+        split=selection.key if selection else "",
+        selection=selection.label if selection else "",
+        lead=[
+            *_not_asked(entrants, repaired, group, asked, len(asked_both)),
+            *_unlike_missing(entrants, repaired, group, set(asked_both)),
+        ],
     )
-
-
-def _columns(entrant: EntrantResults, scores: KeptScores, group: str, parse: str) -> Columns:
-    columns = scores.columns(group, parse)
-    if columns is None:
-        raise NotComparable(
-            Sentence("{model} has no {parse} figures. {none}", model=entrant.model, parse=word(parse), none=NONE)
-        )
-    return columns
 
 
 def _not_asked(
-    entrants: Sequence[EntrantResults], sides: Sequence[Columns], stories: Set[int], both: Set[int], nouns: str
+    entrants: Sequence[EntrantResults], sides: Sequence[Columns], group: str, stories: Set[int], both: int
 ) -> list[str]:
-    """Return a sentence on who was not asked about some of the stories, as only those of both are compared; none where
-    both have all."""
-    sentences = []
+    """Say who was not asked about some of the stories, as only those of both are compared."""
+    nouns, parts = suite_named(group_suite(group)).noun[1], []
     for entrant, columns in zip(entrants, sides, strict=True):
         if lacks := len(stories - set(columns.stories)):
             how = gettext_noop("has not labelled") if entrant.kind == "person" else gettext_noop("was not asked about")
-            sentences.append(
-                Sentence(
-                    "{model} {how} {lacks} of the {stories} {nouns}",
-                    model=entrant.model,
-                    how=how,
-                    lacks=f"{lacks:,}",
-                    stories=f"{len(stories):,}",
-                    nouns=word(nouns),
-                )
-            )
-    return (
-        [
-            Sentence(
-                "{sentences}: only the {both} that both have are compared.",
-                sentences=" and ".join(sentences),
-                both=f"{len(both):,}",
-            )
-        ]
-        if sentences
-        else []
-    )
+            counts = {"lacks": f"{lacks:,}", "stories": f"{len(stories):,}", "nouns": word(nouns)}
+            text = "{model} {how} {lacks} of the {stories} {nouns}"
+            parts.append(Sentence(text, model=entrant.model, how=how, **counts))
+    text = "{sentences}: only the {both} that both have are compared."
+    return [Sentence(text, sentences=" and ".join(parts), both=f"{both:,}")] if parts else []
 
 
 def _unlike_missing(
     entrants: Sequence[EntrantResults], sides: Sequence[Columns], group: str, stories: Set[int]
 ) -> list[str]:
-    """Return what `unlike_missing` says, of the stories that are compared."""
+    """Say how models differ in what is missing of the compared stories."""
     if any(entrant.kind == "person" for entrant in entrants):
         return []
     shares, rows = {}, {}
     for entrant, columns in zip(entrants, sides, strict=True):
         cases = cases_by_story(columns, group_named(group).score)
-        answered = [case for number, case in cases.items() if case and number in stories]
-        shares[entrant.model] = sum(case.answered is None for case in answered) / len(answered) if answered else 0.0
+        asked = [case for number, case in cases.items() if case and number in stories]
+        shares[entrant.model] = sum(case.answered is None for case in asked) / len(asked) if asked else 0.0
         unjudged = columns.unjudged.items()
         rows[entrant.model] = sum(sum(counts) for number, counts in unjudged if int(number) in stories)
-    return differing_sentences(
-        (shares_text(shares, nouns_of_group(group)[1]), rows_text(rows)),
-        gettext_noop("The differences count them at their worst."),
-    )
+    parts = shares_text(shares, nouns_of_group(group)[1]), rows_text(rows)
+    return differing_sentences(parts, gettext_noop("The differences count them at their worst."))
 
 
 def _rows(sides: Sequence[Columns], categories: Mapping[int, str], group: str) -> list[ComparedMetric]:
-    """Return all measures over all stories, then the score by category of those that count for it: a category that all
-    of them are of would be all again, and its test the same one."""
-    score = group_named(group).score
-    measures = [
-        name for name in group_named(group).headers if name in sides[0].values
-    ]  # a database keeps no order of keys
-    parts = [(measures, "", sorted(categories))]
-    counted = _counted(sides, score, all)
-    names = sorted({category for story, category in categories.items() if story in counted})
-    for name in names if len(names) > 1 else []:
-        parts.append(([score], name, sorted(story for story, category in categories.items() if category == name)))
-    tests = sum(len(names) for names, _, _ in parts)
-    clusters = clusters_of(sides[0]) | clusters_of(sides[1])
-    cases = {name: _cases(sides, name) for names, _, _ in parts for name in names}
-    rows = [row for part in parts for row in _part(cases, clusters, *part, group, tests)]
+    """Return all measures over all stories, then the score by category of the stories that count for it. One category
+    alone would be all stories again."""
+    headers, score, unit = group_named(group).headers, group_named(group).score, units_of_group(group)
+    names = [name for name in headers if name in sides[0].values]
+    cases = {name: [cases_by_story(columns, name) for columns in sides] for name in (*names, score)}
+    counted = {name for story, name in categories.items() if all(side.get(story) for side in cases[score])}
+    parts: list[tuple[str, str | None]] = [(name, None) for name in names]
+    parts += [(score, category) for category in sorted(counted) if len(counted) > 1]
+    clusters, rows = clusters_of(sides[0]) | clusters_of(sides[1]), []
+    for name, category in parts:
+        stories = {story for story, own in categories.items() if category in (None, own)}
+        both = Cases.of(dict(zip(("first", "second"), cases[name], strict=True)), stories, clusters)
+        [pair] = paired_differences(both, seed=SEED, tests=len(parts), unit=unit)
+        tested = {field.name: getattr(pair, field.name) for field in fields(PairedDifference)}
+        first, second = (float(mean) if both.stories else None for mean in mean_of(both.worst))
+        means = {"first": first, "second": second, "category": category or ""}
+        rows.append(ComparedMetric(what=category or headers[name], key=name, **tested | means))
     return adjusted(rows)
 
 
-def _cases(sides: Sequence[Columns], name: str) -> dict[str, dict[int, Case | None]]:
-    return {side: cases_by_story(columns, name) for side, columns in zip(("first", "second"), sides, strict=True)}
-
-
-def _counted(sides: Sequence[Columns], name: str, of_sides: Callable[[Iterable[bool]], bool]) -> set[int]:
-    """Return the stories that count for a figure, of both sides or of either: others have none by definition, as what
-    is not the first question of a set."""
-    cases = [cases_by_story(columns, name) for columns in sides]
-    return {
-        story
-        for story in cases[0].keys() | cases[1].keys()
-        if of_sides(by_story.get(story) is not None for by_story in cases)
-    }
-
-
-def _part(
-    cases_by_name: Mapping[str, Mapping[str, Mapping[int, Case | None]]],
-    clusters: Mapping[int, str],
-    names: Sequence[str],
-    category: str,
-    stories: Sequence[int],
-    group: str,
-    tests: int,
-) -> list[ComparedMetric]:
-    """Return the rows of some measures over some stories; `tests` is how many there are in the whole table."""
-    rows = []
-    for name in names:
-        cases = Cases.of(cases_by_name[name], set(stories), clusters)
-        [pair] = paired_differences(cases, seed=SEED, tests=tests, unit=units_of_group(group))
-        first, second = (float(mean) if cases.stories else None for mean in mean_of(cases.worst))
-        tested = {field.name: getattr(pair, field.name) for field in fields(PairedDifference)} | {"category": category}
-        what = category or group_named(group).headers[name]
-        rows.append(ComparedMetric(what=what, key=name, first=first, second=second, **tested))
-    return rows
-
-
 def _stories(sides: Sequence[Columns], categories: Mapping[int, str], group: str) -> list[ComparedStory]:
-    first, second = (scores_by_story(columns, group_named(group).score) for columns in sides)
-    stories = []
-    counted = _counted(sides, group_named(group).score, any)
+    """Return the stories that count for the score of either side."""
+    score, rows = group_named(group).score, []
+    cases = [cases_by_story(columns, score) for columns in sides]
+    first, second = (scores_by_story(columns, score) for columns in sides)
     for number, category in categories.items():
-        if number not in counted:
-            continue
-        first_score, second_score = first.get(number), second.get(number)
-        gap = None if first_score is None or second_score is None else first_score - second_score
-        stories.append(ComparedStory(number, category, first_score, second_score, gap))
-    return sorted(stories, key=lambda story: (story.difference is None, -abs(story.difference or 0), story.number))
+        if any(side.get(number) for side in cases):
+            a, b = first.get(number), second.get(number)
+            rows.append(ComparedStory(number, category, a, b, None if a is None or b is None else a - b))
+    return sorted(rows, key=lambda story: (story.difference is None, -abs(story.difference or 0), story.number))
 
 
 def items_behind(entrants: Sequence[EntrantResults], group: str, numbers: Sequence[int]) -> dict[tuple[str, int], int]:

@@ -15,7 +15,12 @@ from django.db.models import QuerySet
 from annotation.domain.columns import Echo, defused
 from benchmark.domain.tables import Cells, Table, to_csv, to_json, to_latex
 from benchmark.models import AnswerFormat, Dataset, Entrant, Run, RunItem
+from benchmark.services.across import AcrossModel
+from benchmark.services.across_tables import pictures_across, tables_across
 from benchmark.services.asking import sample_asked, settings_of
+from benchmark.services.comparison_tables import tables_of as comparison_tables
+from benchmark.services.documents import Document, tables_of
+from benchmark.services.plot_data import comparison_picture, plots_of
 from benchmark.suites.answers import Asked, Exchange, Exchanged, File, Files
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.questions import Sample
@@ -35,6 +40,17 @@ def table_file(table: Table, suffix: str, name: str = "") -> bytes:
     if suffix == "tex" and name:
         return to_latex(table, label=f"tab:{name.replace('_', '-')}")
     return WRITERS[suffix](table)
+
+
+def contents_of(kind: str, document: Document, model: AcrossModel | None = None) -> Mapping[str, Any]:
+    """Return the tables or the pictures of a document by name, as `kind` "table" or "plot" says, made when they are
+    asked for. Of rankings across suites these are of all models or of one."""
+    if document.rankings is not None:
+        return (tables_across if kind == "table" else pictures_across)(document.rankings, model)
+    if document.comparison:
+        comparison = document.comparison
+        return comparison_tables(comparison) if kind == "table" else {"two-models": comparison_picture(comparison)}
+    return tables_of(document) if kind == "table" else plots_of(document)
 
 
 SCORE_COLUMNS = (

@@ -3,7 +3,8 @@ most."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -34,8 +35,8 @@ from benchmark.services.comparisons import (
 from benchmark.services.documents import Document
 from benchmark.services.leaderboard_scope import ranking_with
 from benchmark.services.plans import RunRefused
+from benchmark.services.plot_data import comparison_picture
 from benchmark.suites.registry import group_named, nouns_of_group, suite_named
-from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.corrected import corrected_by
 from benchmark.suites.showing.entrants import measured
 from benchmark.views.tables import (
@@ -45,7 +46,6 @@ from benchmark.views.tables import (
     calibration_url,
     files_of,
     items_url,
-    no_link,
     page_table,
     plot_of,
     snapshot_items_url,
@@ -63,38 +63,44 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         chosen = chosen_comparison(request.GET, access)
     except NotComparable as error:
-        context = {"problem": str(error), "unchosen": isinstance(error, NotChosen)}
-        return render(request, "benchmark/results/compare.html", access.context | context)
+        return _refused(request, access, error)
     comparison, query = chosen.comparison, chosen.query
     category = request.GET.get("category", "")
     stories = [story for story in comparison.stories if category in ("", story.category)]
     page = Paginator(stories, STORIES_A_PAGE).get_page(request.GET.get("page"))
+    sides = [
+        partial(items_url, slug, entrant.run, model=entrant.entrant, split=comparison.split)
+        if entrant.entrant
+        else None
+        for entrant in chosen.pair
+    ]
+    opening = _opening(comparison, sides, f"?{query}")
     context = {
         **chosen.context,
         "all_pairs": f"{reverse('benchmark:differences', args=[slug])}?{_leaderboard_query(chosen)}",
-        **comparison_parts(comparison, slug, address_of("comparison", slug, query=query), _opening(slug, chosen)),
+        **comparison_parts(comparison, slug, address_of("comparison", slug, query=query), opening),
         "category": category,
         "query": f"{query}&{urlencode({'category': category})}" if category else query,
         "all_stories": query,
         "page": page,
         "withheld": comparison.withheld,
-        "stories": _with_items(access, chosen, list(page)),
-        "tabs": _tabs(chosen),
+        "stories": _story_rows(slug, chosen, list(page)),
+        "tabs": [
+            {
+                "title": listed([group_named(group).title, word(parse)]),
+                "query": urlencode({**chosen.asked, "group": group, "parse": parse}),
+                "here": (group, parse) == (chosen.group, chosen.parse),
+            }
+            for group in chosen.entrants
+            for parse in chosen.parses
+        ],
     }
     return render(request, "benchmark/results/compare.html", access.context | context)
 
 
-def _tabs(chosen: ChosenComparison) -> list[Context]:
-    """Return the tabs of a comparison: the same two entrants by every metric group and parse."""
-    return [
-        {
-            "title": listed([group_named(group).title, word(parse)]),
-            "query": urlencode({**chosen.asked, "group": group, "parse": parse}),
-            "here": (group, parse) == (chosen.group, chosen.parse),
-        }
-        for group in chosen.entrants
-        for parse in chosen.parses
-    ]
+def _refused(request: HttpRequest, access: ProjectAccess, error: Exception, status: int = 200) -> HttpResponse:
+    context = {"problem": str(error), "unchosen": isinstance(error, NotChosen)}
+    return render(request, "benchmark/results/compare.html", access.context | context, status=status)
 
 
 def _leaderboard_query(chosen: ChosenComparison) -> str:
@@ -108,123 +114,95 @@ def _leaderboard_query(chosen: ChosenComparison) -> str:
     return urlencode({name: value for name, value in query.items() if value})
 
 
-def _opening(slug: str, chosen: ChosenComparison) -> Href:
-    """Return links for a comparison: either side of a row opens its items, the difference the stories that it is of."""
-    sides = dict(zip(("first", "second"), chosen.pair, strict=True))
-    step = group_named(chosen.group).scored
-
-    def href(row: Mapping[str, Any], column: Column) -> str:
-        if column.cell(row).value is None:
-            return ""
-        if column.key == "value":
-            return f"?{chosen.query}&{urlencode({'category': row['category']})}#stories"
-        entrant = sides.get(column.key)
-        if entrant is None or not entrant.entrant:
-            return ""
-        where = {"category": row["category"], "split": chosen.comparison.split}
-        where |= measured(chosen.group, row["key"], chosen.parse)
-        return items_url(slug, entrant.run, **{"model": entrant.entrant, "step": step} | where)
-
-    return href
-
-
-def snapshot_opening(slug: str, report: str, document: Document) -> Href:
-    """Return links for a saved comparison: either side of a row opens its items as they were; `document` says of whom
-    it is."""
-    comparison = document.comparison
-    entrants = [key.partition(".")[2] for key in document.keys or ()]
-    sides = dict(zip(("first", "second"), entrants, strict=False))
+def _opening(comparison: Comparison, sides: Sequence[Callable[..., str] | None], stories: str = "") -> Href:
+    """Link either side of a row to its items, and the difference to its stories, which are at the address `stories`."""
+    items_of = dict(zip(("first", "second"), sides, strict=False))
     step = group_named(comparison.group).scored
 
     def href(row: Mapping[str, Any], column: Column) -> str:
-        entrant = sides.get(column.key, "")
-        if row.get(column.key) is None or not entrant.isdecimal():
+        items = items_of.get(column.key)
+        if column.cell(row).value is None:
             return ""
-        where = {"category": row["category"], **measured(comparison.group, row["key"], comparison.parse)}
-        return snapshot_items_url(slug, report, **{"model": entrant, "step": step} | where)
+        if column.key == "value" and stories:
+            return f"{stories}&{urlencode({'category': row['category']})}#stories"
+        where = measured(comparison.group, row["key"], comparison.parse)
+        return items(step=step, category=row["category"], **where) if items else ""
 
     return href
 
 
-def comparison_parts(comparison: Comparison, slug: str, address: Address, href: Href = no_link) -> Context:
-    """Return picture, tables and downloads of a comparison, present or saved."""
-    corrected = {row.key: row for row in comparison.corrected.rows} if comparison.corrected else {}
+def snapshot_comparison(slug: str, report: str, document: Document, address: Address) -> Context:
+    """Return the parts of a saved comparison, whose cells open the items as they were, and `now`, its address as it is
+    now, "" if a run was deleted."""
+    comparison, keys = document.comparison, document.keys or ()
+    parts = [key.partition(".") for key in keys]
+    sides = [
+        partial(snapshot_items_url, slug, report, model=entrant) if entrant.isdecimal() else None
+        for _, _, entrant in parts
+    ]
+    runs = {uid for uid, _, _ in parts}
+    query = {**dict(zip("ab", keys, strict=False)), "group": comparison.group, "parse": comparison.parse}
+    now = f"{reverse('benchmark:compare', args=[slug])}?{urlencode(query | {'split': comparison.split})}"
+    context = comparison_parts(comparison, slug, address, _opening(comparison, sides))
+    return context | {"now": now if Run.objects.filter(uid__in=runs).count() == len(runs) else ""}
+
+
+def comparison_parts(comparison: Comparison, slug: str, address: Address, href: Href) -> Context:
+    """Return picture, tables and downloads of a comparison, present or saved. `corrected` is the table of corrected
+    differences or the reason why there is none, "" for a reader who may not know."""
+    group, corrected = group_named(comparison.group), comparison.corrected
+    by_key = {row.key: row for row in corrected.rows} if corrected else {}
     rows = [
         Row(
             label=row.what,
             first=row,
-            second=corrected[row.key] if row.key in corrected and not row.category else None,
-            aside=_verdict(row),
+            second=by_key.get(row.key) if not row.category else None,
+            aside=_p_text(row),
         )
         for row in comparison.rows
     ]
-    files = files_of("table", "differences", address)
-    table = page_table("differences", difference_table(comparison), href=href, files=files)
-    unit = Sentence("{first} minus {second} (points)", first=comparison.first, second=comparison.second)
-    return {
+    table = page_table(
+        "differences", difference_table(comparison), href=href, files=files_of("table", "differences", address)
+    )
+    chart = dot_chart(
+        "Difference",
+        rows,
+        unit=Sentence("{first} minus {second} (points)", first=comparison.first, second=comparison.second),
+        zero=True,
+        heads=(gettext_noop("Judged"), gettext_noop("Corrected")) if by_key else ("Value",),
+        aside=gettext_noop("Holm, judged") if by_key else gettext_noop("Holm"),
+        lead=table["lead"],
+    )
+    context = {
         "comparison": comparison,
-        "chart": dot_chart(
-            "Difference",
-            rows,
-            unit=unit,
-            zero=True,
-            heads=(gettext_noop("Judged"), gettext_noop("Corrected")) if corrected else ("Value",),
-            aside=gettext_noop("Holm, judged") if corrected else gettext_noop("Holm"),
-            lead=table["lead"],
-        ),
-        "corrected": corrected_part(comparison, address, slug),
-        "corrected_by": corrected_by_links(comparison, slug),
+        "chart": chart,
+        "corrected": corrected.reason if corrected else "",
         "differences": table,
         "story_files": files_of("table", "stories", address),
-        "plot": plot_of(
-            "two-models",
-            Sentence(
-                "{first} and {second} by {group}",
-                first=comparison.first,
-                second=comparison.second,
-                group=nouns_of_group(comparison.group)[0],
-            ),
-            address,
-        ),
-        "score": group_named(comparison.group).score_title,
+        "plot": plot_of("two-models", comparison_picture(comparison).title, address),
+        "score": group.score_title,
         "noun": nouns_of_group(comparison.group),
-        "of_sets": bool(group_named(comparison.group).unit),
+        "of_sets": bool(group.unit),
         "overall": _overall(comparison),
     }
-
-
-def corrected_by_links(comparison: Comparison, slug: str) -> list[Context]:
-    """Return the study and judge of the corrected scores of both, with the address of their calibration report."""
-    corrected = comparison.corrected
-    if corrected is None or not corrected.rows:
-        return []
-    return [
-        {
-            "model": model,
-            "corrected_by": corrected_by(side),
-            "href": calibration_url(slug, side.study, side.version),
-        }
-        for model, side in zip((comparison.first, comparison.second), corrected.sides, strict=True)
+    if not corrected or not corrected.rows:
+        return context
+    calibrations = [calibration_url(slug, side.study, side.version) for side in corrected.sides]
+    hrefs = dict(zip(("corrected_first", "corrected_second"), calibrations, strict=True))
+    context["corrected"] = page_table(
+        "corrected",
+        corrected_difference_table(comparison, corrected),
+        files=files_of("table", "corrected", address),
+        href=lambda row, column: hrefs.get(column.key, "") if row.get(column.key) is not None else "",
+    )
+    sources = zip((comparison.first, comparison.second), corrected.sides, calibrations, strict=True)
+    context["corrected_by"] = [
+        {"model": model, "corrected_by": corrected_by(side), "href": url} for model, side, url in sources
     ]
+    return context
 
 
-def corrected_part(comparison: Comparison, address: Address, slug: str) -> Context | str:
-    """Return the table of corrected differences, whose scores open the calibration report that they rest on; or why
-    there is none, empty for who may not know."""
-    corrected = comparison.corrected
-    if corrected is None or not corrected.rows:
-        return corrected.reason if corrected else ""
-    sides = dict(zip(("corrected_first", "corrected_second"), corrected.sides, strict=True))
-
-    def href(row: Mapping[str, Any], column: Column) -> str:
-        side = sides.get(column.key)
-        return calibration_url(slug, side.study, side.version) if side and row.get(column.key) is not None else ""
-
-    table = corrected_difference_table(comparison, corrected)
-    return page_table("corrected", table, href=href, files=files_of("table", "corrected", address))
-
-
-def _verdict(row: ComparedMetric) -> str:
+def _p_text(row: ComparedMetric) -> str:
     if row.p_adjusted is None:
         return "–"
     return f"p {row.p_adjusted:.3f}" if row.p_adjusted >= 0.001 else "p < .001"
@@ -233,106 +211,68 @@ def _verdict(row: ComparedMetric) -> str:
 def _overall(comparison: Comparison) -> Context:
     """Return the score over all stories in words, with its `value`."""
     row = next(row for row in comparison.rows if row.key == group_named(comparison.group).score and not row.category)
-    outcome = gettext_noop("shown to differ") if row.differs() else gettext_noop("not shown to differ")
-    tests = comparison.tests
-    counted_tests = Sentence("{tests} test", tests=tests) if tests == 1 else Sentence("{tests} tests", tests=tests)
-    tested = Sentence(
-        "{outcome} (Holm-adjusted {row} over the {counted_tests} of the table below)",
-        outcome=outcome,
-        row=_verdict(row),
-        counted_tests=counted_tests,
-    )
-    return {
-        "value": row.value,
-        "shown_value": Sentence("{value} points", value=points(row.value)),
-        "shown_interval": _interval(row),
-        "verdict": tested if row.p_adjusted is not None else gettext_noop("not tested"),
-    }
-
-
-def _interval(row: ComparedMetric) -> str:
+    tests, verdict, interval = comparison.tests, gettext_noop("not tested"), ""
+    if row.p_adjusted is not None:
+        verdict = Sentence(
+            "{outcome} (Holm-adjusted {row} over the {counted_tests} of the table below)",
+            outcome=gettext_noop("shown to differ") if row.differs() else gettext_noop("not shown to differ"),
+            row=_p_text(row),
+            counted_tests=Sentence("{tests} test" if tests == 1 else "{tests} tests", tests=tests),
+        )
     if ends := row.interval:
-        return Sentence("(95 % interval {low} to {high})", low=points(ends[0]), high=points(ends[1]))
-    return Sentence("(no interval: {reason})", reason=row.reason) if row.reason else ""
+        interval = Sentence("(95 % interval {low} to {high})", low=points(ends[0]), high=points(ends[1]))
+    elif row.reason:
+        interval = Sentence("(no interval: {reason})", reason=row.reason)
+    shown = Sentence("{value} points", value=points(row.value))
+    return {"value": row.value, "shown_value": shown, "shown_interval": interval, "verdict": verdict}
 
 
 def points(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:+z.1f}".replace("-", "−")
 
 
-def _with_items(access: ProjectAccess, chosen: ChosenComparison, stories: Sequence[ComparedStory]) -> list[Context]:
+def _story_rows(slug: str, chosen: ChosenComparison, stories: Sequence[ComparedStory]) -> list[Context]:
     """Return stories with both scores as cells that open their items; `beside` is the address of both answers side by
     side, "" if either has no item."""
     items = items_behind(chosen.pair, chosen.group, [story.number for story in stories])
-    return [_story_row(access, chosen, story, items) for story in stories]
-
-
-def _story_row(
-    access: ProjectAccess, chosen: ChosenComparison, story: ComparedStory, items: Mapping[tuple[str, int], int]
-) -> Context:
-    number, gap = story.number, story.difference or 0
-    cells = [
-        {
-            "text": _without_score(entrant, number, chosen.group) if value is None else f"{100 * value:.1f}",
-            "href": _item_url(access, entrant, items.get((entrant.key, number))),
-            "ahead": gap * sign > 0,
-            "model": entrant.model,
-        }
-        for entrant, value, sign in zip(chosen.pair, (story.first, story.second), (1, -1), strict=True)
-    ]
-    beside = f"{reverse('benchmark:compare_story', args=[access.project.slug, number])}?{chosen.query}"
-    both = all(cell["href"] for cell in cells)
-    row = {"number": number, "category": story.category, "cells": cells, "gap": points(story.difference)}
-    return row | {"beside": beside if both else ""}
-
-
-def _without_score(entrant: EntrantResults, number: int, group: str) -> str:
-    """Say why a story has no score of an entrant, in a word or two."""
-    if entrant.kind == "person":
-        return gettext_noop("not labelled")
-    if number not in entrant.numbers:
-        return gettext_noop("not asked")
-    return gettext_noop("not known") if group_named(group).unit else "unreadable"
-
-
-def _item_url(access: ProjectAccess, entrant: EntrantResults, pk: int | None) -> str:
-    if pk is None:
-        return ""
-    return reverse("benchmark:run_item", args=[access.project.slug, entrant.run, pk])
-
-
-def comparison_now(slug: str, document: Document) -> str:
-    """Return the address of a saved comparison as it is now; empty where a run was deleted."""
-    first, second = document.keys
-    uids = {key.partition(".")[0] for key in (first, second)}
-    if Run.objects.filter(uid__in=uids).count() < len(uids):  # one was deleted since
-        return ""
-    comparison = document.comparison
-    params = {"group": comparison.group, "parse": comparison.parse, "split": comparison.split}
-    return f"{reverse('benchmark:compare', args=[slug])}?{urlencode({'a': first, 'b': second} | params)}"
+    rows = []
+    for story in stories:
+        cells = []
+        for entrant, value, sign in zip(chosen.pair, (story.first, story.second), (1, -1), strict=True):
+            item = items.get((entrant.key, story.number))
+            if value is not None:
+                text = f"{100 * value:.1f}"
+            elif entrant.kind == "person":
+                text = gettext_noop("not labelled")
+            elif story.number not in entrant.numbers:
+                text = gettext_noop("not asked")
+            else:
+                text = gettext_noop("not known") if group_named(chosen.group).unit else "unreadable"
+            href = reverse("benchmark:run_item", args=[slug, entrant.run, item]) if item else ""
+            ahead = (story.difference or 0) * sign > 0
+            cells.append({"text": text, "href": href, "ahead": ahead, "model": entrant.model})
+        beside = f"{reverse('benchmark:compare_story', args=[slug, story.number])}?{chosen.query}"
+        row = {"number": story.number, "category": story.category, "cells": cells, "gap": points(story.difference)}
+        rows.append(row | {"beside": beside if all(cell["href"] for cell in cells) else ""})
+    return rows
 
 
 @require_POST
 def save_comparison_snapshot(request: HttpRequest, slug: str) -> HttpResponse:
     project_access(request.user, slug, role=Role.EXPERT)
     access = results_access(request.user, slug)
-    try:
-        chosen = chosen_comparison(request.POST, access)
-    except NotComparable as error:
-        return render(request, "benchmark/results/compare.html", access.context | {"problem": str(error)}, status=400)
-    title = request.POST.get("title", "")
 
     def make() -> str:
         return snapshots.save_comparison_snapshot(
-            by=request.user, project=access.project, runs=chosen.runs,
-            keys=[chosen.asked["a"], chosen.asked["b"]],
-            comparison=chosen.whole, title=title,
+            by=request.user, project=access.project, runs=chosen.runs, comparison=chosen.whole,
+            keys=[chosen.asked["a"], chosen.asked["b"]], title=request.POST.get("title", ""),
         ).uid  # fmt: skip
 
     try:
+        chosen = chosen_comparison(request.POST, access)
         report = made_once(request, make)
-    except RunRefused as error:
-        return render(request, "benchmark/results/compare.html", access.context | {"problem": str(error)}, status=400)
+    except (NotComparable, RunRefused) as error:
+        return _refused(request, access, error, status=400)
     return redirect("benchmark:snapshot", slug, report)
 
 
@@ -349,31 +289,32 @@ def compare_story(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     try:
         runs, entrants = pair_of(access.project, asked.get("a", ""), asked.get("b", ""))
     except NotComparable as error:
-        return render(request, "benchmark/results/compare.html", access.context | {"problem": str(error)})
-    group = asked.get("group", "")
-    group = group if group in entrants else next(iter(entrants))
+        return _refused(request, access, error)
+    group = group_named(asked["group"] if asked.get("group") in entrants else next(iter(entrants)))
     check_open(access, number, runs[0])
-    pair, suite, closed = entrants[group], suite_named(runs[0].suite), closed_in(access, runs[0])
-    steps = service.steps_of(pair, number)
-    if not steps:
+    pair, suite, closed = entrants[group.key], suite_named(runs[0].suite), closed_in(access, runs[0])
+    items = service.items_of(pair, number, suite)
+    if not items:
         raise Http404(gettext_noop("Neither of the two has an answer about this here."))
-    step = service.step_on_page(request.GET.get("step", ""), steps, group_named(group).scored)
+    chosen_steps = (request.GET.get("step", ""), group.scored, *items)
+    step = next(name for name in chosen_steps if name in items)
     query, only = urlencode(asked), request.GET.get("only", "") == "differences"
+    questions = service.set_beside(pair, items[step], group, closed)
     context = {
         "number": number,
         "names": [entrant.model for entrant in pair],
         "noun": suite.noun,
-        "category": next(item for item in steps[step] if item).sample.category,
+        "category": next(item for item in items[step] if item).sample.category,
         "score": suite.step(step).score or "score",
-        "steps": service.tabs(steps, suite.steps, step),
+        "steps": [suite.step(name) for name in items],
         "only": only,
         "step": step,
         "query": query,
         "comparison_href": f"{reverse('benchmark:compare', args=[slug])}?{query}#stories",
-        "questions": (questions := service.set_beside(pair, steps[step], group_named(group), closed)),
-        "counting": sum(row.counts and row.differs for row in questions),
-        "set_title": group_named(group).score_title,
+        "questions": questions,
+        "counting": sum(row["counts"] and row["differs"] for row in questions),
+        "set_title": group.score_title,
         "around": service.numbers_around(pair, number, closed),
-        "beside": service.side_by_side(steps[step], closed, only=only),
+        "beside": service.side_by_side(items[step], closed, only=only),
     }
     return render(request, "benchmark/results/compare_story.html", access.context | context)

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from annotation.access import ProjectAccess
 from benchmark.access import results_access
 from benchmark.addresses import ChosenLeaderboard, chosen_leaderboard
-from benchmark.domain.tables import Table
+from benchmark.domain.tables import Row, in_order
 from benchmark.models import AnswerFormat
-from benchmark.services.calibration import calibration
-from benchmark.services.comparison_tables import NamedPair, categories_among, corrected_pair_table, pair_table, pairs_of
+from benchmark.services.comparison_tables import corrected_pair_table, pair_table
 from benchmark.services.documents import leaderboard_document
-from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.plot_data import plots_of
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, suite_named
+from benchmark.suites.showing.entrants import short_names_of
+from benchmark.views.downloads import table_response
 from benchmark.views.tables import Href, address_of, files_of, ordered, page_table, plot_of
-from core.messages import Sentence, listed
 from core.views.pages import Context
 
 ROWS_A_PAGE = 50
 EVERY = "every"
+CORRECTED = "corrected-"
+"""Prefix of the name of the file of corrected differences."""
 
 
 def differences(request: HttpRequest, slug: str) -> HttpResponse:
@@ -37,9 +38,8 @@ def differences(request: HttpRequest, slug: str) -> HttpResponse:
     if chosen is None:
         return redirect("benchmark:leaderboard", slug)
     groups = {group: entrants for group, entrants in chosen.leaderboard.entrants.items() if entrants}
-    parses = [
-        parse for parse in reversed(PARSES) if parse == "repaired" or chosen.answer_format != AnswerFormat.STRUCTURED
-    ]
+    structured = chosen.answer_format == AnswerFormat.STRUCTURED
+    parses = [parse for parse in reversed(PARSES) if parse == "repaired" or not structured]
     group = request.GET.get("group") if request.GET.get("group") in groups else next(iter(groups), "")
     parse = request.GET.get("parse") if request.GET.get("parse") in parses else parses[0]
     context = {
@@ -56,96 +56,44 @@ def differences(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _pairs(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboard, group: str, parse: str) -> Context:
-    """Return the filters, one page of the table and the files of all of it."""
-    entrants = chosen.leaderboard.entrants[group]
-    rows, method = _open_pairs(chosen, group, parse)
-    categories = categories_among(rows, group)
+    """Return the filters, one page of the table, and the files and the picture of all of it."""
+    slug, leaderboard, whole = access.project.slug, chosen.leaderboard, pair_table(chosen.leaderboard, group, parse)
+    categories = in_order((row["category"] for row in whole.rows if row["category"]), short_names_of(group))
     over, text = request.GET.get("over", ""), request.GET.get("model", "").strip()
     over = over if over in (EVERY, *categories) else ""
-    matching = [row for row in rows if over in (EVERY, row.category) and _fits((row.first, row.second), text)]
-    table = pair_table(matching, group, parse, method, entrants)
+
+    def fits(row: Row) -> bool:
+        return any(text.casefold() in row[side].casefold() for side in ("first", "second"))
+
     sort = request.GET.get("sort", "")
-    sort = sort if sort.removeprefix("-") in {column.key for column in table.columns} else ""
-    page = Paginator(ordered(table, sort).rows, ROWS_A_PAGE).get_page(request.GET.get("page"))
+    sort = sort if sort.removeprefix("-") in {column.key for column in whole.columns} else ""
+    rows = [row for row in whole.rows if over in (EVERY, row["category"]) and fits(row)]
+    page = Paginator(ordered(replace(whole, rows=rows), sort).rows, ROWS_A_PAGE).get_page(request.GET.get("page"))
     filters = {"group": group, "parse": parse, "over": over, "model": text}
     query = f"{chosen.query}&{urlencode({name: value for name, value in filters.items() if value})}"
-    shown_table = page_table(
-        "differences",
-        _naming_absent(replace(table, rows=list(page)), chosen, group),
-        href=_compare(access, group, parse, chosen),
-        sortable=True,
-        query=query,
-    ) | {"sort": sort}
-    address = address_of("differences", access.project.slug, query=f"{chosen.query}&parse={parse}")
+    table = partial(page_table, href=_compare(access, group, parse, chosen))
+    shown = table("differences", replace(whole, rows=list(page)), sortable=True, query=query) | {"sort": sort}
+    address = address_of("differences", slug, query=f"{chosen.query}&parse={parse}")
+    corrected = corrected_pair_table(leaderboard, group)
+    if corrected:
+        largest = replace(corrected, rows=[row for row in corrected.rows if fits(row)][:ROWS_A_PAGE])
+        files = files_of("table", f"{CORRECTED}{group}", address_of("differences", slug, query=chosen.query))
+    document = leaderboard_document("", leaderboard.entrants, leaderboard.absent, withheld=leaderboard.withheld)
+    name = f"pairs-{group}-{parse}"
+    picture, of_leaderboard = plots_of(document).get(name), address_of("leaderboard", slug, query=chosen.query)
     return {
         "categories": categories,
         "over": over,
         "text": text,
-        "corrected": _corrected(access, chosen, group, parse, text),
-        "count": sum(row.p is not None for row in rows),
-        "table": shown_table,
+        "corrected": table("corrected", largest, files=files) if corrected else None,
+        "count": sum(row["p"] is not None for row in whole.rows),
+        "table": shown,
         "page": page,
         "query": query + (f"&{urlencode({'sort': sort})}" if sort else ""),
         "leaderboard_query": chosen.query,
-        "plot": _matrix(access.project.slug, chosen, group, parse, shown_table["lead"]),
+        "plot": picture and plot_of(name, picture.title, of_leaderboard, lead=shown["lead"], alone=True),
         "files": files_of("table", group, address),
     }
-
-
-CORRECTED = "corrected-"
-"""Prefix of the name of the file of corrected differences."""
-
-
-def _corrected(access: ProjectAccess, chosen: ChosenLeaderboard, group: str, parse: str, text: str) -> Context | None:
-    """Return the biggest corrected differences as the page shows them, with the files of all; None without any."""
-    table = _corrected_table(chosen, group)
-    if table is None:
-        return None
-    rows = [row for row in table.rows if _fits((row["first"], row["second"]), text)][:ROWS_A_PAGE]
-    address = address_of("differences", access.project.slug, query=chosen.query)
-    files = files_of("table", f"{CORRECTED}{group}", address)
-    return page_table("corrected", replace(table, rows=rows), href=_compare(access, group, parse, chosen), files=files)
-
-
-def _corrected_table(chosen: ChosenLeaderboard, group: str) -> Table | None:
-    """Return the corrected differences of all pairs that have one and that the reader may know; None without any."""
-    leaderboard = chosen.leaderboard
-    rows = leaderboard.entrants.get(group, ())
-    entrants = [entrant for entrant in rows if entrant.corrected and entrant.corrected.scores]
-    stories = leaderboard.chosen.stories if leaderboard.chosen else None
-    pairs = calibration.differences(entrants, leaderboard.runs, group, stories) if entrants else []
-    return corrected_pair_table(pairs, group, entrants) if pairs else None
-
-
-def _open_pairs(chosen: ChosenLeaderboard, group: str, parse: str) -> tuple[list[NamedPair], str]:
-    """Return `pairs_of` the leaderboard, over all stories alone where some of them wait for the reader's work."""
-    leaderboard = chosen.leaderboard
-    rows, method = pairs_of(leaderboard.entrants[group], group, leaderboard.chosen, parse)
-    return ([row for row in rows if not row.category] if leaderboard.withheld else rows), method
-
-
-def _matrix(slug: str, chosen: ChosenLeaderboard, group: str, parse: str, lead: Sequence[str]) -> Context | None:
-    """The picture of all pairs, with what is to be read before it; None of fewer models than it is drawn for, and where
-    it waits for the reader's work."""
-    name, leaderboard = f"pairs-{group}-{parse}", chosen.leaderboard
-    document = leaderboard_document(
-        "Leaderboard", leaderboard.entrants, leaderboard.absent, withheld=leaderboard.withheld
-    )
-    picture = plots_of(document).get(name)
-    if picture is None:
-        return None
-    return plot_of(name, picture.title, address_of("leaderboard", slug, query=chosen.query), lead=lead, alone=True)
-
-
-def _naming_absent(table: Table, chosen: ChosenLeaderboard, group: str) -> Table:
-    """Return the table with the models that the ranking does not have."""
-    return replace(
-        table, absent=[absence.absent_model for absence in chosen.leaderboard.absent if absence.group == group]
-    )
-
-
-def _fits(models: Sequence[str], text: str) -> bool:
-    return any(text.casefold() in model.casefold() for model in models)
 
 
 def _compare(access: ProjectAccess, group: str, parse: str, chosen: ChosenLeaderboard) -> Href:
@@ -164,27 +112,17 @@ def _compare(access: ProjectAccess, group: str, parse: str, chosen: ChosenLeader
 
 
 def differences_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
-    """All pairs of the metric group `table` in the parse that the address asks for, over all stories and in each
-    category."""
+    """Return the file of all pairs of the metric group `table` in the parse that the address asks for, over all stories
+    and in each category, or by their corrected scores."""
     access = results_access(request.user, slug)
     chosen = chosen_leaderboard(request.GET, access)
-    groups = chosen.leaderboard.entrants if chosen else {}
-    corrected = _corrected_table(chosen, table.removeprefix(CORRECTED)) if chosen and CORRECTED in table else None
-    if corrected and data in TABLE_TYPES:
-        return _file(corrected, data, slug, table)
-    if table not in groups or data not in TABLE_TYPES:
-        raise Http404(
-            Sentence("There is no table {table}; there are {groups}.", table=repr(table), groups=listed(groups))
-        )
+    leaderboard = chosen.leaderboard if chosen else None
     parse = request.GET.get("parse") if request.GET.get("parse") in PARSES else "repaired"
-    entrants = chosen.leaderboard.entrants[table]
-    rows, method = _open_pairs(chosen, table, parse)
-    full_table = _naming_absent(pair_table(rows, table, parse, method, entrants), chosen, table)
-    return _file(full_table, data, slug, f"{table}-{parse}")
-
-
-def _file(table: Table, suffix: str, slug: str, name: str) -> HttpResponse:
-    content = table_file(table, suffix, f"differences-{name}")
-    response = HttpResponse(content, content_type=f"{TABLE_TYPES[suffix]}; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-differences-{name}.{suffix}"'
-    return response
+    tables, name = {}, f"differences-{table}"
+    if leaderboard and table in leaderboard.entrants:
+        tables[f"{name}-{parse}"] = partial(pair_table, leaderboard, table, parse)
+        name = f"{name}-{parse}"
+    elif leaderboard and table.startswith(CORRECTED):
+        corrected = corrected_pair_table(leaderboard, table.removeprefix(CORRECTED))
+        tables |= {name: lambda: corrected} if corrected else {}
+    return table_response(tables, name, data, f"{slug}-{name}")

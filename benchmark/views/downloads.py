@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from html import escape
 
 from django.conf import settings
@@ -15,6 +14,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
 from benchmark.access import (
+    across_for,
     check_shown,
     check_whole,
     closed_in,
@@ -28,65 +28,75 @@ from benchmark.addresses import chosen_comparison, document_asked_for, filters_o
 from benchmark.domain.drawn import MEDIA_TYPES
 from benchmark.domain.tables import Table
 from benchmark.models import Entrant
-from benchmark.services.across_tables import pictures_across, tables_across
-from benchmark.services.comparison_tables import tables_of as tables_of_comparison
 from benchmark.services.comparisons import NotComparable
-from benchmark.services.documents import ACROSS, tables_of
+from benchmark.services.documents import ACROSS, Document
 from benchmark.services.downloads import (
     TABLE_TYPES,
+    contents_of,
     no_official_output,
     output_files,
     score_lines,
     table_file,
     zipped,
 )
-from benchmark.services.plot_data import WIDTHS, Picture, comparison_picture, plots_of
+from benchmark.services.plot_data import WIDTHS, Picture
 from benchmark.suites.guards import SuiteFailed
 from core.digests import text_digest
 from core.messages import Sentence, gettext_noop, listed
 from core.views.pages import streamed
 
-Tables = Mapping[str, Callable[[], Table]]
+
+def run_files(request: HttpRequest, slug: str, uid: str, **file: str) -> HttpResponse:
+    return _file(request, run_document(run_access(request.user, slug, uid)), f"{slug}-{uid}", file)
 
 
-def run_table(request: HttpRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
-    access = run_access(request.user, slug, uid)
-    document = run_document(access)
-    return table_response(tables_of(document), table, data, f"{slug}-{uid}-{table}", withheld=document.withheld)
-
-
-def snapshot_table(request: HttpRequest, slug: str, report: str, table: str, data: str) -> HttpResponse:
+def snapshot_files(request: HttpRequest, slug: str, report: str, **file: str) -> HttpResponse:
     document = snapshot_document(*snapshot_access(request.user, slug, report))
-    if document.kind == ACROSS:
-        tables: Tables = tables_across(document.rankings, model_in(request.GET, document.rankings))
-    else:
-        compared = document.kind == "comparison"
-        tables = tables_of_comparison(document.comparison) if compared else tables_of(document)
-    return table_response(tables, table, data, f"{slug}-{report}-{table}", withheld=document.withheld)
+    return _file(request, document, f"{slug}-{report}", file)
 
 
-def leaderboard_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
-    parse = filters_of(request.GET)["parse"]
+def leaderboard_files(request: HttpRequest, slug: str, **file: str) -> HttpResponse:
     document = document_asked_for(request.GET, results_access(request.user, slug))
-    tables = {name: partial(_of_parse, make, parse) for name, make in tables_of(document).items()}
-    return table_response(tables, table, data, f"{slug}-leaderboard-{table}", withheld=document.withheld)
+    return _file(request, document, f"{slug}-leaderboard", file, filters_of(request.GET)["parse"])
 
 
-def _of_parse(make: Callable[[], Table], parse: str) -> Table:
-    return of_parse(make(), parse)
-
-
-def comparison_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
+def comparison_files(request: HttpRequest, slug: str, **file: str) -> HttpResponse:
     access = results_access(request.user, slug)
     try:
         comparison = chosen_comparison(request.GET, access).comparison
     except NotComparable:
         return redirect(f"{reverse('benchmark:compare', args=[slug])}?{request.GET.urlencode()}")  # which says why
-    return table_response(tables_of_comparison(comparison), table, data, f"{slug}-comparison-{table}")
+    return _file(request, Document(kind="comparison", comparison=comparison), f"{slug}-comparison", file)
 
 
-def table_response(tables: Tables, name: str, suffix: str, file: str, *, withheld: int = 0) -> HttpResponse:
-    table = table_named(tables, name, withheld)
+def across_files(request: HttpRequest, slug: str, **file: str) -> HttpResponse:
+    rankings = across_for(results_access(request.user, slug))
+    model = model_in(request.GET, rankings)
+    name = f"{slug}-across-{model.key}" if model else f"{slug}-{file.get('table') or file.get('plot')}"
+    document = Document(kind=ACROSS, rankings=rankings)
+    if "table" in file:
+        return table_response(contents_of("table", document, model), file["table"], file["data"], name)
+    return plot_response(request, contents_of("plot", document, model), file["plot"], file["picture"], name)
+
+
+def _file(
+    request: HttpRequest, document: Document, prefix: str, file: Mapping[str, str], parse: str = ""
+) -> HttpResponse:
+    """Return the `table` of a document as `data`, or the `plot` of it as `picture`, as an address names them."""
+    model = model_in(request.GET, document.rankings) if document.rankings is not None else None
+    if table := file.get("table"):
+        tables = contents_of("table", document, model)
+        withheld = document.withheld
+        return table_response(tables, table, file["data"], f"{prefix}-{table}", withheld=withheld, parse=parse)
+    pictures, plot = contents_of("plot", document, model), file["plot"]
+    check_shown(pictures, plot, document.withheld)
+    return plot_response(request, pictures, plot, file["picture"], f"{prefix}-{plot}")
+
+
+def table_response(
+    tables: Mapping[str, Callable[[], Table]], name: str, suffix: str, file: str, *, withheld: int = 0, parse: str = ""
+) -> HttpResponse:
+    table = of_parse(table_named(tables, name, withheld), parse)
     if suffix not in TABLE_TYPES:
         raise Http404(
             Sentence(
@@ -102,11 +112,8 @@ def table_response(tables: Tables, name: str, suffix: str, file: str, *, withhel
 
 def run_scores(request: HttpRequest, slug: str, uid: str) -> StreamingHttpResponse:
     access = run_access(request.user, slug, uid)
-    return streamed(
-        score_lines(access.run, closed_in(access.project, access.run)),
-        f"{slug}-{uid}-scores.csv",
-        "text/csv; charset=utf-8",
-    )
+    lines = score_lines(access.run, closed_in(access.project, access.run))
+    return streamed(lines, f"{slug}-{uid}-scores.csv", "text/csv; charset=utf-8")
 
 
 def official_output(request: HttpRequest, slug: str, uid: str, entrant: int) -> StreamingHttpResponse:
@@ -126,40 +133,6 @@ THEMES = ("light", "dark")
 KEPT_SECONDS = 7 * 24 * 3600
 
 
-def run_plot(request: HttpRequest, slug: str, uid: str, plot: str, picture: str) -> HttpResponse:
-    access = run_access(request.user, slug, uid)
-    document = run_document(access)
-    check_shown(pictures := plots_of(document), plot, document.withheld)
-    return plot_response(request, pictures, plot, picture, f"{slug}-{uid}-{plot}")
-
-
-def snapshot_plot(request: HttpRequest, slug: str, report: str, plot: str, picture: str) -> HttpResponse:
-    document = snapshot_document(*snapshot_access(request.user, slug, report))
-    if document.kind == ACROSS:
-        pictures = pictures_across(document.rankings, model_in(request.GET, document.rankings))
-    else:
-        compared = document.kind == "comparison"
-        pictures = {"two-models": comparison_picture(document.comparison)} if compared else plots_of(document)
-    check_shown(pictures, plot, document.withheld)
-    return plot_response(request, pictures, plot, picture, f"{slug}-{report}-{plot}")
-
-
-def leaderboard_plot(request: HttpRequest, slug: str, plot: str, picture: str) -> HttpResponse:
-    document = document_asked_for(request.GET, results_access(request.user, slug))
-    check_shown(pictures := plots_of(document), plot, document.withheld)
-    return plot_response(request, pictures, plot, picture, f"{slug}-leaderboard-{plot}")
-
-
-def comparison_plot(request: HttpRequest, slug: str, plot: str, picture: str) -> HttpResponse:
-    access = results_access(request.user, slug)
-    try:
-        comparison = chosen_comparison(request.GET, access).comparison
-    except NotComparable:
-        return redirect(f"{reverse('benchmark:compare', args=[slug])}?{request.GET.urlencode()}")  # which says why
-    pictures = {"two-models": comparison_picture(comparison)}
-    return plot_response(request, pictures, plot, picture, f"{slug}-comparison-{plot}")
-
-
 def plot_response(
     request: HttpRequest, pictures: Mapping[str, Picture], name: str, suffix: str, file: str
 ) -> HttpResponse:
@@ -172,13 +145,9 @@ def plot_response(
         )
     if suffix not in MEDIA_TYPES or theme not in THEMES or width not in WIDTHS:
         raise Http404(gettext_noop("There is no such format, theme or width of figures."))
+    file = f"{file}{'-column' if width == 'column' else ''}.{suffix}"
     try:
-        return _drawn(
-            request,
-            pictures[name],
-            [name, suffix, theme, width],
-            f"{file}{'-column' if width == 'column' else ''}.{suffix}",
-        )
+        return _drawn(request, pictures[name], [name, suffix, theme, width], file)
     except SuiteFailed as error:
         if suffix != "svg" or "theme" not in request.GET:
             raise  # a page says why there is no file

@@ -26,7 +26,7 @@ from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plans import RunRefused
 from benchmark.suites.registry import group_suite, ordered_keys, suite_named
 from benchmark.views.across import snapshot_across
-from benchmark.views.compare import comparison_now, comparison_parts, snapshot_opening
+from benchmark.views.compare import snapshot_comparison
 from benchmark.views.leaderboard import leaderboard_chart
 from benchmark.views.sections import explorer_of, sections_of
 from benchmark.views.tables import address_of, item_links, snapshot_item_links
@@ -170,10 +170,7 @@ def snapshot(request: HttpRequest, slug: str, report: str) -> HttpResponse:
         "people": any(entrant.kind == "person" for entrants in document.groups.values() for entrant in entrants),
     }
     if document.kind == "comparison":
-        opening = snapshot_opening(slug, snapshot.uid, document)
-        context |= comparison_parts(document.comparison, slug, address, opening) | {
-            "now": comparison_now(slug, document)
-        }
+        context |= snapshot_comparison(slug, snapshot.uid, document, address)
     elif document.query is not None:
         context["now"] = f"{reverse('benchmark:leaderboard', args=[slug])}?{urlencode(document.query)}"
     return render(request, "benchmark/results/report.html", access.context | context)

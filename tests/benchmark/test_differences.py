@@ -7,9 +7,8 @@ import json
 import pytest
 
 from benchmark.domain.averaging import StoryMetrics
-from benchmark.domain.inference import Answered
 from benchmark.models import AnswerFormat, Audience
-from benchmark.services.comparison_tables import pairs_of
+from benchmark.services.comparison_tables import pair_table
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.reports import scores_of
 from benchmark.suites.figures import lacking, official_columns, official_metrics, with_intervals
@@ -26,19 +25,19 @@ def world(tmp_path) -> ResultsWorld:
 
 
 def pairs(world, parse="repaired", group="stage2"):
-    found = leaderboard_of(world.dataset, AnswerFormat.TEXT, None)
-    return pairs_of(found.entrants[group], group, found.chosen, parse)
+    return pair_table(leaderboard_of(world.dataset, AnswerFormat.TEXT, None), group, parse)
 
 
 def test_every_pair_is_tested_over_all_stories_and_in_each_category(world):
-    rows, method = pairs(world, "official")
+    table = pairs(world, "official")
     # three models are three pairs; nine stories lie in seven categories: 3 · (1 + 7) tests
-    assert len(rows) == 24 and {row.category for row in rows} > {""}
-    assert len({(row.first, row.second) for row in rows}) == 3
-    assert "all pairs, over all stories and in each category (24 tests)" in method
-    assert [row.p_adjusted for row in rows] == pytest.approx(holm([row.p for row in rows]))
+    assert len(table.rows) == 24 and {row["category"] for row in table.rows} > {""}
+    assert len({(row["first"], row["second"]) for row in table.rows}) == 3
+    assert any("all pairs, over all stories and in each category (24 tests)" in note for note in table.notes)
+    adjusted = [row["p_adjusted"] for row in table.rows]
+    assert adjusted == pytest.approx(holm([row["p"] for row in table.rows]))
     # the biggest come first
-    sizes = [abs(row.value) for row in rows]
+    sizes = [abs(row["value"].value) for row in table.rows]
     assert sizes == sorted(sizes, reverse=True)
 
 
@@ -49,19 +48,19 @@ def test_a_difference_is_the_mean_of_the_stories_differences(world):
         for name in ("majority", "random")
     }
     gaps = [by_story["majority"][story] - by_story["random"][story] for story in by_story["majority"]]
-    rows, _ = pairs(world)
-    [row] = [row for row in rows if {row.first, row.second} == {"majority", "random"} and not row.category]
-    assert abs(row.value) == pytest.approx(abs(sum(gaps) / STORIES)) and row.n == STORIES
+    rows = pairs(world).rows
+    [row] = [row for row in rows if {row["first"], row["second"]} == {"majority", "random"} and not row["category"]]
+    assert abs(row["value"].value) == pytest.approx(abs(sum(gaps) / STORIES)) and row["n"] == STORIES
     # nobody could read the third model: it counts at its worst, and no story was answered by both
-    unreadable = [row for row in rows if row.second == HOSTILE]
-    assert len(unreadable) == 16 and all(row.answered == Answered(None, 0) for row in unreadable)
-    assert all(row.value >= 0 for row in unreadable)
+    unreadable = [row for row in rows if row["second"] == HOSTILE]
+    assert len(unreadable) == 16 and all(row["answered_n"] == 0 for row in unreadable)
+    assert all(row["value"].value >= 0 and row["answered_value"] is None for row in unreadable)
 
 
 def test_they_are_computed_once(world, monkeypatch):
-    rows, _ = pairs(world)
+    table = pairs(world)
     monkeypatch.setattr("benchmark.services.leaderboards._compare", lambda *found: pytest.fail("compared again"))
-    assert pairs(world)[0] == rows
+    assert pairs(world) == table
 
 
 def test_the_page_filters_sorts_and_opens_the_comparison(world, client):

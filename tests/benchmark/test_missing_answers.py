@@ -14,7 +14,7 @@ from django.core.management import call_command
 
 from benchmark.domain.tables import to_latex
 from benchmark.models import AnswerFormat, RunItem
-from benchmark.services.comparison_tables import pairs_of
+from benchmark.services.comparison_tables import pair_table
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.leaderboard_scope import leaderboard_of
@@ -90,14 +90,14 @@ def test_order_bold_and_differences_agree_on_every_page(world, client):
     assert marks["majority"] == "best" and marks["random"] == "second"
     found = leaderboard_of(world.dataset, AnswerFormat.TEXT, None)
     [pair] = [
-        one
-        for one in pairs_of(found.entrants["stage2"], "stage2", found.chosen, "repaired")[0]
-        if (one.first, one.second, one.category) == ("majority", "random", "")
+        row
+        for row in pair_table(found, "stage2", "repaired").rows
+        if (row["first"], row["second"], row["category"]) == ("majority", "random", "")
     ]
-    assert pair.value > 0 and pair.answered.value > 0 and pair.answered.n == KEPT
+    assert pair["value"].value > 0 and pair["answered_value"] > 0 and pair["answered_n"] == KEPT
     two = pair_of(world.dataset.project, world.entrant("random"), world.entrant("majority"))[1]["stage2"]
     overall = compare(two, "stage2", "repaired").rows[0]
-    assert overall.value == pytest.approx(-pair.value) and overall.n == STORIES
+    assert overall.value == pytest.approx(-pair["value"].value) and overall.n == STORIES
     assert overall.first - overall.second == pytest.approx(overall.value)
     document = document_of(world.run)  # the run's own report has the same order
     assert [one.model for one in document.groups["stage2"]][:2] == ["majority", "random"]

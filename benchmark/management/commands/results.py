@@ -16,7 +16,7 @@ from benchmark.management.commands._studies import study_contents, study_of
 from benchmark.management.commands.leaderboard import Asked, add_filters, asked_for
 from benchmark.services.across import models_across, rankings_across
 from benchmark.services.across_tables import pictures_across, tables_across
-from benchmark.services.comparison_tables import pair_table, pairs_of
+from benchmark.services.comparison_tables import pair_table
 from benchmark.services.comparison_tables import tables_of as tables_of_comparison
 from benchmark.services.documents import document_of, leaderboard_document, tables_of
 from benchmark.services.downloads import WRITERS, table_file
@@ -128,16 +128,9 @@ def _across(project: Project, name: str | None) -> tuple[Tables, Plots]:
 
 def _differences(asked: Asked) -> Tables:
     """Return the tables `differences-GROUP-PARSE` of all pairs."""
-    leaderboard = asked.leaderboard
-
-    def make(group: str, parse: str) -> Table:
-        entrants = leaderboard.entrants[group]
-        rows, method = pairs_of(entrants, group, leaderboard.chosen, parse)
-        return pair_table(rows, group, parse, method, entrants)
-
     return {
-        f"differences-{group}-{parse}": partial(make, group, parse)
-        for group, entrants in leaderboard.entrants.items()
+        f"differences-{group}-{parse}": partial(pair_table, asked.leaderboard, group, parse)
+        for group, entrants in asked.leaderboard.entrants.items()
         for parse in PARSES
         if any(entrant.parses.of(parse) for entrant in entrants)
     }
