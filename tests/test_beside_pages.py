@@ -61,6 +61,7 @@ ON_THE_PAGE_ALONE = {
     "password_reset": "sends a link that only its reader can use",
     "answer_invitation": "only the person who is invited says yes, and the operator's add_member asks nobody",
     "invitation": "whoever has the link chooses name and password themselves",
+    "annotation:grid": "draws which suggestions its reader sees; votes by the API see none",
     "annotation:keep_claims": "says that a page is still open; no claim is held without one",
 }
 

@@ -96,6 +96,7 @@ BY_NATURE = {
     "annotation:save_decisions": "what stands already is no revision (tests/annotation/test_adjudication_pages.py)",
     "annotation:undo_decisions": "each decision names its revision and is taken back once (same tests)",
     "annotation:keep_claims": "a story has one claim",
+    "annotation:grid": "draws the arms of an assignment once",
     "benchmark:save_looks": "the same look again is no other one (tests/benchmark/test_doubtful_gold.py)",
     "benchmark:undo_looks": "a look is taken back once (same tests)",
     "benchmark:doubtful_cell": "the same look again is no other one (same tests)",

@@ -7,12 +7,17 @@ from html import unescape
 from urllib.parse import urljoin
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.models import Assignment, Invitation, Membership, Prefill, Proposition, PropositionFlag
+from annotation.models import Assignment, Invitation, Membership, Prefill, Proposition, PropositionFlag, Suggestion
+from annotation.services.votes import Change, save_votes
+from config import api
 from judge.models import AlignmentStudy, AnchorWatch
+from tests.api.conftest import token_of
 from tests.cast import Cast, new_cast, new_story
 from tests.copies import copied
 from workers.models import Job
@@ -253,6 +258,7 @@ def _named(patterns, namespace="", above=()) -> list[tuple[str, list[str]]]:
 
 
 URLS = [(name, kwargs) for name, kwargs in _named(get_resolver().url_patterns) if not name.startswith(ELSEWHERE)]
+OPERATIONS = [(name, kwargs) for name, kwargs in _named(api.urlpatterns, "api:") if kwargs or name != "api:nothing"]
 
 
 @pytest.fixture
@@ -272,8 +278,6 @@ def addresses(held) -> dict[str, str]:
 
 
 def _held() -> tuple[Cast, dict[str, str]]:
-    from django.utils import timezone
-
     cast = new_cast()
     story = new_story(cast)
     assignments = [
@@ -334,12 +338,14 @@ def _held() -> tuple[Cast, dict[str, str]]:
     kept = {"uid": place.entrant.run.uid, "pk": report.items.get().pk}
     own |= dict.fromkeys(("benchmark:snapshot_item", "benchmark:snapshot_answer"), kept)
     own |= _alignment(cast)
+    of_api = {"run": place.entrant.run.uid, "study": study["uid"], "watch": own["judge:watch"]["uid"], "item": place.pk}
+    own["api"] = of_api | {"kind": "omnitom"}
     jobs = {name: job.uid for name in ("workers:job", "workers:job_progress", "workers:job_action")}
     addresses = {
         name: reverse(
             name, kwargs=_chosen(kwargs, values, own.get(name) or own.get(name.partition(":")[0], {}), jobs.get(name))
         )
-        for name, kwargs in URLS
+        for name, kwargs in [*URLS, *OPERATIONS]
     }
     return cast, addresses
 
@@ -388,8 +394,6 @@ def _row_of_a_paper(project) -> str:
 
 
 def _call():
-    from django.utils import timezone
-
     from workers.models import Call, Endpoint, EndpointRateLimit
 
     endpoint = Endpoint.objects.create(name="tiny", provider="scripted", model="tiny")
@@ -520,3 +524,42 @@ def test_no_link_leads_to_a_refusal(person, addresses, cast, client):
         link: name for link, name in links.items() if link.startswith("/") and client.get(link).status_code >= 400
     }
     assert refused == {}
+
+
+WRITE = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE)\b(?!.*\bdjango_session\b)", re.IGNORECASE | re.DOTALL)
+
+
+def writes_of(client, address: str) -> list[str]:
+    """Return the statements of a GET that write, outside of sessions."""
+    written = []
+
+    def watch(execute, sql, parameters, many, context):
+        if WRITE.match(sql):
+            written.append(sql[:200])
+        return execute(sql, parameters, many, context)
+
+    with transaction.atomic(), connection.execute_wrapper(watch):
+        client.get(address)
+        transaction.set_rollback(True)
+    return written
+
+
+@pytest.mark.once
+def test_nothing_is_written_when_it_is_read(addresses, cast, client, subtests):
+    """Bob, Bea and Ben voted differently on all rows, so that experts have cells to decide."""
+    story = cast.project.stories.get(number=1)
+    now, rows = timezone.now(), Proposition.objects.gold_of(story)
+    for assignment, label in zip(story.assignments.order_by("slot"), ("0", "1", "2"), strict=True):
+        changes = [Change(row.uid, "order", label, now, f"{row.uid}{label}") for row in rows]
+        save_votes(by=assignment.annotator, assignment=assignment, changes=changes, now=now)
+    Suggestion.objects.create(proposition=rows[0], dimension="order", label="0", source="tiny", created_at=now)
+    queries = {"annotation:similar": "?dimension=order&votes=0%7C1%7C2"}
+    for name, _ in URLS:
+        with subtests.test(name):
+            if (person := opener(PAGES[name], cast)) is not None:
+                client.force_login(person)
+            assert writes_of(client, addresses[name] + queries.get(name, "")) == []
+    token = {"HTTP_AUTHORIZATION": f"Token {token_of(cast.alice)}"}
+    for name, _ in OPERATIONS:
+        with subtests.test(name):
+            assert writes_of(Client(**token), addresses[name]) == []

@@ -11,20 +11,21 @@ from annotation.models.adjudication_queue import Kind
 from core.messages import gettext_noop
 from core.page_fields import LikeField
 
-STATUSES = [
-    ("todo", gettext_lazy("To decide")),
-    ("open", gettext_lazy("Open")),
-    ("disturbed", gettext_lazy("Votes changed since")),
-    ("adjudicated", gettext_lazy("Adjudicated")),
-    ("majority", gettext_lazy("Majority")),
-    ("all", gettext_lazy("All with all votes")),
-]
-
 
 class QueueFilter(forms.Form):
     """Filters of the queue; every link into the queue is one of these as a query string."""
 
-    status = forms.ChoiceField(required=False, choices=STATUSES)
+    status = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("todo", gettext_lazy("To decide")),
+            ("open", gettext_lazy("Open")),
+            ("disturbed", gettext_lazy("Votes changed since")),
+            ("adjudicated", gettext_lazy("Adjudicated")),
+            ("majority", gettext_lazy("Majority")),
+            ("all", gettext_lazy("All with all votes")),
+        ],
+    )
     dimension = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
     split = forms.ChoiceField(required=False)
@@ -66,13 +67,8 @@ class QueueFilter(forms.Form):
         return urlencode({name: value for name, value in (self.chosen | changes).items() if value})
 
 
-class DecisionForm(forms.Form):
-    label = LikeField(LABEL)
-    revision = forms.IntegerField(min_value=0, max_value=2**31 - 1)
-    row = forms.IntegerField(min_value=0, max_value=2**63 - 1)
-    reason = LikeField(REASON, required=False)
-    error_tag = forms.ChoiceField(required=False, choices=[("", "none"), *ErrorTag.choices])
-    replaces = LikeField(NO_LABEL, required=False)
+class ActionForm(forms.Form):
+    """What an expert does to one cell."""
 
     @property
     def problem(self) -> str:
@@ -80,14 +76,21 @@ class DecisionForm(forms.Form):
         return "; ".join(f"{name.replace('_', ' ')}: {messages[0]}" for name, messages in self.errors.items())
 
 
-class UndoForm(forms.Form):
+class DecisionForm(ActionForm):
+    label = LikeField(LABEL)
+    revision = forms.IntegerField(min_value=0, max_value=2**31 - 1)
+    row = forms.IntegerField(min_value=0, max_value=2**63 - 1)
+    reason = LikeField(REASON, required=False)
+    error_tag = forms.ChoiceField(required=False, choices=[("", "none"), *ErrorTag.choices])
+    replaces = LikeField(NO_LABEL, required=False)
+
+
+class UndoForm(ActionForm):
     revision = forms.IntegerField(min_value=0, max_value=2**31 - 1)
 
 
-class CaseForm(forms.Form):
-    filed = forms.TypedChoiceField(
-        choices=[("1", gettext_lazy("File")), ("0", gettext_lazy("Remove"))], coerce=lambda value: value == "1"
-    )
+class CaseForm(ActionForm):
+    filed = forms.TypedChoiceField(choices=[("1", "file"), ("0", "remove")], coerce=lambda value: value == "1")
 
 
 class BulkForm(forms.Form):

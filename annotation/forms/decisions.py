@@ -53,6 +53,7 @@ class TakenBack(Shape):
 
 
 class StoriesIn(Shape):
-    """Stories that an expert still works on."""
+    """Stories that an expert still works on, or just `opened`: their claims on others are given back."""
 
+    opened: bool = False
     stories: Annotated[list[Uid], Counted(1, MOST)]

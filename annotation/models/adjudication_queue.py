@@ -10,7 +10,6 @@ from typing import NamedTuple
 from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Subquery
 
 from annotation.domain.resolution import from_json
-from annotation.models.belief_table import CellComment
 from annotation.models.gold import GoldLabel, Method
 from annotation.models.project import Project
 from annotation.models.story import Claim, Story
@@ -26,11 +25,24 @@ STATUSES = {
     "majority": Q(method=Method.MAJORITY),
     "all": Q(),
 }
-
+BETWEEN = "|"
 
 Group = tuple[int, int, float, int]
 """A story with cells of a queue: its id, its number, the smallest agreement among the cells (1 without votes), and the
 number of cells."""
+Place = tuple[int, int, int]
+"""Place of a cell in the order of stories and their rows: story number, position, and the id of its gold label."""
+
+
+class Kind(NamedTuple):
+    """Kind of cells that are alike: what they have in common; `votes` are the labels, sorted, with a bar between."""
+
+    dimension: str
+    votes: str
+
+    @property
+    def labels(self) -> list[str]:
+        return self.votes.split(BETWEEN)
 
 
 def of_project(project: Project | int) -> QuerySet[GoldLabel]:
@@ -43,43 +55,51 @@ def cells(project: Project, *, unfinished: Iterable[int] = (), status: str = "to
     """Return the cells that match, in no order.
 
     `unfinished` are the stories that the expert still labels: they are left out. `filters`: dimension, category, split,
-    text (in actor, belief or story, or a story's number) and pair, two labels with a bar between, both voted for.
+    text (in actor, belief or story, or a story's number) and pair, two labels with a bar between, both voted for; of
+    `A|A`, cells where two annotators chose A.
     """
     rows = of_project(project).filter(STATUSES[status])
+    stories = Story.objects.filter(project=project).order_by()
     if unfinished := set(unfinished):
         rows = rows.exclude(proposition__table__story_id__in=unfinished)
     if filters.get("dimension"):
         rows = rows.filter(dimension=filters["dimension"])
-    stories = Story.objects.in_category(filters.get("category")).in_split(filters.get("split"))
     if filters.get("category") or filters.get("split"):
-        rows = rows.filter(proposition__table__story_id__in=stories.filter(project=project).order_by().values("id"))
-    if filters.get("text"):
-        rows = rows.filter(_mentions(project, filters["text"]))
+        part = stories.in_category(filters.get("category")).in_split(filters.get("split"))
+        rows = rows.filter(proposition__table__story_id__in=part.values("id"))
+    if text := filters.get("text"):
+        is_number = text.isdecimal() and len(text) < 18
+        mentioned = Q(text__icontains=text) | (Q(number=int(text)) if is_number else Q())
+        rows = rows.filter(
+            Q(proposition__belief__icontains=text)
+            | Q(proposition__actor__icontains=text)
+            | Q(proposition__table__story_id__in=stories.filter(mentioned).values("id"))
+        )
     if filters.get("pair"):
-        rows = _both_voted(rows, filters["pair"])
+        first, _, second = filters["pair"].partition(BETWEEN)
+        votes = _votes_here(label=first)
+        if first == second:
+            rows = rows.filter(Exists(votes.values("label").annotate(count=Count("id")).filter(count__gte=2)))
+        else:
+            rows = rows.filter(Exists(votes), Exists(_votes_here(label=second)))
     return rows
 
 
-def _mentions(project: Project, text: str) -> Q:
-    text_or_number = Q(text__icontains=text)
-    if text.isdecimal() and len(text) < 18:
-        text_or_number |= Q(number=int(text))
-    mentioned = Story.objects.filter(text_or_number, project=project).order_by().values("id")
-    return (
-        Q(proposition__belief__icontains=text)
-        | Q(proposition__actor__icontains=text)
-        | Q(proposition__table__story_id__in=mentioned)
-    )
+def _votes_here(**chosen) -> QuerySet[Vote]:
+    return Vote.objects.filter(proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension"), **chosen)
 
 
-def _both_voted(rows: QuerySet, pair: str) -> QuerySet:
-    """Select the cells where two annotators chose the two labels of `A|B`; of `A|A`, where two chose the same."""
-    first, _, second = pair.partition("|")
-    here = Vote.objects.filter(proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension"))
-    if first == second:
-        twice = here.filter(label=first).values("label").annotate(count=Count("id")).filter(count__gte=2)
-        return rows.filter(Exists(twice))
-    return rows.filter(Exists(here.filter(label=first)), Exists(here.filter(label=second)))
+def not_voted_on(rows: QuerySet, expert) -> QuerySet:
+    """Return those of the cells on which the expert never voted."""
+    return rows.exclude(Exists(_votes_here(annotator=expert)))
+
+
+def open_to(project: Project, expert, *, unfinished: Iterable[int], now: datetime, dimension: str = "") -> QuerySet:
+    """Return the open cells that the expert may decide: without those that the expert voted on, of stories that the
+    expert still labels, and of stories that another expert has claimed."""
+    rows = cells(project, unfinished=unfinished, status="open", dimension=dimension)
+    taken = Claim.objects.of_others(expert, project, now).values("story_id")
+    return not_voted_on(rows, expert).exclude(proposition__table__story__in=taken).order_by()
 
 
 def by_story(rows: QuerySet, project: Project) -> list[Group]:
@@ -99,19 +119,6 @@ def left(project: Project) -> dict[str, dict[str, int]]:
     return {row["dimension"]: {"todo": row["todo"], "decided": row["every"] - row["todo"]} for row in counted}
 
 
-def not_voted_on(rows: QuerySet, expert) -> QuerySet:
-    """Return those of the cells on which the expert never voted."""
-    own_votes = Vote.objects.filter(
-        annotator=expert, proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension")
-    )
-    return rows.exclude(Exists(own_votes))
-
-
-def awaiting(project: Project, expert) -> set[int]:
-    """Return the stories with a cell that this expert may still decide."""
-    return {story for (story,) in _AWAITING(project=project.pk, expert=expert.pk)}
-
-
 _AWAITING = Read[tuple[int]](
     lambda given: (
         not_voted_on(of_project(given.project).filter(TODO), given.expert)
@@ -120,7 +127,11 @@ _AWAITING = Read[tuple[int]](
         .distinct()
     )
 )
-"""Every page of results asks an expert for them."""
+
+
+def awaiting(project: Project, expert) -> set[int]:
+    """Return the stories with a cell that this expert may still decide. Every page of results asks for them."""
+    return {story for (story,) in _AWAITING(project=project.pk, expert=expert.pk)}
 
 
 def voted_on(expert, propositions: Iterable) -> set[tuple[int, str]]:
@@ -129,19 +140,13 @@ def voted_on(expert, propositions: Iterable) -> set[tuple[int, str]]:
     return set(rows.values_list("proposition_id", "dimension"))
 
 
-def labels_cast(propositions: Iterable) -> dict[tuple[int, str], list[str]]:
-    """Return the labels of the standing votes by cell."""
-    labels_by_cell: dict[tuple[int, str], list[str]] = defaultdict(list)
-    rows = Vote.objects.cast().filter(proposition__in=propositions)
-    for proposition, dimension, label in rows.values_list("proposition_id", "dimension", "label"):
-        labels_by_cell[proposition, dimension].append(label)
-    return labels_by_cell
-
-
-def comment_counts(propositions: Iterable) -> dict[tuple[int, str], int]:
-    rows = CellComment.objects.filter(proposition__in=propositions).order_by()
-    counted = rows.values_list("proposition_id", "dimension").annotate(Count("id"))
-    return {(proposition, dimension): count for proposition, dimension, count in counted}
+def votes_on(propositions: Iterable) -> dict[tuple[int, str], list[tuple[int, str]]]:
+    """Return the standing votes by cell, (annotator id, label) each."""
+    votes_by_cell: dict[tuple[int, str], list[tuple[int, str]]] = defaultdict(list)
+    rows = Vote.objects.cast().filter(proposition__in=propositions).order_by("annotator_id")
+    for proposition, dimension, *vote in rows.values_list("proposition_id", "dimension", "annotator_id", "label"):
+        votes_by_cell[proposition, dimension].append(tuple(vote))
+    return votes_by_cell
 
 
 def guideline_cases(project: Project) -> QuerySet[GoldLabel]:
@@ -150,21 +155,14 @@ def guideline_cases(project: Project) -> QuerySet[GoldLabel]:
     return rows.select_related("proposition__table__story", "decided_by").order_by("-decided_at", "-id")
 
 
-def by_dimension(rows: QuerySet) -> dict[str, int]:
-    return dict(rows.order_by().values_list("dimension").annotate(Count("id")))
-
-
 def overruled(project: Project, annotator, *, unfinished: Iterable[int]) -> QuerySet[GoldLabel]:
     """Return the decisions against a standing vote of the annotator (`mine`), newest first, in stories that they have
     finished."""
-    own_votes = Vote.objects.cast().filter(
-        annotator=annotator, proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension")
-    )
+    rows = of_project(project).filter(method=Method.ADJUDICATED)
+    own_votes = _votes_here(annotator=annotator).cast().values("label")
     return (
-        of_project(project)
-        .filter(method=Method.ADJUDICATED)
-        .exclude(proposition__table__story_id__in=set(unfinished))
-        .annotate(mine=Subquery(own_votes.values("label")))
+        rows.exclude(proposition__table__story_id__in=set(unfinished))
+        .annotate(mine=Subquery(own_votes))
         .filter(mine__isnull=False)
         .exclude(mine=F("label"))
         .select_related("proposition__table__story")
@@ -172,34 +170,8 @@ def overruled(project: Project, annotator, *, unfinished: Iterable[int]) -> Quer
     )
 
 
-BETWEEN = "|"
-
-
-class Kind(NamedTuple):
-    """Kind of cells that are alike: what they have in common; `votes` are the labels, sorted, with a bar between."""
-
-    dimension: str
-    votes: str
-
-    @property
-    def labels(self) -> list[str]:
-        return self.votes.split(BETWEEN)
-
-
-Place = tuple[int, int, int]
-"""Place of a cell in the order of stories and their rows: story number, position, and the id of its gold label."""
-
-
 def kind_of(dimension: str, votes: Iterable[dict]) -> Kind:
     return Kind(dimension, BETWEEN.join(sorted(vote.label for vote in from_json(votes))))
-
-
-def open_to(project: Project, expert, *, unfinished: Iterable[int], now: datetime, dimension: str = "") -> QuerySet:
-    """Return the open cells that the expert may decide: without those that the expert voted on, of stories that the
-    expert still labels, and of stories that another expert has claimed."""
-    rows = cells(project, unfinished=unfinished, status="open", dimension=dimension)
-    taken = Claim.objects.of_others(expert, project, now).values("story_id")
-    return not_voted_on(rows, expert).exclude(proposition__table__story__in=taken).order_by()
 
 
 def kinds(rows: QuerySet) -> Counter[Kind]:

@@ -16,7 +16,6 @@ from annotation.domain.resolution import GoldVote, from_json
 from annotation.models import (
     Claim,
     ErrorTag,
-    GoldEvent,
     GoldLabel,
     Method,
     Project,
@@ -58,22 +57,66 @@ class DecidedMeanwhile(AdjudicationRefused):
             message = gettext("Meanwhile the votes of this cell changed: it is {label} now.").format(
                 label=gold.label or gettext("open")
             )
-        super().__init__(
-            gettext("{message} Nothing was overwritten; look again, then decide if you still would.").format(
-                message=message
+        more = gettext("{message} Nothing was overwritten; look again, then decide if you still would.")
+        super().__init__(more.format(message=message))
+
+
+# --- what the pages of second looks check, too -----------------------------------------------------------------------
+
+
+def check_values(project: Project, dimension: str, label: str, error_tag: str) -> None:
+    """Raise AdjudicationRefused where the label is none of the dimension, or the tag no error tag."""
+    schema, sentence = project.schema, ""
+    if not schema.is_legal(dimension, label):
+        expected = listed(schema[dimension].values) if dimension in schema else gettext("one of its dimensions")
+        sentence = gettext("{label!r} is not a label of {dimension}; expected one of {expected}.").format(
+            label=label, dimension=dimension, expected=expected
+        )
+    elif error_tag and error_tag not in ErrorTag.values:
+        sentence = gettext("{error_tag!r} is not an error tag; expected one of {values}.").format(
+            error_tag=error_tag, values=listed(ErrorTag.values)
+        )
+    if sentence:
+        raise AdjudicationRefused(sentence)
+
+
+def check_independence(*, by: User, proposition: Proposition, dimension: str) -> None:
+    """Raise AdjudicationRefused where `by` has voted on the cell, even if withdrawn, or still labels its story."""
+    if (proposition.pk, dimension) in adjudication_queue.voted_on(by, [proposition.pk]):
+        raise AdjudicationRefused(gettext("You voted on this cell yourself; another expert must decide it."))
+    check_finished(by=by, story=proposition.table.story)
+
+
+def check_finished(*, by: User, story: Story) -> None:
+    if not workload.has_finished(by, story):
+        raise AdjudicationRefused(gettext("You still label this story yourself; finish it first."))
+
+
+def check_claim(*, by: User, story: Story, now: datetime) -> None:
+    """Raise AdjudicationRefused where another expert has claimed the story."""
+    if claim := claims.holder(story=story, by=by, now=now):
+        raise AdjudicationRefused(
+            gettext("{shown_name} decides story {number} now; take another one.").format(
+                shown_name=claim.expert.shown_name, number=story.number
             )
         )
 
 
-class AsksFirst(AdjudicationRefused):
-    """Another label stands as a decision, and the expert has not said that it is to be replaced."""
+def lock_propositions(propositions: Iterable[int]) -> None:
+    """Lock propositions in the order in which savers do. Their locks serialise with savers and with other experts also
+    where there is no gold label to lock yet."""
+    list(Proposition.objects.filter(pk__in=set(propositions)).order_by("id").select_for_update().values_list("pk"))
 
-    def __init__(self, gold: GoldLabel) -> None:
-        super().__init__(
-            gettext("This cell is decided: {label}. Say that you replace that, then choose again.").format(
-                label=gold.label
-            )
-        )
+
+def _gold_of(propositions: Iterable[int]) -> dict[Cell, GoldLabel]:
+    """Lock the propositions; return the gold labels of their cells."""
+    pks = set(propositions)
+    lock_propositions(pks)
+    rows = GoldLabel.objects.filter(proposition__in=pks).select_related("decided_by")
+    return {(gold.proposition_id, gold.dimension): gold for gold in rows}
+
+
+# --- one cell --------------------------------------------------------------------------------------------------------
 
 
 @transaction.atomic
@@ -95,213 +138,134 @@ def adjudicate(
 
     `revision` is that of the gold label which the expert saw, 0 for none, and `row` its id, which tells a label that
     was removed and made again; a decision on anything else raises DecidedMeanwhile. `guideline_flag` None leaves the
-    flag as it is. `replaces` is the decided label that the expert knows to be replaced, "" for none: over another one
-    AsksFirst is raised, and a decision of the expert's own, if with this label or the new one, may have any revision;
-    None asks nothing. What stands already, with the same label, reason and tag, is returned as it is. Raises
-    AdjudicationRefused where the expert ever voted on the cell or still labels the story, where another expert has
-    claimed it, where votes are missing, where the label is not legal, or where it overrules somebody without a reason.
+    flag as it is. `replaces` is the decided label that the expert knows to be replaced, "" for none: another one is
+    refused, and a decision of the expert's own, if with this label or the new one, may have any revision; None asks
+    nothing. What stands already, with the same label, reason and tag, is returned as it is. Raises AdjudicationRefused
+    where the expert ever voted on the cell or still labels the story, where another expert has claimed it, where votes
+    are missing, where the label is not legal, or where it overrules somebody without a reason.
     """
-    project = proposition.table.story.project
-    reason = reason.strip()
-    check_values(project, dimension, label, error_tag)
-    gold = _lock(proposition, dimension)
+    story, cell, reason = proposition.table.story, (proposition.pk, dimension), reason.strip()
+    check_values(story.project, dimension, label, error_tag)
+    gold = _gold_of([proposition.pk]).get(cell)
     check_independence(by=by, proposition=proposition, dimension=dimension)
+    is_decided = gold is not None and gold.method == Method.ADJUDICATED
+    own = is_decided and gold.decided_by_id == by.pk
     at, pk = (gold.revision, gold.pk) if gold else (0, 0)
     # A browser whose answer was lost knows only the label of the expert's own decision.
-    seen = (at == revision and row in (None, pk)) or (_own(gold, by) and bool(replaces) and gold.label == replaces)
-    acknowledged = seen or (replaces is not None and _own(gold, by))
-    if acknowledged and gold is not None and _stands(gold, by, label, reason, error_tag, guideline_flag):
-        return gold
+    seen = (at == revision and row in (None, pk)) or (own and bool(replaces) and gold.label == replaces)
+    if (seen or (own and replaces is not None)) and is_decided and not gold.disturbed:
+        # Confirming another expert's decision may leave its reason and tag out.
+        pairs = (reason, gold.reason), (error_tag, gold.error_tag)
+        same = all(new == old or (not new and not own) for new, old in pairs)
+        if same and gold.label == label and guideline_flag in (None, gold.guideline_flag):
+            return gold
     if not seen:
         raise DecidedMeanwhile(gold)
-    is_decided = gold is not None and gold.method == Method.ADJUDICATED
     if is_decided and replaces is not None and gold.label not in (label, replaces):
-        raise AsksFirst(gold)
-    check_claim(by=by, story=proposition.table.story, now=now)
-    cell = proposition.pk, dimension
+        sentence = gettext("This cell is decided: {label}. Say that you replace that, then choose again.")
+        raise AdjudicationRefused(sentence.format(label=gold.label))
+    check_claim(by=by, story=story, now=now)
     votes = votes_of({cell})[cell]
     _check_decidable(proposition, dimension, gold, votes, by=by, label=label, reason=reason)
     if gold is not None and gold.label == label and gold.decided_by_id not in {None, by.pk}:
         # Confirming a decision keeps the first expert's reason.
         reason, error_tag = reason or gold.reason, error_tag or gold.error_tag
-    remarks = {"reason": reason, "error_tag": error_tag, "guideline_flag": guideline_flag}
-    after = decided(cell, label, by=by, at=now, votes=votes, project=project, before=gold, **remarks)
+    why = {"reason": reason, "error_tag": error_tag, "guideline_flag": guideline_flag}
+    after = decided(cell, label, by=by, at=now, votes=votes, project=story.project, before=gold, **why)
     try:
-        write_gold([Change(cell, gold, after, votes)], project=project, by=by, now=now)
+        write_gold([Change(cell, gold, after, votes)], project=story.project, by=by, now=now)
     except ChangedMeanwhile as error:
-        raise DecidedMeanwhile(_gold_label(proposition, dimension)) from error
-    return _gold_label(proposition, dimension)
+        raise DecidedMeanwhile(_gold_of([proposition.pk]).get(cell)) from error
+    return _gold_of([proposition.pk])[cell]
 
 
-def _own(gold: GoldLabel | None, by: User) -> bool:
-    return gold is not None and gold.method == Method.ADJUDICATED and gold.decided_by_id == by.pk
-
-
-def _stands(gold: GoldLabel, by: User, label: str, reason: str, error_tag: str, filed: bool | None) -> bool:
-    """Return whether a decision would add nothing to what stands. Confirming another expert's decision may leave its
-    reason and tag out."""
-    if (
-        gold.method != Method.ADJUDICATED
-        or gold.disturbed
-        or gold.label != label
-        or filed not in (None, gold.guideline_flag)
-    ):
-        return False
-    pairs = (reason, gold.reason), (error_tag, gold.error_tag)
-    return all(new == old or (not new and gold.decided_by_id != by.pk) for new, old in pairs)
-
-
-def check_independence(*, by: User, proposition: Proposition, dimension: str) -> None:
-    """Raise AdjudicationRefused where `by` has voted on the cell, even if withdrawn, or still labels its story."""
-    if (proposition.pk, dimension) in adjudication_queue.voted_on(by, [proposition.pk]):
-        raise AdjudicationRefused(gettext("You voted on this cell yourself; another expert must decide it."))
-    check_finished(by=by, story=proposition.table.story)
-
-
-def check_claim(*, by: User, story: Story, now: datetime) -> None:
-    """Raise AdjudicationRefused where another expert has claimed the story."""
-    claim = claims.holder(story=story, by=by, now=now)
-    if claim is not None:
-        raise AdjudicationRefused(
-            gettext("{shown_name} decides story {number} now; take another one.").format(
-                shown_name=claim.expert.shown_name, number=story.number
-            )
+def _check_decidable(
+    proposition: Proposition, dimension: str, gold: GoldLabel | None, votes: list[GoldVote], *, by: User, label: str,
+    reason: str,
+) -> None:  # fmt: skip
+    """Raise AdjudicationRefused for a cell whose votes are not all in, and for overruling without a reason."""
+    sentence = ""
+    if gold is None and (votes or not (proposition.imported_labels or {}).get(dimension)):
+        raise AdjudicationRefused(gettext("The votes of this cell are not all in yet."))
+    if gold is None:
+        sentence = gettext("Say why: this label was imported, and no votes explain a decision.")
+    elif gold.method in {Method.UNANIMOUS, Method.MAJORITY}:
+        sentence = gettext("Say why: the votes settled this cell, and you overrule them.")
+    elif gold.decided_by is not None and gold.decided_by_id != by.pk and gold.label != label:
+        sentence = gettext("Say why: {shown_name} decided this cell, and you overrule it.").format(
+            shown_name=gold.decided_by.shown_name
         )
-
-
-def check_finished(*, by: User, story: Story) -> None:
-    if not workload.has_finished(by, story):
-        raise AdjudicationRefused(gettext("You still label this story yourself; finish it first."))
-
-
-@transaction.atomic
-def undo_decision(
-    *, by: User, proposition: Proposition, dimension: str, revision: int, now: datetime
-) -> GoldLabel | None:
-    """Take the expert's own last decision back: the decision before it returns, else the result of the rule.
-
-    Returns what stands now, None where nothing does, also where the same was taken back before. Raises DecidedMeanwhile
-    where the cell is not at `revision`, and AdjudicationRefused where the standing decision is not the expert's own.
-    """
-    cells = {(proposition.pk, dimension): revision}
-    undo_decisions(by=by, project=proposition.table.story.project, cells=cells, now=now)
-    return _gold_label(proposition, dimension)
-
-
-@transaction.atomic
-def undo_decisions(*, by: User, project: Project, cells: Mapping[Cell, int], now: datetime) -> None:
-    """Take the expert's last decision on each cell back, on all or on none; `cells` has the revision of each. What
-    `undo_decision` says of one holds for each; of a story that the expert still labels no refusal says more."""
-    propositions = {proposition for proposition, _ in cells}
-    lock_propositions(propositions)
-    rows = GoldLabel.objects.filter(proposition__in=propositions).select_related("decided_by")
-    labels = {(gold.proposition_id, gold.dimension): gold for gold in rows}
-    votes = votes_of(set(cells))
-    past = histories(propositions)
-    changes = []
-    for cell, revision in cells.items():
-        gold, events = labels.get(cell), past[cell]
-        if gold is None or gold.revision != revision:
-            if events and (events[-1].undoes, events[-1].by_id) == (revision, by.pk):
-                continue  # sent again, as the answer was lost
-            _check_notified(by, project, cell)
-            raise DecidedMeanwhile(gold)
-        if not _own(gold, by):
-            _check_notified(by, project, cell)
-            raise AdjudicationRefused(gettext("Only your own decision can be taken back."))
-        earlier, standing = standing_decisions(events)[-2:-1], votes[cell]
-        if earlier:
-            after = _restored(earlier[0], gold, standing, project)
-        else:
-            after = settled(cell, votes=standing, project=project, before=gold, now=now)
-        changes.append(Change(cell, gold, after, standing, undoes=revision))
-    write_gold(changes, project=project, by=by, now=now)
-
-
-def _check_notified(by: User, project: Project, cell: Cell) -> None:
-    """Raise AdjudicationRefused in a story that `by` still labels: a refusal that says what stands, or whether it is
-    anybody's decision, would show the gold."""
-    story = Proposition.objects.select_related("table__story").get(pk=cell[0]).table.story
-    story.project = project
-    check_finished(by=by, story=story)
+    if sentence and not reason:
+        raise AdjudicationRefused(sentence)
 
 
 @transaction.atomic
 def file_case(*, by: User, proposition: Proposition, dimension: str, filed: bool) -> GoldLabel:
     """Put a cell on the list of cases for the guideline, or take it off. The label and its revision stay as they
     are."""
-    check_finished(by=by, story=proposition.table.story)
-    gold = _lock(proposition, dimension)
+    story = proposition.table.story
+    check_finished(by=by, story=story)
+    gold = _gold_of([proposition.pk]).get((proposition.pk, dimension))
     if gold is None:
         raise AdjudicationRefused(gettext("This cell cannot be filed before it has all its votes or a decision."))
     if gold.guideline_flag != filed:
         GoldLabel.objects.file_case(gold, filed)
         gold.guideline_flag = filed
         action = "guideline_case.filed" if filed else "guideline_case.removed"
-        target = f"{proposition.uid} {dimension}"
-        audit.record(by=by, project=proposition.table.story.project, action=action, target=target)
+        audit.record(by=by, project=story.project, action=action, target=f"{proposition.uid} {dimension}")
     return gold
 
 
-def check_values(project: Project, dimension: str, label: str, error_tag: str) -> None:
-    """Raise AdjudicationRefused where the label is none of the dimension, or the tag no error tag."""
-    schema = project.schema
-    if not schema.is_legal(dimension, label):
-        expected = listed(schema[dimension].values) if dimension in schema else gettext("one of its dimensions")
-        raise AdjudicationRefused(
-            gettext("{label!r} is not a label of {dimension}; expected one of {expected}.").format(
-                label=label, dimension=dimension, expected=expected
+# --- taking back -----------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def undo_decision(
+    *, by: User, proposition: Proposition, dimension: str, revision: int, now: datetime
+) -> GoldLabel | None:
+    """Take the expert's own last decision back, as `undo_decisions` does. Returns what stands now, None where nothing
+    does."""
+    cell = proposition.pk, dimension
+    undo_decisions(by=by, project=proposition.table.story.project, cells={cell: revision}, now=now)
+    return _gold_of([proposition.pk]).get(cell)
+
+
+@transaction.atomic
+def undo_decisions(*, by: User, project: Project, cells: Mapping[Cell, int], now: datetime) -> None:
+    """Take the expert's last decision on each cell back, on all or on none: the decision before it returns, else the
+    result of the rule. `cells` has the revision of each; one that was taken back before stays as it is.
+
+    Raises DecidedMeanwhile where a cell is not at its revision, and AdjudicationRefused where the standing decision is
+    not the expert's own; in a story that the expert still labels no refusal says more, as it would show the gold.
+    """
+    propositions = {proposition for proposition, _ in cells}
+    labels, votes, past = _gold_of(propositions), votes_of(set(cells)), histories(propositions)
+    changes = []
+    for cell, revision in cells.items():
+        gold, events, standing = labels.get(cell), past[cell], votes[cell]
+        moved = gold is None or gold.revision != revision
+        if moved and events and (events[-1].undoes, events[-1].by_id) == (revision, by.pk):
+            continue  # sent again, as the answer was lost
+        if moved or gold.method != Method.ADJUDICATED or gold.decided_by_id != by.pk:
+            story = Proposition.objects.select_related("table__story__project").get(pk=cell[0]).table.story
+            check_finished(by=by, story=story)
+            if moved:
+                raise DecidedMeanwhile(gold)
+            raise AdjudicationRefused(gettext("Only your own decision can be taken back."))
+        if earlier := standing_decisions(events)[-2:-1]:  # as it was, on the votes it was made on
+            event = earlier[0]
+            decided_on, why = from_json(event.votes), {"reason": event.reason, "error_tag": event.error_tag}
+            after = decided(
+                cell, event.after, by=event.by, at=event.at, votes=decided_on, project=project, before=gold, **why
             )
-        )
-    if error_tag and error_tag not in ErrorTag.values:
-        raise AdjudicationRefused(
-            gettext("{error_tag!r} is not an error tag; expected one of {values}.").format(
-                error_tag=error_tag, values=listed(ErrorTag.values)
-            )
-        )
+            after.rule_version, after.disturbed = event.rule_version, differ(decided_on, standing)
+        else:
+            after = settled(cell, votes=standing, project=project, before=gold, now=now)
+        changes.append(Change(cell, gold, after, standing, undoes=revision))
+    write_gold(changes, project=project, by=by, now=now)
 
 
-def _check_decidable(proposition, dimension, gold, votes, *, by: User, label: str, reason: str) -> None:
-    if gold is None:
-        if votes or not (proposition.imported_labels or {}).get(dimension):
-            raise AdjudicationRefused(gettext("The votes of this cell are not all in yet."))
-        if not reason:
-            raise AdjudicationRefused(gettext("Say why: this label was imported, and no votes explain a decision."))
-    elif gold.method in {Method.UNANIMOUS, Method.MAJORITY} and not reason:
-        raise AdjudicationRefused(gettext("Say why: the votes settled this cell, and you overrule them."))
-    elif gold.decided_by_id not in {None, by.pk} and gold.label != label and not reason:
-        raise AdjudicationRefused(
-            gettext("Say why: {shown_name} decided this cell, and you overrule it.").format(
-                shown_name=gold.decided_by.shown_name
-            )
-        )
-
-
-def _gold_label(proposition: Proposition, dimension: str) -> GoldLabel | None:
-    rows = GoldLabel.objects.select_related("decided_by").filter(proposition=proposition, dimension=dimension)
-    return rows.first()
-
-
-def lock_propositions(propositions: Iterable[int]) -> None:
-    """Lock propositions in the order in which savers do. Their locks serialise with savers and with other experts also
-    where there is no gold label to lock yet."""
-    list(Proposition.objects.filter(pk__in=set(propositions)).order_by("id").select_for_update().values_list("pk"))
-
-
-def _lock(proposition: Proposition, dimension: str) -> GoldLabel | None:
-    lock_propositions([proposition.pk])
-    return _gold_label(proposition, dimension)
-
-
-def _restored(event: GoldEvent, before: GoldLabel, votes: list[GoldVote], project: Project) -> GoldLabel:
-    """Return the decision of `event`, on the votes it was made on; `votes` are those that stand now."""
-    cell, decided_on = (event.proposition_id, event.dimension), from_json(event.votes)
-    after = decided(
-        cell, event.after, by=event.by, at=event.at, votes=decided_on, project=project, before=before,
-        reason=event.reason, error_tag=event.error_tag,
-    )  # fmt: skip
-    after.rule_version, after.disturbed = event.rule_version, differ(decided_on, votes)
-    return after
+# --- many cells ------------------------------------------------------------------------------------------------------
 
 
 def _open(cells: QuerySet[GoldLabel], by: User) -> QuerySet[GoldLabel]:
@@ -339,26 +303,31 @@ def accept_plurality(
     acceptable = _open(cells, by).filter(voted=False, decided_at__lte=seen_until)
     rows = acceptable.exclude(proposition__table__story__in=taken).order_by("proposition_id")
     pairs = list(rows.values_list("pk", "proposition_id"))
-    batches = (pairs[start : start + BATCH] for start in range(0, len(pairs), BATCH))
-    return sum(_accept_batch(by, project, batch, seen_until, now) for batch in batches)
+    settled_cells = 0
+    for start in range(0, len(pairs), BATCH):
+        batch = pairs[start : start + BATCH]
+        with transaction.atomic():
+            lock_propositions(proposition for _, proposition in batch)
+            # Read again: a vote may have changed a cell since.
+            standing = GoldLabel.objects.filter(pk__in=[pk for pk, _ in batch], method=Method.OPEN)
+            labels = {
+                gold: label
+                for gold in standing.filter(decided_at__lte=seen_until).order_by("proposition_id", "dimension")
+                if (label := plurality([vote.label for vote in from_json(gold.votes)])) is not None
+            }
+            _decide_all(labels, by=by, at=now, project=project, reason=BULK_REASON)
+        settled_cells += len(labels)
+    return settled_cells
 
 
-@transaction.atomic
-def _accept_batch(by: User, project: Project, batch: list[tuple[int, int]], seen_until: datetime, now: datetime) -> int:
-    lock_propositions(proposition for _, proposition in batch)  # then read again: a vote may have changed a cell since
-    standing = GoldLabel.objects.filter(pk__in=[pk for pk, _ in batch], method=Method.OPEN, decided_at__lte=seen_until)
+def _decide_all(labels: Mapping[GoldLabel, str], *, by: User, at: datetime, project: Project, **why: str) -> None:
+    """Decide open cells, each by its label, on the votes that left it open."""
     changes = []
-    for gold in standing.order_by("proposition_id", "dimension"):
-        label = plurality([vote.label for vote in from_json(gold.votes)])
-        if label is not None:
-            changes.append(_on_same_votes(gold, label, by=by, at=now, project=project, reason=BULK_REASON))
-    write_gold(changes, project=project, by=by, now=now)
-    return len(changes)
-
-
-def _on_same_votes(gold: GoldLabel, label: str, **decision: Any) -> Change:
-    cell, votes = (gold.proposition_id, gold.dimension), from_json(gold.votes)
-    return Change(cell, gold, decided(cell, label, votes=votes, before=gold, **decision), votes)
+    for gold, label in labels.items():
+        cell, votes = (gold.proposition_id, gold.dimension), from_json(gold.votes)
+        after = decided(cell, label, by=by, at=at, votes=votes, project=project, before=gold, **why)
+        changes.append(Change(cell, gold, after, votes))
+    write_gold(changes, project=project, by=by, now=at)
 
 
 @transaction.atomic
@@ -378,47 +347,37 @@ def decide_alike(
     Raises AdjudicationRefused if one of them is no longer open, or not as it was seen, if the expert voted on one or
     still labels its story, if another expert has claimed a story, and without a reason.
     """
-    if not reason.strip():
-        raise AdjudicationRefused(gettext("Say why: cells that are decided together need a reason."))
-    if not 1 <= len(cells) <= MOST_ALIKE:
-        raise AdjudicationRefused(
-            gettext("Between 1 and {most_alike} cells are decided at once, and {cells} were given.").format(
-                most_alike=MOST_ALIKE, cells=len(cells)
-            )
-        )
     for dimension in {dimension for _, dimension in cells}:
         check_values(project, dimension, label, error_tag)
     propositions = {proposition for proposition, _ in cells}
     lock_propositions(propositions)
     rows = adjudication_queue.of_project(project).filter(proposition__in=propositions, method=Method.OPEN)
     standing = {(gold.proposition_id, gold.dimension): gold for gold in rows.select_related("proposition__table")}
-    _check_alike(by, project, cells, standing, now)
-    decision = {"by": by, "at": now, "project": project, "reason": reason.strip(), "error_tag": error_tag}
+    changed = sum(cell not in standing or standing[cell].revision != revision for cell, revision in cells.items())
+    stories = {standing[cell].proposition.table.story_id for cell in cells if cell in standing}
+    sentence = ""
+    if not reason.strip():
+        sentence = gettext("Say why: cells that are decided together need a reason.")
+    elif not 1 <= len(cells) <= MOST_ALIKE:
+        sentence = gettext("Between 1 and {most_alike} cells are decided at once, and {cells} were given.").format(
+            most_alike=MOST_ALIKE, cells=len(cells)
+        )
+    elif changed:
+        sentence = gettext("{changed} of the {cells} cells changed meanwhile; nothing was decided.").format(
+            changed=changed, cells=len(cells)
+        )
+    elif not adjudication_queue.voted_on(by, propositions).isdisjoint(cells):
+        sentence = gettext("You voted on one of these cells yourself; nothing was decided.")
+    elif stories & workload.unfinished(project, by):
+        sentence = gettext("You still label one of these stories yourself; nothing was decided.")
+    elif claim := Claim.objects.of_others(by, project, now).filter(story__in=stories).first():
+        sentence = gettext("{shown_name} decides one of these stories now; nothing was decided.").format(
+            shown_name=claim.expert.shown_name
+        )
+    if sentence:
+        raise AdjudicationRefused(sentence)
+    labels = {standing[cell]: label for cell in sorted(cells)}
     try:
-        changes = [_on_same_votes(standing[cell], label, **decision) for cell in sorted(cells)]
-        write_gold(changes, project=project, by=by, now=now)
+        _decide_all(labels, by=by, at=now, project=project, reason=reason.strip(), error_tag=error_tag)
     except ChangedMeanwhile as error:
         raise AdjudicationRefused(gettext("One of the cells changed meanwhile; nothing was decided.")) from error
-
-
-def _check_alike(
-    by: User, project: Project, cells: Mapping[Cell, int], standing: Mapping[Cell, GoldLabel], now: datetime
-) -> None:
-    changed = sum(cell not in standing or standing[cell].revision != revision for cell, revision in cells.items())
-    if changed:
-        raise AdjudicationRefused(
-            gettext("{changed} of the {cells} cells changed meanwhile; nothing was decided.").format(
-                changed=changed, cells=len(cells)
-            )
-        )
-    if not adjudication_queue.voted_on(by, {proposition for proposition, _ in cells}).isdisjoint(cells):
-        raise AdjudicationRefused(gettext("You voted on one of these cells yourself; nothing was decided."))
-    stories = {standing[cell].proposition.table.story_id for cell in cells}
-    if stories & workload.unfinished(project, by):
-        raise AdjudicationRefused(gettext("You still label one of these stories yourself; nothing was decided."))
-    for claim in Claim.objects.of_others(by, project, now).filter(story__in=stories)[:1]:
-        raise AdjudicationRefused(
-            gettext("{shown_name} decides one of these stories now; nothing was decided.").format(
-                shown_name=claim.expert.shown_name
-            )
-        )

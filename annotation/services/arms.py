@@ -22,26 +22,22 @@ class Suggested:
     arm: Arm
 
 
+DRAWN = ("arms_seed", "arms_unit", "blind_share", "reveal_share")
+
+
+def awaits_draw(assignment: Assignment) -> bool:
+    """Return whether there are suggestions in the story, and the arms of the assignment are not drawn yet."""
+    suggestions = Suggestion.objects.filter(proposition__table__story=assignment.story_id)
+    return not assignment.arms_drawn_at and suggestions.exists()
+
+
 def draw_for(*, assignment: Assignment, now: datetime) -> None:
     """Draw the arms of an assignment, once: when its grid is first opened with suggestions in the story."""
-    if (
-        assignment.arms_drawn_at
-        or not Suggestion.objects.filter(proposition__table__story=assignment.story_id).exists()
-    ):
-        return
-    project = Project.objects.get(pk=assignment.story.project_id)
-    drawn = {
-        "arms_drawn_at": now,
-        "arms_seed": project.arms_seed,
-        "arms_unit": project.arms_unit,
-        "blind_share": project.blind_share,
-        "reveal_share": project.reveal_share,
-    }
-    if not Assignment.objects.filter(pk=assignment.pk, arms_drawn_at=None).update(**drawn):
-        assignment.refresh_from_db(fields=list(drawn))  # another tab was first
-        return
-    for name, value in drawn.items():
-        setattr(assignment, name, value)
+    if awaits_draw(assignment):
+        project = Project.objects.get(pk=assignment.story.project_id)
+        drawn = {"arms_drawn_at": now, **{name: getattr(project, name) for name in DRAWN}}
+        Assignment.objects.filter(pk=assignment.pk, arms_drawn_at=None).update(**drawn)
+        assignment.refresh_from_db(fields=list(drawn))  # another tab may have been first
 
 
 def arm_of(assignment: Assignment, proposition: str, dimension: str) -> Arm:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.core.paginator import Page, Paginator
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -19,45 +18,31 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
 from annotation.domain.ordering import shuffled
 from annotation.forms.adjudication import AlikeForm, BulkForm, KindForm, QueueFilter
-from annotation.models import (
-    Claim,
-    ErrorTag,
-    GoldLabel,
-    Method,
-    Project,
-    Proposition,
-    Role,
-    Story,
-    adjudication_queue,
-)
-from annotation.models.adjudication_queue import Kind, Place
+from annotation.models import Claim, GoldLabel, Method, Proposition, Role, Story, adjudication_queue
+from annotation.models.adjudication_queue import Place
 from annotation.services import adjudication as service
 from annotation.services import claims
 from annotation.services.decisions import pace
-from annotation.views.adjudication_cells import Cell, CellReader
+from annotation.views.adjudication_cells import TAGS, cells_of
 from core.plain import Json
 from core.views.pages import Context
 from core.wording import counted
 
-SIMILAR_A_PAGE = 20
-KINDS = 100
-STORIES_A_PAGE = 8
-CELLS_A_STORY = 12
+SIMILAR_A_PAGE, KINDS, STORIES_A_PAGE, CELLS_A_STORY = 20, 100, 8, 12
 
 
 @require_GET
 def queue(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
-    form = QueueFilter(request.GET, project=access.project)
-    hidden = unfinished(access)
+    form, hidden = QueueFilter(request.GET, project=access.project), unfinished(access)
     cells = adjudication_queue.cells(access.project, unfinished=hidden, **form.chosen)
     stories = adjudication_queue.by_story(cells, access.project)
     page = Paginator(stories, STORIES_A_PAGE).get_page(request.GET.get("page"))
-    left, now = adjudication_queue.left(access.project), timezone.now()
+    left = adjudication_queue.left(access.project)
     context: Context = {
         "form": form,
         "page": page,
-        "groups": _groups(access, cells, page, now),
+        "groups": _groups(access, cells, list(page)),
         "cells": sum(count for *_, count in stories),
         "left": [
             {"dimension": dimension, **left.get(dimension.key, {"todo": 0, "decided": 0})}
@@ -65,7 +50,7 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
         ],
         "most": max((counts["todo"] for counts in left.values()), default=0) or 1,
         "todo": sum(counts["todo"] for counts in left.values()),
-        "pace": pace(by=request.user, project=access.project, now=now),
+        "pace": pace(by=request.user, project=access.project, now=timezone.now()),
         "decided": sum(counts["decided"] for counts in left.values()),
         "hidden": len(hidden),
         "query": form.query(),
@@ -75,67 +60,47 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/adjudication/queue.html", access.context | context)
 
 
-def _groups(access: ProjectAccess, cells, page: Page, now: datetime) -> list[Context]:
-    """Return the stories of a page with the first of their cells, and who else has claimed them."""
+def _groups(access: ProjectAccess, cells, page: Sequence[adjudication_queue.Group]) -> list[Context]:
+    """Return the stories of a page, with who else has claimed them, and the first of their cells: neither votes nor
+    agreement of one on which the expert voted."""
     story_ids = [story for story, *_ in page]
     stories = Story.objects.select_related("category").defer("translations", "extra").in_bulk(story_ids)
-    rows = list(
-        cells.filter(proposition__table__story__in=story_ids)
-        .select_related("proposition__table")
-        .order_by("proposition__position", "id")
-    )
-    taken = Claim.objects.of_others(access.user, access.project, now).filter(story__in=story_ids)
+    taken = Claim.objects.of_others(access.user, access.project, timezone.now()).filter(story__in=story_ids)
     claimed = {claim.story_id: claim.expert.shown_name for claim in taken}
-    by_story: dict[int, list[Context]] = {story: [] for story in story_ids}
-    for cell in _queued(access, rows):
-        by_story[cell["gold"].proposition.table.story_id].append(cell)
-    return [
-        {
-            "story": stories[story],
-            "cells": by_story[story][:CELLS_A_STORY],
-            "count": count,
-            "more": max(0, count - CELLS_A_STORY),
-            "at": lowest,
-            "claimed": claimed.get(story, ""),
-        }
+    groups = {
+        story: {"story": stories[story], "count": count, "at": lowest, "claimed": claimed.get(story), "cells": []}
         for story, _, lowest, count in page
-    ]
-
-
-def _queued(access: ProjectAccess, labels: Sequence[GoldLabel]) -> Iterator[Context]:
-    """Yield the cells of these gold labels as the queue shows them. Neither votes nor agreement, in percent, are shown
-    of a cell on which the expert voted."""
-    propositions = {gold.proposition_id for gold in labels}
-    voted_by_user = adjudication_queue.voted_on(access.user, propositions)
-    cast, schema = adjudication_queue.labels_cast(propositions), access.project.schema
+    }
+    rows = cells.filter(proposition__table__story__in=story_ids).select_related("proposition__table")
+    labels = list(rows.order_by("proposition__position", "id"))
+    propositions, schema = {gold.proposition_id for gold in labels}, access.project.schema
+    own, cast = adjudication_queue.voted_on(access.user, propositions), adjudication_queue.votes_on(propositions)
     for gold in labels:
         key = gold.proposition_id, gold.dimension
-        voted = key in voted_by_user
-        votes = [] if voted else shuffled(cast[key], f"{gold.proposition.uid}:{gold.dimension}")
-        percent = None if voted or gold.agreement is None else round(100 * gold.agreement)
-        dimension = schema[gold.dimension]
-        yield {"gold": gold, "dimension": dimension, "voted": voted, "votes": votes, "percent": percent}
+        votes = shuffled([label for _, label in cast[key]], f"{gold.proposition.uid}:{gold.dimension}")
+        percent = None if gold.agreement is None else round(100 * gold.agreement)
+        shown = {"voted": True} if key in own else {"votes": votes, "percent": percent}
+        cell = {"gold": gold, "dimension": schema[gold.dimension], **shown}
+        groups[gold.proposition.table.story_id]["cells"].append(cell)
+    for group in groups.values():
+        group["more"] = max(0, group["count"] - CELLS_A_STORY)
+        group["cells"] = group["cells"][:CELLS_A_STORY]
+    return list(groups.values())
 
 
+@require_http_methods(["GET", "POST"])
 def majorities(request: HttpRequest, slug: str) -> HttpResponse:
     """Show what accepting the leading label would settle within a filter, and do it."""
     access = project_access(request.user, slug, role=Role.EXPERT)
-    form = QueueFilter(request.GET, project=access.project)
+    form, confirmed, now = QueueFilter(request.GET, project=access.project), BulkForm(request.POST), timezone.now()
     filters = form.chosen | {"status": "open"}
     cells = adjudication_queue.cells(access.project, unfinished=unfinished(access), **filters)
-    now = timezone.now()
-    confirmed = BulkForm(request.POST or None)
-    if request.method == "POST" and confirmed.is_valid():
-        seen_until = confirmed.cleaned_data["seen_until"]
+    if confirmed.is_valid():
         settled = service.accept_plurality(
-            by=request.user, project=access.project, cells=cells, seen_until=seen_until, now=now
+            by=request.user, project=access.project, cells=cells, now=now, **confirmed.cleaned_data
         )
-        messages.success(
-            request,
-            gettext("Settled by their leading label: {settled}. Decided cells stay as they were.").format(
-                settled=settled
-            ),
-        )
+        sentence = gettext("Settled by their leading label: {settled}. Decided cells stay as they were.")
+        messages.success(request, sentence.format(settled=settled))
         return redirect(f"{reverse('annotation:adjudication', args=[slug])}?{form.query()}")
     preview = service.preview(by=request.user, cells=cells)
     counts = [(each, preview["by_dimension"][each.key]) for each in access.project.schema.dimensions]
@@ -152,122 +117,105 @@ def majorities(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def screen(request: HttpRequest, slug: str, story: str) -> HttpResponse:
-    """One story: cells to decide in full, settled ones in one line beside them. Claims it where something is to
-    decide."""
+    """One story: cells to decide in full, settled ones in one line beside them. Its script claims the story."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = story_of(access, story)
     if row.pk in unfinished(access):
         return render(request, "annotation/adjudication/unfinished.html", access.context | {"story": row})
-    form = QueueFilter(request.GET, project=access.project)
-    schema = access.project.schema
+    form, dimensions = QueueFilter(request.GET, project=access.project), access.project.schema.dimensions
     propositions = list(Proposition.objects.gold_of(row))
-    reader = CellReader(access, propositions)
-    requested = request.GET.get("cell", "")
+    places = [(proposition, dimension) for proposition in propositions for dimension in dimensions]
+    cells = cells_of(access, places, requested=[request.GET.get("cell", "")])
     rows = []
-    every: list[Cell] = []
-    for proposition in propositions:
-        cells = [reader.cell(proposition, dimension, requested=requested) for dimension in schema.dimensions]
-        in_full = [cell for cell in cells if cell.in_full]
-        rows.append({"proposition": proposition, "cells": cells, "shown_cells": in_full})
-        every += cells
-    todo, now = sum(cell.for_me for cell in every), timezone.now()
-    following = _following(row, form, request, every)
+    for at, proposition in enumerate(propositions):
+        own = cells[at * len(dimensions) : (at + 1) * len(dimensions)]
+        rows.append(
+            {"proposition": proposition, "cells": own, "shown_cells": [cell for cell in own if cell["in_full"]]}
+        )
+    # `at` is the lowest agreement with which the story was opened: it says where in the queue the expert is, also when
+    # all cells of the story are decided and it is no longer in it.
+    shares = [cell["gold"].agreement for cell in cells if cell["todo"] and cell["gold"].agreement is not None]
+    place = {"after": row.number, "at": request.GET.get("at") or min(shares, default=0.0)}
+    following = f"{reverse('annotation:next_open', args=[slug])}?{form.query()}&{urlencode(place)}"
+    todo = sum(cell["for_me"] for cell in cells)
+    claim = claims.holder(story=row, by=request.user, now=timezone.now()) if todo else None
     context = {
         "story": row,
         "stories": [row],
         "rows": rows,
         "todo": todo,
-        "others": sum(cell.todo and cell.voted for cell in every),
-        "waiting": sum(cell.state in {"waiting", "unlabelled"} for cell in every),
-        "tags": list(enumerate(ErrorTag.choices, 1)),
+        "others": sum(cell["todo"] and cell["voted"] for cell in cells),
+        "waiting": sum(cell["state"] in {"waiting", "unlabelled"} for cell in cells),
         "query": form.query(),
-        "claim": claims.claim(by=request.user, project=access.project, stories=[row.pk], now=now).get(row.pk)
-        if todo
-        else None,
-        "settings": settings_of(access, story=row.uid, stories=[row.uid], following=following),
+        "claim": claim,
+        "settings": settings_of(access, story=row.uid, stories=[] if claim else [row], following=following),
     }
-    return render(request, "annotation/adjudication/screen.html", access.context | context | pace_of(access, now))
+    return render(request, "annotation/adjudication/screen.html", access.context | context | _left(access))
 
 
-def _following(story: Story, form: QueueFilter, request: HttpRequest, every: list[Cell]) -> str:
-    """Return the address of the next story's way. `at` is the lowest agreement with which this story was opened: it
-    says where in the queue the expert is, also when all cells of the story are decided and it is no longer in it."""
-    shares = [cell.gold.agreement for cell in every if cell.todo and cell.gold.agreement is not None]
-    try:
-        lowest = float(request.GET.get("at", ""))
-    except ValueError:
-        lowest = min(shares, default=0.0)
-    way = reverse("annotation:next_open", args=[story.project.slug])
-    return f"{way}?{form.query()}&{urlencode({'after': story.number, 'at': lowest})}"
-
-
-def pace_of(access: ProjectAccess, now: datetime) -> Context:
+def _left(access: ProjectAccess) -> Context:
     """The context of a page that tells how much is left and how fast it goes."""
     left = adjudication_queue.left(access.project)
     return {
+        "tags": TAGS,
         "left_in_all": sum(counts["todo"] for counts in left.values()),
-        "pace": pace(by=access.user, project=access.project, now=now),
+        "pace": pace(by=access.user, project=access.project, now=timezone.now()),
     }
 
 
-def settings_of(access: ProjectAccess, *, story: str, stories: list[str], following: str) -> Json:
+def settings_of(access: ProjectAccess, *, story: str, stories: Iterable[Story], following: str, **urls: str) -> Json:
     """Return the settings that the script of the pages needs: who decides, in which stories, addresses and the server's
-    clock. `story` is the name under which a browser keeps unsent decisions of the page."""
+    clock. `story` is the name under which a browser keeps unsent decisions of the page; `urls` replace addresses."""
     slug = access.project.slug
-    guideline = reverse("annotation:guideline", args=[slug, "dimension"])
-    place = [slug, "PROPOSITION", "dimension"]
+
+    def pattern(name: str, *place: str) -> str:
+        return reverse(f"annotation:{name}", args=[slug, *place, "dimension"]).replace("/dimension/", "/DIMENSION/")
+
+    addresses = {
+        "save": f"{reverse('annotation:save_decisions', args=[slug])}?page={story}",
+        "undo": reverse("annotation:undo_decisions", args=[slug]),
+        "claims": reverse("annotation:keep_claims", args=[slug]),
+        "cell": pattern("decide", "PROPOSITION"),
+        "history": pattern("cell_history", "PROPOSITION"),
+        "guideline": pattern("guideline"),
+        "next": following,
+        "login": reverse("login"),
+    }
     return {
         "annotator": access.user.pk,
         "story": story,
-        "stories": stories,
+        "stories": [each.uid for each in stories],
         "now": timezone.now().isoformat(),
         "goesOn": access.project.decides_and_goes_on,
-        "urls": {
-            "save": f"{reverse('annotation:save_decisions', args=[slug])}?page={story}",
-            "undo": reverse("annotation:undo_decisions", args=[slug]),
-            "claims": reverse("annotation:keep_claims", args=[slug]),
-            "cell": reverse("annotation:decide", args=place).replace("/dimension/", "/DIMENSION/"),
-            "history": reverse("annotation:cell_history", args=place).replace("/dimension/", "/DIMENSION/"),
-            "guideline": guideline.replace("/dimension/", "/DIMENSION/"),
-            "next": following
-            if following.startswith("/")
-            else f"{reverse('annotation:next_open', args=[slug])}?{following}",
-            "login": reverse("login"),
-        },
+        "urls": addresses | urls,
     }
 
 
 @require_GET
 def next_open(request: HttpRequest, slug: str) -> HttpResponse:
-    """Open the story that follows in the queue and that nobody else has claimed, and claim it; without one, the
-    queue."""
+    """Open the story that follows in the queue and that nobody else has claimed; without one, the queue."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     form = QueueFilter(request.GET, project=access.project)
-    now, claimed = timezone.now(), 0
-    for story, _, lowest, _ in _in_turn(access, form, request.GET):
-        others = claims.claim(by=request.user, project=access.project, stories=[story], now=now)
-        if not others and not _is_open(access, form, story):
-            continue  # decided, and given back, since the queue was read
-        if not others:
-            uid = Story.objects.values_list("uid", flat=True).get(pk=story)
-            where = urlencode({"at": lowest})
-            return redirect(f"{reverse('annotation:adjudicate', args=[slug, uid])}?{form.query()}&{where}")
-        claimed += 1
-    nothing = (
-        gettext("Nothing is free: other experts decide the {stories} that are left.").format(
-            stories=counted(claimed, "story", "stories")
-        )
-        if claimed
-        else gettext("Nothing else is left for you to decide here.")
-    )
-    messages.info(request, nothing)
+    cells = adjudication_queue.cells(access.project, unfinished=unfinished(access), **form.chosen)
+    stories = adjudication_queue.by_story(adjudication_queue.not_voted_on(cells, access.user), access.project)
+    others = Claim.objects.of_others(access.user, access.project, timezone.now())
+    taken = set(others.values_list("story_id", flat=True))
+    free = _in_turn([group for group in stories if group[0] not in taken], request.GET)
+    if free:
+        uid = Story.objects.values_list("uid", flat=True).get(pk=free[0][0])
+        where = urlencode({"at": free[0][2]})
+        return redirect(f"{reverse('annotation:adjudicate', args=[slug, uid])}?{form.query()}&{where}")
+    claimed = _in_turn(stories, request.GET)
+    sentence = gettext("Nothing else is left for you to decide here.")
+    if claimed:
+        number = counted(len(claimed), "story", "stories")
+        sentence = gettext("Nothing is free: other experts decide the {stories} that are left.").format(stories=number)
+    messages.info(request, sentence)
     return redirect(f"{reverse('annotation:adjudication', args=[slug])}?{form.query()}")
 
 
-def _in_turn(access: ProjectAccess, form: QueueFilter, query: QueryDict) -> list[adjudication_queue.Group]:
-    """Return the stories with something for this expert to decide, those first that follow the place in `query`."""
-    cells = adjudication_queue.cells(access.project, unfinished=unfinished(access), **form.chosen)
-    stories = adjudication_queue.by_story(adjudication_queue.not_voted_on(cells, access.user), access.project)
+def _in_turn(stories: list[adjudication_queue.Group], query: Mapping[str, str]) -> list[adjudication_queue.Group]:
+    """Return the stories, those first that follow the place in `query`; the one at that place is left out."""
     try:
         place = float(query.get("at", "")), int(query.get("after", ""))
     except ValueError:
@@ -276,74 +224,46 @@ def _in_turn(access: ProjectAccess, form: QueueFilter, query: QueryDict) -> list
     return [group for group, at in others if at > place] + [group for group, at in others if at < place]
 
 
-def _is_open(access: ProjectAccess, form: QueueFilter, story: int) -> bool:
-    cells = adjudication_queue.cells(access.project, unfinished=unfinished(access), **form.chosen)
-    own = adjudication_queue.not_voted_on(cells.filter(proposition__table__story_id=story), access.user)
-    return own.exists()
-
-
-def _open_to(access: ProjectAccess, now: datetime, **filters: str) -> QuerySet[GoldLabel]:
-    return adjudication_queue.open_to(access.project, access.user, unfinished=unfinished(access), now=now, **filters)
-
-
 @require_GET
 def similar(request: HttpRequest, slug: str) -> HttpResponse:
     """The kinds of open cells, the most frequent first; of one kind its cells, one after another."""
     access = project_access(request.user, slug, role=Role.EXPERT)
-    form = KindForm(request.GET, project=access.project)
+    form, schema = KindForm(request.GET, project=access.project), access.project.schema
     if not form.is_valid():
-        return _kinds(request, access)
-    kind, now = form.kind, timezone.now()
-    rows = _open_to(access, now, dimension=kind.dimension)
-    places = adjudication_queue.places(rows, kind)
-    page_places = _after(places, request.GET.get("after", ""))[:SIMILAR_A_PAGE]
-    labels = _labels(page_places)
-    stories = {gold.proposition.table.story_id: gold.proposition.table.story for gold in labels}
-    others = claims.claim(by=request.user, project=access.project, stories=stories, now=now)
-    free = [gold for gold in labels if gold.proposition.table.story_id not in others]
-    if not free:
+        counts = adjudication_queue.kinds(_open_to(access))
+        listed = [
+            {"kind": kind, "dimension": schema[kind.dimension], "count": count, "query": urlencode(kind._asdict())}
+            for kind, count in counts.most_common(KINDS)
+        ]
+        context: Context = {"kinds": listed, "more": len(counts) - len(listed), "cells": counts.total()}
+        return render(request, "annotation/adjudication/kinds.html", access.context | context | _left(access))
+    kind, query = form.kind, urlencode(form.kind._asdict())
+    places = adjudication_queue.places(_open_to(access, dimension=kind.dimension), kind)
+    labels = _labels(_after(places, request.GET.get("after", ""))[:SIMILAR_A_PAGE])
+    if not labels:
         messages.info(request, gettext("No cell of this kind is left for you."))
         return redirect("annotation:similar", slug)
-    reader, schema = CellReader(access, [gold.proposition for gold in free]), access.project.schema
-    cells = [
-        {
-            "proposition": gold.proposition,
-            "story": gold.proposition.table.story,
-            "cell": reader.cell(gold.proposition, schema[gold.dimension]),
-        }
-        for gold in free
-    ]
-    last = page_places[-1]
-    way = f"{reverse('annotation:similar', args=[slug])}?{_query(kind)}&after={last[0]}.{last[1]}"
-    own = [story for pk, story in stories.items() if pk not in others]
+    dimension = schema[kind.dimension]
+    cells = cells_of(access, [(gold.proposition, dimension) for gold in labels])
+    stories = list(dict.fromkeys(gold.proposition.table.story for gold in labels))
+    last = labels[-1].proposition
+    way = f"{reverse('annotation:similar', args=[slug])}?{query}&after={last.table.story.number}.{last.position}"
     context = {
         "kind": kind,
-        "dimension": access.project.schema[kind.dimension],
-        "kind_query": _query(kind),
+        "dimension": dimension,
+        "kind_query": query,
         "alike": len(places),
-        "rows": cells,
+        "cells": cells,
         "todo": len(cells),
-        "stories": own,
-        "tags": list(enumerate(ErrorTag.choices, 1)),
-        "settings": settings_of(access, story="similar", stories=[story.uid for story in own], following=way),
+        "stories": stories,
+        "settings": settings_of(access, story="similar", stories=stories, following=way),
     }
-    return render(request, "annotation/adjudication/similar.html", access.context | context | pace_of(access, now))
+    return render(request, "annotation/adjudication/similar.html", access.context | context | _left(access))
 
 
-def _kinds(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
-    now, schema = timezone.now(), access.project.schema
-    rows = _open_to(access, now)
-    counts = adjudication_queue.kinds(rows)
-    listed = [
-        {"kind": kind, "dimension": schema[kind.dimension], "count": count, "query": _query(kind)}
-        for kind, count in counts.most_common(KINDS)
-    ]
-    context = {"kinds": listed, "more": len(counts) - len(listed), "cells": counts.total()}
-    return render(request, "annotation/adjudication/kinds.html", access.context | context | pace_of(access, now))
-
-
-def _query(kind: Kind) -> str:
-    return urlencode({"dimension": kind.dimension, "votes": kind.votes})
+def _open_to(access: ProjectAccess, **filters: str):
+    hidden, now = unfinished(access), timezone.now()
+    return adjudication_queue.open_to(access.project, access.user, unfinished=hidden, now=now, **filters)
 
 
 def _after(places: list[Place], after: str) -> list[Place]:
@@ -356,9 +276,8 @@ def _after(places: list[Place], after: str) -> list[Place]:
 
 
 def _labels(places: list[Place]) -> list[GoldLabel]:
-    gold_by_id = GoldLabel.objects.select_related("proposition__table__story__category").in_bulk(
-        [gold for *_, gold in places]
-    )
+    rows = GoldLabel.objects.select_related("proposition__table__story__category")
+    gold_by_id = rows.in_bulk([gold for *_, gold in places])
     return [gold_by_id[gold] for *_, gold in places if gold in gold_by_id]
 
 
@@ -369,18 +288,26 @@ def alike(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     chosen = _of_case(access, request.GET.get("case", "")) or request.GET.dict()
     form = AlikeForm(request.POST or None, initial=chosen, project=access.project)
-    if request.method == "POST" and form.is_valid() and _decided(request, access, form):
-        return redirect("annotation:similar", slug)
+    if form.is_valid():
+        try:
+            count = _decide_alike(access, form.cleaned_data)
+            sentence = ngettext(
+                "{count} cell decided: {label}. Undo takes it back.",
+                "{count} cells decided: {label}. Undo takes all of them back.",
+                count,
+            )
+            messages.success(request, sentence.format(count=count, label=form.cleaned_data["label"]))
+            return redirect("annotation:similar", slug)
+        except service.AdjudicationRefused as error:
+            form.add_error(None, str(error))
     kind_form = KindForm(request.POST or chosen, project=access.project)
     if not kind_form.is_valid():
         return redirect("annotation:similar", slug)
-    kind, now = kind_form.kind, timezone.now()
-    rows = _open_to(access, now, dimension=kind.dimension)
-    places = adjudication_queue.places(rows, kind)
+    kind = kind_form.kind
+    places = adjudication_queue.places(_open_to(access, dimension=kind.dimension), kind)
     context = {
         "kind": kind,
         "dimension": access.project.schema[kind.dimension],
-        "kind_query": _query(kind),
         "form": form,
         "labels": _labels(places[: service.MOST_ALIKE]),
         "ticked": {cell.partition(":")[0] for cell in request.POST.getlist("cell")},
@@ -397,45 +324,21 @@ def _of_case(access: ProjectAccess, case: str) -> dict[str, str] | None:
     gold = rows.filter(proposition__uid=uid, dimension=dimension).first()
     if gold is None:
         return None
-    kind = adjudication_queue.kind_of(gold.dimension, gold.votes)
-    reason = (
-        gettext("As in story {number}: {reason}").format(number=gold.proposition.table.story.number, reason=gold.reason)
-        if gold.reason
-        else ""
-    )
+    kind, number = adjudication_queue.kind_of(gold.dimension, gold.votes), gold.proposition.table.story.number
+    as_in = gettext("As in story {number}: {reason}").format(number=number, reason=gold.reason)
+    reason = as_in if gold.reason else ""
     return {**kind._asdict(), "label": gold.label, "reason": reason, "error_tag": gold.error_tag}
 
 
-def _decided(request: HttpRequest, access: ProjectAccess, form: AlikeForm) -> bool:
-    """Decide the cells that the form names; where that is refused, say why."""
-    cleaned = form.cleaned_data
-    try:
-        cells = {
-            (pk, cleaned["dimension"]): cleaned["cells"][uid]
-            for uid, pk in _ids(access.project, cleaned["cells"]).items()
-        }
-        decision = {"label": cleaned["label"], "reason": cleaned["reason"], "error_tag": cleaned["error_tag"]}
-        service.decide_alike(by=request.user, project=access.project, cells=cells, now=timezone.now(), **decision)
-    except service.AdjudicationRefused as error:
-        form.add_error(None, str(error))
-        return False
-    count = len(cells)
-    messages.success(
-        request,
-        ngettext(
-            "{count} cell decided: {label}. Undo takes it back.",
-            "{count} cells decided: {label}. Undo takes all of them back.",
-            count,
-        ).format(count=count, label=cleaned["label"]),
-    )
-    return True
-
-
-def _ids(project: Project, uids: Iterable[str]) -> dict[str, int]:
-    rows = adjudication_queue.of_project(project).filter(proposition__uid__in=list(uids))
+def _decide_alike(access: ProjectAccess, decision: Mapping[str, Any]) -> int:
+    """Decide the cells that the form names; returns how many. Raises AdjudicationRefused."""
+    revisions, dimension = decision["cells"], decision["dimension"]
+    rows = adjudication_queue.of_project(access.project).filter(proposition__uid__in=list(revisions))
     ids = dict(rows.values_list("proposition__uid", "proposition_id"))
-    if set(uids) - set(ids):
-        raise service.AdjudicationRefused(
-            gettext("One of the propositions is no longer in its story's table; nothing was decided.")
-        )
-    return ids
+    if set(revisions) - set(ids):
+        sentence = gettext("One of the propositions is no longer in its story's table; nothing was decided.")
+        raise service.AdjudicationRefused(sentence)
+    fields = {name: decision[name] for name in ("label", "reason", "error_tag")}
+    cells = {(pk, dimension): revisions[uid] for uid, pk in ids.items()}
+    service.decide_alike(by=access.user, project=access.project, cells=cells, now=timezone.now(), **fields)
+    return len(cells)

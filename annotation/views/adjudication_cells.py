@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -20,127 +19,82 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.access import ProjectAccess, project_access, proposition_of, unfinished
 from annotation.domain.ordering import shuffled
 from annotation.domain.schema import Dimension
-from annotation.forms.adjudication import CaseForm, DecisionForm, UndoForm
+from annotation.forms.adjudication import ActionForm, CaseForm, DecisionForm, UndoForm
 from annotation.forms.decisions import CellIn, DecisionsIn, StoriesIn, TakenBack
 from annotation.forms.values import MAX_REASON
-from annotation.models import ErrorTag, GoldLabel, Method, Proposition, Role, TableKind, User, Vote, adjudication_queue
+from annotation.models import (
+    CellComment,
+    ErrorTag,
+    GoldLabel,
+    Method,
+    Proposition,
+    Role,
+    Story,
+    TableKind,
+    User,
+    adjudication_queue,
+)
 from annotation.services import adjudication as service
 from annotation.services import claims
 from annotation.services.decisions import last_action
 from annotation.views.saving import saved
 from core.plain import Json
+from core.views.pages import Context
 
 MOST_CELLS = 40
 """Cells that an answer shows as they stand then; a page that took more back is loaded again."""
+TAGS = list(enumerate(ErrorTag.choices, 1))
+Place = tuple[Proposition, Dimension]
 
 
-@dataclass(slots=True)
-class Cell:
-    """One cell as an expert sees it. `votes` are (label, name) pairs, names empty until the cell is decided, and left
-    out of a cell on which the expert voted. `cast` are their labels in the order that is drawn for the cell."""
+def cells_of(
+    access: ProjectAccess, places: Sequence[Place], *, requested: Collection[str] | None = None
+) -> list[Context]:
+    """Return cells as an expert sees them, in five statements whatever their number.
 
-    proposition: Proposition
-    dimension: Dimension
-    gold: GoldLabel | None
-    voted: bool
-    votes: list[tuple[str, str]]
-    cast: list[str]
-    expert: User
-    imported: str = ""
-    waiting: bool = False
-    comments: int = 0
-    requested: bool = False
+    Votes are chips in an order that is drawn for the cell; they have names once it is decided, and a cell on which the
+    expert voted has none. Cells to decide, decided ones and those that are `requested` (None: all) are shown in full.
+    """
+    propositions = {row.pk for row, _ in places}
+    rows = GoldLabel.objects.filter(proposition__in=propositions).select_related("decided_by")
+    labels = {(gold.proposition_id, gold.dimension): gold for gold in rows}
+    voted, votes = adjudication_queue.voted_on(access.user, propositions), adjudication_queue.votes_on(propositions)
+    names = names_of(annotator for cast in votes.values() for annotator, _ in cast)
+    remarks = CellComment.objects.filter(proposition__in=propositions)
+    comments = Counter(remarks.values_list("proposition_id", "dimension"))
+    cells = []
+    for row, dimension in places:
+        key, uid = (row.pk, dimension.key), f"{row.uid}-{dimension.key}"
+        gold, imported = labels.get(key), (row.imported_labels or {}).get(dimension.key) or ""
+        without_votes = "imported" if imported else "unlabelled"
+        unsettled = "waiting" if key in votes else without_votes
+        state = unsettled if gold is None else "disturbed" if gold.disturbed else gold.method
+        decided, todo = gold is not None and gold.method == Method.ADJUDICATED, state in {"open", "disturbed"}
+        own, hidden = decided and gold.decided_by_id == access.user.pk, gold is None or key in voted
+        cast = [] if hidden else votes.get(key, [])
+        asked_for = state in {"unanimous", "majority", "imported"} and uid in (requested or ())
+        cells.append({
+            "id": uid, "proposition": row, "dimension": dimension, "gold": gold, "state": state, "imported": imported,
+            "label": gold.label if gold else imported, "comments": comments[key], "voted": key in voted,
+            "decided": decided, "decided_by_user": own, "todo": todo, "for_me": todo and key not in voted,
+            "in_full": todo or decided or requested is None or asked_for, "needs_reason": not todo and not own,
+            "votes": sorted((label, names.get(annotator, "")) for annotator, label in cast) if decided else [],
+            "chips": _chips(row, dimension, [label for _, label in cast], gold.label if decided else None),
+        })  # fmt: skip
+    return cells
 
-    @property
-    def id(self) -> str:
-        return f"{self.proposition.uid}-{self.dimension.key}"
 
-    @property
-    def state(self) -> str:
-        if self.gold is not None:
-            return "disturbed" if self.gold.disturbed else self.gold.method
-        return "waiting" if self.waiting else "imported" if self.imported else "unlabelled"
-
-    @property
-    def decided(self) -> bool:
-        return self.gold is not None and self.gold.method == Method.ADJUDICATED
-
-    @property
-    def todo(self) -> bool:
-        return self.state in {"open", "disturbed"}
-
-    @property
-    def for_me(self) -> bool:
-        return self.todo and not self.voted
-
-    @property
-    def in_full(self) -> bool:
-        """Whether the cell is shown in full; others are one line of context."""
-        return self.todo or self.decided or self.requested
-
-    @property
-    def decided_by_user(self) -> bool:
-        return self.decided and self.gold.decided_by_id == self.expert.pk
-
-    @property
-    def label(self) -> str:
-        return self.gold.label if self.gold else self.imported
-
-    @property
-    def needs_reason(self) -> bool:
-        return not self.todo and not self.decided_by_user
-
-    @property
-    def chips(self) -> list[Json]:
-        return [self._chip(label, count) for label, count in Counter(self.cast).items()]
-
-    @property
-    def others(self) -> list[Json]:
-        return [self._chip(label, 0) for label in self.dimension.values if label not in self.cast]
-
-    def _chip(self, label: str, count: int) -> Json:
-        meanings = {definition.value: definition.meaning for definition in self.dimension.labels}
-        return {
-            "label": label,
-            "count": count,
-            "digit": self.dimension.digit(label) if label in meanings else "",
-            "meaning": meanings.get(label, ""),
-            "chosen": self.decided and label == self.gold.label,
+def _chips(row: Proposition, dimension: Dimension, votes: list[str], chosen: str | None) -> list[Json]:
+    """Return the labels that were voted for, and then the others, with their digits and meanings."""
+    counts = Counter(shuffled(votes, f"{row.uid}:{dimension.key}"))
+    meanings = {definition.value: definition.meaning for definition in dimension.labels}
+    return [
+        {
+            "label": label, "count": counts[label], "digit": dimension.digit(label) if label in meanings else "",
+            "meaning": meanings.get(label, ""), "chosen": label == chosen,
         }
-
-
-class CellReader:
-    """Reads the cells of some propositions, in five statements whatever their number."""
-
-    def __init__(self, access: ProjectAccess, propositions: Sequence[Proposition]) -> None:
-        self.access = access
-        rows = GoldLabel.objects.filter(proposition__in=propositions).select_related("decided_by")
-        self.gold = {(gold.proposition_id, gold.dimension): gold for gold in rows}
-        self.voted = adjudication_queue.voted_on(access.user, propositions)
-        self.votes: dict[tuple[int, str], list[tuple[int, str]]] = defaultdict(list)
-        cast = Vote.objects.cast().filter(proposition__in=propositions).order_by("annotator_id")
-        for pk, key, *vote in cast.values_list("proposition_id", "dimension", "annotator_id", "label"):
-            self.votes[pk, key].append(tuple(vote))
-        self.names = names_of(annotator for votes in self.votes.values() for annotator, _ in votes)
-        self.comments = adjudication_queue.comment_counts(propositions)
-
-    def cell(self, proposition: Proposition, dimension: Dimension, *, requested: str = "") -> Cell:
-        key = proposition.pk, dimension.key
-        gold, voted, votes = self.gold.get(key), key in self.voted, self.votes.get(key, [])
-        cast: list[str] = []
-        named: list[tuple[str, str]] = []
-        if gold is not None and not voted:
-            cast = shuffled([label for _, label in votes], f"{proposition.uid}:{dimension.key}")
-            named = sorted((label, self.names.get(annotator, "")) for annotator, label in votes)
-            if gold.method == Method.OPEN:
-                named = [(label, "") for label in cast]
-        cell = Cell(
-            proposition=proposition, dimension=dimension, gold=gold, voted=voted, votes=named, cast=cast,
-            expert=self.access.user, imported=(proposition.imported_labels or {}).get(dimension.key) or "",
-            waiting=gold is None and key in self.votes, comments=self.comments.get(key, 0),
-        )  # fmt: skip
-        cell.requested = requested == cell.id and cell.state in {"unanimous", "majority", "imported"}
-        return cell
+        for label in dict.fromkeys([*counts, *dimension.values])
+    ]  # fmt: skip
 
 
 def names_of(users: Iterable[int]) -> dict[int, str]:
@@ -150,77 +104,77 @@ def names_of(users: Iterable[int]) -> dict[int, str]:
 def proposition_in_gold(access: ProjectAccess, uid: str, dimension: str) -> Proposition:
     """Return a proposition of a gold table. Raises Http404 for removed ones, experts' drafts and unknown dimensions."""
     row = proposition_of(access, uid)
-    live = row.table.kind == TableKind.GOLD and row.removed_at is None
-    if not live or dimension not in access.project.schema:
+    if row.table.kind != TableKind.GOLD or row.removed_at is not None or dimension not in access.project.schema:
         raise Http404(gettext("There is no such cell."))
+    row.table.story.project = access.project
     return row
 
 
-def cell_on_page(
-    request: HttpRequest, access: ProjectAccess, reader: CellReader, row: Proposition, dimension: str, **more: Any
-) -> str:
-    """Return a cell as a fragment of the page, in full whatever its state."""
-    cell = reader.cell(row, access.project.schema[dimension])
-    cell.requested = True
-    context = {"cell": cell, "tags": list(enumerate(ErrorTag.choices, 1))}
-    return render_to_string("annotation/adjudication/_cell.html", access.context | context | more, request)
+# --- forms: without JavaScript, and by htmx --------------------------------------------------------------------------
 
 
 @require_http_methods(["GET", "POST"])
 def decide(request: HttpRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
     """Take or take back a decision; answer with the cell as it then stands, as a GET does."""
-    access = project_access(request.user, slug, role=Role.EXPERT)
-    row = proposition_in_gold(access, proposition, dimension)
-    if request.method == "GET":
-        return _answer(request, access, row, dimension)
     undo = "undo" in request.POST
     form = UndoForm(request.POST) if undo else DecisionForm(request.POST)
-    if not form.is_valid():
-        problem = gettext("Reload the page, then take the decision back.") if undo else form.problem
-        return _answer(request, access, row, dimension, problem, 422)
-    place = {"by": request.user, "proposition": row, "dimension": dimension, "now": timezone.now()}
-    try:
-        (service.undo_decision if undo else service.adjudicate)(**place, **form.cleaned_data)
-    except service.AdjudicationRefused as error:
-        status = 409 if isinstance(error, service.DecidedMeanwhile) else 422
-        return _answer(request, access, row, dimension, str(error), status)
-    return _answer(request, access, row, dimension)
+
+    def act(gold_row: Proposition, **fields: Any) -> None:
+        now = timezone.now()
+        claims.keep_up(by=request.user, story=gold_row.table.story, now=now)
+        change = service.undo_decision if undo else service.adjudicate
+        change(by=request.user, proposition=gold_row, now=now, **fields)
+
+    return _acted(request, slug, proposition, dimension, form, act)
 
 
 @require_POST
 def file_case(request: HttpRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
     """File a cell for the guideline, or take it off that list."""
-    access = project_access(request.user, slug, role=Role.EXPERT)
-    row = proposition_in_gold(access, proposition, dimension)
-    form = CaseForm(request.POST)
-    if not form.is_valid():
-        return _answer(request, access, row, dimension, gettext("Say whether to file the case or to remove it."), 422)
-    try:
-        service.file_case(by=request.user, proposition=row, dimension=dimension, filed=form.cleaned_data["filed"])
-    except service.AdjudicationRefused as error:
-        return _answer(request, access, row, dimension, str(error), 422)
-    return _answer(request, access, row, dimension)
+
+    def act(gold_row: Proposition, **fields: Any) -> None:
+        service.file_case(by=request.user, proposition=gold_row, **fields)
+
+    return _acted(request, slug, proposition, dimension, CaseForm(request.POST), act)
 
 
-def _answer(request, access: ProjectAccess, row: Proposition, dimension: str, problem: str = "", status: int = 200):
+def _acted(
+    request: HttpRequest, slug: str, proposition: str, dimension: str, form: ActionForm, act: Callable[..., None]
+) -> HttpResponse:
     """Answer htmx with the cell as a fragment; without htmx, go back to the story with the sentence on top."""
-    story = row.table.story
-    back = _address(access, story, f"{row.uid}-{dimension}")
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    row, problem, status = proposition_in_gold(access, proposition, dimension), "", 200
+    if request.method == "POST" and not form.is_valid():
+        problem, status = form.problem, 422
+    elif request.method == "POST":
+        try:
+            act(row, dimension=dimension, **form.cleaned_data)
+        except service.AdjudicationRefused as error:
+            problem, status = str(error), 409 if isinstance(error, service.DecidedMeanwhile) else 422
+    back = _address(access, row.table.story, f"{row.uid}-{dimension}")
     if not request.htmx:
         if problem:
             messages.error(request, problem)
         return redirect(back)
-    if story.pk in unfinished(access):
+    if row.table.story_id in unfinished(access):
         return HttpResponse(status=204, headers={"HX-Redirect": back})
     # What was typed survives an answer that did not take it in.
     stays = problem or "filed" in request.POST
     typed = {name: request.POST.get(name, "")[:MAX_REASON] for name in ("reason", "error_tag")} if stays else None
-    cell = cell_on_page(request, access, CellReader(access, [row]), row, dimension, problem=problem, typed=typed)
-    return HttpResponse(cell, status=status)
+    (cell,) = cells_of(access, [(row, access.project.schema[dimension])])
+    return HttpResponse(_html(request, access, cell, problem=problem, typed=typed), status=status)
 
 
-def _address(access: ProjectAccess, story, cell: str) -> str:
+def _html(request: HttpRequest, access: ProjectAccess, cell: Context, **more: Any) -> str:
+    context = access.context | {"cell": cell, "tags": TAGS} | more
+    return render_to_string("annotation/adjudication/_cell.html", context, request)
+
+
+def _address(access: ProjectAccess, story: Story, cell: str) -> str:
     return f"{reverse('annotation:adjudicate', args=[access.project.slug, story.uid])}?cell={cell}#{cell}"
+
+
+# --- what the script saves -------------------------------------------------------------------------------------------
 
 
 @require_POST
@@ -237,11 +191,9 @@ def save_decisions(request: HttpRequest, slug: str) -> JsonResponse:
                 decision = change.model_dump(exclude={"proposition", "idempotency_key", "changed_at"})
                 service.adjudicate(by=request.user, proposition=rows[change.proposition], now=now, **decision)
         cells = _cells_on_page(request, access, rows, posted.changes)
-        keys = (
-            {"idempotency_key": change.idempotency_key, "changed_at": change.changed_at.isoformat()}
-            for change in posted.changes
-        )
-        return {"saved": [cell | key for cell, key in zip(cells, keys, strict=True)], "warnings": {}}
+        for cell, change in zip(cells, posted.changes, strict=True):
+            cell |= {"idempotency_key": change.idempotency_key, "changed_at": change.changed_at.isoformat()}
+        return {"saved": cells, "warnings": {}}
 
     return saved(request, DecisionsIn, save, made=gettext("made these decisions"), refused=service.AdjudicationRefused)
 
@@ -268,12 +220,14 @@ def undo_decisions(request: HttpRequest, slug: str) -> JsonResponse:
 
 @require_POST
 def keep_claims(request: HttpRequest, slug: str) -> JsonResponse:
-    """Keep the claims of an expert who is at work on these stories; the answer names those of others."""
+    """Claim the stories that an expert opened, or keep those that they work on; the answer names the claims of
+    others."""
     access = project_access(request.user, slug, role=Role.EXPERT)
 
     def keep(posted: StoriesIn) -> Json:
         stories = dict(access.project.stories.filter(uid__in=posted.stories).values_list("id", "uid"))
-        others = claims.renew(by=request.user, stories=stories, now=timezone.now())
+        back = access.project if posted.opened else None
+        others = claims.claim(by=request.user, stories=stories, now=timezone.now(), gives_back=back)
         return {"others": {stories[story]: claim.expert.shown_name for story, claim in others.items()}}
 
     return saved(request, StoriesIn, keep, made=gettext("opened these stories"), refused=service.AdjudicationRefused)
@@ -297,19 +251,21 @@ def _propositions(access: ProjectAccess, cells: Iterable[CellIn]) -> dict[str, P
 
 
 def _cells_on_page(
-    request: HttpRequest, access: ProjectAccess, rows: dict[str, Proposition], cells: Iterable[CellIn]
+    request: HttpRequest, access: ProjectAccess, rows: Mapping[str, Proposition], cells: Sequence[CellIn]
 ) -> list[Json]:
     """Return {proposition, dimension, html} of the cells; without html if the expert still labels the story."""
-    hidden = unfinished(access)
-    listed = {cell.proposition: rows[cell.proposition] for cell in cells}.values()
-    reader = CellReader(access, [row for row in listed if row.table.story_id not in hidden])
-    fragments = []
-    for cell in cells:
-        row = rows[cell.proposition]
-        is_hidden = row.table.story_id in hidden
-        html = "" if is_hidden else cell_on_page(request, access, reader, row, cell.dimension)
-        fragments.append({"proposition": cell.proposition, "dimension": cell.dimension, "html": html})
-    return fragments
+    hidden, schema = unfinished(access), access.project.schema
+    places = [(rows[cell.proposition], schema[cell.dimension]) for cell in cells]
+    shown = cells_of(access, [place for place in places if place[0].table.story_id not in hidden])
+    html = {cell["id"]: _html(request, access, cell) for cell in shown}
+    return [
+        {
+            "proposition": cell.proposition,
+            "dimension": cell.dimension,
+            "html": html.get(f"{cell.proposition}-{cell.dimension}", ""),
+        }
+        for cell in cells
+    ]
 
 
 def _last(access: ProjectAccess) -> Json | None:

@@ -27,7 +27,7 @@ from annotation.models import (
     workload,
 )
 from annotation.services import remarks
-from annotation.services.arms import draw_for, shown_to
+from annotation.services.arms import awaits_draw, draw_for, shown_to
 from annotation.services.votes import Refused, Saved, last_undoable, save_votes
 from annotation.views.saving import saved
 from core.idempotency.forms import made_once
@@ -36,14 +36,19 @@ MANY_COLUMNS = 10
 _MODULES = ("grid/queue", "grid/saving", "grid/cells", "grid/panel", "grid/keys", "mentions")
 
 
-@require_GET
+@require_http_methods(["GET", "POST"])
 def grid(request: HttpRequest, slug: str, story: str) -> HttpResponse:
+    """The grid of a story. One with suggestions is first opened by a POST, which draws the annotator's arms."""
     access = project_access(request.user, slug)
     assignment = assignment_of(request.user, slug, story)
+    if request.method == "POST":
+        draw_for(assignment=assignment, now=timezone.now())
+        return HttpResponse(status=204, headers={"HX-Refresh": "true"}) if request.htmx else redirect(request.path)
+    if awaits_draw(assignment):
+        return render(request, "annotation/grid/begin.html", access.context | {"story": assignment.story})
     schema = access.project.schema
     propositions = list(Proposition.objects.gold_of(assignment.story))
     votes = list(Vote.objects.filter(annotator=request.user, proposition__in=propositions))
-    draw_for(assignment=assignment, now=timezone.now())
     cast = [(vote.proposition_id, vote.dimension) for vote in votes if vote.label]
     suggestions = shown_to(assignment=assignment, ids={row.uid: row.pk for row in propositions}, voted=cast)
     rows = _rows(request.user, propositions, votes, schema, suggestions)

@@ -23,9 +23,10 @@ from annotation.domain.ordering import shuffled
 from annotation.domain.schema import Dimension
 from annotation.forms.adjudication import DecisionForm
 from annotation.forms.decisions import CellIn, DecisionsIn, TakenBack
-from annotation.models import Role, Story, adjudication_queue
+from annotation.models import Claim, Role, Story, adjudication_queue
 from annotation.services import claims
 from annotation.services.adjudication import AdjudicationRefused, DecidedMeanwhile
+from annotation.views.adjudication import settings_of
 from annotation.views.saving import saved
 from benchmark.access import results_access
 from benchmark.addresses import ChosenDoubts, chosen_doubts
@@ -143,32 +144,32 @@ def doubtful_file(request: HttpRequest, slug: str, data: str) -> HttpResponse:
 
 @require_GET
 def second_look(request: HttpRequest, slug: str) -> HttpResponse:
-    """Cells to look at, in the order of doubt, from the one that `cell` names or that follows `after`; their stories
-    are claimed."""
+    """Cells to look at, in the order of doubt, from the one that `cell` names or that follows `after`, in stories that
+    no other expert has claimed; the page's script claims them."""
     chosen = _chosen(request, slug)
     waiting = [cell for cell in _cells(chosen, chosen.gold.waiting) if cell.for_me]
     named = [cell for cell in _cells(chosen, list(chosen.gold.cells)) if cell.doubt.id == request.GET.get("cell")]
     others = [cell for cell in waiting if cell not in named]
     cells = [*named, *_following(others, request.GET.get("after", ""))][:A_PAGE]
-    stories = {cell.doubt.proposition.table.story_id: cell.doubt.proposition.table.story for cell in cells}
-    taken = claims.claim(by=chosen.access.user, project=chosen.access.project, stories=stories, now=timezone.now())
+    claims_of_others = Claim.objects.of_others(chosen.access.user, chosen.access.project, timezone.now())
+    taken = set(claims_of_others.values_list("story_id", flat=True))
     free = [cell for cell in cells if cell.doubt.proposition.table.story_id not in taken]
     if not free:
         sentence = (
-            _("Other experts look at what is left.") if taken else _("No doubtful cell is left for you to look at.")
+            _("Other experts look at what is left.") if cells else _("No doubtful cell is left for you to look at.")
         )
         messages.info(request, sentence)
         return redirect(f"{reverse('benchmark:doubtful', args=[slug])}?{chosen.query}")
-    claimed = [story for pk, story in stories.items() if pk not in taken]
+    stories = list(dict.fromkeys(cell.doubt.proposition.table.story for cell in free))
     context = {
         "cells": free,
-        "stories": claimed,
+        "stories": stories,
         "todo": sum(cell.for_me for cell in free),
         "left_in_all": len(waiting),
         "pace": {"all": 0},
         "query": chosen.query,
+        "settings": _settings(chosen, stories, after=free[-1].doubt.id),
     }
-    context["settings"] = _settings(chosen, claimed, after=free[-1].doubt.id)
     return render(request, "benchmark/doubtful/look.html", chosen.access.context | context)
 
 
@@ -181,26 +182,18 @@ def _following(cells: list[PageCell], after: str) -> list[PageCell]:
 def _settings(chosen: ChosenDoubts, stories: list[Story], *, after: str) -> Context:
     """Return what the script of the adjudication pages needs, with addresses of second looks."""
     slug, query = chosen.access.project.slug, chosen.query
-    guideline = reverse("annotation:guideline", args=[slug, "dimension"])
     cell = reverse("benchmark:doubtful_cell", args=[slug, "PROPOSITION", "dimension"])
-    cell = cell.replace("/dimension/", "/DIMENSION/")
-    return {
-        "annotator": chosen.access.user.pk,
-        "story": f"doubtful-{chosen.dataset.version}",
-        "stories": [story.uid for story in stories],
-        "now": timezone.now().isoformat(),
-        "goesOn": chosen.access.project.decides_and_goes_on,
-        "urls": {
-            "save": f"{reverse('benchmark:save_looks', args=[slug])}?{query}",
-            "undo": f"{reverse('benchmark:undo_looks', args=[slug])}?{query}",
-            "claims": reverse("annotation:keep_claims", args=[slug]),
-            "cell": f"{cell}?{query}",
-            "history": f"{cell}?{query}&history=1",
-            "guideline": guideline.replace("/dimension/", "/DIMENSION/"),
-            "next": f"{reverse('benchmark:second_look', args=[slug])}?{query}&after={after}",
-            "login": reverse("login"),
-        },
-    }
+    cell = f"{cell.replace('/dimension/', '/DIMENSION/')}?{query}"
+    return settings_of(
+        chosen.access,
+        story=f"doubtful-{chosen.dataset.version}",
+        stories=stories,
+        following=f"{reverse('benchmark:second_look', args=[slug])}?{query}&after={after}",
+        save=f"{reverse('benchmark:save_looks', args=[slug])}?{query}",
+        undo=f"{reverse('benchmark:undo_looks', args=[slug])}?{query}",
+        cell=cell,
+        history=f"{cell}&history=1",
+    )
 
 
 @require_POST

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from annotation.domain.effort import Act, TimeSheet, forecast_of
 from annotation.models import Claim, Membership, Project, Role, User
-from annotation.services.claims import renew
+from annotation.services.claims import claim
 from core.statistics import Estimate
 from judge.domain.alignment import Answers
 from judge.domain.alignment_agreement import (
@@ -41,7 +41,7 @@ def take_story(*, by: User, task: AlignmentTask, now: datetime) -> str:
     already, empty where it is free or the table's story is none of the project's."""
     if task.story_id is None:
         return ""
-    taken = renew(by=by, stories=[task.story_id], now=now)
+    taken = claim(by=by, stories=[task.story_id], now=now)
     return taken[task.story_id].expert.shown_name if task.story_id in taken else ""
 
 

@@ -165,7 +165,8 @@ def decide_table(request: HttpRequest, slug: str, uid: str, table: str) -> HttpR
     access = study_of(request.user, slug, uid)
     task = table_of(access, table)
     settled = SettledAlignment.objects.filter(task=task).first()
-    taken = take_story(by=request.user, task=task, now=timezone.now()) if settled and settled.open_rows else ""
+    others = taken_by_others(access.project.project, request.user, timezone.now())
+    taken = others.get(task.story_id, "") if settled and settled.open_rows else ""
     editable = settled is not None and not taken
     context = {
         "task": task,
@@ -189,6 +190,7 @@ def _decide_settings(
         "annotator": access.project.user.pk,
         "story": task.uid,
         "editable": editable,
+        "stories": [task.story.uid] if task.story and settled and settled.open_rows else [],
         "most": access.study.most_links,
         "longestDuration": MAX_DURATION_MS,
         "rows": rows_of(task),
@@ -199,6 +201,7 @@ def _decide_settings(
         "revision": settled.revision if settled else 0,
         "urls": {
             "save": reverse("judge:save_decisions", args=place),
+            "claims": reverse("annotation:keep_claims", args=place[:1]),
             "next": reverse("judge:study", args=place[:2]),
             "login": reverse("login"),
         },

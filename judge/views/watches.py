@@ -29,7 +29,7 @@ from core.views.pages import Context
 from judge.domain.calibration.drift import Batch, Chart
 from judge.forms.watches import WatchForm
 from judge.models import AnchorRepeat, AnchorWatch
-from judge.services.watch_reports import Concern, Repeated, WatchReport, identity_name, read_watch
+from judge.services.watch_reports import Concern, Repeated, WatchReport, identity_name, report_of_watch
 from judge.services.watches import ask_again, estimate_of_repeat, note_concerns, resume_watch, start_watch, stop_watch
 
 MOST_DRAWN = 40
@@ -167,7 +167,7 @@ def watch(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     row = get_object_or_404(rows, project=access.project, uid=uid)
     if request.method == "POST":
         return _done(request, row)
-    report = read_watch(row, now=timezone.now())
+    report = report_of_watch(row, now=timezone.now())
     first = [each for each in report.repeats if each.row.number <= row.rounds]
     context = {
         "watch": row,

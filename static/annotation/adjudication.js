@@ -412,14 +412,17 @@ addEventListener("wheel", () => { acted = true; }, { passive: true });
 addEventListener("online", () => queue.flush());
 sendBeforeLeaving(queue);
 
-// Whoever works keeps the stories; whoever went away gives them back when the claim has run out.
-setInterval(async () => {
-  if (!acted || !settings.stories.length) return;
+// Whoever opens stories with something to decide claims them, and keeps them while at work. A story that another expert
+// opened at the same moment is left for the next one.
+async function claim(opened) {
+  if (!settings.stories.length) return;
   acted = false;
-  const { others } = await request(settings.urls.claims, { stories: settings.stories }).catch(() => ({}));
+  const { others } = await request(settings.urls.claims, { stories: settings.stories, opened }).catch(() => ({}));
   const name = Object.values(others ?? {})[0];
-  if (name) hint(gettext("{name} decides here now.", { name }));
-}, CLAIM);
+  if (name && opened && settings.stories.length === 1) leave(queue, settings.urls.next);
+  else if (name) hint(gettext("{name} decides here now.", { name }));
+}
+setInterval(() => { if (acted) claim(false); }, CLAIM);
 
 // --- start ---------------------------------------------------------------------------------------------------------------
 // Not before htmx has read the page, which it does at this event too.
@@ -430,5 +433,6 @@ document.addEventListener("DOMContentLoaded", () => {
   show($(location.hash.slice(1)) ?? cells().find(isOpen) ?? cells()[0]);
   if (current && standsBeside()) panel.open("guideline");
   queue.flush();
+  if (left) claim(true);
   place.dataset.keys = "";
 });

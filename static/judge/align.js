@@ -27,6 +27,7 @@ const queue = deciding ? null : new Queue({
   ...settings, url: settings.urls.save, kind: "alignments", cellOf: (change) => change.row,
   on: { queued, saved: () => {}, refused, warnings: () => {}, trouble, state },
 });
+if (deciding && settings.stories.length) request(settings.urls.claims, { stories: settings.stories }).catch(() => ({})); // nobody else decides there now
 const lineOf = (row) => place.querySelector(`[data-row="${row}"]`);
 const answerOf = (row) => answers[row] ?? NOTHING;
 const isPrediction = (row) => row[0] === "p";

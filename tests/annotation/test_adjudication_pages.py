@@ -28,8 +28,8 @@ from annotation.models import (
 from annotation.services import remarks
 from annotation.services.adjudication import AdjudicationRefused, adjudicate, file_case
 from annotation.services.votes import Change, save_votes
-from annotation.views import adjudication, adjudication_cases
-from annotation.views.adjudication_cells import CellReader
+from annotation.views import adjudication_cases
+from annotation.views.adjudication_cells import cells_of
 
 SOURCE = "mental_source"
 HTMX = {"HTTP_HX_REQUEST": "true"}
@@ -230,6 +230,14 @@ def test_the_screen_takes_the_same_statements_for_a_longer_story(esi, disputed):
 # ------------------------------------------------------------------------------------------------------------
 
 
+def open_page(client, url):
+    """A page of decisions as its script opens it: with a claim on its stories."""
+    page = client.get(url)
+    claim = {"stories": page.context["settings"]["stories"], "opened": True}
+    assert client.post(address("keep_claims"), claim, content_type="application/json").json() == {"others": {}}
+    return page
+
+
 def test_experts_get_different_stories_and_see_each_other(client, cast, disputed):
     """Two experts who go on through the queue never get one story; a claim is told by name, refuses the other's
     decisions, and ends by itself."""
@@ -239,7 +247,7 @@ def test_experts_get_different_stories_and_see_each_other(client, cast, disputed
     met = {}
     for person in (cast.esi, eva):
         client.force_login(person)
-        met[person] = client.get(client.get(address("next_open"))["Location"]).context
+        met[person] = open_page(client, client.get(address("next_open"))["Location"]).context
     assert [context["story"].number for context in met.values()] == [1, 2]
     queue = client.get(address("adjudication")).content.decode()
     assert "<bdi>Esi</bdi> decides here" in queue and queue.count("decides here") == 1
@@ -322,12 +330,12 @@ def test_the_order_does_not_follow_who_voted_what(cast, disputed):
 
     story = disputed(1, rows=[("Ines", "a")])
     access = project_access(cast.esi, "minds", role=Role.EXPERT)
-    row = story.tables.get().propositions.get()
-    before = CellReader(access, [row]).cell(row, DEFAULT_SCHEMA[SOURCE]).votes
+    places = [(story.tables.get().propositions.get(), DEFAULT_SCHEMA[SOURCE])]
+    before = cells_of(access, places)[0]["chips"]
     bob, bea = (Assignment.objects.get(annotator=one) for one in (cast.bob, cast.bea))
-    vote(bob, [(row, SOURCE, "Testimony")])
-    vote(bea, [(row, SOURCE, "Inference")])
-    assert CellReader(access, [row]).cell(row, DEFAULT_SCHEMA[SOURCE]).votes == before
+    vote(bob, [(places[0][0], SOURCE, "Testimony")])
+    vote(bea, [(places[0][0], SOURCE, "Inference")])
+    assert cells_of(access, places)[0]["chips"] == before
 
 
 def test_settled_cells_are_context_and_can_be_opened(esi, disputed):
@@ -626,7 +634,7 @@ def test_similar_cells_are_decided_together_or_not_at_all(esi, cast, disputed):
     query = urlencode({"dimension": SOURCE, "votes": votes})
     preview = esi.get(f"{address('alike')}?{query}").content.decode()
     cells = re.findall(r'name="cell"\s+value="([^"]+)"', preview)
-    assert len(cells) == kinds[0]["count"] == len(esi.get(f"{address('similar')}?{query}").context["rows"])
+    assert len(cells) == kinds[0]["count"] == len(esi.get(f"{address('similar')}?{query}").context["cells"])
     told = {"dimension": SOURCE, "votes": votes, "label": "Memory", "cell": cells[1:]}
     assert "This field is required" in esi.post(address("alike"), told).content.decode()
     changed = first_cell(second)
@@ -657,28 +665,16 @@ def test_a_guideline_case_decides_the_cells_like_it(esi, cast, disputed):
     assert len(page.context["labels"]) == left
 
 
-def test_a_story_that_was_decided_since_the_queue_was_read_is_passed_over(esi, cast, disputed, monkeypatch):
-    decided, still_open = disputed(1, rows=[("Ines", "a")]), disputed(2)
-    in_turn = adjudication._in_turn
-
-    def read_before(*args):
-        found = in_turn(*args)
-        decide(first_cell(decided), cast.alice, "Inference")
-        return found
-
-    monkeypatch.setattr(adjudication, "_in_turn", read_before)
-    assert still_open.uid in esi.get(address("next_open"))["Location"]
-
-
 def test_what_another_expert_has_claimed_is_decided_by_nobody_else(client, cast, disputed):
     disputed(1)
     disputed(2)
     Membership.objects.create(project=cast.project, user=(eva := User.objects.create_user("eva")), role=Role.EXPERT)
     client.force_login(eva)
-    client.get(client.get(address("next_open"))["Location"])
+    open_page(client, client.get(address("next_open"))["Location"])
     client.force_login(cast.esi)
     query = urlencode({"dimension": SOURCE, "votes": "Inference|Memory|Testimony"})
-    shown = {row["story"].number for row in client.get(f"{address('similar')}?{query}").context["rows"]}
+    cells = client.get(f"{address('similar')}?{query}").context["cells"]
+    shown = {cell["proposition"].table.story.number for cell in cells}
     listed = {
         gold.proposition.table.story.number for gold in client.get(f"{address('alike')}?{query}").context["labels"]
     }

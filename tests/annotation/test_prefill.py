@@ -184,7 +184,8 @@ def test_nothing_betrays_a_blind_cell_and_a_reveal_waits_for_the_vote(cast, sugg
     story, assignments = suggested()
     shares(cast, 40, 30)
     client.force_login(cast.bob)
-    page = client.get(f"/p/minds/work/{story.uid}/").content.decode()
+    assert "data-suggested" not in client.get(f"/p/minds/work/{story.uid}/").content.decode()
+    page = client.post(f"/p/minds/work/{story.uid}/", follow=True).content.decode()
     assignment = Assignment.objects.select_related("story__project").get(pk=assignments[0].pk)
     shown = {
         (row.uid, key)

@@ -177,7 +177,7 @@ def test_who_may_look(world, client):
     client.force_login(world.bob)
     assert client.get(base).status_code == 403
     # another expert has the story
-    claims.claim(by=world.eva, project=world.project, stories=[story.pk], now=timezone.now())
+    claims.claim(by=world.eva, stories=[story.pk], now=timezone.now())
     with pytest.raises(AdjudicationRefused, match="decides story"):
         look(world, world.esi, first, first.gold)
     client.force_login(world.esi)

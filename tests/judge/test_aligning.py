@@ -207,7 +207,12 @@ def test_two_experts_do_not_decide_on_the_same_story(world, study, client):
     task = SettledAlignment.objects.waiting().select_related("task").first().task
     place = [study.project.slug, study.uid, task.uid]
     client.force_login(world.alice)
-    assert client.get(reverse("judge:decide", args=place)).context["editable"]
+    page = client.get(reverse("judge:decide", args=place))
+    assert page.context["editable"]
+    claim = {"stories": page.context["settings"]["stories"]}
+    assert client.post(page.context["settings"]["urls"]["claims"], claim, content_type="application/json").json() == {
+        "others": {}
+    }
     client.force_login(_other_expert(study))
     page = client.get(reverse("judge:decide", args=place))
     assert "decides on this story now" in page.content.decode() and not page.context["editable"]
