@@ -32,7 +32,7 @@ from core.language import gettext
 from core.messages import Sentence, clauses, gettext_noop, labelled, listed, noted
 from core.plain import Json
 from core.statistics import Estimate, beyond_reach, holm
-from judge.domain.calibration.selection import Beside, choice_text, highest_text
+from judge.domain.calibration.selection import choice_text, highest_text
 
 LONGEST_REASON = 2000
 WAITS = "waits"
@@ -353,7 +353,7 @@ class Choosing:
             value = row["difference"]
             verdict = "worse" if (value or 0.0) > 0 else "better"
             names["apart" if value is None else verdict if row["shown"] else "alike"].append(row["name"])
-        return choice_text(self.looked["name"], Beside(**names), gettext("not compared with {judges}"))
+        return choice_text(self.looked["name"], **names, without=gettext("not compared with {judges}"))
 
     @property
     def pick(self) -> Json | None:

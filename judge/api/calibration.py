@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
@@ -13,14 +16,9 @@ from core.api.errors import CannotBeDone
 from core.api.fields import Pattern, Strict, read_query
 from judge.access import calibrated_study
 from judge.api.studies import CLUSTERS, STUDY
-from judge.domain.calibration.panels import FEWEST
-from judge.services.calibration import StudyJudge, calibrated, reports_of
-from judge.services.calibration_documents import (
-    bridge_document,
-    calibration_document,
-    panel_document,
-)
-from judge.services.panels import bridge_report, panel_report
+from judge.services.calibration import reports_of
+from judge.services.calibration_documents import TOO_FEW, bridge_document, calibration_document, panel_document
+from judge.services.settling import Refused
 
 
 class PanelFilter(Strict):
@@ -122,8 +120,7 @@ class BridgeOut(serializers.Serializer):
     lost = serializers.IntegerField(help_text="Rows that only the old one matches.")
 
 
-_FEW = {422: ("There are too few judges.", "A panel wants at least two judges; this study has fewer.")}
-_NONE = {422: ("One of the two is not to be had.", "No judge of version 1f2e judged tables of this study.")}
+_NO_VERSION = "No judge of version 1f2e judged tables of this study."
 
 
 class Calibration(GenericAPIView):
@@ -148,18 +145,15 @@ class PanelOfJudges(GenericAPIView):
         operation_id="calibration_panel_read",
         tags=["alignment"],
         parameters=[SLUG, STUDY, PanelFilter],
-        responses=answers(PanelOut, 400, 403, 422, why=_FEW),
+        responses=answers(PanelOut, 400, 403, 422, why={422: ("There are too few judges.", TOO_FEW)}),
     )
     def get(self, request: Request, slug: str, study: str) -> Response:
         """All judges of the study together, beside people: each alone, their majority, and their vote weighted by
         calibration. Admins who align no table of it any more."""
         alignment_study = calibrated_study(request.user, slug, study)
         own = read_query(request, PanelFilter).get("own")
-        judges, _settled = calibrated(alignment_study)
-        if len(judges) < FEWEST:
-            raise CannotBeDone(_FEW[422][1])
-        document = panel_document(panel_report(alignment_study, judges, apart=not own), alignment_study)
-        return Response(PanelOut(document).data)
+        with refused():
+            return Response(PanelOut(panel_document(alignment_study, apart=not own)).data)
 
 
 class ChangeOfJudge(GenericAPIView):
@@ -167,21 +161,20 @@ class ChangeOfJudge(GenericAPIView):
         operation_id="calibration_bridge_read",
         tags=["alignment"],
         parameters=[SLUG, STUDY, BridgeFilter],
-        responses=answers(BridgeOut, 400, 403, 422, why=_NONE),
+        responses=answers(BridgeOut, 400, 403, 422, why={422: ("One of the two is not to be had.", _NO_VERSION)}),
     )
     def get(self, request: Request, slug: str, study: str) -> Response:
         """What changes from one version of a judge to another, on all tables that both judged, aligned or not. Admins
         who align no table of the study any more."""
         alignment_study = calibrated_study(request.user, slug, study)
         asked = read_query(request, BridgeFilter)
-        judges, _settled = calibrated(alignment_study)
-        old, new = (_of_version(judges, asked[name]) for name in ("old", "new"))
-        return Response(BridgeOut(bridge_document(bridge_report(alignment_study, old, new))).data)
+        with refused():
+            return Response(BridgeOut(bridge_document(alignment_study, asked["old"], asked["new"])).data)
 
 
-def _of_version(judges: list[StudyJudge], beginning: str) -> StudyJudge:
-    matches = [judge for judge in judges if judge.version.startswith(beginning)]
-    if len(matches) != 1:
-        count = "No judge" if not matches else "More than one judge"
-        raise CannotBeDone(f"{count} of version {beginning} judged tables of this study.")
-    return matches[0]
+@contextmanager
+def refused() -> Iterator[None]:
+    try:
+        yield
+    except Refused as error:
+        raise CannotBeDone(str(error)) from error

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -24,29 +24,33 @@ from benchmark.suites.judges import Grouping
 from benchmark.suites.registry import nouns_of_group, suite_named, units_of_group
 from benchmark.suites.showing.corrected import heads_of_counts
 from benchmark.suites.showing.judges import NOT_TESTED
-from core.kept import kept_as
-from core.messages import Sentence, gettext_noop
+from core.kept import kept
+from core.messages import gettext_noop
 from judge.domain.alignment import ClusterName
-from judge.domain.calibration.agreement import Calibration, SpannedEstimate, calibration
+from judge.domain.calibration.agreement import Calibration, calibration
 from judge.domain.calibration.corrected import Corrected, as_displayed, corrected, foreseen, needed
-from judge.domain.calibration.means import Differing, differing, mean_judged
+from judge.domain.calibration.means import Differing, SpannedEstimate, differing, mean_judged
 from judge.domain.calibration.selection import Selection, selections
 from judge.domain.calibration.tables import Averaging, JudgedStory, Metric, known_rows
 from judge.domain.judgements import StoryJudgement
 from judge.models import AlignmentStudy, SettledAlignment
 from judge.services.alignment_tables import groupings_of, groups_of
 from judge.services.judgements import judged_in, judged_runs, judgements_of, versions_of
-from judge.services.settled_tables import Joined, SettledTable, joined, settled_tables
+from judge.services.settled_tables import ASIDE, Joined, SettledTable, joined, settled_tables
 from judge.services.settling import Refused
 from judge.services.studies import choose_judge, cluster_of
+
+MORE = 40
+"""Further aligned stories for which a report says how narrow they make an interval, if there are as many."""
+NARROW = 0.02
+"""Half the width of an interval that decides most comparisons."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationWords:
-    """Words of a metric group: its `score` as a column has it and its `title`, what a `table` is of, what intervals
-    are over (`units`), what counts what people `aligned` and what the judge `judged`. `sides` says whether it has
-    precision and recall beside that score, `groupings` are what its suite groups rows by. Without a group they are
-    those of tables of a story."""
+    """Words of a metric group: its `score` as a column has it and its `title`, the noun of a `table` and of the `units`
+    of intervals, the headers of counts that people `aligned` and the judge `judged`. `sides` is True if it has
+    precision and recall, `groupings` are those of its suite. The defaults are for tables of a story."""
 
     score: str = "F1"
     title: str = gettext_noop("F1 of tables")
@@ -57,50 +61,33 @@ class CalibrationWords:
     sides: bool = True
     groupings: tuple[Grouping, ...] = ()
 
-    @property
-    def agreement(self) -> str:
-        """Return what the mean of the agreement over tables is called."""
-        return Sentence("Agreement by {table}", table=self.table)
-
 
 OF_STORIES = CalibrationWords()
 
 
 def words_of(study: AlignmentStudy) -> CalibrationWords:
-    """Return the words of the metric group whose figures rest on the study's judges; a study of tables that came of no
-    run is of stories."""
+    """Return the words of the metric group whose figures rest on the study's judges."""
     if not (name := study.came_of.suite):
         return OF_STORIES
     group = next(group for group in suite_named(name).groups if group.judged)
-    heads = heads_of_counts(group.key)
+    heads, table = heads_of_counts(group.key), nouns_of_group(group.key)[0]
     return CalibrationWords(
-        score=group.headers[group.corrected[F1]],
-        title=group.score_title,
-        table=nouns_of_group(group.key)[0],
-        units=units_of_group(group.key),
-        aligned=heads["aligned"],
-        judged=heads["judged"],
+        group.headers[group.corrected[F1]],
+        group.score_title,
+        table,
+        units_of_group(group.key),
+        **heads,
         sides=len(group.corrected) > 1,
         groupings=groupings_of(name),
     )
 
 
-Kept = TypeVar("Kept")
-
-MORE = 40
-"""Further aligned stories, where there are as many, of which a report says how narrow they make an interval."""
-ASIDE = ("waiting", "unjudged", "unfit", "left_out", "empty")
-"""The reasons why a table is in no agreement (`Joined`)."""
-NARROW = 0.02
-"""Half the width of an interval that decides most comparisons."""
-
-
 @dataclass(frozen=True, slots=True)
 class JudgeBrief:
-    """A version of a judge beside a study, without what it said: its `runs` by uid, how many `tables` people and it
-    have, how many `compared_rows` of these have a verdict of both, how many stand `aside` by why (`Joined`), and the
-    price of a table in US dollars, None where unknown. `judge` is its name without what tells its versions apart,
-    `level` the level of its prompt, None where it reads none."""
+    """A version of a judge in a study, without what it said: its `runs` by uid, the number of `tables` that people and
+    it have and of their `compared_rows` with a verdict of both, the numbers of tables `aside` by reason (`Joined`), and
+    the mean price of a table in US dollars, None if unknown. `judge` is its name without what tells its versions apart,
+    `level` the level of its prompt, None if it reads none."""
 
     version: str
     name: str
@@ -124,28 +111,31 @@ class StudyJudge:
     joined: Joined
 
     @property
-    def price(self) -> Decimal | None:
-        """Return what a table cost on average in US dollars, None where any price is unknown."""
-        prices = [judgement.price for judgement in self.judged.values()]
-        priced = [price for price in prices if price is not None]
-        return sum(priced, Decimal(0)) / len(priced) if priced and len(priced) == len(prices) else None
-
-    @property
     def brief(self) -> JudgeBrief:
-        aside = {name: getattr(self.joined, name) for name in ASIDE}
-        runs = tuple(run.uid for run in self.runs)
-        judge, level, tables = judge_name(self.runs[0]), judging_level(self.runs[0]), self.joined.tables
-        compared_rows = known_rows(tables)
-        return JudgeBrief(self.version, self.name, judge, level, runs, len(tables), compared_rows, aside, self.price)
+        run, tables = self.runs[0], self.joined.tables
+        prices = [judgement.price for judgement in self.judged.values()]
+        known = [price for price in prices if price is not None]
+        return JudgeBrief(
+            self.version,
+            self.name,
+            judge_name(run),
+            judging_level(run),
+            tuple(run.uid for run in self.runs),
+            len(tables),
+            known_rows(tables),
+            {name: getattr(self.joined, name) for name in ASIDE},
+            sum(known, Decimal(0)) / len(known) if known and len(known) == len(prices) else None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class CorrectedModel:
-    """One model's corrected scores, by metric over stories, and F1 over categories; its F1 as the judge `alone` gives
-    it; `further`, half the width that its F1 will have with `more` further aligned stories, and `narrow`, how many
-    stories in all make it ±`NARROW`. It is one of so many `models`. Where too few of its stories were aligned for a
-    score of its own, `pooled` is its F1 by the judge's error on all models, which holds only where that does not differ
-    by model."""
+    """One model's corrected scores by metric over stories, and its F1 over categories and by the judge `alone`.
+
+    `further` is half the width that the interval of its F1 will have with `more` further aligned stories, `narrow` the
+    number of stories that make it ±`NARROW`. It is one of so many `models`. If too few of its stories were aligned,
+    `pooled` is its F1 by the judge's error on all models, which holds only if that does not differ by model.
+    """
 
     model: str
     scores: dict[Metric, Corrected]
@@ -157,18 +147,8 @@ class CorrectedModel:
     pooled: Corrected | None = None
 
     @property
-    def tables_of_all(self) -> int:
-        """Return how many tables are `more` of this model and as many of each other one."""
-        return self.more * self.models
-
-    @property
     def f1(self) -> Corrected:
         return self.scores[Metric.F1]
-
-    @property
-    def tuning(self) -> float | None:
-        """λ of the corrected F1, None where there is none."""
-        return None if self.f1.value is None else self.f1.tuning
 
     @property
     def people(self) -> SpannedEstimate:
@@ -176,14 +156,14 @@ class CorrectedModel:
         return SpannedEstimate(self.f1.human, self.f1.aligned, self.f1.human_interval, reason=self.f1.reason)
 
     @property
-    def sides(self) -> tuple[Corrected, Corrected]:
-        """Precision and recall."""
-        return self.scores[Metric.PRECISION], self.scores[Metric.RECALL]
+    def more(self) -> int:
+        """The number of further stories that people could align, `MORE` at most."""
+        return max(min(MORE, len(self.f1.moves) - self.f1.aligned), 0)
 
     @property
-    def more(self) -> int:
-        """Return how many further stories people could align, `MORE` at most."""
-        return max(min(MORE, len(self.f1.moves) - self.f1.aligned), 0)
+    def tables_of_all(self) -> int:
+        """The number of tables if `more` of each model are drawn."""
+        return self.more * self.models
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,34 +186,37 @@ class StudyReports:
     def judges(self) -> list[JudgeBrief]:
         return [report.judge for report, _ in self.reports]
 
-
-def kept_of(study: AlignmentStudy, what: Sequence[Any], compute: Callable[[], Kept]) -> Kept:
-    """Return what `compute` makes of a study, kept until people settle a row, a judge says more, the study grows or the
-    code changes; `what` tells apart, as plain data, what is kept of one study."""
-    return kept_as("calibration", [*what, _state_of(study)], compute)
-
-
-def reports_of(study: AlignmentStudy) -> StudyReports:
-    """Return the reports of a study, as they are kept."""
-    return kept_of(study, ["reports"], lambda: _reports(study))
+    @property
+    def highest(self) -> str:
+        """The agreement of the judge that agrees most, without the optimism of choosing it, in words; empty without a
+        choice."""
+        return next((selection.highest for _, selection in self.reports if selection.highest), "")
 
 
-def _reports(study: AlignmentStudy) -> StudyReports:
-    judges, settled = calibrated(study)
-    selected = selections_of(judges, study)
-    of_each = [(report_of(judge, study), selected[judge.name]) for judge in judges]
-    return StudyReports(len(settled), of_each)
-
-
-def _state_of(study: AlignmentStudy) -> list[Any]:
-    """Return what the reports of a study are made from, as plain data."""
+def state_of(study: AlignmentStudy, *more: object) -> list[Any]:
+    """Return the versions of everything that reports of a study are computed from."""
     settled = SettledAlignment.objects.filter(task__study=study).order_by("pk").values_list("pk", "revision")
     drawn = study.tasks.order_by("pk").values_list("pk", "place")
     runs = judged_runs(study.project)
     judged = {run for _, run in judged_in([study], runs)}
-    places = places_of([run for run in runs if run.pk in judged])
-    made_from = [study.pk, study.seed, study.frame, study.origin]
-    return [*made_from, list(settled), list(drawn), sorted(places.items())]
+    places = sorted(places_of([run for run in runs if run.pk in judged]).items())
+    return [study.pk, study.seed, study.frame, study.origin, list(settled), list(drawn), places, *more]
+
+
+@kept("calibration", depends_on=state_of)
+def reports_of(study: AlignmentStudy) -> StudyReports:
+    """Return the reports of a study."""
+    judges, settled = calibrated(study)
+    return StudyReports(len(settled), reported(study, judges, judges))
+
+
+def reported(
+    study: AlignmentStudy, judges: Sequence[StudyJudge], chosen: Sequence[StudyJudge]
+) -> list[tuple[CalibrationReport, Selection]]:
+    """Return the reports of the chosen ones of all judges of a study, each with the test against all others."""
+    tables = {judge.name: judge.joined.tables for judge in judges}
+    selected = selections(tables, seed=study.seed, over=cluster_of(study))
+    return [(report_of(judge, study), selected[judge.name]) for judge in chosen]
 
 
 def self_test_of(judge: JudgeBrief) -> str:
@@ -243,29 +226,31 @@ def self_test_of(judge: JudgeBrief) -> str:
     return summary.told if summary else NOT_TESTED
 
 
+def calibrated(study: AlignmentStudy, *, only: str = "") -> tuple[list[StudyJudge], list[SettledTable]]:
+    """Return the judges of a study, or the `only` version, and its settled tables."""
+    settled = settled_tables(study)
+    return judges_of(study, settled, only=only), settled
+
+
 def judges_of(study: AlignmentStudy, settled: list[SettledTable], *, only: str = "") -> list[StudyJudge]:
-    """Return every version of a judge that judged a table of the study's frame beside the same version of gold, by
-    name; the `only` one where that is given."""
-    judges: list[tuple[str, list[Run], dict[str, StoryJudgement]]] = []
-    for version, runs in versions_of(study.project).items():
-        if only in ("", version) and (judged := judged_tables(study, runs)):
-            judges.append((version, runs, judged))
-    names = Counter(judge_name(runs[0]) for _, runs, _ in judges)
-    groups = groups_of(settled, project=study.project) if judges else {}
-    return sorted(
-        (
-            StudyJudge(
-                version,
-                name if names[name] == 1 else f"{name} · {version[:6]}",
-                tuple(runs),
-                judged,
-                joined(study.units, settled, judged, groups),
-            )
-            for version, runs, judged in judges
-            for name in [judge_name(runs[0])]
-        ),
-        key=lambda judge: judge.name,
-    )
+    """Return by name every version of a judge, or the `only` one, that judged a table of the study's frame next to the
+    same version of gold."""
+    versions = {version: runs for version, runs in versions_of(study.project).items() if only in ("", version)}
+    judged = {version: tables for version, runs in versions.items() if (tables := judged_tables(study, runs))}
+    names = {version: judge_name(versions[version][0]) for version in judged}
+    counts = Counter(names.values())
+    groups = groups_of(settled, project=study.project) if judged else {}
+    judges = [
+        StudyJudge(
+            version,
+            name if counts[name] == 1 else f"{name} · {version[:6]}",
+            tuple(versions[version]),
+            judged[version],
+            joined(study.units, settled, judged[version], groups),
+        )
+        for version, name in names.items()
+    ]
+    return sorted(judges, key=lambda judge: judge.name)
 
 
 def judged_tables(study: AlignmentStudy, runs: Sequence[Run]) -> dict[str, StoryJudgement]:
@@ -327,18 +312,6 @@ def _corrected(name: str, models: Mapping[str, Sequence[JudgedStory]], over: Clu
         len(models),
         None if f1.interval or not others else as_displayed(corrected(stories, Metric.F1, others=others, over=over)),
     )
-
-
-def selections_of(judges: list[StudyJudge], study: AlignmentStudy) -> dict[str, Selection]:
-    """Return by its name each judge beside every other of the study, on the same tables."""
-    tables = {judge.name: judge.joined.tables for judge in judges}
-    return selections(tables, seed=study.seed, over=cluster_of(study))
-
-
-def calibrated(study: AlignmentStudy, *, only: str = "") -> tuple[list[StudyJudge], list[SettledTable]]:
-    """Return the judges of a study, or the `only` version, and its settled tables."""
-    settled = settled_tables(study)
-    return judges_of(study, settled, only=only), settled
 
 
 @transaction.atomic

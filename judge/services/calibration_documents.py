@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.plain import Json, plain
+from judge.domain.calibration.panels import FEWEST
 from judge.domain.calibration.selection import Selection
 from judge.models import AlignmentStudy
-from judge.services.calibration import CalibrationReport, CorrectedModel, JudgeBrief, self_test_of, words_of
-from judge.services.panels import BridgeReport, PanelReport
+from judge.services.calibration import CalibrationReport, StudyJudge, calibrated, self_test_of, words_of
+from judge.services.panels import bridge_report, panel_report
+from judge.services.settling import Refused
+
+TOO_FEW = "A panel wants at least two judges; this study has fewer."
 
 
 def choice_document(study: AlignmentStudy) -> Json | None:
     """Return the judge that a study chose, by whom, when and why. Returns None if none is chosen; `by` is None for a
-    command or somebody who left."""
+    command or a user who left."""
     if study.judge_chosen_at is None:
         return None
     return {
@@ -28,16 +32,28 @@ def choice_document(study: AlignmentStudy) -> Json | None:
 def calibration_document(
     study: AlignmentStudy, name: str, settled: int, reports: Sequence[tuple[CalibrationReport, Selection]]
 ) -> Json:
-    """Return the reports of the judges of a study, which is called `name` there."""
-    words = words_of(study)
+    """Return the reports of the judges of a study under its uid or name."""
     return {
         "study": name,
         "settled": settled,
-        "score": words.score,
-        "table": words.table,
+        **_words(study),
         "chosen": choice_document(study),
         "judges": [judged_document(report, selection) for report, selection in reports],
     }
+
+
+def _words(study: AlignmentStudy) -> Json:
+    words = words_of(study)
+    return {"score": words.score, "table": words.table}
+
+
+def judge_of_version(judges: Sequence[StudyJudge], beginning: str) -> StudyJudge:
+    """Return the judge whose version begins so. Raises Refused."""
+    matches = [judge for judge in judges if judge.version.startswith(beginning)]
+    if len(matches) == 1:
+        return matches[0]
+    count = "No judge" if not matches else "More than one judge"
+    raise Refused(f"{count} of version {beginning} judged tables of this study.")
 
 
 def judged_document(report: CalibrationReport, selection: Selection) -> Json:
@@ -55,7 +71,16 @@ def judged_document(report: CalibrationReport, selection: Selection) -> Json:
         "price": None if judge.price is None else float(judge.price),
         "calibration": plain(report.calibration),
         "differing": plain(report.differing),
-        "corrected": {model.model: _model(model) for model in report.models},
+        "corrected": {
+            model.model: {
+                "scores": plain(model.scores),
+                "over_categories": plain(model.by_category),
+                "further": model.further,
+                "narrow": model.narrow,
+                "pooled": plain(model.pooled),
+            }
+            for model in report.models
+        },
         "reason": selection.reason,
         "caution": selection.caution or None,
         "highest": selection.highest or None,
@@ -64,19 +89,13 @@ def judged_document(report: CalibrationReport, selection: Selection) -> Json:
     }
 
 
-def _model(model: CorrectedModel) -> Json:
-    return {
-        "scores": {metric.value: plain(score) for metric, score in model.scores.items()},
-        "over_categories": plain(model.by_category),
-        "further": model.further,
-        "narrow": model.narrow,
-        "pooled": plain(model.pooled),
-    }
-
-
-def panel_document(report: PanelReport, study: AlignmentStudy) -> Json:
-    """Return a panel of judges of a study: each judge by its version, the majority and the weighted vote."""
-    words = words_of(study)
+def panel_document(study: AlignmentStudy, *, apart: bool) -> Json:
+    """Return the panel of all judges of a study: each judge by its version, the majority and the weighted vote. Raises
+    Refused for too few judges."""
+    judges, _settled = calibrated(study)
+    if len(judges) < FEWEST:
+        raise Refused(TOO_FEW)
+    report = panel_report(study, judges, apart=apart)
     return {
         "tables": report.tables,
         "own_family_left_out": report.apart,
@@ -87,34 +106,32 @@ def panel_document(report: PanelReport, study: AlignmentStudy) -> Json:
                 "family": member.family,
                 "left_out": member.left_out,
                 "skill": plain(member.skill),
-                "known": member.compared_rows,
-                "matched_counts": member.matched,
-                "unmatched_counts": member.unmatched,
-                "agreement": plain(report.panel.columns[member.judge.version]),
+                "known": member.agreement.known,
+                "matched_counts": member.skill.evidence(True),
+                "unmatched_counts": member.skill.evidence(False),
+                "agreement": plain(member.agreement),
                 "self_preference": plain(member.preference),
             }
             for member in report.judges
         },
         "majority": plain(report.panel.majority),
         "weighted": plain(report.panel.weighted),
-        "score": words.score,
-        "table": words.table,
+        **_words(study),
     }
 
 
-def bridge_document(report: BridgeReport) -> Json:
-    """Return the changes from one version of a judge to another; `judged_by_one` counts the tables that only one of
-    them judged."""
+def bridge_document(study: AlignmentStudy, old: str, new: str) -> Json:
+    """Return the changes from one version of a judge to another, by their beginnings; `judged_by_one` counts the tables
+    that only one of them judged. Raises Refused for unknown versions."""
+    judges, _settled = calibrated(study)
+    before, after = (judge_of_version(judges, beginning) for beginning in (old, new))
+    change, tables, only = bridge_report(study, before, after)
     return {
-        "old": _version(report.old),
-        "new": _version(report.new),
-        "tables": report.tables,
-        "judged_by_one": report.only,
-        "reordered": report.bridge.reordered,
-        "compared": report.bridge.compared,
-        **plain(report.bridge),
+        "old": {"judge": before.name, "version": before.version},
+        "new": {"judge": after.name, "version": after.version},
+        "tables": tables,
+        "judged_by_one": only,
+        "reordered": change.reordered,
+        "compared": change.compared,
+        **plain(change),
     }
-
-
-def _version(judge: JudgeBrief) -> Json:
-    return {"judge": judge.name, "version": judge.version}

@@ -1,156 +1,25 @@
 """The calibration of judges as tables: agreement with people of one overall and by every group of rows, of all of a
-study beside each other, and by the level of their prompt; corrected scores, MatchCounts, and the paired tests."""
+study next to each other, and by the level of their prompt; corrected scores, MatchCounts, and the paired tests."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
-from benchmark.domain.tables import Cells, Column, Table
+from benchmark.domain.tables import Cell, Cells, Column, Table, share_column
 from benchmark.services.sweeps import NO_LEVEL
-from benchmark.suites.judges import Grouping
 from core.messages import Sentence, gettext_noop, word
 from core.statistics import MISSING_RULE
-from judge.domain.calibration.agreement import Agreement, Calibration, SpannedEstimate
+from judge.domain.calibration.agreement import Agreement
 from judge.domain.calibration.corrected import Corrected
+from judge.domain.calibration.means import SpannedEstimate
 from judge.domain.calibration.selection import Selection
 from judge.domain.calibration.tables import Metric
 from judge.services.calibration import OF_STORIES, CalibrationReport, CalibrationWords, CorrectedModel, StudyReports
 
 AGREEMENT, JUDGES, SCORES, COUNTS, RIVALS = "agreement", "judges", "corrected", "match-counts", "paired"
-POOLED = "pooled"
-_COUNTS = ("tables", "stories", "rows", "known")
-KAPPA = "kappa"
-_MEASURES = ("by_story", "by_row", "sensitivity", "specificity", KAPPA)
-
-
-def _count_heads(words: CalibrationWords) -> dict[str, str]:
-    heads = (
-        gettext_noop("Tables"), words.units.capitalize(), gettext_noop("Rows"), gettext_noop("Rows with both verdicts"),
-    )  # fmt: skip
-    return dict(zip(_COUNTS, heads, strict=True))
-
-
-def share_heads(words: CalibrationWords) -> dict[str, str]:
-    """Return the heads of the shares that agreement has, by their keys."""
-    heads = (
-        words.agreement, gettext_noop("Agreement by row"), gettext_noop("Sensitivity"), gettext_noop("Specificity"),
-    )  # fmt: skip
-    return dict(zip(_MEASURES, heads, strict=False))
-
-
-def kappa_column() -> Column:
-    """Return the column of Cohen's κ."""
-    return Column(
-        key=KAPPA, header=gettext_noop("Cohen’s κ"), kind="number", digits=3, interval=f"{KAPPA}-interval",
-    )  # fmt: skip
-
-
-def agreement_table(report: CalibrationReport, words: CalibrationWords = OF_STORIES) -> Table:
-    """Return a row for all rows together and for each category, evaluated model, group of rows and table."""
-    columns = [
-        Column(key="by", header=gettext_noop("By")),
-        Column(key="group", header=gettext_noop("Group")),
-        *(Column(key=key, header=header, kind="count") for key, header in _count_heads(words).items()),
-        *(
-            Column(key=key, header=header, kind="share", unit="%", interval=f"{key}-interval", bounds=f"{key}-bounds")
-            for key, header in share_heads(words).items()
-        ),
-        kappa_column(),
-    ]
-    rows = [
-        _cells(by, name, agreement) | {"key": key, "why": _why(agreement.by_story)}
-        for key, by, groups in _groups(report, words)
-        for name, agreement in groups.items()
-    ]
-    return Table(
-        title=gettext_noop("Agreement of the judge with people"),
-        columns=[*columns, *_whys(rows)],
-        rows=rows,
-        notes=[
-            Sentence(
-                "Brackets: 95 % intervals over {units}. Rows without a verdict are in the bounds alone.",
-                units=word(words.units),
-            ),
-            *(grouping.note for grouping in words.groupings if grouping.note),
-        ],
-    )
-
-
-def judges_table(kept: StudyReports, words: CalibrationWords = OF_STORIES) -> Table:
-    """Return a row for each version of a judge of a study, the one that agrees most with people first: by table, as
-    papers choose a judge, and by row."""
-    columns = [
-        Column(key="judge", header=gettext_noop("Judge")),
-        Column(key="level", header=gettext_noop("Prompt level"), kind="count"),
-        Column(key="tables", header=gettext_noop("Tables"), kind="count"),
-        Column(key="known", header=gettext_noop("Rows with both verdicts"), kind="count"),
-        *(
-            Column(key=key, header=header, kind="share", unit="%", interval=f"{key}-interval", best="high")
-            for key, header in share_heads(words).items()
-        ),
-        kappa_column(),
-    ]
-    rows = [
-        _cells("", "", report.calibration.overall)
-        | {"judge": report.judge.name, "level": report.judge.level, "why": _why(report.calibration.overall.by_story)}
-        for report, _ in kept.reports
-    ]
-    return Table(
-        title=gettext_noop("Judges by agreement with people"),
-        columns=[*columns, *_whys(rows)],
-        rows=sorted(rows, key=lambda row: -1.0 if row["by_story"] is None else row["by_story"], reverse=True),
-        notes=[
-            Sentence(
-                "Agreement by {table}: matched or not, averaged over tables. The test says what differs.",
-                table=words.table,
-            ),
-            *filter(None, [highest_of(kept)]),
-        ],
-    )
-
-
-def scores_table(report: CalibrationReport, words: CalibrationWords = OF_STORIES) -> Table:
-    """Return a row for each model: the score as the judge alone and as people alone have it, and corrected, with what
-    stands beside it; where a model has too few aligned stories, also its score by the judge's error on all models."""
-    pooled = any(model.pooled and model.pooled.interval for model in report.models)
-    shares = {
-        "judge": Sentence("{score}, judge alone", score=word(words.score)),
-        "f1": Sentence("{score}, corrected", score=word(words.score)),
-        "people": gettext_noop("People alone"),
-        **({"precision": gettext_noop("Precision"), "recall": gettext_noop("Recall")} if words.sides else {}),
-        "categories": Sentence("{score} over categories", score=word(words.score)),
-        **(
-            {POOLED: Sentence("{score}, by the judge's error on all models", score=word(words.score))} if pooled else {}
-        ),
-    }
-    columns = [
-        Column(key="model", header=gettext_noop("Model")),
-        *(
-            Column(key=key, header=name, kind="share", unit="%", interval=f"{key}-interval", bounds=f"{key}-bounds")
-            for key, name in shares.items()
-        ),
-        Column(key="tuning", header="λ", kind="number"),
-        Column(key="aligned", header=words.aligned, kind="count"),
-        Column(key="stories", header=words.judged, kind="count"),
-        Column(key="effective", header=gettext_noop("Worth, of people alone"), kind="number", digits=1),
-    ]
-    rows = [_score_cells(model, list(shares)) for model in report.models]
-    return Table(
-        title=gettext_noop("Corrected scores"),
-        columns=[*columns, *_whys(rows)],
-        rows=rows,
-        notes=[
-            Sentence(
-                "Brackets: 95 % intervals over aligned {units}. λ is how much the judge counts.",
-                units=word(words.units),
-            ),
-            *([DIFFERS if report.differing.warns else NO_EVIDENCE] if pooled else []),
-        ],
-    )
-
-
+POOLED, WHY = "pooled", "why"
+KNOWN = Column(key="known", header=gettext_noop("Rows with both verdicts"), kind="count")
 DIFFERS = gettext_noop("Do not use a score by the judge's error on all models: that error is shown to differ by model.")
 NO_EVIDENCE = gettext_noop(
     "By the judge's error on all models: where too few tables of a model were aligned, if the judge errs on it as on "
@@ -158,15 +27,151 @@ NO_EVIDENCE = gettext_noop(
 )
 
 
-def _score_cells(model: CorrectedModel, shares: Sequence[str]) -> Cells:
-    own_estimates = {"judge": model.alone, "f1": model.f1, "people": model.people, "categories": model.by_category}
-    own_estimates |= {POOLED: model.pooled or SpannedEstimate(None, 0)}
-    estimates = {key: own_estimates.get(key) or model.scores[Metric(key)] for key in shares}
-    cells: Cells = {
-        "model": model.model, "tuning": model.tuning, "aligned": model.f1.aligned, "stories": model.f1.stories,
-        "effective": model.f1.effective, "why": _why(model.f1) or _why(model.alone),
-    }  # fmt: skip
-    return cells | {name: cell for key, estimate in estimates.items() for name, cell in estimate_cells(key, estimate)}
+def cell(estimate: SpannedEstimate | Corrected, *, bounds: bool = True) -> Cell:
+    """Return an estimate with its interval, or why it has none, and its bounds."""
+    ends = estimate.bounds if bounds else None
+    return Cell(estimate.value, estimate.interval, reason=estimate.reason or None, bounds=ends)
+
+
+def measures(words: CalibrationWords, **more: str) -> list[Column]:
+    """Return the columns of agreement, sensitivity, specificity and κ; `more` are fields of the shares."""
+    shares = {
+        "by_story": Sentence("Agreement by {table}", table=words.table),
+        "by_row": gettext_noop("Agreement by row"),
+        "sensitivity": gettext_noop("Sensitivity"),
+        "specificity": gettext_noop("Specificity"),
+    }
+    return [
+        *(share_column(key, header, **{"best": "", **more}) for key, header in shares.items()),
+        Column(key="kappa", header=gettext_noop("Cohen’s κ"), kind="number", digits=3),
+    ]
+
+
+def measured(agreement: Agreement, *, bounds: bool = True) -> Cells:
+    """Return the cells of an agreement: its counts and measures."""
+    counts = {key: getattr(agreement, key) for key in ("tables", "stories", "rows", "known")}
+    names = ("by_story", "by_row", "sensitivity", "specificity", "kappa")
+    return counts | {name: cell(getattr(agreement, name), bounds=bounds) for name in names}
+
+
+def _with_reasons(columns: Sequence[Column], rows: Sequence[Cells]) -> list[Column]:
+    """Return the columns, with that of why estimates are missing if any row lacks one."""
+    return [
+        *columns,
+        *([Column(key=WHY, header=gettext_noop("No figure because"))] if any(row[WHY] for row in rows) else []),
+    ]
+
+
+def _why(estimate: SpannedEstimate | Corrected) -> str | None:
+    return estimate.reason if estimate.value is None else None
+
+
+def agreement_table(report: CalibrationReport, words: CalibrationWords = OF_STORIES) -> Table:
+    """Return a row for all rows together and for each category, evaluated model, group of rows and side."""
+    by = report.calibration.by
+    groups = [
+        ("", gettext_noop("All rows"), {"": report.calibration.overall}),
+        ("category", gettext_noop("Category"), by["category"]),
+        ("model", gettext_noop("Model"), by["model"]),
+        *((key.key, key.header, by[key.key]) for key in words.groupings if any(by.get(key.key, {}))),
+        ("side", gettext_noop("Table"), by["side"]),
+    ]
+    rows: list[Cells] = [
+        {"by": header, "group": name or None, "key": key, WHY: _why(agreement.by_story)} | measured(agreement)
+        for key, header, agreements in groups
+        for name, agreement in agreements.items()
+    ]
+    columns = [
+        Column(key="by", header=gettext_noop("By")),
+        Column(key="group", header=gettext_noop("Group")),
+        Column(key="tables", header=gettext_noop("Tables"), kind="count"),
+        Column(key="stories", header=words.units.capitalize(), kind="count"),
+        Column(key="rows", header=gettext_noop("Rows"), kind="count"),
+        KNOWN,
+        *measures(words),
+    ]
+    text = "Brackets: 95 % intervals over {units}. Rows without a verdict are in the bounds alone."
+    return Table(
+        title=gettext_noop("Agreement of the judge with people"),
+        columns=_with_reasons(columns, rows),
+        rows=rows,
+        notes=[Sentence(text, units=word(words.units)), *(key.note for key in words.groupings if key.note)],
+    )
+
+
+def judges_table(kept: StudyReports, words: CalibrationWords = OF_STORIES) -> Table:
+    """Return a row for each version of a judge of a study, the one that agrees most with people first: by table, as
+    papers choose a judge, and by row."""
+    overall = [(report.judge, report.calibration.overall) for report, _ in kept.reports]
+    overall.sort(key=lambda pair: -1.0 if pair[1].by_story.value is None else pair[1].by_story.value, reverse=True)
+    rows: list[Cells] = [
+        {"judge": judge.name, "level": judge.level, WHY: _why(agreement.by_story)} | measured(agreement, bounds=False)
+        for judge, agreement in overall
+    ]
+    columns = [
+        Column(key="judge", header=gettext_noop("Judge")),
+        Column(key="level", header=gettext_noop("Prompt level"), kind="count"),
+        Column(key="tables", header=gettext_noop("Tables"), kind="count"),
+        KNOWN,
+        *measures(words, best="high"),
+    ]
+    text = "Agreement by {table}: matched or not, averaged over tables. The test says what differs."
+    return Table(
+        title=gettext_noop("Judges by agreement with people"),
+        columns=_with_reasons(columns, rows),
+        rows=rows,
+        notes=[Sentence(text, table=words.table), *filter(None, [kept.highest])],
+    )
+
+
+def scores_table(report: CalibrationReport, words: CalibrationWords = OF_STORIES) -> Table:
+    """Return a row for each model: its score by the judge alone, by people alone, and corrected; if a model has too few
+    aligned stories, also its score by the judge's error on all models."""
+    score = word(words.score)
+    pooled = any(model.pooled and model.pooled.interval for model in report.models)
+    shares = {
+        "judge": Sentence("{score}, judge alone", score=score),
+        "f1": Sentence("{score}, corrected", score=score),
+        "people": gettext_noop("People alone"),
+        **({"precision": gettext_noop("Precision"), "recall": gettext_noop("Recall")} if words.sides else {}),
+        "categories": Sentence("{score} over categories", score=score),
+        **({POOLED: Sentence("{score}, by the judge's error on all models", score=score)} if pooled else {}),
+    }
+    columns = [
+        Column(key="model", header=gettext_noop("Model")),
+        *(share_column(key, header, best="") for key, header in shares.items()),
+        Column(key="tuning", header="λ", kind="number"),
+        Column(key="aligned", header=words.aligned, kind="count"),
+        Column(key="stories", header=words.judged, kind="count"),
+        Column(key="effective", header=gettext_noop("Worth, of people alone"), kind="number", digits=1),
+    ]
+    rows = [_score_cells(model) for model in report.models]
+    text = "Brackets: 95 % intervals over aligned {units}. λ is how much the judge counts."
+    return Table(
+        title=gettext_noop("Corrected scores"),
+        columns=_with_reasons(columns, rows),
+        rows=rows,
+        notes=[
+            Sentence(text, units=word(words.units)),
+            *([DIFFERS if report.differing.warns else NO_EVIDENCE] if pooled else []),
+        ],
+    )
+
+
+def _score_cells(model: CorrectedModel) -> Cells:
+    f1 = model.f1
+    estimates = {"judge": model.alone, "f1": f1, "people": model.people, "categories": model.by_category}
+    estimates |= {metric.value: model.scores[metric] for metric in (Metric.PRECISION, Metric.RECALL)}
+    return {
+        "model": model.model,
+        **{key: cell(estimate) for key, estimate in estimates.items()},
+        POOLED: cell(model.pooled) if model.pooled else None,
+        "tuning": None if f1.value is None else f1.tuning,
+        "aligned": f1.aligned,
+        "stories": f1.stories,
+        "effective": f1.effective,
+        WHY: _why(f1) or _why(model.alone),
+    }
 
 
 def counts_table(report: CalibrationReport) -> Table:
@@ -177,28 +182,27 @@ def counts_table(report: CalibrationReport) -> Table:
         Column(key="rows", header=gettext_noop("Rows"), kind="count"),
     ]
     cells = sorted(report.calibration.confusion.items())
-    rows: list[Cells] = [{"people": people, "judge": judge, "rows": n} for (people, judge), n in cells]
+    rows = [{"people": people, "judge": judge, "rows": n} for (people, judge), n in cells]
     return Table(title=gettext_noop("MatchCounts"), columns=columns, rows=rows)
 
 
 def rivals_table(selection: Selection, words: CalibrationWords = OF_STORIES) -> Table:
-    """Return a row for each other judge of the study, paired with this one over what both judged."""
+    """Return a row for each other judge of the study, paired with this one over the tables that both judged."""
     columns = [
         Column(key="judge", header=gettext_noop("Judge")),
-        Column(
-            key="agreement", header=words.agreement, kind="share", unit="%", interval="agreement-interval",
-        ),
-        Column(
-            key="difference", header=gettext_noop("The chosen one less this one"), kind="share", unit="%",
-            interval="difference-interval", bounds="difference-bounds",
-        ),
+        share_column("agreement", measures(words)[0].header, best=""),
+        share_column("difference", gettext_noop("The chosen one less this one"), best=""),
         Column(key="stories", header=words.units.capitalize(), kind="count"),
         Column(key="p", header=gettext_noop("p, Holm"), kind="number", digits=4),
-    ]  # fmt: skip
-    rows: list[Cells] = [
-        {"judge": rival.name, "stories": rival.difference.n, "p": rival.adjusted}
-        | dict(estimate_cells("agreement", rival.agreement))
-        | dict(estimate_cells("difference", rival.difference))
+    ]
+    rows = [
+        {
+            "judge": rival.name,
+            "agreement": cell(rival.agreement, bounds=False),
+            "difference": cell(rival.difference),
+            "stories": rival.difference.n,
+            "p": rival.adjusted,
+        }
         for rival in selection.rivals
     ]
     lead = [selection.reason, *filter(None, [selection.highest])] if selection.rivals else []
@@ -212,26 +216,19 @@ PAIRED_ROWS = gettext_noop(
 )
 
 
-def highest_of(kept: StudyReports) -> str:
-    """Return the agreement of the judge that agrees most, without the optimism of choosing it, in words; empty where
-    there is no choice."""
-    return next((selection.highest for _, selection in kept.reports if selection.highest), "")
-
-
 def rows_by_level(kept: StudyReports) -> dict[str, dict[int, tuple[Agreement, bool | None]]]:
-    """Return by judge and level of its prompt how far it agrees with people, and whether that is not shown to differ
-    from the best of them all, None where the two cannot be compared. A judge that reads no prompt is at `NO_LEVEL`."""
+    """Return by judge and level of its prompt its agreement with people, and whether that is not shown to differ from
+    the best of them all, None if the two cannot be compared. A judge that reads no prompt is at `NO_LEVEL`."""
     comparable = [pair for pair in kept.reports if pair[0].calibration.overall.by_story.value is not None]
     best = max(comparable, key=lambda pair: pair[0].calibration.overall.by_story.value or 0.0, default=None)
-    rivals = {rival.name: rival for rival in best[1].rivals} if best else {}
+    alike: dict[str, bool | None] = {}
+    if best:
+        alike = {rival.name: rival.alike for rival in best[1].rivals} | {best[0].judge.name: True}
     by_judge: dict[str, dict[int, tuple[Agreement, bool | None]]] = {}
     for report, _ in kept.reports:
-        judge, rival = report.judge, rivals.get(report.judge.name)
-        alike = best is not None and report is best[0] if rival is None else rival.alike
-        by_judge.setdefault(judge.judge, {})[judge.level or NO_LEVEL] = (
-            report.calibration.overall,
-            alike if best else None,
-        )
+        judge = report.judge
+        levels = by_judge.setdefault(judge.judge, {})
+        levels[judge.level or NO_LEVEL] = report.calibration.overall, alike.get(judge.name)
     return by_judge
 
 
@@ -246,44 +243,3 @@ def report_tables(
         RIVALS: partial(rivals_table, selection, words),
         COUNTS: partial(counts_table, report),
     }
-
-
-def _why(estimate: SpannedEstimate | Corrected) -> str | None:
-    """Return why there is no estimate, None where there is one."""
-    return estimate.reason if estimate.value is None else None
-
-
-def _whys(rows: Iterable[Cells]) -> list[Column]:
-    """The column of why estimates are missing, where any row lacks one."""
-    return [Column(key="why", header=gettext_noop("No figure because"))] if any(row["why"] for row in rows) else []
-
-
-def grouped(calibration: Calibration, words: CalibrationWords) -> list[tuple[Grouping, Mapping[str, Agreement]]]:
-    """Return the agreement in the groups of each of the suite's groupings in which any row is."""
-    by_grouping = [(grouping, calibration.by_grouping.get(grouping.key, {})) for grouping in words.groupings]
-    return [(grouping, groups) for grouping, groups in by_grouping if any(groups)]
-
-
-def _groups(report: CalibrationReport, words: CalibrationWords) -> Iterator[tuple[str, str, Mapping[str, Agreement]]]:
-    """Yield the key, name and agreements of each grouping of rows; the key of all rows together is ""."""
-    calibration = report.calibration
-    yield "", gettext_noop("All rows"), {"": calibration.overall}
-    yield "category", gettext_noop("Category"), calibration.by_category
-    yield "model", gettext_noop("Model"), calibration.by_model
-    yield from ((grouping.key, grouping.header, groups) for grouping, groups in grouped(calibration, words))
-    yield "side", gettext_noop("Table"), calibration.by_side
-
-
-def _cells(by: str, name: str, agreement: Agreement) -> Cells:
-    cells: Cells = {"by": by, "group": name or None} | {key: getattr(agreement, key) for key in _COUNTS}
-    for key in _MEASURES:
-        cells.update(estimate_cells(key, getattr(agreement, key)))
-    return cells
-
-
-def estimate_cells(key: str, estimate: SpannedEstimate | Corrected) -> Iterator[tuple[str, Any]]:
-    """Yield the cells of an estimate: its value, its interval or why it has none, and its bounds."""
-    yield key, estimate.value
-    yield f"{key}-interval", list(estimate.interval) if estimate.interval else None
-    yield f"{key}-interval_reason", estimate.reason or None
-    yield f"{key}-bounds", list(estimate.bounds) if estimate.bounds else None

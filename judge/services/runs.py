@@ -16,7 +16,7 @@ from core.messages import Sentence, listed
 from judge.models import AlignmentStudy, AnchorWatch
 from judge.services import corrections, judgements
 from judge.services.calibration import reports_of
-from judge.services.calibration_tables import highest_of, rows_by_level
+from judge.services.calibration_tables import rows_by_level
 from judge.services.judgements import judged_in
 from judge.services.open_work import samples_with_open_work, unfinished_in
 from judge.services.sample import add_alignment, add_watch
@@ -50,7 +50,7 @@ def _by_level(run: Run, reader: User) -> tuple[seam.Levels, str]:
     for study in judgements.calibrated_studies(run, reader):
         kept = reports_of(study)
         if by_judge := rows_by_level(kept):
-            return by_judge, highest_of(kept)
+            return by_judge, kept.highest
     return {}, ""
 
 

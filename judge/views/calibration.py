@@ -1,5 +1,5 @@
-"""The calibration report of a judge version: what it says beside what people say, pictures first, and the rows behind
-every figure."""
+"""The calibration report of a judge version: agreement with people, pictures first, and the rows behind every figure;
+and the panel of several judges."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from annotation.models import Role
 from benchmark.domain.tables import Column
 from benchmark.models import Run
 from benchmark.views.downloads import table_response
-from benchmark.views.tables import Href, files_of, no_link, page_table
+from benchmark.views.tables import Address, files_of, page_table
 from core.catalogues.sentences import translated as in_language
 from core.views.charts import PERCENT, Row, dot_chart
 from core.views.pages import Context
 from core.wording import counted
 from judge.access import calibrated_study, closed_in_study
-from judge.domain.calibration.agreement import Calibration, count_name
+from judge.domain.calibration.agreement import Agreement, Calibration, count_name
 from judge.domain.calibration.panels import FEWEST
 from judge.domain.calibration.selection import Selection
 from judge.domain.calibration.tables import Row as JudgedRow
-from judge.domain.calibration.tables import Table, matched
+from judge.domain.calibration.tables import Table, group_of, matched
 from judge.domain.corrections import differing_text
 from judge.models import AlignmentStudy
 from judge.services.alignment_report import accepted_of
@@ -48,31 +48,27 @@ from judge.services.calibration import (
     self_test_of,
     words_of,
 )
-from judge.services.calibration_tables import (
-    COUNTS,
-    JUDGES,
-    RIVALS,
-    grouped,
-    report_tables,
-)
+from judge.services.calibration_tables import COUNTS, JUDGES, RIVALS, report_tables
 from judge.services.panels import kept_panel, panel_tables
 from judge.services.settled_tables import rows_of
 from judge.services.settling import Refused, Superseded
 from judge.services.studies import LONGEST_REASON, cluster_of
 
 PAGE = 50
-GROUPS: Mapping[str, Callable[[Table, JudgedRow], str]] = {
-    "category": lambda table, _row: table.category,
-    "model": lambda table, _row: table.model,
-    "side": lambda _table, row: row.side.value,
-}
-"""Groupings of rows whatever their suite is, each with the group of a row."""
+Chosen = tuple[CalibrationReport, Selection]
+
+
+def study_for_admins(request: HttpRequest, slug: str, uid: str) -> tuple[ProjectAccess, AlignmentStudy]:
+    """Return the study for an admin of its project, who sees whose tables they are. Raises PermissionDenied for one who
+    still aligns some of them."""
+    study = calibrated_study(request.user, slug, uid)
+    return project_access(request.user, slug, role=Role.ADMIN), study
 
 
 @require_http_methods(["GET", "POST"])
 def calibration(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """The report of one version of a judge over a study; `judge` chooses among the versions that judged its tables. A
-    POST keeps that it is the one that is used, and why, unless another choice than the one that was `seen` is kept."""
+    POST keeps that it is the one that is used, and why, unless the choice is no longer the one that was `seen`."""
     access, study = study_for_admins(request, slug, uid)
     kept = reports_of(study)
     given: dict[str, str] = {}
@@ -88,13 +84,45 @@ def calibration(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "judge/calibration/report.html", access.context | context)
 
 
+def _choice_kept(request: HttpRequest, study: AlignmentStudy, judges: list[JudgeBrief], given: dict[str, str]) -> bool:
+    """Keep the choice, or show the reason why not. A user who is told of another choice has `seen` it then."""
+    judge = next((brief for brief in judges if brief.version == given["judge"]), None)
+    try:
+        if judge is None:
+            raise Refused(_("No judge of that version judged tables of this study."))
+        choose_calibrated(
+            by=request.user, study=study, judge=judge, reason=given["reason"], now=timezone.now(), seen=given["seen"]
+        )
+    except Refused as error:
+        messages.error(request, str(error))
+        if isinstance(error, Superseded):
+            given["seen"] = study.choice
+        return False
+    messages.success(request, _("The choice and its reason are kept."))
+    return True
+
+
+def _chosen(version: str, study: AlignmentStudy, kept: StudyReports, *, strict: bool = True) -> Chosen:
+    """Return the version that is asked for, else the one that was chosen by the study, else of those that have
+    verdicts, and judged most of the aligned tables, the one that agrees most with people. Raises Http404 for an unknown
+    version if `strict`."""
+    chosen = next((pair for pair in kept.reports if version and pair[0].judge.version == version), None)
+    if version and strict and not chosen:
+        raise Http404(_("No judge of that version judged tables of this study."))
+
+    def rank(pair: Chosen) -> tuple[bool, bool, int, float]:
+        judge, agreement = pair[0].judge, pair[0].calibration.overall.by_story.value
+        return judge.version == study.judge_version, judge.compared_rows > 0, judge.tables, agreement or 0.0
+
+    return chosen or max(kept.reports, key=rank)
+
+
 def _page(slug: str, study: AlignmentStudy, kept: StudyReports, chosen: Chosen) -> Context:
-    """Return the context of the chosen version: what was found, its plots and its tables."""
+    """Return the context of the chosen version: its plots and its tables."""
     report, selection = chosen
     judge, words, measured = report.judge, words_of(study), report.calibration
     here = reverse("judge:calibration_rows", args=[slug, study.uid]) + f"?judge={judge.version}"
-    address = partial(_file, slug, study.uid, judge.version)
-    tables = report_tables(kept, report, selection, words)
+    address = _files("judge:calibration_table", slug, study, f"judge={judge.version}")
     left_out = {COUNTS, *([] if selection.rivals else [RIVALS]), *([] if len(kept.reports) > 1 else [JUDGES])}
     return {
         "report": report,
@@ -104,8 +132,8 @@ def _page(slug: str, study: AlignmentStudy, kept: StudyReports, chosen: Chosen) 
         "differs": differing_text(report.differing.p or 0.0) if report.differing.warns else "",
         "charts": [_scores(report, words), *_agreements(measured, words)],
         "tables": [
-            page_table(name, make(), href=_row_links(here), files=files_of("table", name, address))
-            for name, make in tables.items()
+            page_table(name, make(), href=partial(_row_link, here), files=files_of("table", name, address))
+            for name, make in report_tables(kept, report, selection, words).items()
             if name not in left_out
         ],
         "confusion": _confusion(measured.confusion),
@@ -116,8 +144,8 @@ def _page(slug: str, study: AlignmentStudy, kept: StudyReports, chosen: Chosen) 
         "selection": selection,
         "accepted": accepted_of(study),
         "human_counts": [
-            (share, share.rows > 0 or not share.count.isdecimal() or int(share.count) <= study.most_links)
-            for share in measured.human_counts
+            (row, row["rows"] > 0 or not row["count"].isdecimal() or int(row["count"]) <= study.most_links)
+            for row in measured.human_counts
         ],
         "reason": study.judge_reason if judge.version == study.judge_version else "",
         "longest": LONGEST_REASON,
@@ -125,154 +153,45 @@ def _page(slug: str, study: AlignmentStudy, kept: StudyReports, chosen: Chosen) 
     }
 
 
-def _row_links(here: str) -> Href:
-    """Return the link of a cell that names a group or a model: its rows."""
-
-    def href(row: Any, column: Column) -> str:
-        if column.key == "group" and row["key"]:
-            return f"{here}&{urlencode({row['key']: row['group'] or ''})}"
-        return f"{here}&{urlencode({'model': row['model']})}" if column.key == "model" else ""
-
-    return href
+def _files(view: str, slug: str, study: AlignmentStudy, query: str) -> Address:
+    return lambda _kind, name, suffix: f"{reverse(view, args=[slug, study.uid, name, suffix])}?{query}"
 
 
-@require_GET
-def rows(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
-    """The rows behind a figure: those of a group, of a cell of the confusion, that flipped, or on which people and the
-    judge differ. Tables of stories that the reader has open work on are left out."""
-    access, study = study_for_admins(request, slug, uid)
-    kept = reports_of(study)
-    if not kept.judges:
-        return redirect("judge:calibration", slug, uid)
-    judge = _chosen(request.GET.get("judge", ""), study, kept)[0].judge
-    judges, settled = calibrated(study, only=judge.version)
-    closed = closed_in_study(access, study)
-    readable = {table.key for table in settled if table.number not in closed}
-    tables = [table for study_judge in judges for table in study_judge.joined.tables if table.key in readable]
-    disputed = rows_of(tables, settled, _kept(request, words_of(study)))
-    page = Paginator(disputed, PAGE).get_page(request.GET.get("page"))
-    query = urlencode([(key, value) for key, value in request.GET.items() if key != "page"])
-    context = {"study": study, "judge": judge, "page": page, "rows": len(disputed), "query": query}
-    context["withheld"] = len(settled) - len(readable)
-    return render(request, "judge/calibration/rows.html", access.context | context)
-
-
-@require_GET
-def table_file(request: HttpRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
-    """A table of the report, or the judges of the study beside each other, as a file."""
-    _access, study = study_for_admins(request, slug, uid)
-    kept = reports_of(study)
-    if not kept.judges:
-        return redirect("judge:calibration", slug, uid)  # which says why there is no table
-    report, selection = _chosen(request.GET.get("judge", ""), study, kept)
-    tables = report_tables(kept, report, selection, words_of(study))
-    return table_response(tables, table, data, f"{slug}-calibration-{uid}-{table}")
-
-
-def _file(slug: str, uid: str, version: str, _kind: str, name: str, suffix: str) -> str:
-    return f"{reverse('judge:calibration_table', args=[slug, uid, name, suffix])}?judge={version}"
-
-
-def study_for_admins(request: HttpRequest, slug: str, uid: str) -> tuple[ProjectAccess, AlignmentStudy]:
-    """Return the study for an admin of its project, who sees whose tables they are. Raises PermissionDenied for who
-    still aligns some of them."""
-    study = calibrated_study(request.user, slug, uid)
-    return project_access(request.user, slug, role=Role.ADMIN), study
-
-
-def _choice_kept(request: HttpRequest, study: AlignmentStudy, judges: list[JudgeBrief], given: dict[str, str]) -> bool:
-    """Keep the choice, and say so; else say why not. Who is told of another choice has `seen` it then."""
-    judge = next((brief for brief in judges if brief.version == given["judge"]), None)
-    if judge is None:
-        messages.error(request, _("No judge of that version judged tables of this study."))
-        return False
-    try:
-        choose_calibrated(
-            by=request.user, study=study, judge=judge, reason=given["reason"], now=timezone.now(), seen=given["seen"]
-        )
-    except Superseded as error:
-        messages.error(request, str(error))
-        given["seen"] = study.choice
-        return False
-    except Refused as error:
-        messages.error(request, str(error))
-        return False
-    messages.success(request, _("The choice and its reason are kept."))
-    return True
-
-
-Chosen = tuple[CalibrationReport, Selection]
-
-
-def _chosen(version: str, study: AlignmentStudy, kept: StudyReports, *, strict: bool = True) -> Chosen:
-    """The version that is asked for, else the one that was chosen by the study, else of those that have verdicts, and
-    judged most of the aligned tables, the one that agrees most with people. Raises Http404 for one that is not there,
-    where that is `strict`."""
-    if version:
-        if chosen := next((pair for pair in kept.reports if pair[0].judge.version == version), None):
-            return chosen
-        if strict:
-            raise Http404(_("No judge of that version judged tables of this study."))
-
-    def rank(pair: tuple[CalibrationReport, Selection]) -> tuple[bool, bool, int, float]:
-        judge, agreement = pair[0].judge, pair[0].calibration.overall.by_story.value
-        return judge.version == study.judge_version, judge.compared_rows > 0, judge.tables, agreement or 0.0
-
-    return max(kept.reports, key=rank)
-
-
-def _kept(request: HttpRequest, words: CalibrationWords) -> Callable[[Table, JudgedRow], bool]:
-    asked = request.GET
-    groups = {name: asked[name] for name in GROUPS if name in asked}
-    own_groups = {grouping.key: asked[grouping.key] for grouping in words.groupings if grouping.key in asked}
-    counts = asked.get("people"), asked.get("said")
-
-    def keep(table: Table, row: JudgedRow) -> bool:
-        if any(GROUPS[name](table, row) != value for name, value in groups.items()):
-            return False
-        if any(row.groups.get(key, "") != value for key, value in own_groups.items()):
-            return False
-        if "flipped" in asked and len({matched(count) for count in row.passes} - {None}) < 2:
-            return False
-        if "differing" in asked and matched(row.human) == matched(row.judge) is not None:
-            return False
-        own = count_name(row.human), count_name(row.judge)
-        return all(count in (None, own_count) for count, own_count in zip(counts, own, strict=True))
-
-    return keep
+def _row_link(here: str, row: Any, column: Column) -> str:
+    """Return the address of the rows of a cell that names a group or a model."""
+    if column.key == "group" and row["key"]:
+        return f"{here}&{urlencode({row['key']: row['group'] or ''})}"
+    return f"{here}&{urlencode({'model': row['model']})}" if column.key == "model" else ""
 
 
 def _agreements(measured: Calibration, words: CalibrationWords) -> list[Any]:
     """Return a plot of agreement per grouping that has rows."""
-    titled = [
-        (_("Agreement by category"), measured.by_category),
-        (_("Agreement by evaluated model"), measured.by_model),
-        *((in_language(grouping.title), agreements) for grouping, agreements in grouped(measured, words)),
-        (_("Agreement by table"), measured.by_side),
-    ]
+    titles = {
+        "category": _("Agreement by category"),
+        "model": _("Agreement by evaluated model"),
+        **{grouping.key: in_language(grouping.title) for grouping in words.groupings},
+        "side": _("Agreement by table"),
+    }
+
+    def row(name: str, agreement: Agreement) -> Row:
+        estimate = agreement.by_story
+        return Row(label=name, first=estimate, bounds=estimate.bounds, n=counted(agreement.tables, "table"))
+
     return [
         dot_chart(
-            title,
-            [
-                Row(
-                    label=name,
-                    first=agreement.by_story,
-                    bounds=agreement.by_story.bounds,
-                    n=counted(agreement.tables, "table"),
-                )
-                for name, agreement in agreements.items()
-            ],
+            titles[key],
+            [row(*group) for group in groups.items()],
             notation=PERCENT,
             holds=(1.0,),
             heads=(_("Agreement"),),
         )
-        for title, agreements in titled
-        if agreements
+        for key, groups in measured.by.items()
+        if key in titles and (any(groups) if key not in ("category", "model", "side") else groups)
     ]
 
 
 def _scores(report: CalibrationReport, words: CalibrationWords) -> Any:
-    """The corrected score beside what the judge alone gives."""
+    """Return the plot of corrected scores next to those of the judge alone."""
     units = in_language(words.units)
     rows = [
         Row(
@@ -296,27 +215,84 @@ def _confusion(cells: Mapping[tuple[str, str], int]) -> Context:
 
 
 @require_GET
+def rows(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    """The rows behind a figure: those of a group, of a cell of the confusion, that flipped, or on which people and the
+    judge differ. Tables of stories on which the reader has open work are withheld."""
+    access, study = study_for_admins(request, slug, uid)
+    kept = reports_of(study)
+    if not kept.judges:
+        return redirect("judge:calibration", slug, uid)
+    judge = _chosen(request.GET.get("judge", ""), study, kept)[0].judge
+    judges, settled = calibrated(study, only=judge.version)
+    closed = closed_in_study(access, study)
+    readable = {table.key for table in settled if table.number not in closed}
+    tables = [table for study_judge in judges for table in study_judge.joined.tables if table.key in readable]
+    disputed = rows_of(tables, settled, _filter(request, words_of(study)))
+    context = {
+        "study": study,
+        "judge": judge,
+        "page": Paginator(disputed, PAGE).get_page(request.GET.get("page")),
+        "rows": len(disputed),
+        "query": urlencode([(key, value) for key, value in request.GET.items() if key != "page"]),
+        "withheld": len(settled) - len(readable),
+    }
+    return render(request, "judge/calibration/rows.html", access.context | context)
+
+
+def _filter(request: HttpRequest, words: CalibrationWords) -> Callable[[Table, JudgedRow], bool]:
+    asked = request.GET
+    keys = ("category", "model", "side", *(grouping.key for grouping in words.groupings))
+    groups = {key: asked[key] for key in keys if key in asked}
+
+    def keep(table: Table, row: JudgedRow) -> bool:
+        human, judge = row.verdicts
+        return (
+            all(group_of(key, table, row) == value for key, value in groups.items())
+            and ("flipped" not in asked or len({matched(count) for count in row.passes} - {None}) > 1)
+            and ("differing" not in asked or human != judge or human is None)
+            and asked.get("people", count_name(row.human)) == count_name(row.human)
+            and asked.get("said", count_name(row.judge)) == count_name(row.judge)
+        )
+
+    return keep
+
+
+@require_GET
+def table_file(request: HttpRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
+    """A table of the report, or the judges of the study next to each other, as a file."""
+    _access, study = study_for_admins(request, slug, uid)
+    kept = reports_of(study)
+    if not kept.judges:
+        return redirect("judge:calibration", slug, uid)  # which says why there is no table
+    tables = report_tables(kept, *_chosen(request.GET.get("judge", ""), study, kept), words_of(study))
+    return table_response(tables, table, data, f"{slug}-calibration-{uid}-{table}")
+
+
+@require_GET
 def panel(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
-    """A panel of the ticked judges, of all where none is; `own` lets each vote on its own family, too."""
+    """A panel of the selected judges, by default of all; with `own` each also votes on its own family."""
     access, study = study_for_admins(request, slug, uid)
     judges = reports_of(study).judges
-    chosen = _ticked(request, judges)
+    chosen = _selected(request, judges)
+    runs = Run.objects.listed().filter(project=study.project_id, uid__in=study.came_of.runs).order_by("-id")
     context: Context = {
         "study": study,
         "judges": [(brief, brief in chosen) for brief in judges],
         "fewest": FEWEST,
+        "origin": next(iter(runs.values_list("uid", flat=True)), ""),
     }
-    context["origin"] = _origin(study)
     if len(chosen) >= FEWEST:
-        report, words = kept_panel(study, chosen, apart="own" not in request.GET), words_of(study)
-        address = partial(_panel_file, slug, uid, _query(request, chosen))
+        report = kept_panel(study, chosen, apart="own" not in request.GET)
+        own = [("own", "1")] if "own" in request.GET else []
+        query = urlencode([*(("judge", brief.version) for brief in chosen), *own])
+        address = _files("judge:calibration_panel_table", slug, study, query)
         context |= {
             "report": report,
             "families": sorted(report.families.items()),
             "over": cluster_of(study),
             "tables": [
-                page_table(name, make(), href=no_link, files=files_of("table", name, address))
-                for name, make in panel_tables(report, words).items()
+                page_table(name, make(), files=files_of("table", name, address))
+                for name, make in panel_tables(report, words_of(study)).items()
             ],
         }
     return render(request, "judge/calibration/panel.html", access.context | context)
@@ -324,31 +300,15 @@ def panel(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 @require_GET
 def panel_file(request: HttpRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
-    """A table of the panel of the judges that are ticked, as a file."""
+    """A table of the panel of the selected judges as a file."""
     _access, study = study_for_admins(request, slug, uid)
-    chosen = _ticked(request, reports_of(study).judges)
+    chosen = _selected(request, reports_of(study).judges)
     if len(chosen) < FEWEST:
         return redirect("judge:calibration_panel", slug, uid)  # which says why there is no table
     report = kept_panel(study, chosen, apart="own" not in request.GET)
     return table_response(panel_tables(report, words_of(study)), table, data, f"{slug}-calibration-{uid}-{table}")
 
 
-def _ticked(request: HttpRequest, judges: list[JudgeBrief]) -> list[JudgeBrief]:
-    """The judges that are ticked, all where none is."""
-    ticked = request.GET.getlist("judge")
-    return [brief for brief in judges if brief.version in ticked] if ticked else judges
-
-
-def _query(request: HttpRequest, chosen: list[JudgeBrief]) -> str:
-    own = [("own", "1")] if "own" in request.GET else []
-    return urlencode([*(("judge", brief.version) for brief in chosen), *own])
-
-
-def _panel_file(slug: str, uid: str, query: str, _kind: str, name: str, suffix: str) -> str:
-    return f"{reverse('judge:calibration_panel_table', args=[slug, uid, name, suffix])}?{query}"
-
-
-def _origin(study: AlignmentStudy) -> str:
-    """Return the uid of a run of whose answers people aligned tables; "" if none is left."""
-    runs = Run.objects.listed().filter(project=study.project_id, uid__in=study.came_of.runs)
-    return next(iter(runs.order_by("-id").values_list("uid", flat=True)), "")
+def _selected(request: HttpRequest, judges: list[JudgeBrief]) -> list[JudgeBrief]:
+    versions = request.GET.getlist("judge")
+    return [brief for brief in judges if brief.version in versions] if versions else judges

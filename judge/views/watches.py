@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -15,7 +14,6 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.access import project_access
 from annotation.models import Role
 from benchmark.access import run_access
-from benchmark.services.estimates import Sums
 from benchmark.services.plans import RunRefused
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
@@ -28,8 +26,8 @@ from core.views.charts import PERCENT, Axis, ControlChart, Repeat, control_chart
 from core.views.pages import Context
 from judge.domain.calibration.drift import Batch, Chart
 from judge.forms.watches import WatchForm
-from judge.models import AnchorRepeat, AnchorWatch
-from judge.services.watch_reports import Concern, Repeated, WatchReport, identity_name, report_of_watch
+from judge.models import AnchorWatch
+from judge.services.watch_reports import Repeated, WatchReport, report_of_watch
 from judge.services.watches import ask_again, estimate_of_repeat, note_concerns, resume_watch, start_watch, stop_watch
 
 MOST_DRAWN = 40
@@ -38,20 +36,14 @@ MOST_TICKS = 4
 
 
 def charts_of(report: WatchReport) -> list[ControlChart]:
-    """Return the charts of a watch; none of them where no repeat can be drawn yet."""
-    drawn = [repeat for repeat in report.charted if repeat.row.number in report.batches][-MOST_DRAWN:]
-    if not drawn or report.chart is None:
-        return []
-    return [
-        _means(report.chart, drawn, [report.batches[repeat.row.number] for repeat in drawn]),
-        _sums(report.chart, drawn),
-    ]
+    """Return the charts of a watch; none if no repeat can be drawn yet."""
+    drawn = [(repeat, repeat.batch) for repeat in report.charted if repeat.batch][-MOST_DRAWN:]
+    return [_means(report.chart, drawn), _sums(report.chart, drawn)] if drawn and report.chart else []
 
 
-def _means(chart: Chart, repeats: Sequence[Repeated], batches: Sequence[Batch]) -> ControlChart:
-    pairs = list(zip(repeats, batches, strict=True))
-    axis = Axis.of([chart.mean, 1.0, *(min(batch.low, batch.mean) for batch in batches)])
-    in_words = clauses(*(_in_words(repeat, batch) for repeat, batch in pairs))
+def _means(chart: Chart, drawn: Sequence[tuple[Repeated, Batch]]) -> ControlChart:
+    axis = Axis.of([chart.mean, 1.0, *(min(batch.low, batch.mean) for _, batch in drawn)])
+    in_words = clauses(*(_in_words(repeat, batch) for repeat, batch in drawn))
     return control_chart(
         "means",
         [
@@ -62,7 +54,7 @@ def _means(chart: Chart, repeats: Sequence[Repeated], batches: Sequence[Batch]) 
                 alarms=repeat.alarms,
                 out=repeat.alarms or batch.outside,
             )
-            for repeat, batch in pairs
+            for repeat, batch in drawn
         ],
         axis,
         title=f"{_('Agreement with the first answers, by repeat:')} {in_words}",
@@ -75,15 +67,15 @@ def _means(chart: Chart, repeats: Sequence[Repeated], batches: Sequence[Batch]) 
     )
 
 
-def _sums(chart: Chart, repeats: Sequence[Repeated]) -> ControlChart:
-    values = [repeat.highest or 0.0 for repeat in repeats]
+def _sums(chart: Chart, drawn: Sequence[tuple[Repeated, Batch]]) -> ControlChart:
+    points = [
+        Repeat(label=str(repeat.row.number), value=repeat.highest or 0.0, alarms=repeat.alarms, out=repeat.alarms)
+        for repeat, _batch in drawn
+    ]
     return control_chart(
         "sums",
-        [
-            Repeat(label=str(repeat.row.number), value=value, alarms=repeat.alarms, out=repeat.alarms)
-            for repeat, value in zip(repeats, values, strict=True)
-        ],
-        Axis(0.0, 1.15 * max([chart.limit, *values])),
+        points,
+        Axis(0.0, 1.15 * max([chart.limit, *(point.value for point in points)])),
         title=_("Cumulative sum of what agreement falls short of, by repeat, with the limit beyond which it alarms"),
         caption=_(
             "What each anchor falls short of its own level at the start, less an allowance, added up from one to the "
@@ -144,19 +136,16 @@ def estimate_watch(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     context: Context = {"problems": [error for errors in form.errors.values() for error in errors]}
     if form.is_valid():
         try:
-            estimate = estimate_of_repeat(form.plan)
-            context |= {"estimate": estimate, "total": estimate.total, "plan": form.plan}
-            context |= _at_start(form.plan.rounds + 1, estimate.total)
+            estimate, times = estimate_of_repeat(form.plan), form.plan.rounds + 1
+            total = estimate.total
+            context |= {"estimate": estimate, "total": total, "plan": form.plan, "times": times}
+            context |= {"start_calls": times * total.calls, "start_cost": total.cost, "start_most": total.most}
+            for _each in range(form.plan.rounds):
+                context["start_cost"] += total.cost
+                context["start_most"] += total.most
         except (RunRefused, SuiteFailed, BadPromptSet) as error:
             context["problems"] = [str(error)]
     return render(request, "judge/watches/_estimate.html", access.context | context)
-
-
-def _at_start(times: int, total: Sums) -> Context:
-    start = total.cost, total.most
-    for _each in range(times - 1):
-        start = start[0] + total.cost, start[1] + total.most
-    return {"times": times, "start_calls": times * total.calls, "start_cost": start[0], "start_most": start[1]}
 
 
 @require_http_methods(["GET", "POST"])
@@ -168,18 +157,19 @@ def watch(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     if request.method == "POST":
         return _done(request, row)
     report = report_of_watch(row, now=timezone.now())
-    first = [each for each in report.repeats if each.row.number <= row.rounds]
+    first = [repeat for repeat in report.repeats if repeat.row.number <= row.rounds]
     context = {
         "watch": row,
         "step": _step(row),
         "report": report,
         "first_repeats": first,
-        "asking": [each for each in first if not each.over],
-        "rows": [_row(report, each) for each in reversed(report.charted)],
-        "answered_by": _answered_by(report),
+        "asking": [repeat for repeat in first if not repeat.over],
+        "rows": report.charted[::-1],
+        "answered_by": list(
+            dict.fromkeys(name for repeat in report.repeats for name in repeat.names if not repeat.points)
+        ),
         "charts": charts_of(report),
         "unseen": unseen_share(report.answers) if report.chart and not report.chart.spread else None,
-        "noted": {(concern.kind, concern.number) for concern in map(Concern.from_json, row.concerns)},
         "navigation": "benchmark:runs",
     }
     return render(request, "judge/watches/watch.html", access.context | context)
@@ -193,7 +183,10 @@ def _done(request: HttpRequest, row: AnchorWatch) -> HttpResponse:
     action, now = request.POST.get("action"), timezone.now()
     if action == "ask":
         number = made_once(request, lambda: str(ask_again(by=request.user, watch=row, now=now).number))
-        _tell_asked(request, row.repeats.get(number=number))
+        if row.repeats.get(number=number).run_id:
+            messages.success(request, _("Repeat {number} is asked.").format(number=number))
+        else:
+            messages.error(request, _("Repeat {number} could not begin: see why below.").format(number=number))
     elif action == "stop":
         stop_watch(by=request.user, watch=row)
         messages.success(request, _("The anchors are asked no more."))
@@ -206,30 +199,3 @@ def _done(request: HttpRequest, row: AnchorWatch) -> HttpResponse:
     else:
         messages.error(request, _("There is no such action."))
     return redirect("judge:watch", row.project.slug, row.uid)
-
-
-def _tell_asked(request: HttpRequest, repeat: AnchorRepeat) -> None:
-    if repeat.run_id:
-        messages.success(request, _("Repeat {number} is asked.").format(number=repeat.number))
-    else:
-        messages.error(request, _("Repeat {number} could not begin: see why below.").format(number=repeat.number))
-
-
-@dataclass(frozen=True, slots=True)
-class RepeatRow:
-    """A repeat with the limits of its mean, where it is in the chart, and the names of the models that answered."""
-
-    repeat: Repeated
-    batch: Batch | None
-    models: list[str]
-
-
-def _row(report: WatchReport, each: Repeated) -> RepeatRow:
-    names = [identity_name(identity) for identity in each.identities]
-    return RepeatRow(each, report.batches.get(each.row.number), names)
-
-
-def _answered_by(report: WatchReport) -> list[str]:
-    """Return the names of who answered at the start."""
-    names = [identity_name(identity) for each in report.repeats for identity in each.identities if not each.watched]
-    return list(dict.fromkeys(names))

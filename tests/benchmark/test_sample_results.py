@@ -113,7 +113,7 @@ def _judges_are_calibrated_by_tables_that_people_aligned(client) -> None:
 def _a_watch_notices_one_drop(client) -> None:
     watch = AnchorWatch.objects.get()
     found = read_watch(watch, now=timezone.now())
-    assert [(one.kind, one.number) for one in found.concerns] == [(DRIFT, found.repeats[-1].row.number)]
+    assert [(one["kind"], one["number"]) for one in found.concerns] == [(DRIFT, found.repeats[-1].row.number)]
     assert found.chart and found.chart.spread > 0 and not found.overdue
     page = client.get(f"/p/{SLUG}/watches/{watch.uid}/").content.decode()
     assert "has fallen" in page and "cannot be used" not in page

@@ -26,7 +26,7 @@ from benchmark.services.sweep_results import (
     models_table,
 )
 from benchmark.services.sweeps import sweep_of
-from judge.domain.calibration.agreement import SpannedEstimate
+from judge.domain.calibration.means import SpannedEstimate
 from judge.domain.calibration.selection import Rival
 from judge.services.alignment_tables import load_tables, origin_of, units_of
 from judge.services.calibration_tables import rows_by_level

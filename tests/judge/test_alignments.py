@@ -88,7 +88,7 @@ def test_tables_are_drawn_in_proportion_and_given_out(cast, study):
     }
     assert Alignment.objects.count() == 2 * 2 * 2
     [one, other] = [table for table in settled_tables(study) if table.source == "silent-model"]
-    assert one.gold == other.gold == (0, 0, 0) and one.predictions == () and one.whole
+    assert one.counts == other.counts == ([], [0, 0, 0])
     progress = progress_of(study)
     assert (progress.tables, progress.settled, progress.wanted, progress.free) == (6, 2, 8, 0)
 
@@ -180,8 +180,9 @@ def test_the_last_to_hand_in_settles_and_an_expert_decides(cast, study):
         ("p2", "Still is no change."), ("g2", "Still is no change."),
     }  # fmt: skip
     [table] = [table for table in settled_tables(study) if table.source == "bright-model"]
-    assert (table.predictions, table.gold, table.links) == ((1, 1), (1, 1, 0), ((0, 0), (1, 1)))
-    assert table.methods == ("unanimous", "adjudicated", "unanimous", "adjudicated", "unanimous")
+    assert (table.counts, table.links) == (([1, 1], [1, 1, 0]), [(0, 0), (1, 1)])
+    methods = [row.method for row in SettledAlignment.objects.get(task__uid=table.uid).answers.values()]
+    assert methods == ["unanimous", "adjudicated", "unanimous", "adjudicated", "unanimous"]
     assert table.probability == 0.25  # one of the four stories is settled, the first that was drawn
     with pytest.raises(Refused, match="expert has decided"):
         take_back(alignment=of(task, cast.bob), now=NOW)
@@ -193,7 +194,7 @@ def test_a_table_with_an_open_row_weighs_nothing(cast, study):
     answer_all(of(task, cast.bob), p1="g1", p2="g2")
     answer_all(of(task, cast.bea), p1="g1", p2="none")
     [table] = [table for table in settled_tables(study) if table.source == "bright-model"]
-    assert (table.key, table.whole, table.probability) == (task.key, False, None)
+    assert (table.key, table.probability) == (task.key, None)
     assert task.key not in settled_probabilities(study)
 
 

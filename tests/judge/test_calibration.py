@@ -29,15 +29,16 @@ from benchmark.services.plans import RunRefused
 from benchmark.services.snapshots import save_run_snapshot
 from core.ids import new_uid
 from judge.domain.alignment import Method, RowAnswer, SettledRow, StudyOrigin
-from judge.domain.calibration.agreement import NO_MATCH, SpannedEstimate
+from judge.domain.calibration.agreement import NO_MATCH
 from judge.domain.calibration.corrected import difference
+from judge.domain.calibration.means import SpannedEstimate
 from judge.domain.calibration.tables import Metric, Side
 from judge.domain.corrections import Corrections
 from judge.domain.sampling import Unit
 from judge.models import AlignmentStudy, SettledAlignment
 from judge.services import calibration
 from judge.services.alignment_tables import groups_of, units_of
-from judge.services.calibration import calibrated, choose_calibrated, judges_of, report_of, reports_of, selections_of
+from judge.services.calibration import calibrated, choose_calibrated, judges_of, report_of, reported, reports_of
 from judge.services.calibration_documents import judged_document
 from judge.services.calibration_tables import agreement_table, scores_table
 from judge.services.corrections import scores_of_runs
@@ -126,7 +127,7 @@ def test_the_report_compares_every_row_that_people_settled(world, study):
     right = models["omniscient"].f1
     assert right.judged > right.value and right.aligned == 9 and right.interval[0] < right.value < right.judged
     assert models[HOSTILE].f1.value == 0
-    assert selections_of(judges, study)[judge.name].reason == "lexical-judge has no rival."
+    assert reported(study, judges, judges)[0][1].reason == "lexical-judge has no rival."
 
 
 def test_runs_that_share_answers_are_both_judged_and_other_gold_is_not(world, study):
@@ -284,7 +285,7 @@ def test_agreement_stands_by_order_for_rows_of_either_side(world, study):
     """Gold rows have gold's order, predictions the one that the model gave; every row is in one group."""
     [judge], settled = calibrated(study)
     found = report_of(judge, study).calibration
-    by_order = found.by_grouping["order"]
+    by_order = found.by["order"]
     assert set(by_order) <= {"0", "1", "2", "3", "4", ""} and {"1", "2"} <= set(by_order)
     assert sum(one.rows for one in by_order.values()) == found.overall.rows
     gold = {sample.number: sample.gold["beliefs"] for sample in world.run.dataset.samples.all()}
@@ -316,7 +317,7 @@ def test_a_report_is_made_once_until_people_settle_more(world, study, monkeypatc
     assert "Judge’s self-test: not tested." in text and "of categories of which people" not in text
     rows = client.get(f"{address}agreement.json?judge={report.judge.version}").json()["rows"]
     [second] = [row for row in rows if row["by"] == "Order" and row["group"] == "2"]
-    found = report.calibration.by_grouping["order"]["2"]
+    found = report.calibration.by["order"]["2"]
     assert (second["rows"], second["by_story"]["value"]) == (found.rows, pytest.approx(found.by_story.value))
     assert {row["by"] for row in rows} == {"All rows", "Category", "Model", "Actor role", "Order", "Table"}
     assert b"Specificity" in client.get(f"{address}agreement.csv").content
@@ -633,7 +634,7 @@ def test_a_model_without_a_corrected_score_has_no_tuning_and_its_pooled_score_in
     assert told["tuning"] is None and "pooled" not in told, "no score by the error on all models either"
     page = client.get(f"{base}/").content.decode()
     assert re.search(r"model=omniscient.><bdi>omniscient</bdi>", page)
-    selection = selections_of([judge], study)[judge.name]
+    [(report, selection)] = reported(study, [judge], [judge])
     document = judged_document(report, selection)
     assert document["caution"] == (selection.caution or None) and document["reason"] == selection.reason
     assert document["corrected"]["omniscient"]["scores"]["f1"]["tuning"] is None
@@ -655,7 +656,7 @@ def test_the_command_keeps_the_choice_of_a_judge(world, study):
         ({"choose": judge.version}, "--choose and --reason go together"),
         ({"reason": "Best."}, "--choose and --reason go together"),
         ({"choose": judge.version, "reason": " "}, "Say why this judge is chosen."),
-        ({"choose": "nothing", "reason": "Best."}, "0 judges of a version 'nothing'"),
+        ({"choose": "nothing", "reason": "Best."}, "No judge of version nothing judged"),
     ):
         with pytest.raises(CommandError, match=why):
             call_command("calibrate_judge", **told, **given)

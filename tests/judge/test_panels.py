@@ -22,7 +22,7 @@ from benchmark.suites.reasons import NO_JUDGEMENT
 from judge.domain.calibration.agreement import NOTHING
 from judge.models import SettledAlignment
 from judge.services import panels
-from judge.services.calibration import calibrated, choose_calibrated, report_of, selections_of
+from judge.services.calibration import calibrated, choose_calibrated, report_of, reported
 from judge.services.panels import bridge_report, family_of, panel_report
 from judge.services.studies import choose_judge
 from tests.api.conftest import token_of
@@ -73,31 +73,34 @@ def test_a_panel_leaves_a_judge_out_of_its_own_family(world, study):  # noqa: F8
     # of two that differ nothing is decided; where both leave a row, that stands
     assert 0 < both.panel.majority.known < both.panel.columns[lexical.version].known
     sensitive, blind = both.judges
-    assert sensitive.matched > 0 > sensitive.unmatched and blind.skill.sensitivity < 0.1
+    assert sensitive.skill.evidence(True) > 0 > sensitive.skill.evidence(False) and blind.skill.sensitivity < 0.1
     # strict says 0 of its own family, whose F1 by people is not 0, and of the others, which people left too
     preference = blind.preference
     assert preference.own.value < 0 == preference.others.value and preference.preference.value == preference.own.value
     low, high = preference.preference.interval
     assert low < 0 < high and preference.p > 0.05, "one row in nine stories shows nothing"
     assert sensitive.preference.preference.value is None and sensitive.preference.preference.reason
-    found = bridge_report(study, lexical, strict)
-    rows = {one.model: one for one in found.bridge.models}
-    assert found.tables == 18 and found.only == 0 and found.bridge.gained == 0 < found.bridge.lost
+    change, tables, only = bridge_report(study, lexical, strict)
+    rows = {one.model: one for one in change.models}
+    assert tables == 18 and only == 0 and change.gained == 0 < change.lost
     changed = rows["omniscient"]
     assert changed.new.value == 0 < changed.old.value and changed.change.value == -changed.old.value
-    assert changed.places == (1, 1) and rows[HOSTILE].places == (2, 1) and found.bridge.reordered
+    assert changed.places == (1, 1) and rows[HOSTILE].places == (2, 1) and change.reordered
 
 
 def test_a_judge_that_says_nothing_has_no_skill_to_show(world, study):  # noqa: F811
     silenced(world)
     lexical, silent = panel_report(study, calibrated(study)[0]).judges
-    assert (lexical.compared_rows > 0, silent.compared_rows) == (True, 0)
+    assert (lexical.agreement.known > 0, silent.agreement.known) == (True, 0)
     preference = silent.preference  # unreadable answers are scores of nought, and no opinion of a family
     assert {one.value for one in (preference.own, preference.others, preference.preference)} == {None}
     assert preference.preference.reason == NOTHING and lexical.preference.others.value is not None
     client = Client()
     client.force_login(world.alice)
-    assert lexical.unmatched < 0 and client.get(f"{world.base}/calibration/{study.uid}/panel/").status_code == 200
+    assert (
+        lexical.skill.evidence(False) < 0
+        and client.get(f"{world.base}/calibration/{study.uid}/panel/").status_code == 200
+    )
     assert percent_interval((-0.012, -0.0)) == "−1.20% – 0.00%" and coefficient(-0.5) == "−0.500"
     assert (brackets((-0.012, 0.5)), percent(-0.1)) == ("[−1.2, 50.0]", "−10.00%")
 
@@ -295,12 +298,12 @@ def test_pages_and_command_of_panel_and_bridge(world, study):  # noqa: F811
             low, high = overall.kappa.interval
             assert f"  kappa: {overall.kappa.value:.3f} [{low:.3f}, {high:.3f}]" in out.getvalue()
             assert f"rows with both verdicts: {overall.known:,} of {overall.rows:,} in " in out.getvalue()
-            assert selections_of([judge, _other], study)[judge.name].caution in out.getvalue()
+            assert reported(study, [judge, _other], [judge])[0][1].caution in out.getvalue()
     for tail in ("bridge/?old=0&new=0", f"bridge/?old={versions[0]}&new=0000"):
         assert bare.get(api + tail, headers=token).status_code == 422
     assert bare.get(f"{api}bridge/?old=x&new=0", headers=token).status_code == 400
     assert bare.get(api, headers={"Authorization": f"Token {token_of(world.esi)}"}).status_code == 403
-    with pytest.raises(CommandError, match="0 judges of a version 'nothing'"):
+    with pytest.raises(CommandError, match="No judge of version nothing judged"):
         call_command("calibrate_judge", **told, bridge=["nothing", versions[0]])
     for person, status in ((world.esi, 403), (world.charlie, 404)):
         client.force_login(person)

@@ -14,7 +14,7 @@ from benchmark.domain.tables import Column, Table, to_csv, to_latex
 from benchmark.services import sweep_results
 from judge.domain.calibration.agreement import calibration
 from judge.domain.calibration.means import differing
-from judge.domain.calibration.selection import select
+from judge.domain.calibration.selection import selections
 from judge.services.calibration import CalibrationReport, JudgeBrief, StudyReports
 from judge.services.calibration_tables import judges_table, rows_by_level
 from tests.judge.domain.calibration.worlds import row, table
@@ -48,6 +48,7 @@ def kept() -> StudyReports:
     }
     names = {of: f"{of[0]} at {of[1]}" for of in judges}
     by_name = {names[of]: tables for of, tables in judges.items()}
+    selected = selections(by_name, seed=1)
     return StudyReports(
         60,
         [
@@ -56,7 +57,7 @@ def kept() -> StudyReports:
                     JudgeBrief(names[of], names[of], *of, ("run",), 60, 1500, {}, None),
                     calibration(tables, seed=1), [], differing({}),
                 ),
-                select(by_name, names[of], seed=1),
+                selected[names[of]],
             )
             for of, tables in judges.items()
         ],
@@ -90,7 +91,7 @@ def test_judges_are_ordered_by_agreement_with_people(kept):
     made = judges_table(kept)
     assert [one["judge"] for one in made.rows][-1] == "DeepSeek at 3"
     assert {one["judge"].partition(" at")[0] for one in made.rows[:2]} == {"GPT-5", "Gemini-2.5 Flash"}
-    found = {one["judge"]: 100 * one["by_story"] for one in made.rows}
+    found = {one["judge"]: 100 * one["by_story"].value for one in made.rows}
     for (name, level), right in QUALITY.items():
         assert found[f"{name} at {level}"] == pytest.approx(100 * right, abs=3)
     marks = made.marks()

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
@@ -47,38 +47,35 @@ from core.statistics import (
     unseen_share,
 )
 from judge.domain.alignment import STORIES, ClusterName
-from judge.domain.calibration.agreement import Strata
-from judge.domain.calibration.tables import Averaging, JudgedStory, Metric, score_of
+from judge.domain.calibration.means import Strata
+from judge.domain.calibration.tables import Averaging, JudgedStory, Metric
+
+NO_SPREAD = 1e-9
+"""Standard errors below it are those of rounding."""
+Ends = Sequence[float] | None
+"""An interval. None if there is none."""
 
 
-def reach(pulls: Mapping[str, float], aligned: int) -> tuple[float, float]:
-    """Return how far down, and up, a score would go were the stories that pull it furthest really like the others: as
-    many as may be judged wrongly, with 95 % confidence, without one being among so many `aligned` at random.
-
-    `pulls` is how far each story moves the score by being judged.
-    """
-    moves = np.sort(np.array(list(pulls.values())))
+def reach(pulls: Iterable[float], aligned: int) -> tuple[float, float]:
+    """Return the distance down, and up, by which a score would go were the stories that pull it furthest really like
+    the others: as many as may be judged wrongly, with 95 % confidence, without one being among so many `aligned` at
+    random. `pulls` are the distances by which each story moves the score by being judged."""
+    moves = np.sort(np.array(list(pulls)))
     count = min(unseen_share(aligned) * len(moves), len(moves) - aligned) if aligned else 0.0
-    return _furthest(moves[::-1], count), _furthest(-moves, count)
+    # the last story in part, and none that pulls the other way
+    parts = np.clip(count - np.arange(len(moves)), 0, 1)
+    return float(parts @ np.maximum(moves[::-1], 0)), float(parts @ np.maximum(-moves, 0))
 
 
-def _furthest(pulls: Floats, count: float) -> float:
-    """The sum of the first `count`, the last of them in part; of those below 0 none counts."""
-    return float(np.clip(count - np.arange(len(pulls)), 0, 1) @ np.maximum(pulls, 0))
+def reaching(interval: Sequence[float], value: float, far: tuple[float, float], least: float) -> list[float]:
+    """Return the interval, wider where unseen errors may take the value further, within `least` and 1."""
+    return [max(min(interval[0], value - far[0]), least), min(max(interval[1], value + far[1]), 1.0)]
 
 
-def reaching(
-    interval: tuple[float, float], value: float, far: tuple[float, float], ends: tuple[float, float]
-) -> tuple[float, float]:
-    """Return the interval, wider where errors that were not seen may take the value further, and within the ends of
-    its range."""
-    return max(min(interval[0], value - far[0]), ends[0]), min(max(interval[1], value + far[1]), ends[1])
-
-
-def unseen_p(value: float, pulls: Mapping[str, float], aligned: int) -> float:
-    """Return the p value of a difference that errors which were not seen alone would make: the chance that none of so
-    many stories as would bring it to 0 is among the aligned ones. Below .05 where the difference is out of reach."""
-    moves = np.sort(np.array(list(pulls.values())))
+def unseen_p(value: float, pulls: Iterable[float], aligned: int) -> float:
+    """Return the p value of a difference that unseen errors alone would make: the chance that none of so many stories
+    as would bring it to 0 is among the aligned ones. Below .05 where the difference is out of reach."""
+    moves = np.sort(np.array(list(pulls)))
     furthest = np.maximum(moves[::-1] if value > 0 else -moves, 0)
     sums = np.concatenate([[0.0], np.cumsum(furthest)])
     at = int(np.searchsorted(sums, abs(value)))
@@ -88,301 +85,219 @@ def unseen_p(value: float, pulls: Mapping[str, float], aligned: int) -> float:
     return 0.0 if count > len(moves) - aligned else float((1 - count / len(moves)) ** aligned)
 
 
-NO_SPREAD = 1e-9
-"""Standard errors below it are those of rounding."""
+NO_JSON = {"json": False}
 
 
 @dataclass(frozen=True)
 class Corrected:
-    """A corrected score with its interval. `judged` is what the judge alone gives of the stories that it has verdicts
-    on, all but `unjudged` of them, `human` what the aligned stories alone do, with its interval, `bounds` where the
-    corrected score lies whatever the rows are that people could not tell, `spanned` the interval over both. `effective`
-    is how many aligned stories people alone would need for as narrow an interval; `unseen` the share of the score's
-    weight in strata of which no story was aligned. `moves` is how far each story moves the score: (story, by being
-    judged, by being aligned); nobody can err on the `certain` ones."""
+    """A corrected score with its interval. `judged` is the score by the judge on the stories on which it has verdicts,
+    all but `unjudged` of them, `human` that on the aligned stories, with its interval. `bounds` are where the corrected
+    score lies whatever the rows are that people could not tell, `spanned` is the interval over both. `effective` is the
+    number of aligned stories that people alone would need for as narrow an interval; `unseen` the share of the score's
+    weight in categories of which no story was aligned. `moves` are the distances by which each story moves the score:
+    (by being judged, by being aligned); nobody can err on the `certain` ones. `strata` counts those of the aligned
+    stories."""
 
     value: float | None
-    interval: tuple[float, float] | None
+    interval: Ends
     stories: int
     aligned: int
     tuning: float
     judged: float | None
     human: float | None = None
-    human_interval: tuple[float, float] | None = None
+    human_interval: Ends = None
     bounds: tuple[float, float] | None = None
-    spanned: tuple[float, float] | None = None
+    spanned: Ends = None
     effective: float | None = None
     unseen: float = 0.0
     reason: str = ""
     unjudged: int = 0
-    moves: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
-    certain: frozenset[str] = field(default=frozenset(), repr=False)
-    strata: int = field(default=1, repr=False)
-    """The number of strata that the aligned stories are of."""
+    moves: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False, metadata=NO_JSON)
+    certain: frozenset[str] = field(default=frozenset(), repr=False, metadata=NO_JSON)
+    strata: int = field(default=1, repr=False, metadata=NO_JSON)
 
     def as_json(self) -> Json:
-        """Return it without how far single stories move it; without a value there is no tuning either."""
-        kept = {
-            field.name: plain(getattr(self, field.name))
-            for field in fields(self)
-            if field.name not in ("moves", "certain", "strata")
-        }
+        """Return it without the moves of single stories; without a value there is no tuning either."""
+        kept = {part.name: plain(getattr(self, part.name)) for part in fields(self) if part.metadata != NO_JSON}
         return kept | {"tuning": None} if self.value is None else kept
 
     @property
     def pulls(self) -> dict[str, float]:
-        """Return how far each story on which the judge can err moves the score by being judged."""
+        """The distance by which each story on which the judge can err moves the score by being judged."""
         return {story: judged for story, (judged, _) in self.moves.items() if story not in self.certain}
 
     @property
     def freedom(self) -> int:
-        """The degrees of freedom of the standard error at most: stories less a mean of each stratum, and λ."""
         return freedom(self.aligned, self.strata)
 
     @property
-    def error(self) -> float | None:
+    def moved(self) -> Floats:
+        """The moves of each story, shape (stories, 2)."""
+        return np.array(list(self.moves.values())).reshape(-1, 2)
+
+    @property
+    def error(self) -> float:
         """The standard error."""
-        return linear_error(all_moves(self.moves)) if self.moves else None
-
-
-def all_moves(moves: Mapping[str, tuple[float, float]]) -> Floats:
-    return np.array([judged + aligned for judged, aligned in moves.values()])
+        return linear_error(self.moved.sum(axis=1))
 
 
 def as_displayed(score: Corrected) -> Corrected:
-    """Return the score as pages and files show it: without a value where so few stories were aligned that it has no
-    interval, which the reason says."""
+    """Return the score as pages and files show it: without a value if it has no interval."""
     return replace(score, value=None, human=None, bounds=None) if score.interval is None else score
 
 
-Ends = tuple[tuple[float, float] | None, str]
-"""An interval, or why there is none."""
-
-
-def with_interval(score: Corrected, ends: Ends, alone: float) -> Corrected:
-    """Return the score with the interval that its spread and errors that were not seen leave it, and with what it is
-    worth, `alone` being the standard error of people alone."""
-    interval, why = ends
-    if interval is None or score.value is None:
-        return replace(score, interval=interval, reason=why)
-    wide = reaching(interval, score.value, reach(score.pulls, score.aligned), (0.0, 1.0))
-    worth = None
-    if score.error and score.error > NO_SPREAD:
-        narrower = alone / score.error * (interval[1] - interval[0]) / (wide[1] - wide[0])
-        worth = score.aligned * narrower**2
-    return replace(score, interval=wide, effective=worth, reason=why)
-
-
 def freedom(aligned: int, strata: int) -> int:
-    """Return the degrees of freedom that so many aligned stories of so many strata leave, one at least."""
+    """Return the degrees of freedom of a standard error at most: aligned stories less a mean of each stratum, and λ."""
     return max(aligned - strata - 1, 1)
-
-
-def interval_of(
-    value: float, moves: Mapping[str, tuple[float, float]], count: int, over: ClusterName, strata: int = 1
-) -> tuple[tuple[float, float] | None, str]:
-    """The interval of a score that `count` aligned stories correct; of one that the correction took out of its range,
-    around the end of it. Where all stories are alike, by the rule of three, also at an end of the range."""
-    share = within(value)
-    scale = SHARE if 0 < value < 1 or (alike(moves) and abs(value - share) < NO_SPREAD) else REAL
-    value = share if scale is SHARE else value
-    most, unit = freedom(count, strata), over.aligned
-    ends, why = linear_interval(value, all_moves(moves), count=count, most=most, scale=scale, unit=unit)
-    return (within(ends[0]), within(ends[1])) if ends else None, why
-
-
-def alike(moves: Mapping[str, tuple[float, float]]) -> bool:
-    return linear_error(all_moves(moves)) <= NO_SPREAD
 
 
 def within(share: float) -> float:
     return min(max(share, 0.0), 1.0)
 
 
-class CorrectedMean:
-    """A weighted mean over stories of a score that the judge gives of all of them and people of some."""
+class _Mean:
+    """A weighted mean over stories of a score that the judge gives of all of them and people of some, as arrays: of
+    stories their `share` of the mean, score by the judge, stratum and whether they are `open`, which only people can
+    tell; of aligned stories, which may be of other models, their weight, stratum, and scores by the judge and
+    people."""
 
     def __init__(
-        self,
-        stories: Sequence[JudgedStory],
-        others: Sequence[JudgedStory],
-        metric: Metric,
-        averaging: Averaging,
-        over: ClusterName,
+        self, stories: Sequence[JudgedStory], others: Sequence[JudgedStory], metric: Metric, averaging: Averaging
     ) -> None:
-        self._over = over
-        share = _shares(stories, averaging)
-        self._stories, self._share = stories, np.array([share(story) for story in stories])
-        self._open = np.array([not story.certain for story in stories])
         by_category = averaging == Averaging.CATEGORIES
-        self._groups = [story.category if by_category else story.stratum for story in stories]
-        """How many stories each has is no chance."""
-        like = [story.category if by_category else "" for story in stories]
-        self._with_value = np.array([story.certain or story.judged.has_value(metric) for story in stories])
-        scores = _JudgeScores(stories, self._share * (self._with_value & self._open), like, metric)
-        self._judged = np.array([0.0 if story.certain else scores.of(story) for story in stories])
-        aligned = [story for story in [*stories, *others] if story.human and not story.certain]
-        # a table of which people could tell nothing tells nothing of the judge: it is in the bounds alone
-        self._sample = [story for story in aligned if story.human and story.human.has_value(metric)]
-        self._strata = Strata({story.story: story.stratum for story in self._sample})
-        self._stratum = self._strata.numbers(story.stratum for story in stories)
-        self._sampled = self._strata.numbers(story.stratum for story in self._sample)
-        raw = np.array([share(story) / (story.probability or 1.0) for story in self._sample])
-        self._weights = self._normed(raw)
-        self._judge_scores = np.array([scores.of(story) for story in self._sample])
-        self._true = np.array([score_of(story.human, metric) for story in self._sample if story.human])
-        self._aligned = len({story.story for story in self._sample})
+        sizes = Counter(story.category if by_category else "" for story in stories)
+        self.stories = stories
+        # a table of which people could tell nothing tells nothing of the judge: it is in the bounds only
+        self.sample = [
+            story
+            for story in (*stories, *others)
+            if story.human and not story.certain and story.human.has_value(metric)
+        ]
+        self.aligned = len({story.story for story in self.sample})
 
-    def corrected(self, tuning: float | None) -> Corrected:
-        judged, unjudged = self._alone(), int((~self._with_value).sum())
-        if self._open.any() and not self._aligned:
-            why, total = Sentence("no {singular} was aligned", singular=word(self._over.singular)), len(self._stories)
-            return Corrected(None, None, total, 0, 0.0, judged, unseen=1.0, reason=why, unjudged=unjudged)
-        chosen = self._tuned() if tuning is None else tuning
-        moves, alone = self._moves(chosen), self._moves(0.0)
-        value, human = self._value(chosen), self._value(0.0)
-        score = Corrected(
-            within(value),
-            None,
-            len(self._stories),
-            self._aligned,
-            chosen,
-            judged,
-            human,
-            self._ends(human, alone)[0],
-            unseen=self._unseen(),
-            unjudged=unjudged,
-            moves=moves,
-            certain=frozenset(story.story for story in self._stories if story.certain),
-            strata=self._strata.count,
-        )
-        return with_interval(score, self._ends(value, moves), linear_error(all_moves(alone)))
+        def share(story: JudgedStory) -> float:
+            size = sizes[story.category if by_category else ""]
+            return 1 / len(sizes) / size if size else 0.0
 
-    def _alone(self) -> float | None:
-        """Return what the judge alone gives, of the stories on which it has verdicts; None where it has none."""
-        share = self._share * self._with_value
-        has_verdicts = bool((self._with_value & self._open).any() or not self._open.any())
-        return float(share @ self._judged / share.sum()) if has_verdicts and share.sum() else None
+        self.share = np.array([share(story) for story in stories])
+        self.open = np.array([not story.certain for story in stories])
+        self.judges = np.array([story.certain or story.judged.has_value(metric) for story in stories])
+        usual = self._usual(metric, by_category)
+
+        def judged(story: JudgedStory) -> float:
+            if story.judged.has_value(metric):
+                return story.judged.score(metric)
+            return usual.get(story.category if by_category else "", usual[None])
+
+        self.judged = np.array([0.0 if story.certain else judged(story) for story in stories])
+        # the number of stories of each group is no chance
+        groups = [story.category if by_category else story.stratum for story in stories]
+        self.groups = np.unique(np.array(groups), return_inverse=True)[1]
+        strata = Strata({story.story: story.stratum for story in self.sample})
+        self.strata = strata.count
+        self.stratum = strata.numbers(story.stratum for story in stories)
+        self.sampled = strata.numbers(story.stratum for story in self.sample)
+        self.weights = self._normed(np.array([share(story) / (story.probability or 1.0) for story in self.sample]))
+        self.sample_judged = np.array([judged(story) for story in self.sample])
+        self.true = np.array([story.human.score(metric) for story in self.sample if story.human])
+
+    def _usual(self, metric: Metric, by_category: bool) -> dict[str | None, float]:
+        """Return the judge's mean score by category, and of all stories under None: the score of a story on which it
+        has no verdict."""
+        weights = self.share * (self.judges & self.open)
+        values = np.array([story.judged.score(metric) for story in self.stories])
+        total = float(weights.sum())
+        sums, shares = Counter[str](), Counter[str]()
+        for story, weight, value in zip(self.stories, weights.tolist(), values.tolist(), strict=True):
+            sums[story.category if by_category else ""] += weight * value
+            shares[story.category if by_category else ""] += weight
+        usual: dict[str | None, float] = {None: float(weights @ values) / total if total else 0.0}
+        return usual | {name: sums[name] / weight for name, weight in shares.items() if weight}
 
     def _normed(self, weights: Floats) -> Floats:
-        """Weights of aligned stories, those of a stratum with its share in the mean over all open stories."""
+        """Return the weights of aligned stories, those of a stratum with its share in the mean over all open
+        stories."""
         if not len(weights):
             return weights
-        size = self._strata.count
-        shares = np.bincount(self._stratum, self._share * self._open, minlength=size)[:size]
-        sums = np.bincount(self._sampled, weights, minlength=size)
+        shares = np.bincount(self.stratum, self.share * self.open, minlength=self.strata)[: self.strata]
+        sums = np.bincount(self.sampled, weights, minlength=self.strata)
         total = float(shares.sum())
-        if total <= 0 or not (sums > 0).all():
-            return _normed(weights)
-        return weights / sums[self._sampled] * (shares / total)[self._sampled]
+        if total > 0 and (sums > 0).all():
+            return weights / sums[self.sampled] * (shares / total)[self.sampled]
+        whole = float(weights.sum())
+        return weights / whole if whole > 0 else np.full(len(weights), 1 / len(weights))
 
-    def _residuals(self, tuning: float) -> Floats:
-        """Return by stratum how far people are above λ times what the judge said."""
-        left = self._true - tuning * self._judge_scores
-        return _group_means(left, self._weights, self._sampled, self._strata.count)
+    @property
+    def alone(self) -> float | None:
+        """The mean by the judge, on the stories on which it has verdicts. None if it has none."""
+        share = self.share * self.judges
+        has_verdicts = bool((self.judges & self.open).any() or not self.open.any())
+        return float(share @ self.judged / share.sum()) if has_verdicts and share.sum() else None
 
-    def _values(self, tuning: float) -> Floats:
-        """Return what stands for each story: λ times what the judge said with the residual of its stratum, or what is
-        certain."""
-        residuals = self._residuals(tuning) if self._aligned else np.zeros(self._strata.count)
-        return np.where(self._open, tuning * self._judged + residuals[self._stratum], self._judged)
+    @property
+    def unseen(self) -> float:
+        seen = {story.category for story in self.sample}
+        pairs = zip(self.stories, self.share.tolist(), strict=True)
+        return float(sum(share for story, share in pairs if story.category not in seen and not story.certain))
 
-    def _value(self, tuning: float) -> float:
-        return float(self._share @ self._values(tuning))
-
-    def _parts(self, tuning: float) -> tuple[Floats, Floats]:
-        """Return how far each story moves the score by being judged, and each aligned one by being aligned."""
-        values = self._values(tuning)
-        names, groups = np.unique(np.array(self._groups), return_inverse=True)
-        judged = self._share * (values - _group_means(values, self._share, groups, len(names))[groups])
-        left = self._true - tuning * self._judge_scores
-        weight = float(self._share[self._open].sum())
-        around = left - self._residuals(tuning)[self._sampled]
-        return judged, weight * self._factors() * self._weights * around
+    def at(self, tuning: float) -> tuple[float, dict[str, tuple[float, float]]]:
+        """Return the mean with that λ, and the distances by which each story moves it: by being judged, and by being
+        aligned."""
+        left = self.true - tuning * self.sample_judged
+        residuals = _group_means(left, self.weights, self.sampled, self.strata)
+        # a story is worth λ times its score by the judge with the residual of its stratum, or what is certain
+        values = np.where(self.open, tuning * self.judged + residuals[self.stratum], self.judged)
+        middles = _group_means(values, self.share, self.groups, int(self.groups.max()) + 1)
+        judged = self.share * (values - middles[self.groups])
+        weight = float(self.share[self.open].sum())
+        aligned = weight * self._factors() * self.weights * (left - residuals[self.sampled])
+        moves = {story.story: [0.0, 0.0] for story in (*self.stories, *self.sample)}
+        for at, of_stories, by_story in ((0, self.stories, judged), (1, self.sample, aligned)):
+            for story, move in zip(of_stories, by_story.tolist(), strict=True):
+                moves[story.story][at] += move
+        return float(self.share @ values), {story: (first, second) for story, (first, second) in moves.items()}
 
     def _factors(self) -> Floats:
-        """What makes up for the means of strata, and λ, that are estimated from the very stories they are set
-        against."""
-        stories = {story.story: number for story, number in zip(self._sample, self._sampled.tolist(), strict=True)}
-        sizes = np.bincount(list(stories.values()), minlength=self._strata.count).astype(float)
-        left = self._aligned - self._strata.count
+        """Return the factors for the means of strata, and λ, which are estimated from the same stories that they are
+        compared with."""
+        strata = {story.story: number for story, number in zip(self.sample, self.sampled.tolist(), strict=True)}
+        sizes = np.bincount(list(strata.values()), minlength=self.strata).astype(float)
+        left = self.aligned - self.strata
         of_tuning = left / (left - 1) if left > 1 else 1.0
-        factors: Floats = np.sqrt(of_tuning * sizes / np.maximum(sizes - 1, 1))[self._sampled]
+        factors: Floats = np.sqrt(of_tuning * sizes / np.maximum(sizes - 1, 1))[self.sampled]
         return factors
 
-    def _moves(self, tuning: float) -> dict[str, tuple[float, float]]:
-        judged, aligned = self._parts(tuning)
-        moves = {story.story: (0.0, 0.0) for story in [*self._stories, *self._sample]}
-        for story, move in zip(self._stories, judged.tolist(), strict=True):
-            moves[story.story] = (moves[story.story][0] + move, moves[story.story][1])
-        for story, move in zip(self._sample, aligned.tolist(), strict=True):
-            moves[story.story] = (moves[story.story][0], moves[story.story][1] + move)
-        return moves
-
-    def _tuned(self) -> float:
-        """The λ with the smallest spread: moves are linear in it, u + λ · v, so that it is −Σuv / Σv². 0, people alone,
-        where the judge says the same of all stories, or nothing."""
-        none, whole = (all_moves(self._moves(tuning)) for tuning in (0.0, 1.0))
+    def tuned(self) -> float:
+        """Return the λ with the smallest spread: moves are linear in it, u + λ · v, so that it is −Σuv / Σv². It is 0
+        if the judge says the same of all stories, or nothing."""
+        none, whole = (_all_moves(self.at(tuning)[1]) for tuning in (0.0, 1.0))
         slope = whole - none
         square = float(slope @ slope)
         if square <= NO_SPREAD**2:
             return 0.0
-        return 1.0 if self._aligned < FEWEST else float(np.clip(-(none @ slope) / square, 0, 1))
-
-    def _ends(self, value: float, moves: Mapping[str, tuple[float, float]]) -> tuple[tuple[float, float] | None, str]:
-        count = self._aligned if self._open.any() else len(self._stories)
-        return interval_of(value, moves, count, self._over, self._strata.count)
-
-    def _unseen(self) -> float:
-        seen = {story.category for story in self._sample}
-        return float(
-            sum(
-                share
-                for story, share in zip(self._stories, self._share.tolist(), strict=True)
-                if story.category not in seen and not story.certain
-            )
-        )
-
-
-class _JudgeScores:
-    """Scores that the judge gives of a story, and of one on which it has no verdict the mean of those on which it has
-    some: of the same group, else of all."""
-
-    def __init__(self, stories: Sequence[JudgedStory], weights: Floats, groups: Sequence[str], metric: Metric) -> None:
-        self._metric, self._by_category = metric, any(groups)
-        values = np.array([score_of(story.judged, metric) for story in stories])
-        total = float(weights.sum())
-        self._mean = float(weights @ values) / total if total else 0.0
-        sums: Counter[str] = Counter()
-        shares: Counter[str] = Counter()
-        for group, weight, value in zip(groups, weights.tolist(), values.tolist(), strict=True):
-            sums[group] += weight * value
-            shares[group] += weight
-        self._means = {group: sums[group] / share for group, share in shares.items() if share}
-
-    def of(self, story: JudgedStory) -> float:
-        if story.judged.has_value(self._metric):
-            return score_of(story.judged, self._metric)
-        return self._means.get(story.category if self._by_category else "", self._mean)
-
-
-def _shares(stories: Sequence[JudgedStory], averaging: Averaging) -> Callable[[JudgedStory], float]:
-    """Return what share of the mean over these stories a story has, or one of another model in its place."""
-    if averaging == Averaging.STORIES:
-        return lambda _: 1 / len(stories)
-    sizes = Counter(story.category for story in stories)
-    return lambda story: 1 / len(sizes) / sizes[story.category] if story.category in sizes else 0.0
-
-
-def _normed(weights: Floats) -> Floats:
-    total = float(weights.sum())
-    return weights / total if total > 0 else np.full(len(weights), 1 / max(len(weights), 1))
+        return 1.0 if self.aligned < FEWEST else float(np.clip(-(none @ slope) / square, 0, 1))
 
 
 def _group_means(values: Floats, weights: Floats, groups: Clusters, count: int) -> Floats:
-    """The weighted mean of each of so many groups, 0 of one without any value."""
+    """Return the weighted mean of each of so many groups, 0 for one without any value."""
     sums, shares = np.bincount(groups, weights * values, count), np.bincount(groups, weights, count)
     return np.divide(sums, shares, out=np.zeros(count), where=shares > 0)
+
+
+def _all_moves(moves: Mapping[str, tuple[float, float]]) -> Floats:
+    return np.array([judged + aligned for judged, aligned in moves.values()])
+
+
+def _interval(value: float, moves: Floats, count: int, strata: int, over: ClusterName) -> tuple[Ends, str]:
+    """Return the interval of a score that `count` aligned stories correct, around the end of its range if the
+    correction took it out of that. If all stories are alike it is by the rule of three, also at an end of the range."""
+    share = within(value)
+    alike = linear_error(moves) <= NO_SPREAD
+    scale = SHARE if 0 < value < 1 or (alike and abs(value - share) < NO_SPREAD) else REAL
+    value = share if scale is SHARE else value
+    most = freedom(count, strata)
+    ends, why = linear_interval(value, moves, count=count, most=most, scale=scale, unit=over.aligned)
+    return [within(end) for end in ends] if ends else None, why
 
 
 def corrected(
@@ -394,62 +309,79 @@ def corrected(
     others: Sequence[JudgedStory] = (),
     over: ClusterName = STORIES,
 ) -> Corrected:
-    """Return the corrected score of one model over all its judged stories.
+    """Return the corrected score of one model over all its judged stories, with bounds where people left rows open.
 
-    `tuning` is λ, tuned where none is given. With `others`, tables of other models, calibration is pooled: the judge's
-    error is taken from these too, which is right only where it does not differ by model (`differing`). λ is then 1,
-    since it is the judge's error that models share and not their scores; people alone have no score.
+    `tuning` is λ, tuned by default. With `others`, tables of other models, calibration is pooled: the judge's error is
+    taken from these too, which is right only if it does not differ by model (`differing`). λ is then 1, since models
+    share the judge's error and not their scores; people alone have no score.
     """
     if not stories:
-        return Corrected(
-            None, None, 0, 0, 0.0, None, reason=Sentence("no {singular} was judged", singular=word(over.singular))
-        )
+        why = Sentence("no {singular} was judged", singular=word(over.singular))
+        return Corrected(None, None, 0, 0, 0.0, None, reason=why)
     chosen = 1.0 if others else tuning
-    score = _with_bounds(
-        stories,
-        others,
-        lambda part, rest: CorrectedMean(part, rest, metric, averaging, over).corrected(chosen),
-    )
+    score = _corrected(_Mean(stories, others, metric, averaging), chosen, over)
+    if any(story.human and (story.human.open_predicted or story.human.open_gold) for story in (*stories, *others)):
+        low, high = (
+            _corrected(_Mean(_settled(stories, matched), _settled(others, matched), metric, averaging), chosen, over)
+            for matched in (False, True)
+        )
+        if low.value is not None and high.value is not None:
+            ends, _ = spanning(*((list(end.interval) if end.interval else None, "") for end in (low, high)))
+            values = [value for value in (low.value, high.value, score.value) if value is not None]
+            score = replace(score, bounds=(min(values), max(values)), spanned=ends)
     return replace(score, human=None, human_interval=None, effective=None) if others else score
 
 
-def _with_bounds(
-    stories: Sequence[JudgedStory],
-    others: Sequence[JudgedStory],
-    score: Callable[[Sequence[JudgedStory], Sequence[JudgedStory]], Corrected],
-) -> Corrected:
-    """Score the stories, and where people left rows open also with all of these unmatched, and matched."""
-    middle = score(stories, others)
-    if not any(story.human and (story.human.open_predicted or story.human.open_gold) for story in [*stories, *others]):
-        return middle
-    low, high = (
-        score(_settled(stories, matched=matched), _settled(others, matched=matched)) for matched in (False, True)
-    )
-    if low.value is None or high.value is None:
-        return middle
-    ends, _ = spanning(_listed(low.interval), _listed(high.interval))
-    values = [low.value, high.value, *([] if middle.value is None else [middle.value])]
-    return replace(middle, bounds=(min(values), max(values)), spanned=(ends[0], ends[1]) if ends else None)
-
-
-def _listed(interval: tuple[float, float] | None) -> tuple[list[float] | None, str]:
-    return (list(interval) if interval else None), ""
-
-
-def _settled(stories: Sequence[JudgedStory], *, matched: bool) -> list[JudgedStory]:
+def _settled(stories: Sequence[JudgedStory], matched: bool) -> list[JudgedStory]:
     return [replace(story, human=story.human.settled(matched=matched)) if story.human else story for story in stories]
 
 
+def _corrected(mean: _Mean, tuning: float | None, over: ClusterName) -> Corrected:
+    total, judged, unjudged = len(mean.stories), mean.alone, int((~mean.judges).sum())
+    if mean.open.any() and not mean.aligned:
+        why = Sentence("no {singular} was aligned", singular=word(over.singular))
+        return Corrected(None, None, total, 0, 0.0, judged, unseen=1.0, reason=why, unjudged=unjudged)
+    chosen = mean.tuned() if tuning is None else tuning
+    (value, moves), (human, human_moves) = mean.at(chosen), mean.at(0.0)
+    count = mean.aligned if mean.open.any() else total
+    moved, alone = _all_moves(moves), _all_moves(human_moves)
+    interval, reason = _interval(value, moved, count, mean.strata, over)
+    human_interval, _ = _interval(human, alone, count, mean.strata, over)
+    score = Corrected(
+        within(value),
+        interval,
+        total,
+        mean.aligned,
+        chosen,
+        judged,
+        human,
+        human_interval,
+        unseen=mean.unseen,
+        reason=reason,
+        unjudged=unjudged,
+        moves=moves,
+        strata=mean.strata,
+        certain=frozenset(story.story for story in mean.stories if story.certain),
+    )
+    if interval is None:
+        return score
+    wide = reaching(interval, within(value), reach(score.pulls.values(), mean.aligned), 0.0)
+    worth, error = None, linear_error(moved)
+    if error > NO_SPREAD:
+        narrower = linear_error(alone) / error * (interval[1] - interval[0]) / (wide[1] - wide[0])
+        worth = mean.aligned * narrower**2
+    return replace(score, interval=wide, effective=worth)
+
+
 def foreseen(score: Corrected, aligned: int) -> float | None:
-    """Return half the width that the interval will about have once so many stories are aligned, by the rule of three
-    where all are alike now; None where it has none now, or fewer than five are meant."""
+    """Return half the width that the interval will have once so many stories are aligned, by the rule of three if all
+    are alike now. Returns None if it has no interval now, or for fewer than five stories."""
     if score.interval is None or aligned < FEWEST:
         return None
-    if alike(score.moves):
+    if score.error <= NO_SPREAD:
         return unseen_share(aligned) / 2
-    down, up = reach(score.pulls, aligned)
-    moves = np.array(list(score.moves.values()))
-    judged, own = moves[:, 0], moves[:, 1]
+    judged, own = score.moved.T
+    down, up = reach(score.pulls.values(), aligned)
     per_story = float((own**2).sum()) * score.freedom  # its factor is that of the stories aligned now
     free = freedom(aligned, score.strata)
     square = max(float((judged**2 + 2 * judged * own).sum()) + per_story / free, 0.0)
@@ -476,7 +408,7 @@ class CorrectedDifference:
     has; None with a `reason`."""
 
     value: float | None
-    interval: tuple[float, float] | None
+    interval: Ends
     p: float | None
     stories: int
     aligned: int
@@ -484,26 +416,26 @@ class CorrectedDifference:
 
 
 def difference(first: Corrected, second: Corrected, *, over: ClusterName = STORIES) -> CorrectedDifference:
-    """Return the difference of two corrected scores of the same metric, paired by story.
+    """Return the difference of two corrected scores of the same metric.
 
-    What a story moves either score by is set against the other, so that stories which are hard for both make no spread,
-    and nothing is lost where the two were aligned on different stories.
+    It is paired by story: what a story moves either score by is compared with the other, so that stories which are hard
+    for both make no spread, and nothing is lost if the two were aligned on different stories.
     """
     stories = sorted({*first.moves, *second.moves})
     if first.value is None or second.value is None:
         aligned = min(first.aligned, second.aligned)
         return CorrectedDifference(None, None, None, len(stories), aligned, first.reason or second.reason)
     # a model whose every story is certain has nothing to be aligned, and limits nothing
-    aligned = min((score.aligned for score in (first, second) if score.aligned), default=0)
+    limits = [score for score in (first, second) if score.aligned]
+    aligned = min((score.aligned for score in limits), default=0)
+    most = min((score.freedom for score in limits), default=1)
     moves = np.array([sum(first.moves.get(story, ())) - sum(second.moves.get(story, ())) for story in stories])
     value = first.value - second.value
-    most = min((score.freedom for score in (first, second) if score.aligned), default=1)
     ends, why = linear_interval(value, moves, count=aligned, most=most, scale=DIFFERENCE, unit=over.aligned)
     if not ends:
         return CorrectedDifference(value, None, None, len(stories), aligned, why)
     p = linear_p(value, moves, count=aligned, most=most, scale=DIFFERENCE)
-    pulls = {
-        story: first.pulls.get(story, 0.0) - second.pulls.get(story, 0.0) for story in {*first.pulls, *second.pulls}
-    }
-    wide = reaching((ends[0], ends[1]), value, reach(pulls, aligned), (-1.0, 1.0))
+    own, other = first.pulls, second.pulls
+    pulls = [own.get(story, 0.0) - other.get(story, 0.0) for story in own.keys() | other.keys()]
+    wide = reaching(ends, value, reach(pulls, aligned), -1.0)
     return CorrectedDifference(value, wide, max(p, unseen_p(value, pulls, aligned)), len(stories), aligned)

@@ -70,16 +70,6 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
-    """One anchor story that was asked again: its agreement with the first verdicts, the chart's sum after it, and
-    whether that alarms. After an alarm the sum begins anew."""
-
-    value: float
-    total: float
-    alarm: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Batch:
     """The anchor stories of one date that are in the chart: mean agreement, and the limits (three standard errors)
     that an unchanged judge keeps on the same anchors."""
@@ -96,12 +86,7 @@ class Batch:
 
 
 def chart(
-    baseline: Mapping[str, Sequence[float]],
-    *,
-    size: float,
-    horizon: int = 500,
-    false_alarms: float = 0.05,
-    seed: int,
+    baseline: Mapping[str, Sequence[float]], *, size: float, horizon: int = 500, false_alarms: float = 0.05, seed: int
 ) -> Chart:
     """Return a chart that notices a drop of `size` and alarms falsely in about `false_alarms` of all watches of
     `horizon` stories.
@@ -109,108 +94,83 @@ def chart(
     `baseline` has, by anchor, its agreement with its first verdicts each time it was asked again at the start. Raises
     ValueError for too few of these and for a size out of range.
     """
-    start = _Start({anchor: np.array(values, dtype=float) for anchor, values in baseline.items() if len(values)})
-    if start.count < FEWEST_BASELINE:
+    answers = [np.array(values, dtype=float) for values in baseline.values() if len(values)]
+    times = np.array([len(values) for values in answers], dtype=float)
+    free = int((times - 1).sum())
+    if times.sum() < FEWEST_BASELINE:
         raise ValueError(TOO_FEW)
-    if start.free < FEWEST_FREE:
+    if free < FEWEST_FREE:
         raise ValueError(TOO_SELDOM)
     if not 0 < size < 1:
         raise ValueError(f"the drop to notice is {size}; expected a share between 0 and 1")
+    means = np.array([values.mean() for values in answers])
+    squares = float(sum(((values - values.mean()) ** 2).sum() for values in answers))
     rng = np.random.default_rng(seed)
-    highest = _sums(start.drawn(rng, horizon), size / 2).max(axis=1)
-    limit = max(float(np.quantile(highest, 1 - false_alarms)), 1e-9)
-    again = _sums(start.drawn(rng, horizon), size / 2).max(axis=1)
-    notices = _noticed(_sums(start.drawn(rng, horizon, size), size / 2), limit)
+
+    def sums(drop: float = 0.0) -> Floats:
+        """The cumulative sums of each simulated watch, shape (resamples, horizon)."""
+        steps = np.cumsum(-_drawn(rng, means, times, squares, horizon, drop) - size / 2, axis=1)
+        return steps - np.minimum(np.minimum.accumulate(steps, axis=1), 0)
+
+    limit = max(float(np.quantile(sums().max(axis=1), 1 - false_alarms)), 1e-9)
+    falsely = float((sums().max(axis=1) > limit).mean())
+    beyond = sums(size) > limit
+    notices = np.where(beyond.any(axis=1), beyond.argmax(axis=1) + 1.0, np.inf)
+    median, most = (float(np.quantile(notices, share, method="higher")) for share in (0.5, 0.9))
+    names = [name for name, values in baseline.items() if len(values)]
     return Chart(
-        mean=float(start.means.mean()),
-        spread=start.spread,
-        size=size,
-        limit=limit,
-        horizon=horizon,
-        false_alarms=float((again > limit).mean()),
-        median=_within(notices, 0.5, horizon),
-        most=_within(notices, 0.9, horizon),
-        levels=start.levels,
+        float(means.mean()),
+        float((squares / free) ** 0.5),
+        size,
+        limit,
+        horizon,
+        falsely,
+        int(median) if median <= horizon else None,
+        int(most) if most <= horizon else None,
+        {name: Level(float(values.mean()), len(values)) for name, values in zip(names, answers, strict=True)},
     )
 
 
-class _Start:
-    """The answers at the start: the level of each anchor, and the spread of answers around these levels."""
+def _drawn(rng: np.random.Generator, means: Floats, times: Floats, squares: float, horizon: int, drop: float) -> Floats:
+    """Return watches of agreements less the levels of their anchors at the start, shape (resamples, horizon); the
+    anchors come in turn. `means`, `times` and `squares` are the means, counts and sum of squared deviations of the
+    answers at the start.
 
-    def __init__(self, answers: Mapping[str, Floats]) -> None:
-        self.times = np.array([len(values) for values in answers.values()], dtype=float)
-        self.means = np.array([values.mean() for values in answers.values()])
-        self.count, self.free = int(self.times.sum()), int((self.times - 1).sum())
-        self.levels = {name: Level(float(values.mean()), len(values)) for name, values in answers.items()}
-        self._squares = float(sum(((values - values.mean()) ** 2).sum() for values in answers.values()))
-
-    @property
-    def spread(self) -> float:
-        """The standard deviation of an answer around the level of its anchor, over all anchors."""
-        return float((self._squares / self.free) ** 0.5)
-
-    def drawn(self, rng: np.random.Generator, horizon: int, drop: float = 0.0) -> Floats:
-        """Return watches of agreements less the levels of their anchors at the start, shape (resamples, horizon); the
-        anchors come in turn.
-
-        Agreements are beta distributed around the true level of an anchor, p, with a variance of p (1 − p) times a
-        dispersion that all anchors share. Each watch has a dispersion and true levels of its own, which lie around
-        what the start shows: the mean of all levels on its logit, as a lower one has more spread, and each anchor's
-        own around it.
-        """
-        middle = np.clip(self.means, _EDGE, 1 - _EDGE)
-        unit = middle * (1 - middle)
-        shared = self._squares / float((self.times - 1) @ unit)
-        dispersion = np.clip(
-            shared * self.free / rng.chisquare(self.free, RESAMPLES), _LEAST_DISPERSION, _MOST_DISPERSION
-        )[:, None]
-        error = np.sqrt(dispersion * (unit / self.times).sum()) / unit.sum()
-        logits = np.log(middle / (1 - middle)) + error * rng.standard_normal((RESAMPLES, 1))
-        own = np.sqrt(dispersion * unit / self.times) * rng.standard_normal((RESAMPLES, len(middle)))
-        true = 1 / (1 + np.exp(-logits)) + own - own.mean(axis=1, keepdims=True) - drop
-        levels = np.clip(true, _EDGE, 1 - _EDGE)
-        turns = np.arange(horizon) % len(middle)
-        strength = 1 / dispersion - 1
-        agreements = rng.beta((levels * strength)[:, turns], ((1 - levels) * strength)[:, turns])
-        below: Floats = agreements - self.means[turns]
-        return below
+    Agreements are beta distributed around the true level of an anchor, p, with a variance of p (1 − p) times a
+    dispersion that all anchors share. Each watch has a dispersion and true levels of its own, which lie around what the
+    start shows: the mean of all levels on its logit, as a lower one has more spread, and each anchor's own around it.
+    """
+    middle = np.clip(means, _EDGE, 1 - _EDGE)
+    unit, free = middle * (1 - middle), int((times - 1).sum())
+    shared = squares / float((times - 1) @ unit)
+    dispersion = np.clip(shared * free / rng.chisquare(free, RESAMPLES), _LEAST_DISPERSION, _MOST_DISPERSION)[:, None]
+    error = np.sqrt(dispersion * (unit / times).sum()) / unit.sum()
+    logits = np.log(middle / (1 - middle)) + error * rng.standard_normal((RESAMPLES, 1))
+    own = np.sqrt(dispersion * unit / times) * rng.standard_normal((RESAMPLES, len(middle)))
+    true = 1 / (1 + np.exp(-logits)) + own - own.mean(axis=1, keepdims=True) - drop
+    levels = np.clip(true, _EDGE, 1 - _EDGE)
+    turns = np.arange(horizon) % len(middle)
+    strength = 1 / dispersion - 1
+    below: Floats = rng.beta((levels * strength)[:, turns], ((1 - levels) * strength)[:, turns]) - means[turns]
+    return below
 
 
-def _sums(drawn: Floats, allowance: float) -> Floats:
-    """The cumulative sums of each watch: shape (resamples, horizon)."""
-    steps = np.cumsum(-drawn - allowance, axis=1)
-    lowest = np.minimum(np.minimum.accumulate(steps, axis=1), 0)
-    sums: Floats = steps - lowest
-    return sums
-
-
-def _noticed(sums: Floats, limit: float) -> Floats:
-    """Return after how many stories each watch alarms; infinite where it does not."""
-    beyond = sums > limit
-    return np.where(beyond.any(axis=1), beyond.argmax(axis=1) + 1.0, np.inf)
-
-
-def _within(notices: Floats, share: float, horizon: int) -> int | None:
-    stories = float(np.quantile(notices, share, method="higher"))
-    return int(stories) if stories <= horizon else None
-
-
-def watch(chart: Chart, values: Sequence[tuple[str, float]]) -> list[Watched]:
-    """Return the chart after each anchor story that was asked again, as (anchor, agreement) in the order in which they
-    were. Every anchor must have a level in the chart."""
-    total, out = 0.0, []
+def watch(chart: Chart, values: Sequence[tuple[str, float]]) -> list[tuple[float, bool]]:
+    """Return the chart's sum after each anchor story that was asked again, and whether that alarms, from (anchor,
+    agreement) in the order in which they were asked. After an alarm the sum begins at 0. Every anchor must have a level
+    in the chart."""
+    total, after = 0.0, []
     for anchor, value in values:
         total = max(0.0, total + chart.levels[anchor].mean - chart.size / 2 - value)
-        alarm = total > chart.limit
-        out.append(Watched(value, total, alarm))
-        total = 0.0 if alarm else total
-    return out
+        after.append((total, total > chart.limit))
+        total = 0.0 if total > chart.limit else total
+    return after
 
 
 def batches(chart: Chart, values: Sequence[tuple[str, Mapping[str, float]]]) -> list[Batch]:
-    """Return the mean of each date's agreements, by anchor, with its limits, for the picture. Anchors without a level
-    in the chart are left out, and so are dates without any other. Where all answers at the start agreed alike, limits
-    are by the rule of three."""
+    """Return the mean of each date's agreements, by anchor, with its limits. Anchors without a level in the chart are
+    skipped, and so are dates without any other. If all answers at the start agreed alike, limits are by the rule of
+    three."""
     out = []
     for at, by_anchor in values:
         charted = {anchor: value for anchor, value in by_anchor.items() if anchor in chart.levels}
@@ -226,29 +186,13 @@ def batches(chart: Chart, values: Sequence[tuple[str, Mapping[str, float]]]) -> 
     return out
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """Model that a provider said it answered with: the resolved name and its fingerprint, empty where it gave none."""
-
-    at: str
-    model: str
-    fingerprint: str
-
-
-def changes(seen: Sequence[Identity]) -> list[tuple[Identity, Identity]]:
-    """Return each pair of neighbours, before and after, between which the model or its fingerprint is another one; a
-    fingerprint that is not given says nothing."""
-    out = []
-    last: Identity | None = None
-    for identity in seen:
-        if last and (
-            identity.model != last.model
-            or (identity.fingerprint and last.fingerprint not in ("", identity.fingerprint))
-        ):
-            out.append((last, identity))
-        last = (
-            identity
-            if identity.fingerprint or not last or identity.model != last.model
-            else Identity(identity.at, identity.model, last.fingerprint)
-        )
-    return out
+def changes(seen: Sequence[tuple[str, str]]) -> list[tuple[int, str]]:
+    """Return the place of each (model, fingerprint) that is another one than those before, and the fingerprint known
+    before it. A fingerprint that is not given says nothing."""
+    found, known = [], ""
+    for at, (model, fingerprint) in enumerate(seen):
+        same_model = bool(at) and model == seen[at - 1][0]
+        if at and (not same_model or (fingerprint and known not in ("", fingerprint))):
+            found.append((at, known))
+        known = fingerprint or (known if same_model else "")
+    return found

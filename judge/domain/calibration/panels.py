@@ -1,18 +1,26 @@
 """Several judges together: their majority, weighted by what calibration knows of each, without a model's own family;
-and whether a judge favours its own."""
+whether a judge favours its own; and the changes between two versions of a judge."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 from core.messages import Sentence, gettext_noop, word
 from core.statistics import SHARE, holm
 from judge.domain.alignment import STORIES, ClusterName
-from judge.domain.calibration.agreement import NOTHING, Agreement, SpannedEstimate, agreement
-from judge.domain.calibration.means import Mean, contrast, mean_error, mean_judged, weighted_mean
+from judge.domain.calibration.agreement import NOTHING, Agreement, agreement
+from judge.domain.calibration.means import (
+    Mean,
+    SpannedEstimate,
+    contrast,
+    mean_error,
+    mean_judged,
+    no_mean,
+    weighted_mean,
+)
 from judge.domain.calibration.tables import JudgedStory, MatchCount, Matches, Metric, Table, Unknown, matched
 
 _CAP = 0.5
@@ -24,45 +32,37 @@ NO_FAMILY = gettext_noop("all tables are of the judge's own family, or none is")
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A judge as calibration knows it: how likely it matches a row that people match, and leaves one that they
+    """The probabilities, by calibration, that a judge matches a row that people match, and leaves one that they
     leave."""
 
     sensitivity: float
     specificity: float
 
     def evidence(self, says: bool) -> float:
-        """The log of how much likelier this verdict is on a row that is matched than on one that is not."""
+        """Return the log of the likelihood ratio of this verdict, of a row that is matched to one that is not."""
         true_positive_rate, false_positive_rate = self.sensitivity, 1 - self.specificity
-        return (
-            math.log(true_positive_rate / false_positive_rate)
-            if says
-            else math.log((1 - true_positive_rate) / (1 - false_positive_rate))
-        )
+        if says:
+            return math.log(true_positive_rate / false_positive_rate)
+        return math.log((1 - true_positive_rate) / (1 - false_positive_rate))
 
 
 def skill(tables: Sequence[Table], *, leave_out: str = "") -> Skill:
-    """Return the judge's skill on tables that people aligned, those of one story left out; half an observation is
-    added on either side."""
-    cells = {(true, verdict): _CAP for true in (True, False) for verdict in (True, False)}
+    """Return the judge's skill on tables that people aligned, without those of one story; half an observation is added
+    to each cell."""
+    cells = {(human, judge): _CAP for human in (True, False) for judge in (True, False)}
     for table in tables:
-        if table.story == leave_out:
-            continue
-        for row in table.rows:
-            true, verdict = matched(row.human), matched(row.judge)
-            if true is not None and verdict is not None:
-                cells[true, verdict] += table.weight
-    true_positives, false_negatives, false_positives, true_negatives = (
-        cells[key] for key in ((True, True), (True, False), (False, True), (False, False))
-    )
-    return Skill(
-        true_positives / (true_positives + false_negatives), true_negatives / (true_negatives + false_positives)
-    )
+        for row in table.rows if table.story != leave_out else ():
+            human, judge = row.verdicts
+            if human is not None and judge is not None:
+                cells[human, judge] += table.weight
+    sensitivity = cells[True, True] / (cells[True, True] + cells[True, False])
+    return Skill(sensitivity, cells[False, False] / (cells[False, False] + cells[False, True]))
 
 
 def majority(counts: Sequence[MatchCount]) -> MatchCount:
-    """Return what more than half of the judges that speak of a row say, its MatchCount the most frequent and then the
-    smallest of theirs. It is unclear where as many say one thing as the other and where fewer than `FEWEST` speak, as
-    one voice is not a majority; missing where no judge was heard at all."""
+    """Return the verdict of more than half of the judges that speak of a row, its MatchCount the most frequent and then
+    the smallest of theirs. It is unclear in a tie and if fewer than `FEWEST` speak, as one voice is not a majority;
+    missing if no judge was heard at all."""
     verdicts = [count for count in counts if not isinstance(count, Unknown)]
     yes = [count for count in verdicts if count > 0]
     if all(count == Unknown.MISSING for count in counts):
@@ -73,9 +73,9 @@ def majority(counts: Sequence[MatchCount]) -> MatchCount:
 
 
 def weighted(counts: Mapping[str, MatchCount], skills: Mapping[str, Skill], *, share: float = 0.5) -> MatchCount:
-    """Return the likelier verdict on a row, each judge counting by what is known of it, where `share` of all rows are
-    matched. Judges are taken to err apart from one another (naive Bayes). It is unclear where the judges that were
-    heard could not tell, missing where none was heard."""
+    """Return the likelier verdict on a row by the skills of the judges, if `share` of all rows are matched. Judges are
+    taken to err independently (naive Bayes). It is unclear if the judges that were heard could not tell, missing if
+    none was heard."""
     verdicts = {name: count for name, count in counts.items() if not isinstance(count, Unknown)}
     if not verdicts:
         return Unknown.UNCLEAR if Unknown.UNCLEAR in counts.values() else Unknown.MISSING
@@ -89,9 +89,9 @@ def _commonest(counts: Sequence[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A panel beside people: `columns` has each judge's own agreement, then those of the `majority` and of the
-    `weighted` panel, whose skills are of the other stories. `without_family` says of which tables a judge was left out,
-    as its model is of the judge's family."""
+    """A panel next to people: each judge's own agreement in `columns`, those of the `majority` and of the `weighted`
+    panel, whose skills are of the other stories. `without_family` counts the tables on which a judge had no vote, as
+    their model is of its family."""
 
     columns: dict[str, Agreement]
     majority: Agreement
@@ -108,60 +108,46 @@ def panel(
 ) -> Panel:
     """Return the panel over the tables that all judges judged; rows of a table are in the same order for all.
 
-    `family_of` names the family of judges and models; a judge has no vote on a model of its own, and where all judges
-    are of a model's family its rows have no verdict.
+    `family_of` names the family of judges and models; a judge has no vote on a model of its own. If all judges are of a
+    model's family its rows have no verdict, and are in the bounds.
     """
     families = family_of or {}
-    common = _common(judges)
+    by_key = {name: {table.key: table for table in tables} for name, tables in judges.items()}
+    common = [key for key in next(iter(by_key.values()), {}) if all(key in tables for tables in by_key.values())]
 
     @cache
     def skill_without(name: str, story: str) -> Skill:
         return skill(judges[name], leave_out=story)
 
-    tables: dict[str, list[Table]] = {"majority": [], "weighted": []}
+    by_majority, by_weights = [], []
     left_out = dict.fromkeys(judges, 0)
-    for by_judge in common:
-        voters = [name for name, table in by_judge.items() if not _kin(families, name, table.model)]
-        for name in set(by_judge) - set(voters):
+    for key in common:
+        of_judges = {name: tables[key] for name, tables in by_key.items()}
+        table = next(iter(of_judges.values()))
+        kin = {name for name in judges if name in families and families[name] == families.get(table.model)}
+        for name in kin:
             left_out[name] += 1
-        # where all are of the model's family nobody is heard: its rows have no verdict, and are in the bounds
-        tables["majority"].append(_joint(by_judge, voters, None))
-        tables["weighted"].append(_joint(by_judge, voters, skill_without))
-    return Panel(
-        {name: agreement([by_judge[name] for by_judge in common], seed=seed, over=over) for name in judges},
-        agreement(tables["majority"], seed=seed, over=over),
-        agreement(tables["weighted"], seed=seed, over=over),
-        left_out,
-    )
+        voters = [name for name in judges if name not in kin]
+        skills = {name: skill_without(name, table.story) for name in voters}
+        counts = [{name: of_judges[name].rows[at].judge for name in voters} for at in range(len(table.rows))]
+        by_majority.append(_with_counts(table, [majority([*votes.values()]) for votes in counts]))
+        by_weights.append(_with_counts(table, [weighted(votes, skills) for votes in counts]))
+    columns = {
+        name: agreement([tables[key] for key in common], seed=seed, over=over) for name, tables in by_key.items()
+    }
+    by_votes, by_skills = (agreement(tables, seed=seed, over=over) for tables in (by_majority, by_weights))
+    return Panel(columns, by_votes, by_skills, left_out)
 
 
-def _common(judges: Mapping[str, Sequence[Table]]) -> list[dict[str, Table]]:
-    by_key = {name: {table.key: table for table in tables} for name, tables in judges.items()}
-    keys = [key for key in next(iter(by_key.values()), {}) if all(key in tables for tables in by_key.values())]
-    return [{name: tables[key] for name, tables in by_key.items()} for key in keys]
-
-
-def _kin(families: Mapping[str, str], judge: str, model: str) -> bool:
-    return judge in families and families[judge] == families.get(model)
-
-
-def _joint(
-    by_judge: Mapping[str, Table], voters: Sequence[str], skill_without: Callable[[str, str], Skill] | None
-) -> Table:
-    table = next(iter(by_judge.values()))
-    skills = {name: skill_without(name, table.story) for name in voters} if skill_without else None
-    rows = []
-    for at, row in enumerate(table.rows):
-        counts = {name: by_judge[name].rows[at].judge for name in voters}
-        count = weighted(counts, skills) if skills is not None else majority(list(counts.values()))
-        rows.append(replace(row, judge=count, passes=()))
+def _with_counts(table: Table, counts: Sequence[MatchCount]) -> Table:
+    rows = (replace(row, judge=count, passes=()) for row, count in zip(table.rows, counts, strict=True))
     return replace(table, rows=tuple(rows))
 
 
 @dataclass(frozen=True, slots=True)
 class SelfPreference:
-    """Distance of the judge's scores above people's for models of its own family, for others, and the first less the
-    second with its interval and p value."""
+    """The judge's scores less people's for models of its own family, for others, and the first less the second with
+    its interval and p value."""
 
     own: SpannedEstimate
     others: SpannedEstimate
@@ -170,7 +156,7 @@ class SelfPreference:
 
 
 def no_preference() -> SelfPreference:
-    """Return what is said of a judge without a verdict on any row that people align: its scores of nought are not an
+    """Return the preference of a judge without a verdict on any row that people align: its scores of 0 are not an
     opinion of any family."""
     nothing = SpannedEstimate(None, 0, reason=NOTHING)
     return SelfPreference(nothing, nothing, nothing, None)
@@ -195,8 +181,7 @@ def self_preference(
     )
     if own.estimate.value is None or others.estimate.value is None:
         return SelfPreference(own.estimate, others.estimate, SpannedEstimate(None, 0, reason=NO_FAMILY), None)
-    preference, p = contrast(own, others, unit=over.aligned)
-    return SelfPreference(own.estimate, others.estimate, preference, p)
+    return SelfPreference(own.estimate, others.estimate, *contrast(own, others, unit=over.aligned))
 
 
 Pair = tuple[MatchCount, MatchCount]
@@ -217,29 +202,27 @@ class JudgedTwice:
         return self.predicted + self.gold
 
     def by(self, at: int) -> JudgedStory:
-        """Return the story as the old version judged it (0), or the new one (1): what either has no verdict on is
+        """Return the story as the old version judged it (0), or the new one (1): rows without a verdict of either are
         open."""
-        sides = [[_both_verdicts(pair)[at] for pair in pairs] for pairs in (self.predicted, self.gold)]
-        (matched_predicted, open_), (matched_gold, open_gold) = ((side.count(True), side.count(None)) for side in sides)
-        matches = Matches(len(self.predicted), matched_predicted, len(self.gold), matched_gold, open_, open_gold)
-        return JudgedStory(self.story, self.category, matches)
+        sides = ([_verdicts(pair)[at] for pair in pairs] for pairs in (self.predicted, self.gold))
+        return JudgedStory(self.story, self.category, Matches.of(*sides))
 
     def silent(self, at: int) -> int:
-        """Return how many rows that version has no verdict on."""
+        """Return the number of rows on which that version has no verdict."""
         return sum(matched(pair[at]) is None for pair in self.rows)
 
 
-def _both_verdicts(pair: Pair) -> tuple[bool | None, bool | None]:
-    """Both verdicts, None where either lacks one."""
-    old, new = (matched(count) for count in pair)
+def _verdicts(pair: Pair) -> tuple[bool | None, bool | None]:
+    """Return both verdicts, None if either lacks one."""
+    old, new = matched(pair[0]), matched(pair[1])
     return (old, new) if old is not None and new is not None else (None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Bridged:
     """One model's score by the old and the new version of a judge on the same rows, the new less the old, its p value
-    after Holm's correction over models, and the place of the model by either, None where it has no score. `silent` is
-    on how many of its `rows` the old and the new version have no verdict: these are left out."""
+    after Holm's correction over models, and the place of the model by either, None without a score. `silent` are the
+    numbers of its `rows` on which the old and the new version have no verdict."""
 
     model: str
     old: SpannedEstimate
@@ -253,8 +236,8 @@ class Bridged:
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """The changes that a new version of a judge makes: every model's score, how many `rows` have a verdict of both, the
-    share that has the same one, and how many rows went from unmatched to matched (`gained`) and back (`lost`)."""
+    """The changes that a new version of a judge makes: every model's score, the number of `rows` with a verdict of
+    both, the share with the same one, and how many rows became matched (`gained`) and unmatched (`lost`)."""
 
     models: list[Bridged]
     rows: int
@@ -264,26 +247,26 @@ class Bridge:
 
     @property
     def compared(self) -> int:
-        """Return how many models have a score by both."""
+        """The number of models with a score by both."""
         return sum(model.change.value is not None for model in self.models)
 
     @property
     def reordered(self) -> bool | None:
-        """Return whether the order of the models changes; None where that cannot be told, as some have no score or
-        there is one model only."""
+        """True if the order of the models changes. None if that cannot be told, as some have no score or there is one
+        model only."""
         if self.compared < max(2, len(self.models)):
             return None
-        return any(old != new for model in self.models for old, new in [model.places])
+        return any(model.places[0] != model.places[1] for model in self.models)
 
 
 def bridge(
     models: Mapping[str, Sequence[JudgedTwice]], metric: Metric = Metric.F1, *, over: ClusterName = STORIES
 ) -> Bridge:
-    """Return what changes between two versions of a judge on the tables of each model that both judged."""
+    """Return the changes between two versions of a judge on the tables of each model that both judged."""
     scores = {name: _scores(tables, metric, over) for name, tables in models.items()}
     changes = {name: contrast(new, old, unit=over.plural) for name, (old, new) in scores.items()}
     adjusted = dict(zip(changes, holm([p for _, p in changes.values()]), strict=True))
-    places = [_places({name: pair[at].estimate for name, pair in scores.items()}) for at in range(2)]
+    old_places, new_places = (_places({name: pair[at].estimate for name, pair in scores.items()}) for at in range(2))
     bridged = [
         Bridged(
             name,
@@ -291,41 +274,36 @@ def bridge(
             new.estimate,
             changes[name][0],
             adjusted[name],
-            (places[0].get(name), places[1].get(name)),
+            (old_places.get(name), new_places.get(name)),
             sum(len(table.rows) for table in models[name]),
             (sum(table.silent(0) for table in models[name]), sum(table.silent(1) for table in models[name])),
         )
         for name, (old, new) in scores.items()
     ]
-    return _with_verdicts(bridged, [table for tables in models.values() for table in tables], over)
+    pairs = [
+        (table.story, *_verdicts(pair)) for of_model in models.values() for table in of_model for pair in table.rows
+    ]
+    known = [(story, old, new) for story, old, new in pairs if old is not None]
+    same = weighted_mean(
+        [float(old == new) for _, old, new in known],
+        [1.0] * len(known),
+        [story for story, *_ in known],
+        scale=SHARE,
+        unit=over.plural,
+    )
+    gained, lost = (sum(new is to and old is not to for _, old, new in known) for to in (True, False))
+    return Bridge(bridged, len(known), same.estimate, gained, lost)
 
 
 def _scores(tables: Sequence[JudgedTwice], metric: Metric, over: ClusterName) -> tuple[Mean, Mean]:
     old, new = (mean_judged([table.by(at) for table in tables], metric, over=over) for at in range(2))
     if old.estimate.value is None:
-        why = Sentence(
-            "no {singular} has rows of either table of which both have a verdict", singular=word(over.singular)
-        )
-        nothing = Mean(SpannedEstimate(None, 0, reason=why), {})
-        return nothing, nothing
+        text = "no {singular} has rows of either table of which both have a verdict"
+        old = new = no_mean(Sentence(text, singular=word(over.singular)))
     return old, new
 
 
-def _with_verdicts(models: list[Bridged], tables: Sequence[JudgedTwice], over: ClusterName) -> Bridge:
-    pairs = [(table.story, *_both_verdicts(pair)) for table in tables for pair in table.rows]
-    both_judged = [(story, old, new) for story, old, new in pairs if old is not None]
-    same = weighted_mean(
-        [float(old == new) for _, old, new in both_judged],
-        [1.0] * len(both_judged),
-        [story for story, *_ in both_judged],
-        scale=SHARE,
-        unit=over.plural,
-    )
-    gained, lost = (sum(new is to and old is not to for _, old, new in both_judged) for to in (True, False))
-    return Bridge(models, len(both_judged), same.estimate, gained, lost)
-
-
 def _places(scores: Mapping[str, SpannedEstimate]) -> dict[str, int]:
-    """The place of each model with a score, from 1 on; equal scores share one."""
+    """Return the place of each model with a score, from 1 on; equal scores share one."""
     values = {name: score.value for name, score in scores.items() if score.value is not None}
     return {name: 1 + sum(other > value + 1e-12 for other in values.values()) for name, value in values.items()}

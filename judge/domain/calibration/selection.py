@@ -1,7 +1,7 @@
 """Choosing a judge by a paired test rather than by the highest number.
 
 Whichever judge is looked at, the test is corrected over all pairs of judges: the chosen one is chosen because of its
-agreement. Where it agrees most of all, its own figure is told without the optimism of that choice too.
+agreement. If it agrees most of all, its own figure is also given without the optimism of that choice.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.language import gettext
 from core.messages import Sentence, clauses, listed
 from core.statistics import (
     ALPHA,
+    DIFFERENCE,
     SHARE,
-    Clusters,
     Estimate,
     Floats,
+    Scale,
     Sums,
     are_alike,
     beyond_reach,
@@ -34,195 +34,18 @@ from core.statistics import (
     spared_p,
 )
 from judge.domain.alignment import STORIES, ClusterName
-from judge.domain.calibration.agreement import NOTHING, SpannedEstimate, Strata
-from judge.domain.calibration.means import weighted_mean
-from judge.domain.calibration.tables import Table, matched
+from judge.domain.calibration.agreement import NOTHING
+from judge.domain.calibration.means import SpannedEstimate, Strata, weighted_mean
+from judge.domain.calibration.tables import Table
 
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class JudgePair:
-    """The first judge's agreement with people less the second's, with its p, and p after Holm's correction over all
-    pairs. Bounds are over all rows on which people have a verdict."""
-
-    difference: SpannedEstimate
-    p: float | None
-    adjusted: float | None
-
-    @property
-    def turned(self) -> JudgePair:
-        """The second judge less the first."""
-        old = self.difference
-        interval, bounds = ((-ends[1], -ends[0]) if ends else None for ends in (old.interval, old.bounds))
-        value = None if old.value is None else -old.value
-        return replace(self, difference=replace(old, value=value, interval=interval, bounds=bounds))
-
-
-def tested_pairs(
-    judges: Mapping[str, Sequence[Table]], *, seed: int, over: ClusterName
-) -> dict[tuple[str, str], JudgePair]:
-    """Return every two judges by their names, in both orders.
-
-    The test flips the sign of each story's weighted sum of differences, as exchangeable judges could have changed
-    places in it. Where one judge leaves out more rows than the other, the difference has to hold at both bounds.
-    """
-    rows = _Rows.of(judges)
-    names = list(combinations(judges, 2))
-    pairs = [rows.paired(first, second) for first, second in names]
-    sums = np.array([row for pair in pairs for row in pair.by_story]).reshape(3 * len(pairs), rows.stories)
-    p = sign_flip_p(sums, seed=seed, flips=flips_for(len(pairs))) if sums.size else [None] * (3 * len(pairs))
-    spared = [
-        spared_p(pair.means, p[3 * at : 3 * at + 3], pair.is_alike(rows.names, over)) for at, pair in enumerate(pairs)
-    ]
-    tested = {
-        name: JudgePair(pair.difference(rows.names, over), raw, adjusted)
-        for name, pair, raw, adjusted in zip(names, pairs, spared, holm(spared), strict=True)
-    }
-    return tested | {(second, first): pair.turned for (first, second), pair in tested.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class _Paired:
-    """Two judges on the tables that both read, arrays of shape (tables,): the mean difference over the rows of both,
-    nan without one, both bounds, and the share of rows that the first lacks less that of the second (`apart`). The
-    numbers of their stories, their weights, and the strata that they were drawn in."""
-
-    value: Floats
-    lowest: Floats
-    highest: Floats
-    apart: Floats
-    story: Clusters
-    weight: Floats
-    strata: Sequence[str]
-    stories: int
-
-    @property
-    def _rows(self) -> tuple[Floats, Floats, Floats]:
-        return self.value, self.lowest, self.highest
-
-    @property
-    def means(self) -> list[float]:
-        """The weighted means of the difference and of both bounds, nan without one."""
-        return [self._mean(row) for row in self._rows]
-
-    @property
-    def by_story(self) -> list[Floats]:
-        """The weighted sums of the difference and of both bounds over each story, nan where a story has none."""
-        return [self._sums(row) for row in self._rows]
-
-    def _mean(self, row: Floats) -> float:
-        finite = np.isfinite(row)
-        return float(ratios((self.weight * row)[finite].sum(), self.weight[finite].sum()))
-
-    def _sums(self, row: Floats) -> Floats:
-        finite = np.isfinite(row)
-        sums = np.full(self.stories, np.nan)
-        sums[np.unique(self.story[finite])] = 0.0
-        np.add.at(sums, self.story[finite], (self.weight * row)[finite])
-        return sums
-
-    def difference(self, names: Sequence[str], over: ClusterName) -> SpannedEstimate:
-        estimate = self._estimate(self.value, names, over)
-        _, low, high = self.means
-        return replace(estimate, bounds=(low, high)) if high - low > _ROUNDING else estimate
-
-    def is_alike(self, names: Sequence[str], over: ClusterName) -> bool:
-        """Return whether both judges leave out as many rows."""
-        if not self.apart.any():
-            return True
-        estimate = self._estimate(self.apart, names, over)
-        return are_alike(estimate.value or 0.0, estimate.interval)
-
-    def _estimate(self, row: Floats, names: Sequence[str], over: ClusterName) -> SpannedEstimate:
-        finite = np.isfinite(row)
-        stories = [names[at] for at in self.story[finite]]
-        strata = [self.strata[at] for at in np.flatnonzero(finite).tolist()]
-        values, weights = row[finite].tolist(), self.weight[finite].tolist()
-        return weighted_mean(values, weights, stories, unit=over.plural, strata=strata).estimate
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """All rows of all tables: the table of each row and the story, weight and stratum of each table, whether people
-    have a verdict on it, and by judge whether it agrees with them, 1 or 0, nan where it has no verdict. `read` are the
-    tables that each judge was asked about, `names` those of the stories."""
-
-    table: Clusters
-    story: Clusters
-    weight: Floats
-    strata: Sequence[str]
-    has_human: NDArray[np.bool_]
-    agrees: Mapping[str, Floats]
-    read: Mapping[str, NDArray[np.bool_]]
-    names: Sequence[str]
-
-    @classmethod
-    def of(cls, judges: Mapping[str, Sequence[Table]]) -> _Rows:
-        tables = {table.key: table for of_judge in judges.values() for table in of_judge}
-        names = list(dict.fromkeys(table.story for table in tables.values()))
-        at = {story: place for place, story in enumerate(names)}
-        human = [matched(row.human) for table in tables.values() for row in table.rows]
-        agrees, read = {}, {}
-        for name, of_judge in judges.items():
-            own = {table.key: table for table in of_judge}
-            agrees[name] = np.array([value for table in tables.values() for value in _agreement(table, own)])
-            read[name] = np.array([key in own for key in tables], dtype=bool)
-        return cls(
-            table=np.repeat(np.arange(len(tables)), [len(table.rows) for table in tables.values()]),
-            story=np.array([at[table.story] for table in tables.values()], dtype=np.int64),
-            weight=np.array([table.weight for table in tables.values()], dtype=float),
-            strata=[table.stratum for table in tables.values()],
-            has_human=np.array([verdict is not None for verdict in human], dtype=bool),
-            agrees=agrees,
-            read=read,
-            names=names,
-        )
-
-    @property
-    def stories(self) -> int:
-        return len(self.names)
-
-    def paired(self, first: str, second: str) -> _Paired:
-        own, other = self.agrees[first], self.agrees[second]
-        worst, best = ([np.nan_to_num(side, nan=end) for side in (own, other)] for end in (0.0, 1.0))
-        both = np.isfinite(own) & np.isfinite(other)
-        columns = [
-            np.where(both, own - other, 0.0), both, worst[0] - best[1], best[0] - worst[1],
-            np.isnan(own).astype(float) - np.isnan(other), self.has_human,
-        ]  # fmt: skip
-        sums = self._by_table(np.column_stack(columns) * self.has_human[:, None])
-        here = self.read[first] & self.read[second] & (sums[:, 5] > 0)
-        sums, n = sums[here], sums[here, 5]
-        return _Paired(
-            value=first_by_second(sums[:, :2]),
-            lowest=sums[:, 2] / n,
-            highest=sums[:, 3] / n,
-            apart=sums[:, 4] / n,
-            story=self.story[here],
-            weight=self.weight[here],
-            strata=[self.strata[at] for at in np.flatnonzero(here).tolist()],
-            stories=self.stories,
-        )
-
-    def _by_table(self, columns: Floats) -> Floats:
-        sums = np.zeros((len(self.weight), columns.shape[1]))
-        np.add.at(sums, self.table, columns)
-        return sums
-
-
-def _agreement(table: Table, own: Mapping[str, Table]) -> list[float]:
-    """Return whether a judge agrees with people on each row, nan of one without a verdict of either."""
-    if table.key not in own:
-        return [np.nan] * len(table.rows)
-    pairs = [(matched(row.human), matched(row.judge)) for row in own[table.key].rows]
-    return [np.nan if None in pair else float(pair[0] == pair[1]) for pair in pairs]
-
-
-@dataclass(frozen=True, slots=True)
 class Rival:
-    """A judge beside the chosen one: its agreement, the chosen judge's less its own on the rows of which both have a
-    verdict, p of a sign-flip test over stories, and p after Holm's correction over all pairs of judges."""
+    """A judge next to the chosen one: its agreement, the chosen judge's less its own on the rows of which both have a
+    verdict, p of a sign-flip test over stories, and p after Holm's correction over all pairs of judges. Bounds are over
+    all rows on which people have a verdict."""
 
     name: str
     agreement: SpannedEstimate
@@ -232,7 +55,7 @@ class Rival:
 
     @property
     def worse(self) -> bool:
-        """Return whether the chosen judge is shown to be better."""
+        """True if the chosen judge is shown to be better."""
         return self.adjusted is not None and self.adjusted <= ALPHA and (self.difference.value or 0) > 0
 
     @property
@@ -241,16 +64,15 @@ class Rival:
 
     @property
     def alike(self) -> bool | None:
-        """Return whether it is not shown to be worse than the chosen judge; None where no table has verdicts of
-        both."""
+        """True if it is not shown to be worse than the chosen judge; None if no table has verdicts of both."""
         return None if self.difference.value is None else not self.worse
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The chosen judge's agreement with people by story, and every rival's. `without_optimism` is its agreement without
-    what it owes to being the highest of `judges`, None where it is not; `caution` is what the test takes for granted,
-    or why it can show nothing."""
+    """The chosen judge's agreement with people by story, and every rival's. `without_optimism` is its agreement
+    corrected for being the highest of `judges`, None if it is not; `caution` is what the test takes for granted, or why
+    it can show nothing."""
 
     chosen: str
     agreement: SpannedEstimate
@@ -261,53 +83,46 @@ class Selection:
 
     @property
     def reason(self) -> str:
-        """Return what the data say for the choice, one sentence."""
-        worse = [rival.name for rival in self.rivals if rival.worse]
-        better = [rival.name for rival in self.rivals if rival.better]
-        apart = [rival.name for rival in self.rivals if rival.difference.value is None]
-        decided = {*worse, *better, *apart}
-        open_ = [rival.name for rival in self.rivals if rival.name not in decided]
+        """What the data say for the choice, one sentence."""
+        named: dict[str, list[str]] = {"worse": [], "alike": [], "better": [], "apart": []}
+        for rival in self.rivals:
+            apart = rival.difference.value is None
+            found = "apart" if apart else "worse" if rival.worse else "better" if rival.better else "alike"
+            named[found].append(rival.name)
         without = gettext("not compared with {judges}: no table has verdicts of both")
-        return choice_text(self.chosen, Beside(worse, open_, better, apart), without)
+        return choice_text(self.chosen, **named, without=without)
 
     @property
     def highest(self) -> str:
-        """Return the agreement without the optimism of the choice in words; empty where it is not the highest."""
+        """The agreement without the optimism of the choice in words; empty if it is not the highest."""
         return highest_text(self.chosen, self.judges, self.without_optimism) if self.without_optimism else ""
 
 
 def highest_text(name: str, count: int, estimate: Estimate) -> str:
     """Return the figure of the highest of so many candidates without the optimism of that choice, in words."""
-    ends = [f"{100 * end:.1f}" for end in estimate.interval or ()]
+    ends = ", ".join(f"{100 * end:.1f}" for end in estimate.interval or ()) or "–"
     value = "–" if estimate.value is None else f"{100 * estimate.value:.1f}"
-    figure = f"{value} % [{', '.join(ends) or '–'}]"
-    return Sentence(
-        "{name} is the highest of {count}. Corrected for the optimism of choosing the highest, it is at {figure}.",
-        name=name,
-        count=count,
-        figure=figure,
-    )
+    text = "{name} is the highest of {count}. Corrected for the optimism of choosing the highest, it is at {figure}."
+    return Sentence(text, name=name, count=count, figure=f"{value} % [{ends}]")
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """The rivals of what was chosen, by name: those shown to be worse, those not told from it, those shown to be
-    better, and those with which it could not be compared."""
-
-    worse: Sequence[str]
-    alike: Sequence[str]
-    better: Sequence[str]
-    apart: Sequence[str]
-
-
-def choice_text(chosen: str, beside: Beside, without: str) -> str:
-    """Return what a paired test says of a choice, one sentence; `without` has the words for rivals without a
-    comparison, whose names stand for `{judges}`."""
+def choice_text(
+    chosen: str,
+    *,
+    worse: Sequence[str],
+    alike: Sequence[str],
+    better: Sequence[str],
+    apart: Sequence[str],
+    without: str,
+) -> str:
+    """Return the result of the paired tests of a choice, one sentence: the rivals shown to be worse, those not told
+    from it, and those shown to be better. `without` is the text on those `apart`, with which it could not be
+    compared."""
     words = (
-        (gettext("better than {judges}"), beside.worse),
-        (gettext("not told from {judges}"), beside.alike),
-        (gettext("worse than {judges}"), beside.better),
-        (without, beside.apart),
+        (gettext("better than {judges}"), worse),
+        (gettext("not told from {judges}"), alike),
+        (gettext("worse than {judges}"), better),
+        (without, apart),
     )
     parts = [word.format(judges=listed(names)) for word, names in words if names]
     if not parts:
@@ -315,80 +130,157 @@ def choice_text(chosen: str, beside: Beside, without: str) -> str:
     return gettext("{judge} is {found}.").format(judge=chosen, found=clauses(*parts))
 
 
-@dataclass(frozen=True, slots=True)
-class StoryScore:
-    """A figure of one table of a `story`, with the table's weight and the stratum that it was drawn in."""
-
-    story: str
-    value: float
-    weight: float
-    stratum: str = ""
-
-
-def story_agreements(tables: Sequence[Table]) -> list[StoryScore]:
-    """Return the agreement with people of each table on which it is defined."""
-    out = []
-    for table in tables:
-        verdicts = [(matched(row.judge), matched(row.human)) for row in table.rows]
-        same = [judged == true for judged, true in verdicts if None not in (judged, true)]
-        if same:
-            out.append(StoryScore(table.story, sum(same) / len(same), table.weight, table.stratum))
-    return out
-
-
 def selections(
     judges: Mapping[str, Sequence[Table]], *, seed: int, over: ClusterName = STORIES
 ) -> dict[str, Selection]:
-    """Return by its name each judge beside every other one, on the same tables."""
-    agreements = {name: story_agreements(tables) for name, tables in judges.items()}
-    means = {name: _mean(scores, over) for name, scores in agreements.items()}
-    pairs = tested_pairs(judges, seed=seed, over=over)
-    tests = sum(pair.p is not None for pair in pairs.values()) // 2
+    """Return by its name each judge next to every other one, on the same tables."""
+    agreements = {name: _agreements(tables) for name, tables in judges.items()}
+    means = {
+        name: _mean([value for _, value in of_judge], [table for table, _ in of_judge], SHARE, over)
+        for name, of_judge in agreements.items()
+    }
+    pairs = _tested(judges, seed, over)
+    tests = sum(p is not None for _, p, _ in pairs.values()) // 2
     highest, without_optimism = _highest(agreements, means, seed, over)
     chosen = {}
     for name in judges:
-        others = {other: pairs[name, other] for other in judges if other != name}
-        rivals = [Rival(other, means[other], pair.difference, pair.p, pair.adjusted) for other, pair in others.items()]
-        stories = len({score.story for score in agreements[name]})
+        rivals = [Rival(other, means[other], *pairs[name, other]) for other in judges if other != name]
+        stories = len({table.story for table, _ in agreements[name]})
         why = beyond_reach(stories, tests, over.plural) or caution(stories, over.plural)
         own = without_optimism if name == highest else None
         chosen[name] = Selection(name, means[name], rivals, why, len(judges), own)
     return chosen
 
 
-def select(judges: Mapping[str, Sequence[Table]], chosen: str, *, seed: int, over: ClusterName = STORIES) -> Selection:
-    """Return the chosen judge beside every other one, on the same tables. Raises KeyError for an unknown judge."""
-    return selections(judges, seed=seed, over=over)[chosen]
+def _agreements(tables: Sequence[Table]) -> list[tuple[Table, float]]:
+    """Return the share of rows on which the judge agrees with people, of each table on which it is defined."""
+    agreements = []
+    for table in tables:
+        same = [human == judge for human, judge in (row.verdicts for row in table.rows) if None not in (human, judge)]
+        if same:
+            agreements.append((table, sum(same) / len(same)))
+    return agreements
 
 
-def _mean(scores: Sequence[StoryScore], over: ClusterName) -> SpannedEstimate:
-    values, weights = [score.value for score in scores], [score.weight for score in scores]
-    stories, strata = [score.story for score in scores], [score.stratum for score in scores]
-    return weighted_mean(values, weights, stories, scale=SHARE, unit=over.plural, strata=strata).estimate
+def _mean(values: Sequence[float], tables: Sequence[Table], scale: Scale, over: ClusterName) -> SpannedEstimate:
+    stories, strata = [table.story for table in tables], [table.stratum for table in tables]
+    weights = [table.weight for table in tables]
+    return weighted_mean(values, weights, stories, scale=scale, unit=over.plural, strata=strata).estimate
+
+
+Paired = tuple[SpannedEstimate, float | None, float | None]
+"""The first judge's agreement with people less the second's, its p, and p after Holm's correction over all pairs."""
+
+
+def _tested(judges: Mapping[str, Sequence[Table]], seed: int, over: ClusterName) -> dict[tuple[str, str], Paired]:
+    """Return every two judges by their names, in both orders.
+
+    The test flips the sign of each story's weighted sum of differences, as exchangeable judges could have changed
+    places in it. If one judge leaves out more rows than the other, the difference has to hold at both bounds.
+    """
+    rows = _Rows(judges)
+    names = list(combinations(judges, 2))
+    pairs = [rows.paired(*pair, over) for pair in names]
+    sums = np.array([row for _, by_story, _, _ in pairs for row in by_story]).reshape(3 * len(pairs), rows.stories)
+    p = sign_flip_p(sums, seed=seed, flips=flips_for(len(pairs))) if sums.size else [None] * (3 * len(pairs))
+    spared = [spared_p(means, p[3 * at : 3 * at + 3], is_alike) for at, (means, _, _, is_alike) in enumerate(pairs)]
+    tested: dict[tuple[str, str], Paired] = {}
+    for (first, second), (_, _, difference, _), raw, adjusted in zip(names, pairs, spared, holm(spared), strict=True):
+        tested[first, second] = difference, raw, adjusted
+        tested[second, first] = _turned(difference), raw, adjusted
+    return tested
+
+
+def _turned(difference: SpannedEstimate) -> SpannedEstimate:
+    """Return the second judge less the first."""
+    interval, bounds = ((-ends[1], -ends[0]) if ends else None for ends in (difference.interval, difference.bounds))
+    value = None if difference.value is None else -difference.value
+    return replace(difference, value=value, interval=interval, bounds=bounds)
+
+
+class _Rows:
+    """All rows of all tables as arrays: the table of each row, whether people have a verdict on it, and by judge
+    whether it agrees with them, 1 or 0, nan without its verdict; and of each table its story's number and whether each
+    judge was asked about it (`read`)."""
+
+    def __init__(self, judges: Mapping[str, Sequence[Table]]) -> None:
+        tables = {table.key: table for of_judge in judges.values() for table in of_judge}
+        places: dict[str, int] = {}
+        self.tables = list(tables.values())
+        self.story = np.array([places.setdefault(table.story, len(places)) for table in self.tables], dtype=np.int64)
+        self.stories = len(places)
+        self.table = np.repeat(np.arange(len(tables)), [len(table.rows) for table in self.tables])
+        self.human = np.array([row.verdicts[0] is not None for table in self.tables for row in table.rows], dtype=bool)
+        self.agrees, self.read = {}, {}
+        for name, of_judge in judges.items():
+            own = {table.key: [row.verdicts for row in table.rows] for table in of_judge}
+            verdicts = [pair for table in self.tables for pair in own.get(table.key, [(None, None)] * len(table.rows))]
+            self.agrees[name] = np.array([np.nan if None in pair else float(pair[0] == pair[1]) for pair in verdicts])
+            self.read[name] = np.array([key in own for key in tables], dtype=bool)
+
+    def paired(
+        self, first: str, second: str, over: ClusterName
+    ) -> tuple[list[float], list[Floats], SpannedEstimate, bool]:
+        """Return of two judges, over the tables that both read, the weighted means of the difference over the rows of
+        both and of its lower and upper bound; their weighted sums over each story, nan without any; the difference as
+        an estimate; and whether both leave out as many rows."""
+        own, other = self.agrees[first], self.agrees[second]
+        worst, best = ([np.nan_to_num(side, nan=end) for side in (own, other)] for end in (0.0, 1.0))
+        both = np.isfinite(own) & np.isfinite(other)
+        columns = [
+            np.where(both, own - other, 0.0),
+            both,
+            worst[0] - best[1],
+            best[0] - worst[1],
+            np.isnan(own).astype(float) - np.isnan(other),
+            self.human,
+        ]
+        sums: Floats = np.zeros((len(self.tables), len(columns)))
+        np.add.at(sums, self.table, np.column_stack(columns) * self.human[:, None])
+        here = self.read[first] & self.read[second] & (sums[:, 5] > 0)
+        sums, n, story = sums[here], sums[here, 5], self.story[here]
+        tables = [self.tables[at] for at in np.flatnonzero(here)]
+        weight = np.array([table.weight for table in tables], dtype=float)
+        rows = [first_by_second(sums[:, :2]), sums[:, 2] / n, sums[:, 3] / n]
+        means, by_story = [], []
+        for row in rows:
+            finite = np.isfinite(row)
+            means.append(float(ratios((weight * row)[finite].sum(), weight[finite].sum())))
+            total = np.full(self.stories, np.nan)
+            total[np.unique(story[finite])] = 0.0
+            np.add.at(total, story[finite], (weight * row)[finite])
+            by_story.append(total)
+        apart = sums[:, 4] / n
+        difference = self._difference(rows[0], tables, over)
+        if means[2] - means[1] > _ROUNDING:
+            difference = replace(difference, bounds=(means[1], means[2]))
+        missing = self._difference(apart, tables, over) if apart.any() else None
+        return means, by_story, difference, missing is None or are_alike(missing.value or 0.0, missing.interval)
+
+    def _difference(self, row: Floats, tables: Sequence[Table], over: ClusterName) -> SpannedEstimate:
+        pairs = [(value, table) for value, table in zip(row.tolist(), tables, strict=True) if np.isfinite(value)]
+        return _mean([value for value, _ in pairs], [table for _, table in pairs], DIFFERENCE, over)
 
 
 def _highest(
-    agreements: Mapping[str, Sequence[StoryScore]], means: Mapping[str, SpannedEstimate], seed: int, over: ClusterName
+    agreements: Mapping[str, Sequence[tuple[Table, float]]],
+    means: Mapping[str, SpannedEstimate],
+    seed: int,
+    over: ClusterName,
 ) -> tuple[str, Estimate | None]:
     """Return the judge that agrees most with people, and its agreement without the optimism of being chosen for it."""
     names = [name for name, mean in means.items() if mean.value is not None]
     if len(names) < 2:
         return "", None
     highest = max(names, key=lambda name: means[name].value or 0.0)
-    sums = _sums([agreements[name] for name in names])
-    estimate = highest_estimate(sums, sums, n=means[highest].n, scale=SHARE, seed=seed, unit=over.plural, empty=NOTHING)
-    return highest, estimate
-
-
-def _sums(scores: Sequence[Sequence[StoryScore]]) -> Sums:
-    """Return the weighted sums over each story, a column a judge, with the strata of the stories."""
-    drawn_in = {score.story: score.stratum for of_judge in scores for score in of_judge}
+    drawn_in = {table.story: table.stratum for name in names for table, _ in agreements[name]}
     at = {story: place for place, story in enumerate(drawn_in)}
+    above, below = np.zeros((2, len(at), len(names)))
+    for column, name in enumerate(names):
+        for table, value in agreements[name]:
+            above[at[table.story], column] += value * table.weight
+            below[at[table.story], column] += table.weight
     strata = Strata(drawn_in)
-    above: Floats = np.zeros((len(at), len(scores)))
-    below: Floats = np.zeros((len(at), len(scores)))
-    for column, of_judge in enumerate(scores):
-        for score in of_judge:
-            above[at[score.story], column] += score.value * score.weight
-            below[at[score.story], column] += score.weight
-    return Sums(above, below, strata.numbers(drawn_in.values()) if strata.count > 1 else None)
+    sums = Sums(above, below, strata.numbers(drawn_in.values()) if strata.count > 1 else None)
+    n = means[highest].n
+    return highest, highest_estimate(sums, sums, n=n, scale=SHARE, seed=seed, unit=over.plural, empty=NOTHING)

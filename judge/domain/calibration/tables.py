@@ -1,8 +1,8 @@
-"""The data of calibration: rows of tables, with what people and a judge said of each."""
+"""The data of calibration: rows of tables, with the MatchCounts of people and of a judge."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -11,10 +11,23 @@ from core.statistics import harmonic
 from judge.domain.judgements import PassVerdict, RowJudgement
 
 
+class Metric(StrEnum):
+    PRECISION = "precision"
+    RECALL = "recall"
+    F1 = "f1"
+
+
+class Averaging(StrEnum):
+    """The two official ways to average a score."""
+
+    STORIES = "stories"
+    CATEGORIES = "categories"
+
+
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Count of matched rows of both tables of a story; of the `open` ones people could not tell, or the judge has no
-    verdict: they are among the rows and not among the matched, and in no score."""
+    """The numbers of rows of both tables of a story, and of matched ones. `open` rows, without a verdict, are among the
+    rows but in no score."""
 
     predicted: int
     matched_predicted: int
@@ -22,6 +35,13 @@ class Matches:
     matched_gold: int
     open_predicted: int = 0
     open_gold: int = 0
+
+    @classmethod
+    def of(cls, predicted: Sequence[bool | None], gold: Sequence[bool | None]) -> Matches:
+        """Return the numbers from whether each row is matched, None for an open one."""
+        return cls(
+            len(predicted), predicted.count(True), len(gold), gold.count(True), predicted.count(None), gold.count(None)
+        )
 
     @property
     def precision(self) -> float:
@@ -36,13 +56,14 @@ class Matches:
         """Harmonic mean of precision and recall, 0 where both are."""
         return harmonic(self.precision, self.recall)
 
+    def score(self, metric: Metric) -> float:
+        return float(getattr(self, metric.value))
+
     def has_value(self, metric: Metric) -> bool:
-        """Return whether there is a score by that metric: not where every row of a table that it is of is open."""
-        sides = {
-            Metric.PRECISION: not self.predicted or self.open_predicted < self.predicted,
-            Metric.RECALL: not self.gold or self.open_gold < self.gold,
-        }
-        return sides.get(metric, all(sides.values()))
+        """Return False if every row of a table that the metric is of is open."""
+        predicted = not self.predicted or self.open_predicted < self.predicted
+        gold = not self.gold or self.open_gold < self.gold
+        return {Metric.PRECISION: predicted, Metric.RECALL: gold}.get(metric, predicted and gold)
 
     def settled(self, *, matched: bool) -> Matches:
         """Return these with every open row matched, or not."""
@@ -61,7 +82,7 @@ def share(part: int, whole: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class JudgedStory:
-    """One model's table of one story: what the judge said, and people where they aligned it, drawn with that
+    """One model's table of one story by the judge, and by people if they aligned it. It was drawn for them with that
     `probability` within its `stratum`, empty in a simple random sample."""
 
     story: str
@@ -73,26 +94,8 @@ class JudgedStory:
 
     @property
     def certain(self) -> bool:
-        """Return whether nothing can be matched, so that nobody has to look: a table without rows."""
+        """True for a table without rows: nothing can be matched, so that nobody has to look."""
         return not (self.judged.predicted and self.judged.gold)
-
-
-class Metric(StrEnum):
-    PRECISION = "precision"
-    RECALL = "recall"
-    F1 = "f1"
-
-
-class Averaging(StrEnum):
-    """Over what a score is averaged: the two official ways."""
-
-    STORIES = "stories"
-    CATEGORIES = "categories"
-
-
-def score_of(matches: Matches, metric: Metric) -> float:
-    """Return a story's score by that metric."""
-    return float(getattr(matches, metric.value))
 
 
 class Unknown(StrEnum):
@@ -107,15 +110,20 @@ MatchCount = int | Unknown
 """The number of rows of the other table that a row is linked with, or why that is not known."""
 
 
+def matched(count: MatchCount) -> bool | None:
+    """Return whether a row is matched; None where that is not known."""
+    return None if isinstance(count, Unknown) else count > 0
+
+
 def count_of(row: RowJudgement) -> MatchCount:
-    """Return the MatchCount of a judged row, or why it has none."""
+    """Return the MatchCount of a judged row."""
     if row.count is not None:
         return row.count
     return Unknown.MISSING if row.missing else Unknown.UNCLEAR
 
 
 def count_read(of_pass: PassVerdict | None) -> MatchCount:
-    """Return the MatchCount that one pass gives a row, or why it gives none."""
+    """Return the MatchCount that one pass gives a row."""
     if of_pass is None:
         return Unknown.MISSING
     return Unknown.UNCLEAR if of_pass.count is None else of_pass.count
@@ -128,9 +136,9 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a prediction or gold table. `name` finds it in its table; `judge` is the MatchCount that scores use,
-    `passes` what the judge said each time, where it was asked more than once. `groups` are the row's groups by the
-    keys of what its suite groups rows by, empty where it is in none."""
+    """One row of a prediction or gold table, `name` in its table. Scores use the MatchCount `judge`; `passes` are those
+    of each pass if the judge was asked more than once. `groups` are the row's groups by the keys of its suite's
+    groupings."""
 
     name: str
     side: Side
@@ -140,12 +148,16 @@ class Row:
     passes: tuple[MatchCount, ...] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def verdicts(self) -> tuple[bool | None, bool | None]:
+        """Whether people and the judge match the row."""
+        return matched(self.human), matched(self.judge)
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One model's prediction table of a story beside the gold table, aligned by people. `story` is the cluster;
-    `probability` that with which the table was drawn to be aligned within its `stratum`, empty in a simple random
-    sample."""
+    """One model's prediction table of a story next to the gold table, aligned by people. `story` is the cluster;
+    the table was drawn with `probability` within its `stratum`, empty in a simple random sample."""
 
     key: str
     story: str
@@ -157,15 +169,16 @@ class Table:
 
     @property
     def weight(self) -> float:
-        """Return how many tables this one stands for."""
+        """The number of tables that this one represents."""
         return 1 / self.probability
 
 
-def matched(count: MatchCount) -> bool | None:
-    """Return whether a row is matched; None where that is not known."""
-    return None if isinstance(count, Unknown) else count > 0
-
-
 def known_rows(tables: Iterable[Table]) -> int:
-    """Return on how many rows both people and the judge have a verdict."""
-    return sum(None not in (matched(row.human), matched(row.judge)) for table in tables for row in table.rows)
+    """Return the number of rows on which both people and the judge have a verdict."""
+    return sum(None not in row.verdicts for table in tables for row in table.rows)
+
+
+def group_of(key: str, table: Table, row: Row) -> str:
+    """Return the group of a row by its category, model, side, or a grouping of its suite."""
+    groups = {"category": table.category, "model": table.model, "side": row.side.value}
+    return groups.get(key) or row.groups.get(key, "")

@@ -7,13 +7,16 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from annotation.management.json_command import JsonCommand
-from annotation.models import Project
 from core.plain import Json
-from judge.domain.calibration.panels import FEWEST
 from judge.models import AlignmentStudy
-from judge.services.calibration import StudyJudge, calibrated, choose_calibrated, report_of, selections_of
-from judge.services.calibration_documents import bridge_document, calibration_document, choice_document, panel_document
-from judge.services.panels import bridge_report, panel_report
+from judge.services.calibration import calibrated, choose_calibrated, reported
+from judge.services.calibration_documents import (
+    bridge_document,
+    calibration_document,
+    choice_document,
+    judge_of_version,
+    panel_document,
+)
 from judge.services.settling import Refused
 
 
@@ -42,48 +45,32 @@ class Command(JsonCommand):
             self.stdout.write(line)
 
     def work(self, **options: Any) -> Json:
-        study = _study(self.project(options["project"]), options["study"])
+        study = AlignmentStudy.objects.filter(project=self.project(options["project"]), name=options["study"]).first()
+        if study is None:
+            raise CommandError(f"There is no study {options['study']!r} in {options['project']}.")
         if (options["choose"] is None) != (options["reason"] is None):
             raise CommandError("--choose and --reason go together: which judge is used, and why.")
+        try:
+            if options["choose"] is not None:
+                return _chosen(study, options["choose"], options["reason"])
+            if options["panel"]:
+                return panel_document(study, apart=not options["own"])
+            if options["bridge"]:
+                return bridge_document(study, *options["bridge"])
+        except Refused as error:
+            raise CommandError(str(error)) from error
         judges, settled = calibrated(study)
-        if options["choose"] is not None:
-            return _chosen(study, _version(judges, options["choose"]), options["reason"])
-        if options["panel"]:
-            if len(judges) < FEWEST:
-                raise CommandError("A panel wants at least two judges; this study has fewer.")
-            return panel_document(panel_report(study, judges, apart=not options["own"]), study)
-        if options["bridge"]:
-            old, new = (_version(judges, beginning) for beginning in options["bridge"])
-            return bridge_document(bridge_report(study, old, new))
         chosen = [judge for judge in judges if judge.version.startswith(options["judge"])]
         if options["judge"] and not chosen:
             raise CommandError(f"No judge of version {options['judge']!r} judged tables of this study.")
-        selected = selections_of(judges, study)
-        reports = [(report_of(judge, study), selected[judge.name]) for judge in chosen]
-        return calibration_document(study, study.name, len(settled), reports)
+        return calibration_document(study, study.name, len(settled), reported(study, judges, chosen))
 
 
-def _chosen(study: AlignmentStudy, judge: StudyJudge, reason: str) -> Json:
-    before = choice_document(study)
-    try:
-        choose_calibrated(by=None, study=study, judge=judge.brief, reason=reason, now=timezone.now())
-    except Refused as error:
-        raise CommandError(str(error)) from error
+def _chosen(study: AlignmentStudy, beginning: str, reason: str) -> Json:
+    judge, before = judge_of_version(calibrated(study)[0], beginning), choice_document(study)
+    choose_calibrated(by=None, study=study, judge=judge.brief, reason=reason, now=timezone.now())
     chosen = choice_document(study)
     return {"study": study.name, "chosen": chosen, "replaced": before if before != chosen else None}
-
-
-def _version(judges: list[StudyJudge], beginning: str) -> StudyJudge:
-    matches = [judge for judge in judges if judge.version.startswith(beginning)]
-    if len(matches) == 1:
-        return matches[0]
-    raise CommandError(f"{len(matches)} judges of a version {beginning!r} judged tables of this study; expected one.")
-
-
-def _study(project: Project, name: str) -> AlignmentStudy:
-    if study := AlignmentStudy.objects.filter(project=project, name=name).first():
-        return study
-    raise CommandError(f"There is no study {name!r} in {project.slug}.")
 
 
 def _kept(document: Json) -> Iterator[str]:

@@ -223,7 +223,7 @@ def test_a_judge_without_a_verdict_counts_for_nothing_and_people_alone_remain():
 def test_errors_that_were_not_seen_reach_as_far_as_the_stories_furthest_from_the_mean():
     # of 10 stories 5 are aligned: 1 − .05^(1/5) = .451 of all, 4.51 stories, may be judged wrongly without being among
     # them. Furthest up pull .04, .03, .02, .01 and .51 of 0; furthest down .05, .04, .03, .02 and .51 of .01
-    pulls = {str(at): 0.01 * (at - 5) for at in range(10)}
+    pulls = [0.01 * (at - 5) for at in range(10)]
     down, up = reach(pulls, 5)
     assert down == pytest.approx(0.1) and up == pytest.approx(
         0.05 + 0.04 + 0.03 + 0.02 + 0.01 * (10 * (1 - 0.05**0.2) - 4)

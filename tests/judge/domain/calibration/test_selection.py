@@ -10,7 +10,7 @@ import pytest
 from bench.choosing import World, found
 from core.statistics import holm
 from judge.domain.calibration.agreement import agreement
-from judge.domain.calibration.selection import select, selections
+from judge.domain.calibration.selection import selections
 from judge.domain.calibration.tables import Unknown
 from tests.judge.domain.calibration.worlds import row, table
 
@@ -34,24 +34,24 @@ def judges():
 
 
 def test_the_choice_is_tested_against_each_other_judge(judges):
-    told = select(judges, "GPT-5", seed=1)
+    told = selections(judges, seed=1)["GPT-5"]
     near, far = told.rivals
     # one point of agreement on 2,400 rows is not told apart (standard error 1.3 points), eight are
     assert not near.worse and not near.better and far.worse
     assert far.p <= far.adjusted and near.difference.interval[0] < 0 < near.difference.interval[1]
     assert told.reason == ("GPT-5 is better than DeepSeek-R1-Distill-Qwen 32B; not told from Gemini-2.5 Flash.")
-    assert select(judges, "DeepSeek-R1-Distill-Qwen 32B", seed=1).reason.startswith(
+    assert selections(judges, seed=1)["DeepSeek-R1-Distill-Qwen 32B"].reason.startswith(
         "DeepSeek-R1-Distill-Qwen 32B is worse than GPT-5, Gemini-2.5 Flash"
     )
-    assert select({"GPT-5": judges["GPT-5"]}, "GPT-5", seed=1).reason == "GPT-5 has no rival."
-    assert select(judges, "GPT-5", seed=1).agreement.value == pytest.approx(
+    assert selections({"GPT-5": judges["GPT-5"]}, seed=1)["GPT-5"].reason == "GPT-5 has no rival."
+    assert selections(judges, seed=1)["GPT-5"].agreement.value == pytest.approx(
         agreement(judges["GPT-5"], seed=1).by_story.value
     )
 
 
 def test_a_judge_that_said_nothing_of_the_tables_is_not_compared(judges):
     silent = [table([row(one.human, Unknown.MISSING) for one in of.rows], story=of.story) for of in judges["GPT-5"]]
-    told = select({"GPT-5": judges["GPT-5"], "silent": silent}, "GPT-5", seed=1)
+    told = selections({"GPT-5": judges["GPT-5"], "silent": silent}, seed=1)["GPT-5"]
     assert told.rivals[0].p is None and told.rivals[0].difference.value is None
     assert told.reason == "GPT-5 is not compared with silent: no table has verdicts of both."
 
@@ -59,8 +59,10 @@ def test_a_judge_that_said_nothing_of_the_tables_is_not_compared(judges):
 def test_too_few_stories_to_part_any_two_judges_are_said_to_be_so(judges):
     few = {name: [replace(table, story=str(at % 3)) for at, table in enumerate(judges[name])] for name in judges}
     tests = 3  # every pair of three judges
-    assert select(few, "GPT-5", seed=1).caution.startswith(f"3 stories can show no difference in {tests} tests at once")
-    assert not select(judges, "GPT-5", seed=1).caution.startswith("3")
+    assert selections(few, seed=1)["GPT-5"].caution.startswith(
+        f"3 stories can show no difference in {tests} tests at once"
+    )
+    assert not selections(judges, seed=1)["GPT-5"].caution.startswith("3")
 
 
 def test_the_test_is_corrected_over_all_pairs_of_judges(judges):
@@ -75,7 +77,7 @@ def test_the_test_is_corrected_over_all_pairs_of_judges(judges):
             assert rival.adjusted == adjusted[pair], pair
             [turned] = [other for other in told[rival.name].rivals if other.name == name]
             assert turned.difference.value == -rival.difference.value and turned.p == rival.p
-            assert turned.difference.interval == (-rival.difference.interval[1], -rival.difference.interval[0])
+            assert [*turned.difference.interval] == [-end for end in rival.difference.interval[::-1]]
 
 
 def test_the_highest_judge_is_told_without_the_optimism_of_choosing_it(judges):
@@ -98,11 +100,11 @@ def test_rows_that_one_judge_leaves_out_are_in_no_difference():
         table([row(true, Unknown.MISSING if place == 0 else true) for place, true in enumerate(of)], story=f"s{at}")
         for at, of in enumerate(humans)
     ]
-    [rival] = select({"all": all_right, "silent": silent}, "all", seed=1).rivals
+    [rival] = selections({"all": all_right, "silent": silent}, seed=1)["all"].rivals
     assert rival.difference.value == 0.0 and rival.difference.bounds == (0.0, 0.25) and rival.p == 1.0
     # wrong on one row that both judged: -1 of 3 there, and of four rows between -1/4 and 0
     wrong = [table([row(1, 1), row(1, 0), row(0, 0), row(0, 0)], story=f"s{at}") for at in range(8)]
-    [rival] = select({"wrong": wrong, "silent": silent}, "wrong", seed=1).rivals
+    [rival] = selections({"wrong": wrong, "silent": silent}, seed=1)["wrong"].rivals
     assert rival.difference.value == pytest.approx(-1 / 3) and rival.difference.bounds == pytest.approx((-0.25, 0.0))
     assert rival.p == 1.0 and not rival.better, "the silent one could be wrong on what it left out"
 
