@@ -53,8 +53,8 @@ APPS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinte
 
 PLAIN = {
     "anchor", "annotation", "api", "call", "cell", "changed", "config", "count", "counts", "entry", "event", "in",
-    "item", "label", "limit", "log", "look", "making", "process", "repeat", "report", "row", "run", "sample", "schema",
-    "scores", "second", "set", "split", "stored", "table", "test", "token", "user",
+    "item", "label", "limit", "log", "look", "making", "pair", "process", "repeat", "report", "row", "run", "sample",
+    "schema", "scores", "second", "set", "split", "stored", "table", "test", "token", "user",
 }  # fmt: skip
 """Words of models or apps that stand in any program, or in statistics, for something else."""
 

@@ -6,10 +6,10 @@ import pytest
 from django.test import Client
 from django.utils import translation
 
-from annotation.domain.reconciliation import DraftRow
 from annotation.domain.schema import cross_check
 from annotation.domain.shipped_schemas import OMNITOM
 from annotation.domain.table_checks import checks
+from annotation.domain.tables import TableRow
 from core.language import gettext, ngettext
 from core.wording import counted
 
@@ -86,11 +86,11 @@ def test_sentences_of_pure_rules_are_translated_for_their_reader():
 
 def test_warnings_about_rows_and_labels_are_in_the_language_of_who_writes():
     rows = [
-        DraftRow("Mia", "he is here; she knows it", "0"),
-        DraftRow("Mia", "He is here; she knows it.", "7"),
-        DraftRow("world", "Leo is here", "1"),
-        DraftRow("Leoo", "Leo thinks that Mia knows the way", "1"),
-        DraftRow("", "The door is open", ""),
+        TableRow("Mia", "he is here; she knows it", "0"),
+        TableRow("Mia", "He is here; she knows it.", "7"),
+        TableRow("world", "Leo is here", "1"),
+        TableRow("Leoo", "Leo thinks that Mia knows the way", "1"),
+        TableRow("", "The door is open", ""),
     ]
     labels = {"order": "0", "mental_source": "Narration"}
     with translation.override("zh-hans"):

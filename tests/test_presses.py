@@ -23,8 +23,8 @@ from annotation.models import (
     GoldEvent,
     GoldLabel,
     Invitation,
-    LaneRow,
     Membership,
+    Pair,
     Project,
     Proposition,
     PropositionFlag,
@@ -37,7 +37,7 @@ from annotation.models import (
 from annotation.services.archive_export import export_archive
 from annotation.services.drafts import hand_in
 from annotation.services.people import invite
-from annotation.services.reconciliation import open_lanes
+from annotation.services.reconciliation import open_pairs
 from benchmark.models import JudgeTest, Run, RunItem
 from benchmark.suites.omnitom.data import FOLLOW_UP
 from judge.models import AlignmentStudy
@@ -340,8 +340,8 @@ def test_the_gold_table_of_two_drafts(cast, make_story):
         rows = [TableRow("world", belief)]
         write_draft(by=expert, story=story, rows=rows, now=timezone.now(), origin="pasted")
         hand_in(by=expert, story=story, now=timezone.now())
-    open_lanes(story=story, by=cast.esi, now=timezone.now())
-    LaneRow.objects.update(status="kept")
+    open_pairs(story=story, by=cast.esi, now=timezone.now())
+    Pair.objects.update(status="kept")
     press_six(cast.esi, f"/p/minds/stories/{story.uid}/reconcile/", {"finish": "1"})
     assert BeliefTable.objects.filter(story=story, kind="gold").count() == 1
     assert cast.project.audit_events.filter(action="table.reconciled").count() == 1

@@ -136,7 +136,7 @@ def test_shapes_of_one_thing_describe_its_fields_alike():
             a, b = _described(first), _described(second)
             assert {name: a[name] for name in a if name in b} == {name: b[name] for name in b if name in a}, key
             compared |= {f"{key}.{name}" for name in a.keys() & b.keys()}
-    assert compared >= {"RowChange.state", "Decision.base", "DecisionIn.reason", "LinkIn.other"}
+    assert compared >= {"Change.row", "Change.idempotency_key", "DecisionIn.reason", "LinkIn.other"}
 
 
 EMAILS = (

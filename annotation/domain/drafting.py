@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annotation.domain.drafts import LONGEST
-from annotation.domain.reconciliation import DraftRow
 from annotation.domain.schema import ORDERS
 from annotation.domain.table_checks import is_named
 from annotation.domain.tables import TableRow
@@ -135,12 +134,12 @@ def _usable(
     for entry in answered:
         row = _row(entry, orders)
         why = LACKING if row is None else _unreadable(row, scripts)
-        if row is not None and not why and (key := DraftRow(row.actor, row.belief).key) in keys:
+        if row is not None and not why and row.key in keys:
             why = REPEATED
         if why or row is None:
             left_out[why] += 1
             continue
-        keys.add(key)
+        keys.add(row.key)
         rows.append(row)
     return rows, left_out
 

@@ -1,19 +1,22 @@
-"""A draft of a belief table as it is typed: states of its rows, what becomes of two changes of one row, and undo."""
+"""A draft of a belief table as it is typed: states of its rows, merging of two changes of one row, and undo."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, TypeVar
 
 from core.language import gettext
 from core.messages import gettext_noop
+from core.plain import read_as
 
 TEXTS = ("actor", "belief", "order", "remark")
 LONGEST = {"actor": 200, "belief": 2000, "order": 40, "remark": 500}
 STEP = 1.0
 """The distance between the places of two rows that were added one after the other."""
+State = TypeVar("State")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,38 +32,66 @@ class RowState:
 
     @property
     def is_empty(self) -> bool:
-        """True where nothing is said yet: an actor alone is where a row begins."""
+        """True for a row without words; an actor by itself does not count."""
         return not (self.belief.strip() or self.remark.strip())
 
 
-class Merged(NamedTuple):
-    """The row as it stands now, and a row of its own for words that would be lost otherwise."""
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A row of a draft or of a reconciliation as its expert wants it to be. `base` is the state that they saw before,
+    None for a new row. Changes of one key press share their `action`; `undoes` is the action that they take back.
+    `parent` is the row that a new one was split off or copied from."""
 
-    state: RowState
-    copy: RowState | None = None
+    row: str
+    base: Any
+    state: Any
+    idempotency_key: str
+    action: str
+    changed_at: datetime
+    undoes: str = ""
+    kind: str = "type"
+    origin: str = "typed"
+    parent: str = ""
+
+    def event(self, now: datetime) -> dict[str, Any]:
+        """Return the fields that the events of drafts and of reconciliations share."""
+        names = ("idempotency_key", "action", "undoes", "changed_at")
+        return {name: getattr(self, name) for name in names} | {"received_at": now}
 
 
-def merge(base: RowState | None, standing: RowState | None, edited: RowState) -> Merged:
-    """Return what becomes of a row that was changed to `edited` by somebody who saw `base`, where `standing` stands.
+def unfit(state: Any) -> str:
+    """Return the reason why a row cannot hold these texts, one sentence. Returns "" if it can."""
+    for name in TEXTS:
+        text = getattr(state, name)
+        if len(text) > LONGEST[name]:
+            sentence = gettext("A row's {name} has {text} characters; expected at most {name_2}.")
+            return sentence.format(name=name, text=len(text), name_2=LONGEST[name])
+        if "\x00" in text:
+            return gettext("A row's {name} holds a NUL character; remove it.").format(name=name)
+    return ""
+
+
+def merge(base: RowState | None, standing: RowState | None, edited: RowState) -> tuple[RowState, RowState | None]:
+    """Return the state of a row that somebody who saw `base` changed to `edited`, where `standing` stands; and a row of
+    its own for words that would be lost, else None.
 
     Changes of different fields are both kept. Where both changed one text, what stands stays and `edited` becomes a row
     of its own; a row that changed meanwhile is not removed.
     """
     if standing is None or base is None or standing == base:
-        return Merged(edited)
+        return edited, None
     theirs = {name for name in TEXTS if getattr(standing, name) != getattr(base, name)}
     mine = {name for name in TEXTS if getattr(edited, name) != getattr(base, name)}
     if edited.removed and not base.removed and theirs:
-        return Merged(standing)
+        return standing, None
     if any(getattr(standing, name) != getattr(edited, name) for name in theirs & mine):
-        return Merged(standing, replace(edited, removed=False))
+        return standing, replace(edited, removed=False)
     changed = {name: getattr(edited, name) for name in mine}
     if edited.place != base.place:
         changed["place"] = edited.place
-    removed = edited.removed if edited.removed != base.removed else standing.removed
-    if mine:
-        removed = False  # words that were typed into a row that somebody removed meanwhile bring it back
-    return Merged(replace(standing, **changed, removed=removed))
+    # words that were typed into a row that somebody removed meanwhile bring it back
+    removed = not mine and (edited.removed if edited.removed != base.removed else standing.removed)
+    return replace(standing, **changed, removed=removed), None
 
 
 def places_of(after: float | None, before: float | None, count: int) -> list[float]:
@@ -73,32 +104,33 @@ def places_of(after: float | None, before: float | None, count: int) -> list[flo
     return [after + (before - after) * (at + 1) / (count + 1) for at in range(count)]
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
-    """Changes of one key press, however many rows it changed; `undoes` is the action that it takes back."""
-
-    key: str
-    undoes: str = ""
-
-
-def last_steps(actions: Iterable[Action]) -> tuple[str, str]:
-    """Return the action that undo takes back next and the one that redo does, each empty where there is none.
+def last_steps(actions: Mapping[str, str]) -> tuple[str, str]:
+    """Return the action that undo takes back next and the one that redo does, each "" if there is none. `actions` maps
+    each action, in order, to the one that it undoes, or "".
 
     Redo takes back an undo; a new action leaves nothing to redo.
     """
     done: list[str] = []
     undone: list[str] = []
-    for action in actions:
-        if action.undoes and done and done[-1] == action.undoes:
-            undone.append(action.key)
+    for action, undoes in actions.items():
+        if undoes and done and done[-1] == undoes:
+            undone.append(action)
             done.pop()
-        elif action.undoes and undone and undone[-1] == action.undoes:
+        elif undoes and undone and undone[-1] == undoes:
             undone.pop()
-            done.append(action.key)
+            done.append(action)
         else:
-            done.append(action.key)
+            done.append(action)
             undone.clear()
     return done[-1] if done else "", undone[-1] if undone else ""
+
+
+def states_before(events: Iterable[Any], kind: type[State], **gone: Any) -> dict[str, State]:
+    """Return row → its state before the events of an action. A row that the action made is `gone`."""
+    states: dict[str, State] = {}
+    for event in events:
+        states.setdefault(event.row.uid, read_as(kind, event.before or {**event.after, **gone}))
+    return states
 
 
 def in_order(rows: Mapping[str, RowState]) -> list[tuple[str, RowState]]:
@@ -108,15 +140,15 @@ def in_order(rows: Mapping[str, RowState]) -> list[tuple[str, RowState]]:
 
 
 def incomplete(rows: Sequence[RowState]) -> str:
-    """Return why a table of these rows cannot be handed in, one sentence; empty where it can. Empty rows do not
+    """Return why a table of these rows cannot be handed in, one sentence. Returns "" if it can. Empty rows do not
     count."""
-    numbered = list(enumerate(rows, 1))
-    if all(state.is_empty for _, state in numbered):
+    filled = [(number, state) for number, state in enumerate(rows, 1) if not state.is_empty]
+    if not filled:
         return gettext("Your table has no row yet.")
-    for number, state in numbered:
-        if not state.is_empty and not state.actor.strip():
+    for number, state in filled:
+        if not state.actor.strip():
             return gettext("Row {number} has no actor.").format(number=number)
-        if not state.is_empty and not state.belief.strip():
+        if not state.belief.strip():
             return gettext("Row {number} has no proposition.").format(number=number)
     return ""
 
@@ -130,8 +162,8 @@ class Mark(StrEnum):
 
 
 def mark_of(words: tuple[str, str, str], suggested: tuple[str, str, str] | None) -> Mark:
-    """Return what became of a row, by its actor, proposition and order and by those of the model's row that it began
-    as, None where it began as none. Outer spaces make no difference."""
+    """Return the fate of a row by its actor, proposition and order and by those of the model's row that it began as,
+    None for a row of the expert's own. Outer spaces make no difference."""
     if suggested is None:
         return Mark.ADDED
     same = [word.strip() for word in words] == [word.strip() for word in suggested]

@@ -6,95 +6,25 @@ Stage 1 of OmniToM, section 4 and appendix B.4: experts extract apart, then reco
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 from rapidfuzz.fuzz import token_sort_ratio
 
+from annotation.domain.tables import TableRow
+
 SIMILAR = 62.0
 """The score out of 100 from which two beliefs of one actor are proposed as rewordings of each other."""
-_FULL_STOPS = ".。．"
 
 
-class Lane(StrEnum):
+class PairKind(StrEnum):
     SAME = "same"
     REWORDED = "reworded"
     ORDER = "order"
     ONLY_A = "only-a"
     ONLY_B = "only-b"
     NEW = "new"
-
-
-@dataclass(frozen=True, slots=True)
-class DraftRow:
-    actor: str
-    belief: str
-    order: str = ""
-
-    @property
-    def key(self) -> tuple[str, str]:
-        return _plain(self.actor).removeprefix("the "), _plain(self.belief)
-
-
-def lane_of(a: DraftRow | None, b: DraftRow | None) -> Lane:
-    """Return the lane of a row of the consensus by what each expert wrote; NEW where neither did.
-
-    Orders differ also where one of them left it out: what the other wrote is nobody's agreement.
-    """
-    if a is None or b is None:
-        return Lane.ONLY_A if a is not None else Lane.ONLY_B if b is not None else Lane.NEW
-    if a.key != b.key:
-        return Lane.REWORDED
-    return Lane.SAME if a.order.strip() == b.order.strip() else Lane.ORDER
-
-
-def adopted(kept: DraftRow, other: DraftRow | None) -> DraftRow:
-    """Return what it is to keep one expert's row: an order that they left out is the other's, but where only the
-    orders differ, so that leaving it out can be chosen, too."""
-    if kept.order or other is None or lane_of(kept, other) is Lane.ORDER:
-        return kept
-    return replace(kept, order=other.order)
-
-
-def pairs(a: Sequence[DraftRow], b: Sequence[DraftRow]) -> list[tuple[int | None, int | None]]:
-    """Return which row of `a` goes with which of `b`: every row of both tables once, in the order of `a`, then what
-    only `b` has.
-
-    Equal rows (but for case, outer spaces and a final full stop) pair first. The others pair within an actor so that
-    the similarity of all pairs together is the greatest, none of them below SIMILAR.
-    """
-    mates = _equal(a, b)
-    taken = set(mates.values())
-    for actor in {row.key[0] for at, row in enumerate(a) if at not in mates}:
-        left = [at for at, row in enumerate(a) if at not in mates and row.key[0] == actor]
-        right = [at for at, row in enumerate(b) if at not in taken and row.key[0] == actor]
-        mates |= _similar(a, b, left, right)
-    taken = set(mates.values())
-    only_b = [(None, at) for at in range(len(b)) if at not in taken]
-    return [*((at, mates.get(at)) for at in range(len(a))), *only_b]
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split()).casefold().rstrip(_FULL_STOPS)
-
-
-def _equal(a: Sequence[DraftRow], b: Sequence[DraftRow]) -> dict[int, int]:
-    free: dict[tuple[str, str], list[int]] = {}
-    for at, row in enumerate(b):
-        free.setdefault(row.key, []).append(at)
-    return {at: free[row.key].pop(0) for at, row in enumerate(a) if free.get(row.key)}
-
-
-def _similar(a: Sequence[DraftRow], b: Sequence[DraftRow], left: list[int], right: list[int]) -> dict[int, int]:
-    if not left or not right:
-        return {}
-    from scipy.optimize import linear_sum_assignment  # takes a moment to load, and every process loads this module
-
-    scores = np.array([[token_sort_ratio(a[i].key[1], b[j].key[1]) for j in right] for i in left])
-    scores[scores < SIMILAR] = 0
-    rows, columns = linear_sum_assignment(scores, maximize=True)
-    return {left[i]: right[j] for i, j in zip(rows.tolist(), columns.tolist(), strict=True) if scores[i, j]}
 
 
 class Status(StrEnum):
@@ -104,8 +34,8 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class LaneState:
-    """A row of the consensus at one moment: what goes into gold, and the remark on it. Rows stand by `place`."""
+class PairState:
+    """A pair at one moment: the row that goes into gold, and the remark on it. Pairs stand by `place`."""
 
     status: str = ""
     actor: str = ""
@@ -114,34 +44,72 @@ class LaneState:
     remark: str = ""
     place: float = 0.0
 
-    @property
-    def words(self) -> DraftRow:
-        return DraftRow(self.actor, self.belief, self.order)
+
+def kind_of(a: TableRow | None, b: TableRow | None) -> PairKind:
+    """Return the kind of a pair by the rows of the experts; NEW where neither wrote one. Orders differ also where one
+    expert left it out."""
+    if a is None or b is None:
+        return PairKind.ONLY_A if a is not None else PairKind.ONLY_B if b is not None else PairKind.NEW
+    if a.key != b.key:
+        return PairKind.REWORDED
+    return PairKind.SAME if a.order.strip() == b.order.strip() else PairKind.ORDER
 
 
-def proposed(a: DraftRow | None, b: DraftRow | None, place: float) -> LaneState:
-    """Return where a row begins: A's words, or B's where A has none. What both wrote is kept already; all else is
+def adopted(kept: TableRow, other: TableRow | None) -> TableRow:
+    """Return the words of one expert's row that is kept. An order that they left out is the other's, unless only the
+    orders differ, so that leaving it out can be chosen, too."""
+    if kept.order or other is None or kind_of(kept, other) is PairKind.ORDER:
+        return kept
+    return kept._replace(order=other.order)
+
+
+def pairs(a: Sequence[TableRow], b: Sequence[TableRow]) -> list[tuple[int | None, int | None]]:
+    """Return the positions of paired rows: every row of both tables once, in the order of `a`, then the rows of only
+    `b`.
+
+    Equal rows (but for case, outer spaces and a final full stop) pair first. The others pair within an actor so that
+    the similarity of all pairs together is the greatest, none of them below SIMILAR.
+    """
+    free: dict[tuple[str, str], list[int]] = {}
+    for at, row in enumerate(b):
+        free.setdefault(row.key, []).append(at)
+    mates = {at: free[row.key].pop(0) for at, row in enumerate(a) if free.get(row.key)}
+    taken = set(mates.values())
+    for actor in {row.key[0] for at, row in enumerate(a) if at not in mates}:
+        left = [at for at, row in enumerate(a) if at not in mates and row.key[0] == actor]
+        right = [at for at, row in enumerate(b) if at not in taken and row.key[0] == actor]
+        if left and right:
+            mates |= _similar(a, b, left, right)
+    taken = set(mates.values())
+    return [*((at, mates.get(at)) for at in range(len(a))), *((None, at) for at in range(len(b)) if at not in taken)]
+
+
+def _similar(a: Sequence[TableRow], b: Sequence[TableRow], left: list[int], right: list[int]) -> dict[int, int]:
+    from scipy.optimize import linear_sum_assignment  # takes a moment to load, and every process loads this module
+
+    scores = np.array([[token_sort_ratio(a[i].key[1], b[j].key[1]) for j in right] for i in left])
+    scores[scores < SIMILAR] = 0
+    rows, columns = linear_sum_assignment(scores, maximize=True)
+    return {left[i]: right[j] for i, j in zip(rows.tolist(), columns.tolist(), strict=True) if scores[i, j]}
+
+
+def proposed(a: TableRow | None, b: TableRow | None, place: float) -> PairState:
+    """Return the first state of a pair: A's words, or B's if A has none. Rows that both wrote are kept; all others are
     open, also where only the orders differ or one of them wrote none."""
-    row = a or b or DraftRow("", "")
+    row = a or b or TableRow("", "")
     order = (a.order if a else "") or (b.order if b else "")
-    status = Status.KEPT if lane_of(a, b) is Lane.SAME else Status.OPEN
-    return LaneState(status.value, row.actor, row.belief, order, place=place)
+    status = Status.KEPT if kind_of(a, b) is PairKind.SAME else Status.OPEN
+    return PairState(status.value, row.actor, row.belief, order, place=place)
 
 
-def change_of(a: DraftRow | None, b: DraftRow | None, state: LaneState) -> str:
-    """Return the remark that the settled row has in gold: empty where both experts wrote it as it stands, else added,
-    removed or revised (OmniToM, appendix B.4: overlap counts rows without one)."""
-    lane = lane_of(a, b)
+def remark_of(a: TableRow | None, b: TableRow | None, state: PairState) -> str:
+    """Return the remark of a settled pair in gold: "" where both experts wrote it as it stands, else added, removed or
+    revised (OmniToM, appendix B.4: overlap counts rows without one)."""
+    kind, words = kind_of(a, b), TableRow(state.actor, state.belief, state.order)
     if state.status == Status.DROPPED:
         return "removed"
-    if lane is Lane.NEW:
+    if kind is PairKind.NEW:
         return "added"
-    words = state.words
-    if lane in (Lane.ONLY_A, Lane.ONLY_B):
-        own = a or b
-        return "added" if own is not None and _as_written(words, own) else "revised"
-    return "" if lane is Lane.SAME and any(_as_written(words, row) for row in (a, b) if row) else "revised"
-
-
-def _as_written(words: DraftRow, row: DraftRow) -> bool:
-    return words.key == row.key and (not row.order or words.order == row.order)
+    as_written = any(words.key == row.key and (not row.order or words.order == row.order) for row in (a, b) if row)
+    remarks = {PairKind.SAME: "", PairKind.ONLY_A: "added", PairKind.ONLY_B: "added"}
+    return remarks.get(kind, "revised") if as_written else "revised"

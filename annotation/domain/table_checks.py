@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz, process
 
 from annotation.domain.actors import JOINT
-from annotation.domain.reconciliation import DraftRow
 from annotation.domain.schema import ORDERS, WORLD, is_world, orders_text
-from annotation.domain.tables import likely_actors
+from annotation.domain.tables import TableRow, likely_actors
 from core.language import gettext
 
 NEAR = 90.0
@@ -58,7 +57,7 @@ class Warned:
     text: str
 
 
-def checks(rows: Sequence[DraftRow], texts: Sequence[str], orders: Sequence[str] = ORDERS) -> list[list[Warned]]:
+def checks(rows: Sequence[TableRow], texts: Sequence[str], orders: Sequence[str] = ORDERS) -> list[list[Warned]]:
     """Return the warnings of each row of a table. `texts` are the story and its translations, `orders` those that a row
     can have."""
     names = list({name: None for text in texts for name in likely_actors(text)})
@@ -89,7 +88,7 @@ def _part_is_named(part: str, text: str) -> bool:
     return bool(words) and all(re.search(rf"(?<!\w){re.escape(word.rstrip('.'))}(?!\w)", folded) for word in words)
 
 
-def _actor(row: DraftRow, texts: Sequence[str], names: list[str]) -> list[Warned]:
+def _actor(row: TableRow, texts: Sequence[str], names: list[str]) -> list[Warned]:
     if not row.actor.strip():
         return [Warned("actor", gettext("No actor yet."))]
     if any(is_named(row.actor, text) for text in texts):
@@ -103,7 +102,7 @@ def _actor(row: DraftRow, texts: Sequence[str], names: list[str]) -> list[Warned
     return [Warned("actor", warning)]
 
 
-def _belief(row: DraftRow) -> list[Warned]:
+def _belief(row: TableRow) -> list[Warned]:
     warned = []
     if pronoun := _pronoun(row.belief):
         anybody = gettext("“{pronoun}” may be read as anybody: write the name.").format(pronoun=pronoun)
@@ -147,12 +146,12 @@ def depth_of(actor: str, belief: str) -> int:
     return 1 + len(subjects)
 
 
-def _order(row: DraftRow, orders: Sequence[str]) -> list[Warned]:
+def _order(row: TableRow, orders: Sequence[str]) -> list[Warned]:
     warning = _of_order(row, orders)
     return [Warned("order", warning)] if warning else []
 
 
-def _of_order(row: DraftRow, orders: Sequence[str]) -> str:
+def _of_order(row: TableRow, orders: Sequence[str]) -> str:
     """Return what is odd about the order of a row; empty where nothing is."""
     order = row.order.strip()
     if not order:
@@ -173,7 +172,7 @@ def _of_order(row: DraftRow, orders: Sequence[str]) -> str:
     return ""
 
 
-def _of_fact(row: DraftRow, order: str) -> str:
+def _of_fact(row: TableRow, order: str) -> str:
     """Return what is odd where facts have an order of their own; empty where nothing is."""
     is_fact = is_world(row.actor)
     if is_fact and order != "0":
@@ -183,7 +182,7 @@ def _of_fact(row: DraftRow, order: str) -> str:
     return ""
 
 
-def _repeated(rows: Sequence[DraftRow]) -> Mapping[int, list[Warned]]:
+def _repeated(rows: Sequence[TableRow]) -> Mapping[int, list[Warned]]:
     """Return row → that it says what an earlier row of the same actor says, exactly or nearly."""
     repeated: dict[int, list[Warned]] = {}
     for at, row in enumerate(rows):

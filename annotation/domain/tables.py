@@ -53,6 +53,12 @@ class TableRow(NamedTuple):
     belief: str
     order: str = ""
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """Actor and belief for comparisons: without case, articles of actors, outer spaces and final full stops."""
+        actor, belief = (" ".join(text.split()).casefold().rstrip(".。．") for text in self[:2])
+        return actor.removeprefix("the "), belief
+
 
 def problem_of(row: TableRow) -> str:
     """Return in one sentence why a row cannot stand in a table, empty where it can."""

@@ -364,7 +364,7 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='stories', to='annotation.split'),
         ),
         migrations.CreateModel(
-            name='LaneRow',
+            name='Pair',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uid', models.CharField(default=core.ids.new_uid, editable=False, max_length=12, unique=True)),
@@ -379,8 +379,8 @@ class Migration(migrations.Migration):
                 ('a', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotation.draftrow')),
                 ('b', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotation.draftrow')),
                 ('decided_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('proposition', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='lane_row', to='annotation.proposition')),
-                ('story', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='lane_rows', to='annotation.story')),
+                ('proposition', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='pair', to='annotation.proposition')),
+                ('story', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pairs', to='annotation.story')),
             ],
             options={
                 'ordering': ['story', 'place', 'uid'],
@@ -562,7 +562,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='LaneEvent',
+            name='PairEvent',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('idempotency_key', models.CharField(max_length=64)),
@@ -573,12 +573,12 @@ class Migration(migrations.Migration):
                 ('changed_at', models.DateTimeField()),
                 ('received_at', models.DateTimeField()),
                 ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('row', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='events', to='annotation.lanerow')),
+                ('row', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='events', to='annotation.pair')),
             ],
             options={
                 'ordering': ['id'],
                 'abstract': False,
-                'constraints': [models.UniqueConstraint(fields=('row', 'idempotency_key'), name='one_lane_event_a_key')],
+                'constraints': [models.UniqueConstraint(fields=('row', 'idempotency_key'), name='one_pair_event_a_key')],
             },
         ),
         migrations.CreateModel(
@@ -682,12 +682,12 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=('project', 'number'), name='one_story_a_number'),
         ),
         migrations.AddConstraint(
-            model_name='lanerow',
-            constraint=models.UniqueConstraint(condition=models.Q(('gone', False)), fields=('a',), name='one_lane_row_of_a_row_of_a'),
+            model_name='pair',
+            constraint=models.UniqueConstraint(condition=models.Q(('gone', False)), fields=('a',), name='one_pair_of_a_row_of_a'),
         ),
         migrations.AddConstraint(
-            model_name='lanerow',
-            constraint=models.UniqueConstraint(condition=models.Q(('gone', False)), fields=('b',), name='one_lane_row_of_a_row_of_b'),
+            model_name='pair',
+            constraint=models.UniqueConstraint(condition=models.Q(('gone', False)), fields=('b',), name='one_pair_of_a_row_of_b'),
         ),
         migrations.AddConstraint(
             model_name='belieftable',

@@ -13,12 +13,12 @@ from annotation.models.belief_table import (
     TableKind,
 )
 from annotation.models.counts import AnnotatorCounts, StoryCounts
-from annotation.models.draft import DraftEvent, DraftRow, Origin
+from annotation.models.drafts import DraftEvent, DraftRow, Origin
 from annotation.models.gold import ErrorTag, GoldEvent, GoldLabel, Method
 from annotation.models.label_schema import LabelSchema, SchemaUnknown, schema_of
-from annotation.models.lane import LaneEvent, LaneRow
 from annotation.models.prefill import Prefill, RoundKind, SuggestedRow, Suggestion
 from annotation.models.project import Guideline, Invitation, Membership, Project, Role
+from annotation.models.reconciliation import Pair, PairEvent
 from annotation.models.story import Category, Claim, Split, Story
 from annotation.models.user import ApiToken, LogInCount, Scope, User
 from annotation.models.vote import Vote, VoteEvent
@@ -42,12 +42,12 @@ __all__ = [
     "Guideline",
     "Invitation",
     "LabelSchema",
-    "LaneEvent",
-    "LaneRow",
     "LogInCount",
     "Membership",
     "Method",
     "Origin",
+    "Pair",
+    "PairEvent",
     "Prefill",
     "Project",
     "Proposition",

@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from annotation.domain.tables import TableRow
 from annotation.models.belief_table import Proposition
 from annotation.models.project import Project
 from annotation.models.story import Story
@@ -83,3 +84,7 @@ class SuggestedRow(OpaqueModel):
     class Meta:
         ordering = ["story", "number"]
         constraints = [models.UniqueConstraint(fields=["story", "number"], name="one_suggested_row_a_number")]
+
+    @property
+    def words(self) -> TableRow:
+        return TableRow(self.actor, self.belief, self.order_text)

@@ -16,9 +16,9 @@ from annotation.domain.anchoring.tables import (
 )
 from annotation.domain.drafts import Mark
 from annotation.domain.effort import Act, Activity, TimeSheet
-from annotation.domain.reconciliation import DraftRow as Words
 from annotation.domain.reconciliation import Status
-from annotation.models import BeliefTable, DraftEvent, DraftRow, LaneRow, Project, SuggestedRow, TableKind
+from annotation.domain.tables import TableRow
+from annotation.models import BeliefTable, DraftEvent, DraftRow, Pair, Project, SuggestedRow, TableKind
 from annotation.services.drafts import BY_MODEL, mark_of_row
 from core.plain import Json
 
@@ -49,7 +49,7 @@ class _Loaded:
         self.drawn = list(drawn.order_by("pk"))
         self.handed_in = [table for table in self.drawn if table.submitted_at and table.slot]
         self._load_rows(project)
-        self._load_lanes()
+        self._load_pairs()
         self._load_times()
 
     def _load_rows(self, project: Project) -> None:
@@ -62,19 +62,18 @@ class _Loaded:
             if row.belief.strip():
                 self.rows[row.table_id].append(row)
 
-    def _load_lanes(self) -> None:
+    def _load_pairs(self) -> None:
         """Load the consensus rows of each story: their words, the tables whose experts wrote them, and whether one
         began with a model's row."""
-        self.consensus: defaultdict[int, list[tuple[Words, set[int], bool]]] = defaultdict(list)
-        lanes = LaneRow.objects.standing().filter(
+        self.consensus: defaultdict[int, list[tuple[TableRow, set[int], bool]]] = defaultdict(list)
+        pairs = Pair.objects.standing().filter(
             story__in={table.story_id for table in self.handed_in}, status=Status.KEPT.value,
             proposition__isnull=False, proposition__removed_at__isnull=True,
         )  # fmt: skip
-        for lane in lanes.select_related("a", "b"):
-            own = [row for row in (lane.a, lane.b) if row is not None]
-            words = Words(lane.actor, lane.belief, lane.order_text)
+        for pair in pairs.select_related("a", "b"):
+            own = [row for row in (pair.a, pair.b) if row is not None]
             by_model = any(row.suggested_id is not None for row in own)
-            self.consensus[lane.story_id].append((words, {row.table_id for row in own}, by_model))
+            self.consensus[pair.story_id].append((pair.words, {row.table_id for row in own}, by_model))
 
     def _load_times(self) -> None:
         """Load the time on task of each table, from when it was first opened until it was handed in."""
@@ -108,17 +107,17 @@ class _Loaded:
 
     def origins(self) -> dict[str, int]:
         """Count the consensus rows that began with a model's row, and those that only people wrote."""
-        rows = [by_model for lanes in self.consensus.values() for *_, by_model in lanes]
+        rows = [by_model for pairs in self.consensus.values() for *_, by_model in pairs]
         return {"from_model": sum(rows), "by_people": len(rows) - sum(rows)}
 
     def tables(self) -> Tables:
         return Tables.of([self._written(table) for table in self.handed_in])
 
     def _written(self, table: BeliefTable) -> WrittenTable:
-        suggested = [_words(row) for row in self.suggested.get(table.story_id, [])]
-        lanes = self.consensus.get(table.story_id, [])
-        wrote = [table.pk in tables for _, tables, _ in lanes]
-        missed = left_out_by(suggested, [words for words, *_ in lanes])
+        suggested = [row.words for row in self.suggested.get(table.story_id, [])]
+        pairs = self.consensus.get(table.story_id, [])
+        wrote = [table.pk in tables for _, tables, _ in pairs]
+        missed = left_out_by(suggested, [words for words, *_ in pairs])
         rows = self.rows[table.pk]
         return WrittenTable(
             story=table.story_id,
@@ -126,14 +125,10 @@ class _Loaded:
             blind=table.is_blind,
             blind_chance=(table.blind_share or 0) / 100,
             rows=len(rows),
-            consensus=len(lanes),
+            consensus=len(pairs),
             recalled=sum(wrote),
             missed=sum(missed),
-            missed_recalled=int(np.sum(np.array(wrote) & np.array(missed))) if lanes else 0,
-            likeness=sum(likeness(_words(row), suggested) for row in rows),
+            missed_recalled=int(np.sum(np.array(wrote) & np.array(missed))) if pairs else 0,
+            likeness=sum(likeness(row.words, suggested) for row in rows),
             minutes=self.sheet.spent[table.pk, Activity.TABLES, 0].hours() * 60,
         )
-
-
-def _words(row: DraftRow | SuggestedRow) -> Words:
-    return Words(row.actor, row.belief, row.order_text)

@@ -1,4 +1,4 @@
-"""Time on task of a project, from the events of votes, drafts, lanes and decisions, and those of apps above.
+"""Time on task of a project, from the events of votes, drafts, reconciliations and decisions, and those of apps above.
 
 What was counted is kept in the cache with the last event that it contains, so that a look counts what came since.
 """
@@ -26,8 +26,8 @@ from annotation.models import (
     DraftEvent,
     GoldEvent,
     GoldLabel,
-    LaneEvent,
     Method,
+    PairEvent,
     Project,
     Story,
     User,
@@ -117,7 +117,7 @@ _SOURCES = {
     Activity.TABLES: Source(
         DraftEvent, "table__author", "table__story", "changed_at", "received_at", {}, left_out={"kind": BY_MODEL}
     ),
-    Activity.RECONCILIATION: Source(LaneEvent, "by", "row__story", "changed_at", "received_at", {}),
+    Activity.RECONCILIATION: Source(PairEvent, "by", "row__story", "changed_at", "received_at", {}),
     Activity.LABELLING: Source(
         VoteEvent, "annotator", "proposition__table__story", "changed_at", "received_at", {"origin": "grid"},
         ("duration_ms",),

@@ -1,9 +1,9 @@
-"""Two experts' drafts of a story's table beside each other, settled row by row into one table."""
+"""Two experts' drafts of a story's table in pairs of rows, settled pair by pair into one table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -11,14 +11,13 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
-from annotation.domain.drafts import LONGEST, TEXTS, Action, last_steps
-from annotation.domain.reconciliation import DraftRow as Words
-from annotation.domain.reconciliation import Lane, LaneState, Status, change_of, lane_of, pairs, proposed
-from annotation.models import BeliefTable, LaneEvent, LaneRow, Proposition, Remark, Story, User
+from annotation.domain.drafts import Change, last_steps, states_before, unfit
+from annotation.domain.reconciliation import PairState, Status, pairs, proposed
+from annotation.models import BeliefTable, DraftRow, Pair, PairEvent, Proposition, Remark, Story, User
 from annotation.services import audit
 from annotation.services.belief_tables import GoldRow, kept_by, make_gold, unmake_gold
 from annotation.services.drafts import Refused, live_rows
-from core.plain import plain, read_as
+from core.plain import plain
 
 NOT_OPEN = gettext_lazy("The lanes open when both experts have handed in their tables.")
 RELINKED = gettext_lazy("These rows were decided or linked anew since; they stay as they stand.")
@@ -60,337 +59,266 @@ def state_of(*, story: Story, expert: User) -> State:
     )
 
 
-def lanes_of(story: Story) -> QuerySet[LaneRow]:
-    return LaneRow.objects.filter(story=story).standing().select_related("a__suggested", "b__suggested", "decided_by")
+def pairs_of(story: Story) -> QuerySet[Pair]:
+    return story.pairs.standing().select_related("a__suggested", "b__suggested", "decided_by")
 
 
-def words_of(row: Any) -> Words | None:
-    """Return what a row of a draft says, None for none."""
-    return Words(row.actor, row.belief, row.order_text) if row is not None else None
-
-
-def state_of_row(row: LaneRow) -> LaneState:
-    return LaneState(row.status, row.actor, row.belief, row.order_text, row.remark, row.place)
-
-
-def lane_of_row(row: LaneRow) -> Lane:
-    return lane_of(words_of(row.a), words_of(row.b))
-
-
-def remark_of(row: LaneRow) -> Remark:
-    """Return the remark that a row has in gold, or will have as it stands."""
-    return Remark(change_of(words_of(row.a), words_of(row.b), state_of_row(row)))
-
-
-@transaction.atomic
-def open_lanes(*, story: Story, by: User, now: datetime) -> None:
-    """Lay the drafts beside each other, once: from now on none of them can be taken back. Raises Refused before both
-    are handed in: neither expert sees the other's."""
+def _locked_state(story: Story, by: User) -> State:
     Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
-    state = state_of(story=story, expert=by)
-    if not state.ready:
-        raise Refused(NOT_OPEN)
-    BeliefTable.objects.filter(pk__in=[draft.pk for draft in state.submitted], opened_at=None).update(opened_at=now)
-    if LaneRow.objects.filter(story=story).exists() or state.has_gold:
-        return
-    first, second = ([row for row in live_rows(table) if row.belief.strip()] for table in _two(state.submitted))
-    LaneRow.objects.bulk_create(
-        _proposed(story, None if i is None else first[i], None if j is None else second[j], float(place))
-        for place, (i, j) in enumerate(pairs([words_of(row) for row in first], [words_of(row) for row in second]), 1)
-    )
-    audit.record(by=by, project=story.project, action="lanes.opened", target=_name(story))
+    return state_of(story=story, expert=by)
 
 
-def _two(submitted: Sequence[BeliefTable]) -> tuple[BeliefTable | None, BeliefTable | None]:
-    """A single draft, of a project that wanted two at first, has an empty one beside it."""
-    first, *rest = submitted
-    return first, rest[0] if rest else None
-
-
-def _proposed(story: Story, a, b, place: float) -> LaneRow:
-    state = proposed(words_of(a), words_of(b), place)
-    return LaneRow(
-        story=story, a=a, b=b, place=place, status=state.status, actor=state.actor, belief=state.belief,
-        order_text=state.order,
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """A row as an expert wants it to be; `base` is what they saw before, None for a new row."""
-
-    row: str
-    base: LaneState | None
-    state: LaneState
-    idempotency_key: str
-    action: str
-    changed_at: datetime
-    undoes: str = ""
-
-
-@transaction.atomic
-def decide(*, by: User, story: Story, decisions: Sequence[Decision], now: datetime) -> list[tuple[LaneRow, str]]:
-    """Save decisions on rows of the lanes, in their order, and return each row as it stands, with the name of somebody
-    who was quicker: such a row stays as it is. A decision that was saved before counts once. Earlier agreement ends.
-    Raises Refused."""
-    _writable(story, by)
-    for decision in decisions:
-        _check(decision.state)
-    keys = [decision.idempotency_key for decision in decisions]
-    events = LaneEvent.objects.filter(row__story=story, idempotency_key__in=keys)
-    applied = set(events.values_list("row__uid", "idempotency_key"))
-    rows = {row.uid: row for row in lanes_of(story)}
-    decided = [
-        _decide(by, story, rows, decision, now, (decision.row, decision.idempotency_key) in applied)
-        for decision in decisions
-    ]
-    if len(applied) < len(decisions):
-        _no_longer_agreed(story)
-    return decided
-
-
-def _writable(story: Story, by: User) -> None:
-    Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
-    state = state_of(story=story, expert=by)
+def _writable(story: Story, by: User) -> State:
+    """Lock the story. Raises Refused unless its pairs can be changed."""
+    state = _locked_state(story, by)
     if not state.opened:
         raise Refused(NOT_OPEN)
     if state.has_gold:
         raise Refused(SETTLED)
+    return state
 
 
-def _check(state: LaneState) -> None:
-    for name in TEXTS:
-        text = getattr(state, name)
-        if len(text) > LONGEST[name] or "\x00" in text:
-            raise Refused(
-                gettext("A row's {name} is longer than {name_2} characters, or holds a NUL character.").format(
-                    name=name, name_2=LONGEST[name]
-                )
-            )
-    if state.status == Status.KEPT and not (state.actor.strip() and state.belief.strip()):
-        raise Refused(gettext("A row that is kept has an actor and a proposition."))
+def _record(by: User, story: Story, action: str, **details: Any) -> None:
+    audit.record(by=by, project=story.project, action=action, target=f"story {story.number}", **details)
 
 
-def _decide(
-    by: User, story: Story, rows: dict, decision: Decision, now: datetime, is_known: bool
-) -> tuple[LaneRow, str]:
-    row = rows.get(decision.row)
-    if is_known:
-        return row or story.lane_rows.get(uid=decision.row), ""
-    if links := _links(story, by, decision.undoes):
-        _take_back(story, links, decision, now)
-        rows.clear()
-        rows.update({row.uid: row for row in lanes_of(story)})
-        return story.lane_rows.get(uid=decision.row), ""
-    if row is None and decision.base is not None:
-        raise Refused(gettext("This row was linked to another one meanwhile; look at the lanes again."))
-    before = state_of_row(row) if row is not None else None
-    if row is not None and before not in (decision.base, decision.state):
-        return row, row.decided_by.shown_name if row.decided_by else gettext("Somebody")
-    if row is None:
-        row = rows[decision.row] = LaneRow(uid=decision.row, story=story)
-    row.decide(decision.state, by, now)
-    row.save()
-    LaneEvent.objects.create(
-        row=row, by=by, before=plain(before), after=plain(decision.state), **_of_act(decision, now)
-    )
-    return row, ""
-
-
-def _of_act(decision: Decision, now: datetime) -> dict[str, Any]:
-    """Return the fields of an event that say of which action it is."""
-    names = ("idempotency_key", "action", "undoes", "changed_at")
-    return {name: getattr(decision, name) for name in names} | {"received_at": now}
-
-
-def _of_press(key: str, now: datetime) -> dict[str, Any]:
-    return {"idempotency_key": key, "action": key, "changed_at": now, "received_at": now}
-
-
-def _no_longer_agreed(story: Story) -> None:
+def _ask_again(story: Story) -> None:
+    """End earlier agreement."""
     story.tables.drafts().filter(agreed_at__isnull=False).update(agreed_at=None)
 
 
-def last_step(*, story: Story, by: User, redo: bool = False) -> tuple[str, dict[str, LaneState]] | None:
-    """Return the person's last action on these lanes (or their last undo) with the rows as they were before; None
-    where there is nothing to take back. Of rows that were linked or separated it returns one that is to go, as it
-    stands: a decision on it that undoes the action brings all back. Raises Refused where one of them changed since."""
-    events = [
-        event
-        for event in LaneEvent.objects.filter(row__story=story, by=by).select_related("row")
-        if event.is_link or not event.row.gone
+@transaction.atomic
+def open_pairs(*, story: Story, by: User, now: datetime) -> None:
+    """Pair the rows of the drafts, once: from now on none of them can be taken back. Raises Refused before both are
+    handed in: neither expert sees the other's."""
+    state = _locked_state(story, by)
+    if not state.ready:
+        raise Refused(NOT_OPEN)
+    BeliefTable.objects.filter(pk__in=[draft.pk for draft in state.submitted], opened_at=None).update(opened_at=now)
+    if story.pairs.exists() or state.has_gold:
+        return
+    # A single draft, of a project that wanted two at first, is paired with an empty one.
+    first, second = (*state.submitted, None)[:2]
+    a, b = ([row for row in live_rows(table) if row.belief.strip()] for table in (first, second))
+    positions = pairs([row.words for row in a], [row.words for row in b])
+    Pair.objects.bulk_create(
+        _proposed(story, None if i is None else a[i], None if j is None else b[j], float(place))
+        for place, (i, j) in enumerate(positions, 1)
+    )
+    _record(by, story, "lanes.opened")
+
+
+def _proposed(story: Story, a: DraftRow | None, b: DraftRow | None, place: float, typed: Pair | None = None) -> Pair:
+    """Return a new pair. `typed` is an earlier one whose words somebody settled on: they stay, and are open again."""
+    pair = Pair(story=story, a=a, b=b)
+    state = proposed(a and a.words, b and b.words, place)
+    if typed is not None:
+        state = PairState(Status.OPEN.value, typed.actor, typed.belief, typed.order_text, typed.remark, place)
+    pair.decide(state, typed and typed.decided_by, None)
+    return pair
+
+
+@transaction.atomic
+def decide(*, by: User, story: Story, decisions: Sequence[Change], now: datetime) -> list[tuple[Pair, str]]:
+    """Save decisions on pairs, in their order, and return each pair as it stands, with the name of somebody who was
+    quicker: such a pair stays as it is. A decision that was saved before counts once. Earlier agreement ends. Raises
+    Refused."""
+    _writable(story, by)
+    for state in (decision.state for decision in decisions):
+        if why := unfit(state):
+            raise Refused(why)
+        if state.status == Status.KEPT and not (state.actor.strip() and state.belief.strip()):
+            raise Refused(gettext("A row that is kept has an actor and a proposition."))
+    keys = [decision.idempotency_key for decision in decisions]
+    events = PairEvent.objects.filter(row__story=story, idempotency_key__in=keys)
+    known = set(events.values_list("row__uid", "idempotency_key"))
+    decided = [
+        (story.pairs.get(uid=decision.row), "")
+        if (decision.row, decision.idempotency_key) in known
+        else _decide(by, story, decision, now)
+        for decision in decisions
     ]
-    undoable, redoable = last_steps({event.action: Action(event.action, event.undoes) for event in events}.values())
-    action = redoable if redo else undoable
+    if len(known) < len(decisions):
+        _ask_again(story)
+    return decided
+
+
+def _decide(by: User, story: Story, decision: Change, now: datetime) -> tuple[Pair, str]:
+    if links := _links(story, by, decision.undoes):
+        _undo_link(links, decision, now)
+        return story.pairs.get(uid=decision.row), ""
+    pair, before = pairs_of(story).filter(uid=decision.row).first(), None
+    if pair is None:
+        if decision.base is not None:
+            raise Refused(gettext("This row was linked to another one meanwhile; look at the lanes again."))
+        pair = Pair(uid=decision.row, story=story)
+    else:
+        before = pair.state
+        if before not in (decision.base, decision.state):
+            return pair, pair.decided_by.shown_name if pair.decided_by else gettext("Somebody")
+    pair.decide(decision.state, by, now)
+    pair.save()
+    PairEvent.objects.create(row=pair, by=by, before=plain(before), after=plain(decision.state), **decision.event(now))
+    return pair, ""
+
+
+def last_step(*, story: Story, by: User, redo: bool = False) -> tuple[str, dict[str, PairState]] | None:
+    """Return the person's last action on these pairs (or their last undo) with the pairs as they were before; None
+    if there is nothing to take back. Of rows that were linked or separated it returns one pair that is to go, as it
+    stands: a decision on it that undoes the action brings all back. Raises Refused where one of them changed since."""
+    events = PairEvent.objects.filter(row__story=story, by=by).select_related("row")
+    events = [event for event in events if event.is_link or not event.row.gone]
+    action = last_steps({event.action: event.undoes for event in events})[redo]
     if links := _links(story, by, action):
         _check_as_left(links)
-        row = next(event.row for event in links if not event.row.gone)
-        return action, {row.uid: state_of_row(row)}
-    rows: dict[str, LaneState] = {}
-    for event in events:
-        if event.action == action:
-            gone = replace(read_as(LaneState, event.after), status=Status.DROPPED.value)
-            rows.setdefault(event.row.uid, read_as(LaneState, event.before) if event.before else gone)
+        pair = next(event.row for event in links if not event.row.gone)
+        return action, {pair.uid: pair.state}
+    of_action = (event for event in events if event.action == action)
+    rows = states_before(of_action, PairState, status=Status.DROPPED.value)
     return (action, rows) if rows else None
 
 
 @transaction.atomic
-def link(*, by: User, story: Story, first: str, second: str, key: str, now: datetime) -> None:
-    """Make one row of two that say the same, one of each expert. The same key again is the same link. Raises
-    Refused."""
+def link(*, by: User, story: Story, first: str, second: str | None, key: str, now: datetime) -> None:
+    """Make one pair of two rows that say the same, one of each expert; without the second, `separate` the first. The
+    same key again is the same link. Raises Refused."""
+    if second is None:
+        return separate(by=by, story=story, row=first, key=key, now=now)
     _writable(story, by)
     if _links(story, by, key):
         return
-    rows = {row.uid: row for row in lanes_of(story).filter(uid__in=[first, second])}
-    if len(rows) < 2:
+    found = {pair.uid: pair for pair in pairs_of(story).filter(uid__in=[first, second])}
+    if len(found) < 2:
         raise Refused(gettext("These rows are not in the lanes any more; look at them again."))
-    left, right = rows[first], rows[second]
+    left, right = found[first], found[second]
     if (left.a and left.b) or (right.a and right.b):
         raise Refused(gettext("One of these rows is linked already; separate it first."))
-    if not ((left.a and right.b) or (left.b and right.a)):
+    a, b = left.a or right.a, left.b or right.b
+    if not (a and b):
         raise Refused(gettext("A link goes from a row of A to a row of B."))
-    a, b, place = left.a or right.a, left.b or right.b, min(left.place, right.place)
-    typed = next((row for row in (left, right) if row.decided_by_id and row.status != Status.DROPPED), None)
-    made = _with_words(_proposed(story, a, b, place), typed)
-    _exchange(by, [left, right], [made], _of_press(key, now))
-    _linked(by, made, is_linked=True)
+    typed = next((pair for pair in (left, right) if pair.decided_by_id and pair.status != Status.DROPPED), None)
+    made = _proposed(story, a, b, min(left.place, right.place), typed)
+    _exchange(by, [left, right], [made], _press(key, now))
+    _linked(by, made)
 
 
 @transaction.atomic
 def separate(*, by: User, story: Story, row: str, key: str, now: datetime) -> None:
-    """Make two rows of one that was linked; both are open again. The same key again is the same press. Raises
+    """Make two pairs of one that was linked; both are open again. The same key again is the same press. Raises
     Refused."""
     _writable(story, by)
     if _links(story, by, key):
         return
-    linked = lanes_of(story).filter(uid=row).first()
+    linked = pairs_of(story).filter(uid=row).first()
     if linked is None or not (linked.a and linked.b):
         raise Refused(gettext("This row is not linked."))
-    following = lanes_of(story).filter(place__gt=linked.place).first()
+    following = pairs_of(story).filter(place__gt=linked.place).first()
     after = (linked.place + following.place) / 2 if following else linked.place + 1
     typed = linked if linked.decided_by_id else None
-    made = [_with_words(_proposed(story, linked.a, None, linked.place), typed), _proposed(story, None, linked.b, after)]
-    _exchange(by, [linked], made, _of_press(key, now))
-    _linked(by, linked, is_linked=False)
+    made = [_proposed(story, linked.a, None, linked.place, typed), _proposed(story, None, linked.b, after)]
+    _exchange(by, [linked], made, _press(key, now))
+    _linked(by, linked)
 
 
-def _with_words(row: LaneRow, typed: LaneRow | None) -> LaneRow:
-    if typed is not None:
-        row.keep_words(typed)
-    return row
+def _press(key: str, now: datetime) -> dict[str, Any]:
+    return {"idempotency_key": key, "action": key, "changed_at": now, "received_at": now}
 
 
-def _exchange(by: User, going: Sequence[LaneRow], coming: Sequence[LaneRow], act: dict[str, Any]) -> None:
-    """Have rows go from the lanes and others come in their stead; `act` has the fields that their events share. They go
-    first: a row of a draft is in one standing row. Those that went keep their decision and who made it, for undo."""
-    for rows, gone in ((going, True), (coming, False)):
-        for row in rows:
-            state = plain(state_of_row(row))
-            before = state | {"gone": not gone} if row.pk else None
-            row.gone = gone
-            row.save()
-            LaneEvent.objects.create(row=row, by=by, before=before, after=state | {"gone": gone}, **act)
+def _exchange(by: User, going: Sequence[Pair], coming: Sequence[Pair], act: dict[str, Any]) -> None:
+    """Replace pairs by others; `act` has the fields that their events share. They go first: a row of a draft is in one
+    standing pair. Those that went keep their decision and who made it, for undo."""
+    for some, gone in ((going, True), (coming, False)):
+        for pair in some:
+            state = plain(pair.state)
+            before = state | {"gone": not gone} if pair.pk else None
+            pair.gone = gone
+            pair.save()
+            PairEvent.objects.create(row=pair, by=by, before=before, after=state | {"gone": gone}, **act)
 
 
-def _links(story: Story, by: User, action: str) -> list[LaneEvent]:
-    """Return the events of that action of the person's, where it linked or separated rows."""
-    if not action:
-        return []
-    events = LaneEvent.objects.filter(row__story=story, by=by, action=action)
+def _links(story: Story, by: User, action: str) -> list[PairEvent]:
+    """Return the events of that action of the person's, if it linked or separated rows."""
+    events = PairEvent.objects.filter(row__story=story, by=by, action=action) if action else PairEvent.objects.none()
     return [event for event in events.select_related("row__a", "row__b", "row__decided_by") if event.is_link]
 
 
-def _check_as_left(links: Sequence[LaneEvent]) -> None:
-    if any(plain(state_of_row(event.row)) | {"gone": event.row.gone} != event.after for event in links):
+def _check_as_left(links: Sequence[PairEvent]) -> None:
+    if any(plain(event.row.state) | {"gone": event.row.gone} != event.after for event in links):
         raise Refused(RELINKED)
 
 
-def _take_back(story: Story, links: Sequence[LaneEvent], decision: Decision, now: datetime) -> None:
-    """Have the rows of a link stand as they did before it, with their decisions. Raises Refused where one changed."""
-    if decision.row not in {event.row.uid for event in links}:
+def _undo_link(links: Sequence[PairEvent], decision: Change, now: datetime) -> None:
+    """Restore the pairs of a link as they were before it, with their decisions. Raises Refused where one changed."""
+    found = [event.row for event in links]
+    if decision.row not in {pair.uid for pair in found}:
         raise Refused(RELINKED)
     _check_as_left(links)
-    by = links[0].by
-    going = [event.row for event in links if not event.row.gone]
-    coming = [event.row for event in links if event.row.gone]
-    _exchange(by, going, coming, _of_act(decision, now))
-    pair = next(row for row in (*going, *coming) if row.a and row.b)
-    _linked(by, pair, is_linked=not pair.gone)
+    going, coming = ([pair for pair in found if pair.gone is gone] for gone in (False, True))
+    _exchange(links[0].by, going, coming, decision.event(now))
+    _linked(links[0].by, next(pair for pair in found if pair.a and pair.b))
 
 
-def _linked(by: User, pair: LaneRow, *, is_linked: bool) -> None:
-    _no_longer_agreed(pair.story)
-    words = {"a": pair.a.belief[:200], "b": pair.b.belief[:200]}
-    action = "lanes.linked" if is_linked else "lanes.separated"
-    audit.record(by=by, project=pair.story.project, action=action, target=_name(pair.story), **words)
+def _linked(by: User, pair: Pair) -> None:
+    """Note that the rows of a pair were linked or, if it is gone, separated."""
+    _ask_again(pair.story)
+    action = "lanes.separated" if pair.gone else "lanes.linked"
+    _record(by, pair.story, action, a=pair.a.belief[:200], b=pair.b.belief[:200])
 
 
 @transaction.atomic
 def agree(*, by: User, story: Story, now: datetime | None) -> None:
-    """Note that the author of one of the drafts agrees to the rows as they stand; with None that they do no more.
-    Raises Refused where a row is open."""
-    _writable(story, by)
-    draft = story.tables.drafts().filter(author=by).first()
+    """Note that the author of one of the drafts agrees to the pairs as they stand; with None that they do no more.
+    Raises Refused where a pair is open."""
+    draft = _writable(story, by).own_draft
     if draft is None:
         raise Refused(gettext("Those who wrote the two tables agree to what comes of them."))
     if now is not None:
-        _check_all_decided(story)
+        _check_all_decided(pairs_of(story))
     BeliefTable.objects.filter(pk=draft.pk).update(agreed_at=now)
 
 
-def _check_all_decided(story: Story) -> None:
-    left = sum(state_of_row(row).status == Status.OPEN for row in lanes_of(story))
-    if left:
-        raise Refused(
-            ngettext("{count} row is still to decide.", "{count} rows are still to decide.", left).format(count=left)
-        )
+def _check_all_decided(rows: Sequence[Pair] | QuerySet[Pair]) -> None:
+    if left := sum(pair.status == Status.OPEN for pair in rows):
+        text = ngettext("{count} row is still to decide.", "{count} rows are still to decide.", left)
+        raise Refused(text.format(count=left))
 
 
 @transaction.atomic
 def finish(*, by: User, story: Story, now: datetime) -> int:
-    """Make the gold table of the rows that are kept, in their order; removed ones are kept out of sight, for the
-    figures. Returns how many rows it has. Raises Refused where a row is open, nothing is left, or somebody has yet to
-    agree."""
-    _writable(story, by)
-    _check_all_decided(story)
-    rows = list(lanes_of(story))
-    if all(row.status == Status.DROPPED for row in rows):
+    """Make the gold table of the pairs that are kept, in their order; removed ones are hidden, and count in reports.
+    Returns how many rows it has. Raises Refused where a pair is open, nothing is left, or somebody has yet to agree."""
+    state, rows = _writable(story, by), list(pairs_of(story))
+    _check_all_decided(rows)
+    if all(pair.status == Status.DROPPED for pair in rows):
         raise Refused(gettext("Keep at least one row."))
-    waiting = [draft for draft in state_of(story=story, expert=by).submitted if draft.agreed_at is None]
+    waiting = [draft.author for draft in state.submitted if draft.agreed_at is None]
     if story.project.tables_agreed and waiting:
-        names = gettext(" and ").join(
-            draft.author.shown_name if draft.author else gettext("somebody") for draft in waiting
-        )
-        raise Refused(
-            ngettext("{names} has yet to agree.", "{names} have yet to agree.", len(waiting)).format(names=names)
-        )
-    rows = [row for row in rows if not (row.status == Status.DROPPED and row.a is None and row.b is None)]
-    propositions = make_gold(story=story, rows=[_gold(row) for row in rows], reviewed=True, now=now)
-    for row, proposition in zip(rows, propositions, strict=True):
-        row.proposition = proposition
-    LaneRow.objects.bulk_update(rows, ["proposition"], batch_size=200)
+        names = gettext(" and ").join(person.shown_name if person else gettext("somebody") for person in waiting)
+        text = ngettext("{names} has yet to agree.", "{names} have yet to agree.", len(waiting))
+        raise Refused(text.format(names=names))
+    rows = [pair for pair in rows if pair.status != Status.DROPPED or pair.a or pair.b]
+    gold = [
+        GoldRow(pair.actor.strip(), pair.belief.strip(), pair.order_text.strip(), pair.gold_remark, pair.remark.strip())
+        for pair in rows
+    ]
+    propositions = make_gold(story=story, rows=gold, reviewed=True, now=now)
+    for pair, proposition in zip(rows, propositions, strict=True):
+        pair.proposition = proposition
+    Pair.objects.bulk_update(rows, ["proposition"], batch_size=200)
     counts = {remark.label.lower(): sum(row.remark == remark for row in propositions) for remark in Remark}
-    audit.record(by=by, project=story.project, action="table.reconciled", target=_name(story), **counts)
+    _record(by, story, "table.reconciled", **counts)
     return sum(row.removed_at is None for row in propositions)
-
-
-def _gold(row: LaneRow) -> GoldRow:
-    return GoldRow(row.actor.strip(), row.belief.strip(), row.order_text.strip(), remark_of(row), row.remark.strip())
 
 
 @transaction.atomic
 def reopen(*, by: User, story: Story) -> None:
-    """Take the gold table away and open its lanes again. Raises Refused where somebody has worked on the table, or it
-    was not made of lanes."""
-    Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
-    if not LaneRow.objects.filter(story=story, proposition__isnull=False).exists():
+    """Take the gold table away and open its pairs again. Raises Refused where somebody has worked on the table, or it
+    was not reconciled."""
+    _locked_state(story, by)
+    if not story.pairs.filter(proposition__isnull=False).exists():
         raise Refused(gettext("The table of this story was not made of two drafts."))
     if why := kept_by(story):
         raise Refused(why)
     rows = unmake_gold(story)
-    _no_longer_agreed(story)
-    audit.record(by=by, project=story.project, action="lanes.reopened", target=_name(story), rows=rows)
-
-
-def _name(story: Story) -> str:
-    return f"story {story.number}"
+    _ask_again(story)
+    _record(by, story, "lanes.reopened", rows=rows)

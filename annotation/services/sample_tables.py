@@ -9,14 +9,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from annotation.domain.drafts import RowState
-from annotation.domain.reconciliation import LaneState, Status
+from annotation.domain.drafts import Change, RowState
+from annotation.domain.reconciliation import PairState, Status
 from annotation.domain.sample_corpus import FOLDER, bare_records, sample_records
 from annotation.domain.stories import StoryRow
-from annotation.models import LaneRow, Project, Story, User
-from annotation.services.drafts import RowChange, hand_in, save_rows
+from annotation.models import Pair, Project, Story, User
+from annotation.services.drafts import hand_in, save_rows
 from annotation.services.new_stories import insert_stories
-from annotation.services.reconciliation import Decision, decide, finish, lanes_of, open_lanes, state_of_row
+from annotation.services.reconciliation import decide, finish, open_pairs, pairs_of
 from core.ids import new_uid
 
 BOTH = "both"
@@ -90,7 +90,7 @@ def _draft(settled: list[RowState], notes: list[_Note], expert: str) -> Iterator
 
 def _write(story: Story, expert: User, rows: Iterable[RowState], now: datetime) -> None:
     changes = [
-        RowChange(new_uid(), None, replace(row, place=float(place)), new_uid(), new_uid(), "type", now)
+        Change(new_uid(), None, replace(row, place=float(place)), new_uid(), new_uid(), now)
         for place, row in enumerate(rows, 1)
     ]
     save_rows(by=expert, story=story, changes=changes, now=now)
@@ -98,10 +98,10 @@ def _write(story: Story, expert: User, rows: Iterable[RowState], now: datetime) 
 
 
 def _reconcile(story: Story, expert: User, settled: list[RowState], notes: list[_Note], now: datetime) -> None:
-    open_lanes(story=story, by=expert, now=now)
+    open_pairs(story=story, by=expert, now=now)
     decisions = [
-        Decision(row, base, state, new_uid(), new_uid(), now)
-        for row, base, state in _decided(list(lanes_of(story)), settled, notes)
+        Change(row, base, state, new_uid(), new_uid(), now)
+        for row, base, state in _decided(list(pairs_of(story)), settled, notes)
         if base != state
     ]
     decide(by=expert, story=story, decisions=decisions, now=now)
@@ -109,25 +109,25 @@ def _reconcile(story: Story, expert: User, settled: list[RowState], notes: list[
 
 
 def _decided(
-    lanes: list[LaneRow], settled: list[RowState], notes: list[_Note]
-) -> Iterator[tuple[str, LaneState | None, LaneState]]:
-    """Yield (row of the lanes, its state, what it is decided to be): settled rows in their order, then the dropped."""
+    pairs: list[Pair], settled: list[RowState], notes: list[_Note]
+) -> Iterator[tuple[str, PairState | None, PairState]]:
+    """Yield (uid of a pair, its state, what it is decided to be): settled rows in their order, then the dropped."""
     remarks: dict[Row, str] = {(note.actor, note.belief or note.wrote): note.remark for note in notes}
     meant: dict[Row, Row] = {(note.actor, note.wrote): (note.actor, note.belief) for note in notes if note.belief}
-    by_row: dict[Row, LaneRow] = {}
-    for lane in lanes:
-        written = (lane.actor, lane.belief)
-        by_row[meant.get(written, written)] = lane
+    by_row: dict[Row, Pair] = {}
+    for pair in pairs:
+        written = (pair.actor, pair.belief)
+        by_row[meant.get(written, written)] = pair
     place = 0.0
     for row in settled:
         key = (row.actor, row.belief)
-        if lane := by_row.pop(key, None):
-            base = state_of_row(lane)
+        if pair := by_row.pop(key, None):
+            base = pair.state
             place = base.place if base.status == Status.KEPT else place + 0.01
-            yield lane.uid, base, LaneState(Status.KEPT.value, *key, row.order, remarks.get(key, ""), place)
+            yield pair.uid, base, PairState(Status.KEPT.value, *key, row.order, remarks.get(key, ""), place)
         else:
             place += 0.01
-            yield new_uid(), None, LaneState(Status.KEPT.value, *key, row.order, remarks.get(key, ""), place)
-    for key, lane in by_row.items():
-        base = state_of_row(lane)
-        yield lane.uid, base, replace(base, status=Status.DROPPED.value, remark=remarks[key])
+            yield new_uid(), None, PairState(Status.KEPT.value, *key, row.order, remarks.get(key, ""), place)
+    for key, pair in by_row.items():
+        base = pair.state
+        yield pair.uid, base, replace(base, status=Status.DROPPED.value, remark=remarks[key])

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count, Q
 
 from annotation.domain.agreement.extraction import f1_estimate, overlap_estimate
-from annotation.models import LaneRow, Project, Proposition, Story, TableKind
+from annotation.models import Pair, Project, Proposition, Story, TableKind
 from annotation.models.story import StoryQuerySet
 
 
@@ -31,9 +31,9 @@ def table_report(*, project: Project, split: str | None = None, category: str | 
 
 
 def _compared(stories: StoryQuerySet) -> StoryQuerySet:
-    """Leave out stories whose lanes had one expert's table alone: nobody agreed or differed there."""
-    settled = LaneRow.objects.standing().filter(proposition__isnull=False).order_by()
-    both = LaneRow.objects.standing().filter(b__isnull=False).order_by()
+    """Leave out stories whose reconciliation had one expert's table alone: nobody agreed or differed there."""
+    settled = Pair.objects.standing().filter(proposition__isnull=False).order_by()
+    both = Pair.objects.standing().filter(b__isnull=False).order_by()
     return stories.exclude(
         pk__in=settled.filter(story__in=stories).exclude(story__in=both.values("story")).values("story")
     )
@@ -41,7 +41,7 @@ def _compared(stories: StoryQuerySet) -> StoryQuerySet:
 
 def _matched(stories) -> list[tuple[int, int, int]]:
     """Return by settled story the rows of A, the rows of B, and the pairs of them that say the same."""
-    made = LaneRow.objects.standing().filter(story__in=stories)
+    made = Pair.objects.standing().filter(story__in=stories)
     settled = made.filter(proposition__isnull=False).order_by().values("story")
     a, b = Q(a__isnull=False), Q(b__isnull=False)
     counts = made.filter(story__in=settled).order_by().values("story")

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.domain.assignment import plan
-from annotation.domain.drafts import Action, last_steps
+from annotation.domain.drafts import last_steps
 from annotation.models import Project, User
 from annotation.services import audit
 from annotation.services.effort_sources import Source, register
@@ -299,8 +299,7 @@ def last_step(*, alignment: Alignment, redo: bool = False) -> tuple[str, list[tu
     it changed first: put back in this order no row ever has a link too many. None where there is nothing to take
     back."""
     events = list(alignment.events.exclude(row=""))
-    undoable, redoable = last_steps({event.action: Action(event.action, event.undoes) for event in events}.values())
-    action = redoable if redo else undoable
+    action = last_steps({event.action: event.undoes for event in events})[redo]
     rows = [
         (event.row, RowAnswer.from_json(event.before or {})) for event in reversed(events) if event.action == action
     ]

@@ -8,10 +8,10 @@ from datetime import datetime
 
 from django.db import transaction
 
-from annotation.domain.drafts import RowState, places_of
+from annotation.domain.drafts import Change, RowState, places_of
 from annotation.domain.tables import TableRow
 from annotation.models import BeliefTable, Story, User
-from annotation.services.drafts import RowChange, live_rows, save_rows, state_of_row, take_slot
+from annotation.services.drafts import live_rows, save_rows, take_slot
 from core.ids import new_uid
 
 
@@ -21,13 +21,13 @@ def write_draft(*, by: User, story: Story, rows: Sequence[TableRow], now: dateti
     table = take_slot(by=by, story=story, expert=by)
     action = f"write-{new_uid()}"
     gone = [
-        RowChange(uid, state, replace(state, removed=True), f"{action}-{uid}", action, "paste", now)
-        for uid, state in ((row.uid, state_of_row(row)) for row in live_rows(table))
+        Change(uid, state, replace(state, removed=True), f"{action}-{uid}", action, now, kind="paste")
+        for uid, state in ((row.uid, row.state) for row in live_rows(table))
     ]
     places = places_of(None, None, len(rows))
     states = [RowState(row.actor, row.belief, row.order, place=at) for row, at in zip(rows, places, strict=True)]
     new = [
-        RowChange(uid, None, state, f"{action}-{uid}", action, "paste", now, origin=origin)
+        Change(uid, None, state, f"{action}-{uid}", action, now, kind="paste", origin=origin)
         for uid, state in ((new_uid(), state) for state in states)
     ]
     if gone or new:

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotation.domain.archive_format import BadArchive, file_of
 from annotation.domain.drafts import RowState
-from annotation.domain.reconciliation import LaneState
+from annotation.domain.reconciliation import PairState
 from annotation.models import (
     Assignment,
     AuditEvent,
@@ -26,8 +26,8 @@ from annotation.models import (
     DraftRow,
     GoldLabel,
     Guideline,
-    LaneEvent,
-    LaneRow,
+    Pair,
+    PairEvent,
     Project,
     Proposition,
     PropositionFlag,
@@ -70,15 +70,15 @@ def full_project(cast, make_story, assign, cast_vote, undo) -> Project:
         received_at=NOW,
     )  # fmt: skip
     first, second = Proposition.objects.gold_of(story)
-    lane = LaneRow.objects.create(
+    lane = Pair.objects.create(
         story=story, a=row, place=1, actor="A", belief="B", proposition=first, decided_by=cast.esi
     )
-    LaneEvent.objects.create(
+    PairEvent.objects.create(
         row=lane,
         by=cast.esi,
         idempotency_key="k",
         action="k",
-        after=plain(LaneState(place=1)),
+        after=plain(PairState(place=1)),
         changed_at=NOW,
         received_at=NOW,
     )

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from annotation.domain.reconciliation import Lane
+from annotation.domain.reconciliation import PairKind
 from annotation.domain.sample_corpus import FOLDER, bare_records, sample_records
 from annotation.domain.schema import cross_check
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import BeliefTable, GoldLabel, Proposition, Remark, User, Vote
-from annotation.services.reconciliation import lane_of_row, lanes_of, open_lanes, state_of
+from annotation.services.reconciliation import open_pairs, pairs_of, state_of
 from tests.sample import sample
 
 STORIES = [json.loads(line) for line in (FOLDER / "stories.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -74,6 +74,8 @@ def test_two_experts_wrote_the_tables_and_left_two_to_reconcile_and_two_to_write
     ready = [story for story in project.stories.all() if state_of(story=story, expert=esi).ready and story.number > 21]
     assert [story.number for story in ready] == [22, 23]
     for story in ready:
-        open_lanes(story=story, by=esi, now=NOW)
-        assert {Lane.SAME, Lane.REWORDED, Lane.ONLY_A, Lane.ONLY_B} <= set(map(lane_of_row, lanes_of(story)))
+        open_pairs(story=story, by=esi, now=NOW)
+        assert {PairKind.SAME, PairKind.REWORDED, PairKind.ONLY_A, PairKind.ONLY_B} <= {
+            pair.kind for pair in pairs_of(story)
+        }
     assert not BeliefTable.objects.filter(story__number__in=(24, 25)).exists()

@@ -13,7 +13,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.domain.anchoring.arms import is_drawn_blind
-from annotation.domain.drafts import Mark
+from annotation.domain.drafts import Change, Mark
 from annotation.models import (
     AuditEvent,
     BeliefTable,
@@ -26,18 +26,15 @@ from annotation.models import (
 from annotation.services import drafts
 from annotation.services.draft_effect import effect_of
 from annotation.services.drafts import (
-    RowChange,
     begun_with,
     deleted_rows,
     draw_for,
     mark_of_row,
     save_rows,
-    state_of_row,
 )
 from annotation.services.effort import effort_of
 from annotation.services.prefill import PrefillRefused, discard_unseen, estimate
-from annotation.services.reconciliation import Decision, decide, finish, lanes_of, open_lanes
-from annotation.services.reconciliation import state_of_row as lane_state
+from annotation.services.reconciliation import decide, finish, open_pairs, pairs_of
 from tests.annotation.prefilling import begin
 from tests.test_kept_in_english import CHINESE
 from workers.models import Call, Endpoint, EndpointRateLimit, Item, ItemState
@@ -91,7 +88,7 @@ def opened(story, expert) -> BeliefTable:
 
 def change(story, expert, uid, state, base=None, **fields):
     key = f"key{DraftRow.objects.count()}{uid}{len(state.belief)}{state.removed}"
-    row = RowChange(uid, base, state, key, key, fields.pop("kind", "type"), NOW, **fields)
+    row = Change(uid, base, state, key, key, NOW, **fields)
     save_rows(by=expert, story=story, changes=[row], now=NOW)
 
 
@@ -237,11 +234,11 @@ def worked_on(story, expert) -> BeliefTable:
     """Keeps the first row of the draft, edits and splits the second, deletes the third, and adds one."""
     table = opened(story, expert)
     _, second, third = (row for row in drafts.live_rows(table))
-    before = state_of_row(second)
+    before = second.state
     edited = replace(before, belief="The key is in the old bag")
     change(story, expert, second.uid, edited, before)
     change(story, expert, "s" * 12, replace(before, belief="The bag is old", place=9), parent=second.uid, kind="split")
-    change(story, expert, third.uid, replace(state_of_row(third), removed=True), state_of_row(third), kind="delete")
+    change(story, expert, third.uid, replace(third.state, removed=True), third.state, kind="delete")
     change(story, expert, f"own{expert.username}aaaaaaaaa"[:12], drafts.RowState("Tomas", "It rains", "1", place=10))
     return table
 
@@ -295,14 +292,14 @@ def test_the_consensus_keeps_where_its_rows_come_from(cast, experts, bare, clien
     change(story, second, "b" * 12, drafts.RowState("world", "The key is in the drawer", "0"))
     change(story, second, "c" * 12, drafts.RowState("Tomas", "It is late", "1", place=2))
     drafts.hand_in(by=second, story=story, now=NOW)
-    open_lanes(story=story, by=first, now=NOW)
+    open_pairs(story=story, by=first, now=NOW)
     client.force_login(second)
     page = reverse("annotation:reconcile", args=["minds", story.uid])
     assert ">model" not in client.get(page).content.decode()  # words are judged without it
-    for row in lanes_of(story):
-        state = lane_state(row)
+    for row in pairs_of(story):
+        state = row.state
         wanted = replace(state, status="dropped" if row.belief == "The bag is old" else "kept")
-        decide(by=first, story=story, decisions=[Decision(row.uid, state, wanted, row.uid, row.uid, NOW)], now=NOW)
+        decide(by=first, story=story, decisions=[Change(row.uid, state, wanted, row.uid, row.uid, NOW)], now=NOW)
     finish(by=first, story=story, now=NOW)
     shown = client.get(page).content.decode()
     assert re.findall(r'class="badge">(model[^<]*)<', shown) == ["model", "model, edited", "model, edited"]

@@ -1,27 +1,26 @@
-"""Drafts of belief tables and the lanes: bodies and answers."""
+"""Drafts of belief tables and their reconciliation: bodies and answers."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 from rest_framework import serializers
 
-from annotation.domain.reconciliation import Lane, Status
-from annotation.forms import lanes
-from annotation.forms.drafts import DraftRowIn
-from annotation.forms.lanes import MAX_DECISIONS, LaneRowIn
+from annotation.domain.drafts import Change
+from annotation.domain.reconciliation import PairKind, Status
+from annotation.forms import drafts
+from annotation.forms.drafts import MAX_DECISIONS, ChangeIn, DraftRowIn, PairIn
 from annotation.forms.votes import Key, Uid
 from annotation.models import Origin
-from annotation.services.drafts import MAX_CHANGES, RowChange
-from annotation.services.reconciliation import Decision
-from core.incoming.shapes import Counted, Moment, Shape
+from annotation.services.drafts import MAX_CHANGES
+from core.incoming.shapes import Counted, Shape
 
 
-class _ChangeIn(Shape):
+class _ChangeIn(ChangeIn):
     row: Uid = Field(description="uid of the row; made by you for a new one.")
     idempotency_key: Key = Field(description="Made by you, unique to the change: sent again, it counts once.")
-    changed_at: Moment
 
 
 class DraftChangeIn(_ChangeIn):
@@ -29,18 +28,9 @@ class DraftChangeIn(_ChangeIn):
     state: DraftRowIn
 
     @property
-    def change(self) -> RowChange:
-        key = self.idempotency_key
-        return RowChange(
-            self.row,
-            self.base and self.base.state,
-            self.state.state,
-            key,
-            key,
-            "delete" if self.state.removed else "paste",
-            self.changed_at,
-            origin=Origin.PASTED.value,
-        )
+    def change(self) -> Change:
+        kind = "delete" if self.state.removed else "paste"
+        return replace(super().change, kind=kind, origin=Origin.PASTED.value)
 
 
 class DraftRowsIn(Shape):
@@ -50,13 +40,8 @@ class DraftRowsIn(Shape):
 
 
 class LaneChangeIn(_ChangeIn):
-    base: LaneRowIn | None = Field(None, description="The row as you saw it; left out for a new one.")
-    state: LaneRowIn
-
-    @property
-    def decision(self) -> Decision:
-        key, base = self.idempotency_key, self.base and self.base.state
-        return Decision(self.row, base, self.state.state, key, key, self.changed_at)
+    base: PairIn | None = Field(None, description="The row as you saw it; left out for a new one.")
+    state: PairIn
 
 
 class LaneRowsIn(Shape):
@@ -65,7 +50,7 @@ class LaneRowsIn(Shape):
     changes: Annotated[list[LaneChangeIn], Counted(1, MAX_DECISIONS)]
 
 
-class LinkIn(lanes.LinkIn):
+class LinkIn(drafts.LinkIn):
     """Two rows that are one, or one that is two."""
 
     idempotency_key: Key = Field(description="Made by you, unique to the link: sent again, it counts once.")
@@ -97,7 +82,7 @@ class DraftOut(serializers.Serializer):
 
 class LaneRowOut(WordsOut):
     row = serializers.CharField(help_text="uid of the row.")
-    lane = serializers.ChoiceField([lane.value for lane in Lane])
+    lane = serializers.ChoiceField([kind.value for kind in PairKind])
     a = WordsOut(allow_null=True, help_text="What the first expert wrote.")
     b = WordsOut(allow_null=True, help_text="What the second one wrote.")
     status = serializers.ChoiceField([status.value for status in Status], allow_blank=True)

@@ -12,7 +12,8 @@ from rapidfuzz.fuzz import token_sort_ratio
 
 from annotation.domain.anchoring.arms import DRAWS, drawn_anew_p
 from annotation.domain.anchoring.estimates import Estimate, Mean, Quantity, Share, estimates, numbered
-from annotation.domain.reconciliation import DraftRow, pairs
+from annotation.domain.reconciliation import pairs
+from annotation.domain.tables import TableRow
 from core.messages import Sentence, gettext_noop
 from core.plain import WHERE_THERE_IS_ONE, Json, plain
 from core.statistics import ALPHA, FEWEST, RESAMPLES, holm, method
@@ -204,7 +205,7 @@ def arm_p(tables: Tables, measure: str, *, seed: int, draws: int = DRAWS) -> flo
     return drawn_anew_p(part - means[expert] * whole, tables.blind_chance[use], blind, seed=seed, draws=draws)
 
 
-def likeness(row: DraftRow, suggested: Sequence[DraftRow]) -> float:
+def likeness(row: TableRow, suggested: Sequence[TableRow]) -> float:
     """Return how like a row's proposition is to the nearest of the model's rows of the same actor, from 0 to 1: the
     share of letters that two word-sorted texts have in common."""
     own, belief = row.key
@@ -212,7 +213,7 @@ def likeness(row: DraftRow, suggested: Sequence[DraftRow]) -> float:
     return max((token_sort_ratio(belief, other) for other in same), default=0.0) / 100
 
 
-def left_out_by(suggested: Sequence[DraftRow], consensus: Sequence[DraftRow]) -> list[bool]:
+def left_out_by(suggested: Sequence[TableRow], consensus: Sequence[TableRow]) -> list[bool]:
     """Return for each consensus row whether the model's draft lacks it: no row of the draft says the same or is
     proposed as a rewording of it."""
     mates = {at: mate for at, mate in pairs(consensus, suggested) if at is not None}

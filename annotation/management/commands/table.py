@@ -1,15 +1,16 @@
-"""Changes of a belief table by command. Rows of a draft, of the lanes and of the gold table are named by their number,
-from 1, as `table rows` lists them; a new row needs none."""
+"""Changes of a belief table by command. Rows of a draft, of a reconciliation and of the gold table are named by their
+number, from 1, as `table rows` lists them; a new row needs none."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from django.utils import timezone
 
-from annotation.domain.reconciliation import adopted
+from annotation.domain.drafts import Change, RowState
+from annotation.domain.reconciliation import PairState, Status, adopted
 from annotation.domain.tables import TableRow
 from annotation.management.json_command import JsonCommand
 from annotation.models import Membership, Proposition, Role, Story, User
@@ -21,7 +22,7 @@ ACTIONS: dict[str, tuple[str, Callable[[User, Story], object]]] = {
     "hand-in": ("handed in", lambda by, story: drafts.hand_in(by=by, story=story, now=timezone.now())),
     "take-back": ("taken back", lambda by, story: drafts.take_back(by=by, story=story)),
     "release": ("released", lambda by, story: drafts.release_slot(by=None, story=story, expert=by)),
-    "open": ("open in lanes", lambda by, story: reconciliation.open_lanes(story=story, by=by, now=timezone.now())),
+    "open": ("open in lanes", lambda by, story: reconciliation.open_pairs(story=story, by=by, now=timezone.now())),
     "agree": ("agreed to", lambda by, story: reconciliation.agree(by=by, story=story, now=timezone.now())),
     "finish": ("made of its lanes", lambda by, story: reconciliation.finish(by=by, story=story, now=timezone.now())),
     "reopen": ("open in lanes again", lambda by, story: reconciliation.reopen(by=by, story=story)),
@@ -80,13 +81,10 @@ class Command(JsonCommand):
 
 
 def _rows_of(by: User, story: Story) -> dict[str, list[str]]:
-    """Return the rows that this expert may see, one line each: of the own draft, of open lanes, of the gold table."""
+    """Return the rows that this expert may see, one line each: of the own draft, of open pairs, of the gold table."""
     return {
         "draft": list(map(_line, drafts.live_rows(drafts.own_draft(story=story, expert=by)))),
-        "lanes": [
-            f"{_line(row)} [{reconciliation.lane_of_row(row)}, {reconciliation.state_of_row(row).status or 'open'}]"
-            for row in reconciliation.lanes_of(story)
-        ],
+        "lanes": [f"{_line(pair)} [{pair.kind}, {pair.status or 'open'}]" for pair in reconciliation.pairs_of(story)],
         # an expert who still labels the story sees no label of it
         "gold": [f"{row.actor}: {row.belief}" for row in Proposition.objects.gold_of(story)],
     }
@@ -103,59 +101,52 @@ def _numbered(rows: Sequence[Any], number: int | None) -> Any:
     return rows[number - 1]
 
 
+def _stated(row: Any, place: float, kind: type) -> tuple[str, Any, Any]:
+    """Return the uid, base and state of a change: those of the row, or of a new one at the place."""
+    return (new_uid(), None, kind(place=place)) if row is None else (row.uid, row.state, row.state)
+
+
 def _draft_row(by: User, story: Story, words: dict[str, str], options: dict) -> None:
     """Change a row of the expert's own draft, add one below all, or take one away."""
     rows = list(drafts.live_rows(drafts.own_draft(story=story, expert=by)))
-    if options["row"] is None:
-        uid, base = new_uid(), None
-        state = drafts.RowState(**words, place=rows[-1].place + 1 if rows else 1.0)
-    else:
-        row = _numbered(rows, options["row"])
-        uid, base = row.uid, drafts.state_of_row(row)
-        state = replace(base, **words, removed=options["drop"])
+    row = None if options["row"] is None else _numbered(rows, options["row"])
+    uid, base, state = _stated(row, rows[-1].place + 1 if rows else 1.0, RowState)
+    state = replace(state, **words, removed=options["drop"] and row is not None)
     key, now = new_uid() + new_uid(), timezone.now()
-    change = drafts.RowChange(uid, base, state, key, key, "delete" if options["drop"] else "type", now)
+    change = Change(uid, base, state, key, key, now, kind="delete" if options["drop"] else "type")
     drafts.save_rows(by=by, story=story, changes=[change], now=now)
 
 
 def _decide(by: User, story: Story, words: dict[str, str], options: dict) -> None:
-    """Keep A's or B's words in a row of the lanes, or others, or leave it out; without a row, add one."""
-    rows = list(reconciliation.lanes_of(story))
-    if options["row"] is None:
-        uid, base, place = new_uid(), None, max((row.place for row in rows), default=0.0) + 1
-        state = reconciliation.LaneState(status="kept", place=place)
-    else:
-        row = _numbered(rows, options["row"])
-        uid, base = row.uid, reconciliation.state_of_row(row)
-        state = replace(base, **_adopted(row, options["keep"]), status="dropped" if options["drop"] else "kept")
+    """Keep A's or B's words in a pair, or others, or leave it out; without a number, add one."""
+    rows = list(reconciliation.pairs_of(story))
+    pair = None if options["row"] is None else _numbered(rows, options["row"])
+    uid, base, state = _stated(pair, max((row.place for row in rows), default=0.0) + 1, PairState)
+    kept: dict[str, str] = {}
+    if pair is not None and options["keep"]:
+        own, other = pair.sides if options["keep"] == "a" else pair.sides[::-1]
+        if own is None:
+            raise ValueError(f"{options['keep'].upper()} did not write this row.")
+        kept = adopted(own, other)._asdict()
+    status = Status.DROPPED if options["drop"] and pair is not None else Status.KEPT
     key, now = new_uid() + new_uid(), timezone.now()
-    decision = reconciliation.Decision(uid, base, replace(state, **words), key, key, now)
+    decision = Change(uid, base, replace(state, **kept | words, status=status.value), key, key, now)
     ((_, quicker),) = reconciliation.decide(by=by, story=story, decisions=[decision], now=now)
     if quicker:
         raise ValueError(f"{quicker} decided this row meanwhile; look at it again.")
 
 
-def _adopted(row: Any, side: str) -> dict[str, str]:
-    """Return the words of a side. Raises ValueError if it wrote none."""
-    if not side:
-        return {}
-    words = reconciliation.words_of(getattr(row, side))
-    if words is None:
-        raise ValueError(f"{side.upper()} did not write this row.")
-    return asdict(adopted(words, reconciliation.words_of(row.b if side == "a" else row.a)))
-
-
 def _link(by: User, story: Story, words: dict[str, str], options: dict) -> None:
-    """Link two rows of the lanes that say the same."""
-    rows = list(reconciliation.lanes_of(story))
+    """Link two rows that say the same."""
+    rows = list(reconciliation.pairs_of(story))
     first, second = _numbered(rows, options["row"]), _numbered(rows, options["other"])
     key, now = new_uid() + new_uid(), timezone.now()
     reconciliation.link(by=by, story=story, first=first.uid, second=second.uid, key=key, now=now)
 
 
 def _separate(by: User, story: Story, words: dict[str, str], options: dict) -> None:
-    """Separate a linked row of the lanes into two."""
-    row = _numbered(list(reconciliation.lanes_of(story)), options["row"])
+    """Separate a pair of linked rows into two."""
+    row = _numbered(list(reconciliation.pairs_of(story)), options["row"])
     reconciliation.separate(by=by, story=story, row=row.uid, key=new_uid() + new_uid(), now=timezone.now())
 
 

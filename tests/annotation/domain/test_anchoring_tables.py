@@ -14,7 +14,7 @@ from annotation.domain.anchoring.tables import (
     likeness,
     tables_report,
 )
-from annotation.domain.reconciliation import DraftRow
+from annotation.domain.tables import TableRow
 from bench.drafting import findings, simulated, truth
 from core.statistics import FEWEST
 
@@ -70,14 +70,14 @@ def test_without_the_other_arm_there_is_no_test_and_a_reason():
 
 
 def test_likeness_and_what_the_draft_left_out():
-    suggested = [DraftRow("Ines", "The key is in the bag."), DraftRow("Tomas", "It rains")]
-    assert likeness(DraftRow("ines", "the key is in the bag"), suggested) == 1
-    assert 0.5 < likeness(DraftRow("Ines", "The key is in the old bag"), suggested) < 1
-    assert likeness(DraftRow("Anna", "It rains"), suggested) == likeness(DraftRow("Ines", "x"), []) == 0
+    suggested = [TableRow("Ines", "The key is in the bag."), TableRow("Tomas", "It rains")]
+    assert likeness(TableRow("ines", "the key is in the bag"), suggested) == 1
+    assert 0.5 < likeness(TableRow("Ines", "The key is in the old bag"), suggested) < 1
+    assert likeness(TableRow("Anna", "It rains"), suggested) == likeness(TableRow("Ines", "x"), []) == 0
     consensus = [
-        DraftRow("Ines", "The key is in the old bag"),
-        DraftRow("Ines", "It rains"),
-        DraftRow("Tomas", "It rains"),
+        TableRow("Ines", "The key is in the old bag"),
+        TableRow("Ines", "It rains"),
+        TableRow("Tomas", "It rains"),
     ]
     assert left_out_by(suggested, consensus) == [False, True, False]
     assert len(simulated(np.random.default_rng(1), stories=4, effect=0.1)) == 8

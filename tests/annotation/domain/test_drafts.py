@@ -4,42 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from annotation.domain.drafts import Action, RowState, in_order, incomplete, last_steps, merge, places_of
+from annotation.domain.drafts import RowState, in_order, incomplete, last_steps, merge, places_of
 
 BASE = RowState("Ines", "It rains", "1", place=2)
 
 
-def test_a_change_of_what_stands_is_taken_as_it_is():
-    wanted = replace(BASE, belief="It snows")
-    assert merge(BASE, BASE, wanted) == (wanted, None)
-    assert merge(None, None, wanted) == (wanted, None)
-
-
-def test_changes_of_different_fields_are_both_kept():
-    standing, wanted = replace(BASE, order="2"), replace(BASE, belief="It snows", place=5)
-    assert merge(BASE, standing, wanted).state == RowState("Ines", "It snows", "2", place=5)
-
-
-def test_of_two_changes_of_one_text_neither_is_lost():
-    standing, wanted = replace(BASE, belief="It hails"), replace(BASE, belief="It snows")
-    assert merge(BASE, standing, wanted) == (standing, wanted)
-
-
-def test_the_same_change_twice_is_no_conflict():
-    same = replace(BASE, belief="It snows")
-    assert merge(BASE, same, same) == (same, None)
-
-
-def test_a_row_that_changed_meanwhile_is_not_removed():
-    standing = replace(BASE, belief="It hails")
-    assert merge(BASE, standing, replace(BASE, removed=True)) == (standing, None)
-    moved = replace(BASE, place=9)
-    assert merge(BASE, moved, replace(BASE, removed=True)).state == replace(moved, removed=True)
-
-
-def test_words_typed_into_a_row_that_was_removed_meanwhile_bring_it_back():
-    gone = replace(BASE, removed=True)
-    assert merge(BASE, gone, replace(BASE, belief="It snows")).state == replace(BASE, belief="It snows")
+def test_two_changes_of_one_row_are_merged():
+    snow, hail = replace(BASE, belief="It snows"), replace(BASE, belief="It hails")
+    gone, moved = replace(BASE, removed=True), replace(BASE, place=9)
+    for base, standing, edited, merged in [
+        (BASE, BASE, snow, (snow, None)),
+        (None, None, snow, (snow, None)),
+        (BASE, replace(BASE, order="2"), replace(snow, place=5), (RowState("Ines", "It snows", "2", place=5), None)),
+        (BASE, hail, snow, (hail, snow)),  # of two changes of one text neither is lost
+        (BASE, snow, snow, (snow, None)),
+        (BASE, hail, gone, (hail, None)),  # a row that changed meanwhile is not removed
+        (BASE, moved, gone, (replace(moved, removed=True), None)),
+        (BASE, gone, snow, (snow, None)),  # words typed into a row that was removed meanwhile bring it back
+    ]:
+        assert merge(base, standing, edited) == merged
 
 
 def test_rows_are_placed_between_their_neighbours():
@@ -54,16 +37,19 @@ def test_rows_are_placed_between_their_neighbours():
 
 
 def test_undo_goes_back_action_by_action_and_redo_forth():
-    a, b = Action("a"), Action("b")
-    assert last_steps([]) == ("", "")
-    assert last_steps([a, b]) == ("b", "")
-    undone = [a, b, Action("u", "b")]
-    assert last_steps(undone) == ("a", "u")
-    assert last_steps([*undone, Action("v", "a")]) == ("", "v")
-    redone = [*undone, Action("r", "u")]
-    assert last_steps(redone) == ("r", "")
-    assert last_steps([*redone, Action("w", "r")]) == ("a", "w")
-    assert last_steps([*undone, Action("c")]) == ("c", "")
+    done = {"a": "", "b": ""}
+    undone = done | {"u": "b"}
+    redone = undone | {"r": "u"}
+    for actions, steps in [
+        ({}, ("", "")),
+        (done, ("b", "")),
+        (undone, ("a", "u")),
+        (undone | {"v": "a"}, ("", "v")),
+        (redone, ("r", "")),
+        (redone | {"w": "r"}, ("a", "w")),
+        (undone | {"c": ""}, ("c", "")),
+    ]:
+        assert last_steps(actions) == steps
 
 
 def test_a_table_is_handed_in_whole():

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from annotation.domain.reconciliation import DraftRow
 from annotation.domain.table_checks import checks, depth_of, is_named
+from annotation.domain.tables import TableRow
 
 TEXT = "Xiao Hong puts the key in the bag. Then Ines and the caretaker leave. Old Mr. Varga sees Tomas's hat."
 
 
 def said(*rows: tuple[str, ...]) -> list[list[str]]:
-    return [[warned.text for warned in row] for row in checks([DraftRow(*row) for row in rows], [TEXT])]
+    return [[warned.text for warned in row] for row in checks([TableRow(*row) for row in rows], [TEXT])]
 
 
 def test_a_plain_row_is_not_warned_of():
@@ -122,5 +122,5 @@ def test_orders_of_a_schema_of_its_own_are_taken_and_others_are_warned_of():
         (("Ines", "Tomas thinks that it rains", "1"), "order 2?"),
         (("Ines", "Tomas saw that Bea felt cold", "2"), None),
     ]:
-        told = [warned.text for warned in checks([DraftRow(*row)], [TEXT], ("1", "2"))[0] if warned.field == "order"]
+        told = [warned.text for warned in checks([TableRow(*row)], [TEXT], ("1", "2"))[0] if warned.field == "order"]
         assert told == [] if text is None else text in told[0]

@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 
 from annotation.domain.tables import TableRow
-from annotation.models import BeliefTable, DraftRow, LaneRow, Membership, Proposition
+from annotation.models import BeliefTable, DraftRow, Membership, Pair, Proposition
 from annotation.services import drafts
-from annotation.services.reconciliation import lanes_of, link
+from annotation.services.reconciliation import link, pairs_of
 from tests.annotation.drafting import write_draft
 from tests.browser.waiting import wait_until
 
@@ -62,7 +62,7 @@ def wait_saved(page) -> None:
 
 
 def statuses(story) -> dict[str, str]:
-    return dict(lanes_of(story).values_list("belief", "status"))
+    return dict(pairs_of(story).values_list("belief", "status"))
 
 
 def active(page) -> str:
@@ -140,7 +140,7 @@ def test_another_decision_on_a_decided_row_asks_first(page, login, cast, story):
     assert "order 2" in page.inner_text("#replace-text")
     press(page, "Enter")
     wait_saved(page)
-    assert dict(lanes_of(story).values_list("belief", "order_text"))["Ines thinks that the key is in the bag"] == "2"
+    assert dict(pairs_of(story).values_list("belief", "order_text"))["Ines thinks that the key is in the bag"] == "2"
     assert statuses(story)[first] == "kept"
 
 
@@ -167,7 +167,7 @@ def test_an_order_that_one_left_out_is_decided_by_a_person(page, login, cast, st
     press(page, "ArrowDown", "b")  # as Ben wrote it
     press(page, "a")  # the next one, as Esi did
     wait_saved(page)
-    decided = lanes_of(story).filter(a__isnull=False, b__isnull=False, status="kept")
+    decided = pairs_of(story).filter(a__isnull=False, b__isnull=False, status="kept")
     assert list(decided.values_list("belief", "order_text")) == [
         ("The key is in the bag", ""), ("Ines thinks that the key is in the bag", "1"),
     ]  # fmt: skip
@@ -179,7 +179,7 @@ def test_decisions_survive_a_server_that_is_away_and_undo_a_reload(page, login, 
     page.context.route("**/reconcile/save/", lambda route: route.abort())
     press(page, "b", "2")
     page.wait_for_selector("#trouble:not([hidden])")
-    assert not LaneRow.objects.filter(decided_by=cast.esi).exists()
+    assert not Pair.objects.filter(decided_by=cast.esi).exists()
     page.context.unroute("**/reconcile/save/")
     wait_saved(page)
     assert statuses(story)["The key is still lying in the bag"] == "kept"
@@ -197,7 +197,7 @@ def test_a_link_is_taken_back_and_made_again_also_after_a_reload_and_a_lost_serv
     enter(page, story)
     press(page, "n", "n", "n")
     assert active(page) == "Tomas has moved the key"
-    before = list(lanes_of(story).values_list("uid", flat=True))
+    before = list(pairs_of(story).values_list("uid", flat=True))
     press(page, "l", "ArrowDown", "l")
     page.wait_for_selector("[data-lane=only-b] .count:text-is('1')")
     press(page, "Control+z")
@@ -210,23 +210,23 @@ def test_a_link_is_taken_back_and_made_again_also_after_a_reload_and_a_lost_serv
     enter(page, story)
     press(page, "Control+z")
     page.wait_for_selector("#trouble:not([hidden])")
-    assert lanes_of(story).count() == len(before) - 1
+    assert pairs_of(story).count() == len(before) - 1
     enter(page, story)  # what was not sent waits in the browser
     page.context.unroute("**/reconcile/save/")
     page.wait_for_selector("[data-lane=only-b] .count:text-is('2')")
     wait_saved(page)
-    assert list(lanes_of(story).values_list("uid", flat=True)) == before
+    assert list(pairs_of(story).values_list("uid", flat=True)) == before
 
 
 def test_a_link_made_in_another_tab_is_taken_back_here(page, login, cast, story):
     login(page, cast.esi)
     enter(page, story)
-    a, b = (lanes_of(story).get(belief=belief).uid for belief in ("Tomas is out", "It rains"))
+    a, b = (pairs_of(story).get(belief=belief).uid for belief in ("Tomas is out", "It rains"))
     link(by=cast.esi, story=story, first=a, second=b, key="other-tab", now=timezone.now())
     press(page, "Control+z")
     wait_until(page, "document.querySelector('#announce').textContent === 'Undone.'")
     wait_saved(page)
-    assert set(lanes_of(story).filter(uid__in=[a, b]).values_list("uid", flat=True)) == {a, b}
+    assert set(pairs_of(story).filter(uid__in=[a, b]).values_list("uid", flat=True)) == {a, b}
 
 
 @pytest.mark.path
@@ -245,7 +245,7 @@ def test_both_experts_see_each_other_and_agree(page, login, cast, story, new_pag
     press(other, "b")  # Esi decided that row meanwhile, in the same way
     press(other, "n", "n", "n", "b", "b", "b", "b")
     wait_saved(other)
-    lanes_of(story).filter(status="").update(status="kept")
+    pairs_of(story).filter(status="").update(status="kept")
     enter(other, story)
     press(other, "y")
     other.wait_for_selector("text=agreed: Ben")
@@ -255,7 +255,7 @@ def test_both_experts_see_each_other_and_agree(page, login, cast, story, new_pag
     press(other, "Escape", "y")
     other.wait_for_selector("#agree-word:text-is('Agree no more')")
     enter(page, story)
-    lanes_of(story).filter(belief="It rains").update(remark="drizzle")  # nobody agrees to what they have not seen
+    pairs_of(story).filter(belief="It rains").update(remark="drizzle")  # nobody agrees to what they have not seen
     press(page, "y")
     page.wait_for_selector("#told:has-text('Rows were changed meanwhile')")
     press(page, "y")
@@ -271,7 +271,7 @@ def test_a_row_is_linked_by_dragging(page, login, cast, story):
     source = page.locator("[data-lane=only-a] .lane-row", has_text="Tomas has moved").locator("[data-handle]")
     source.drag_to(page.locator("[data-lane=only-b] .lane-row").first)
     page.wait_for_selector("[data-lane=only-b] .count:text-is('1')")
-    assert lanes_of(story).filter(a__isnull=False, b__isnull=False).count() == 4
+    assert pairs_of(story).filter(a__isnull=False, b__isnull=False).count() == 4
 
 
 def test_the_lanes_are_whole_and_accessible_on_a_small_window(new_page, login, cast, story, assert_accessible):

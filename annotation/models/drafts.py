@@ -3,6 +3,8 @@ from __future__ import annotations
 from django.db import models
 from django.utils.translation import gettext_lazy
 
+from annotation.domain.drafts import RowState
+from annotation.domain.tables import TableRow
 from annotation.models.append_only import RowEvent
 from annotation.models.belief_table import BeliefTable, Proposition
 from annotation.models.prefill import SuggestedRow
@@ -42,6 +44,19 @@ class DraftRow(OpaqueModel):
 
     def __str__(self) -> str:
         return f"{self.actor}: {self.belief}"
+
+    @property
+    def words(self) -> TableRow:
+        return TableRow(self.actor, self.belief, self.order_text)
+
+    @property
+    def state(self) -> RowState:
+        return RowState(*self.words, self.remark, self.place, self.removed)
+
+    def put(self, state: RowState) -> None:
+        """Take the values of a state; the row is not saved."""
+        self.actor, self.belief, self.order_text, self.remark = state.actor, state.belief, state.order, state.remark
+        self.place, self.removed = state.place, state.removed
 
 
 class DraftEvent(RowEvent):
