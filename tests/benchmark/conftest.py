@@ -6,6 +6,7 @@ import pytest
 
 from benchmark.suites import registry
 from benchmark.suites.omnitom.data import read_records, record_of
+from tests.benchmark.settled import baselines, published
 from tests.benchmark.tiny.suite import SUITE
 
 
@@ -70,3 +71,22 @@ def small_fonts(monkeypatch) -> None:
 
     dropped = [*Options._drop_tables_default, "GSUB", "GPOS", "GDEF", "kern"]
     monkeypatch.setattr(Options, "_drop_tables_default", dropped)
+
+
+@pytest.fixture
+def alice(cast, client):
+    """The client of Alice, who administers the cast's project."""
+    client.force_login(cast.alice)
+    return client
+
+
+@pytest.fixture
+def gold(cast, make_story):
+    """Four settled stories, published."""
+    return published(cast, make_story)
+
+
+@pytest.fixture
+def models(db):
+    """The baselines by name."""
+    return baselines()

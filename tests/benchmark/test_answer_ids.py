@@ -28,7 +28,6 @@ from benchmark.suites.settings import Settings
 from benchmark.suites.tombench.data import load as load_tombench
 from benchmark.suites.tombench.steps import parse
 from tests.benchmark.importing import import_benchmark
-from tests.benchmark.settled import published
 from tests.benchmark.suites.tombench.conftest import record
 from tests.benchmark.suites.tombench.conftest import small as small_tombench  # noqa: F401
 
@@ -53,18 +52,15 @@ def _matched(suite, samples, answers, **options):
     return places, found.unmatched
 
 
-@pytest.fixture(scope="module")
-def opentom(shared):
-    return load_opentom(shared / "data" / "OpenToM").samples
-
-
-@pytest.mark.parametrize("part", ["coarse", "fine"])
-def test_of_opentom_they_lead_to_the_questions_that_the_released_code_samples(shared, opentom, part):
-    answers = _json(shared / "vectors" / "opentom" / "vectors.json")["runs"][part]["sloppy"]["model_answers"]
-    places, unmatched = _matched("opentom", opentom, answers, part=part)
-    truth = {row.id: row.question.key for row in sampled(read_opentom(shared / "data" / "OpenToM"), part)}
-    assert unmatched == [] and len(places) == len(answers)
-    assert all(truth[where] == key for (key, _, _), where in places.items())
+def test_of_opentom_they_lead_to_the_questions_that_the_released_code_samples(shared):
+    samples = load_opentom(shared / "data" / "OpenToM").samples
+    vectors = _json(shared / "vectors" / "opentom" / "vectors.json")
+    for part in ("coarse", "fine"):
+        answers = vectors["runs"][part]["sloppy"]["model_answers"]
+        places, unmatched = _matched("opentom", samples, answers, part=part)
+        truth = {row.id: row.question.key for row in sampled(read_opentom(shared / "data" / "OpenToM"), part)}
+        assert unmatched == [] and len(places) == len(answers)
+        assert all(truth[where] == key for (key, _, _), where in places.items())
 
 
 class _Whole:
@@ -74,7 +70,9 @@ class _Whole:
         self.samples, self.kept = samples, {}
 
     def derived(self, name, compute):
-        return self.kept.setdefault(name, compute(self.samples)) if name not in self.kept else self.kept[name]
+        if name not in self.kept:
+            self.kept[name] = compute(self.samples)
+        return self.kept[name]
 
 
 def test_of_tombench_they_lead_to_tries_whose_letters_mean_what_the_released_code_showed(shared):
@@ -89,13 +87,19 @@ def test_of_tombench_they_lead_to_tries_whose_letters_mean_what_the_released_cod
             question = Question(by_key[key], step, settings, whole, {}, turn)
             read = parse(question, run["model_answers"][where]).official["choice"]
             assert read == run["expected_parsed"][where][1], where
-
-
-def test_the_released_code_asks_five_times(shared):
-    samples = load_tombench(shared / "data" / "ToMBench", languages="en").samples
-    question = Question(samples[0], "answer", Settings({"order": "released"}), _Whole(samples), {}, 5)
     with pytest.raises(BadQuestion, match="draws orders for 5 tries"):
-        parse(question, "[[A]]")
+        parse(Question(samples[0], "answer", settings, whole, {}, 5), "[[A]]")
+
+
+def _previewed(plan, path, answers: dict, **said):
+    path.write_text(json.dumps(answers), encoding="utf-8")
+    return preview_of([(path, path.name)], plan, Statements(**{"model": "m"} | said))
+
+
+def _tombench(cast, folder, options: dict) -> Plan:
+    suite = suite_named("tombench")
+    dataset, _ = import_benchmark(by=cast.alice, project=cast.project, suite=suite, folder=folder, options=options)
+    return Plan(dataset=dataset, endpoints=[], steps=["answer"], suite=suite.name, repetitions=0)
 
 
 def test_of_fantom_they_are_keys_and_what_is_asked_of_full_conversations_alone_is_told(shared):
@@ -145,13 +149,9 @@ def test_of_percept_tomi_the_shape_says_what_is_answered(shared, cast, tmp_path)
 
 @pytest.mark.django_db(transaction=True)
 def test_a_run_reads_them_by_the_settings_that_go_with_them(cast, tmp_path, small_tombench):  # noqa: F811
-    folder = small_tombench(record(), record(**TWO_OPTIONS))
-    suite = suite_named("tombench")
-    dataset, _ = import_benchmark(by=cast.alice, project=cast.project, suite=suite, folder=folder, options={})
-    plan = Plan(dataset=dataset, endpoints=[], steps=["answer"], suite=suite.name, repetitions=0)
-    path = tmp_path / "answers.json"
-    path.write_text(json.dumps({"First Task/0/0": "[[A]]", "First Task/0/4": "[[A]]", "Second Task/9/0": "[[A]]"}))
-    preview = preview_of([(path, path.name)], plan, Statements(model="m", ids={"language": "zh"}))
+    plan, path = _tombench(cast, small_tombench(record(), record(**TWO_OPTIONS)), {}), tmp_path / "answers.json"
+    answers = {"First Task/0/0": "[[A]]", "First Task/0/4": "[[A]]", "Second Task/9/0": "[[A]]"}
+    preview = _previewed(plan, path, answers, ids={"language": "zh"})
     assert (preview.summary["settings"]["order"], preview.plan.repetitions) == ("released", 5)
     assert [row["where"] for row in preview.summary["unmatched"]] == ["answer 'Second Task/9/0'"]
     run = import_answers(by=cast.alice, preview=preview, now=timezone.now())
@@ -159,22 +159,21 @@ def test_a_run_reads_them_by_the_settings_that_go_with_them(cast, tmp_path, smal
     read = run.entrants.get().items.exclude(call=None).values_list("sample__key", "repetition", "official__choice")
     # random.Random(42) shuffles four places to [2, 1, 3, 0] first, and at the fifth try to [1, 2, 3, 0]
     assert sorted(read) == [("first-task:1:zh", 0, "C"), ("first-task:1:zh", 4, "B")]
-    path.write_text(json.dumps({"first-task:1:zh": "[[A]]"}))
+    answers = {"first-task:1:zh": "[[A]]"}
     with pytest.raises(BadFile, match=r"answers\.json, answer 'first-task:1:zh': the order in which the options of"):
-        preview_of([(path, path.name)], plan, Statements(model="m"))
+        _previewed(plan, path, answers)
     for order, choice in (("released", "C"), ("unshuffled", "A")):  # 42 shuffles four places to [2, 1, 3, 0] first
-        stated = replace(plan, options={"order": order})
-        run = import_answers(
-            by=None, preview=preview_of([(path, path.name)], stated, Statements(model=order)), now=timezone.now()
-        )
+        preview = _previewed(replace(plan, options={"order": order}), path, answers, model=order)
+        run = import_answers(by=None, preview=preview, now=timezone.now())
         assert run.params["options"]["order"] == order
         assert run.entrants.get().items.values_list("official__choice", flat=True).get() == choice
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(
-    ("languages", "answers", "language", "said"),
-    [
+def test_released_ids_are_of_the_language_that_is_said_or_seen(cast, tmp_path, small_tombench):  # noqa: F811
+    folder, path = small_tombench(record(), record(**TWO_OPTIONS)), tmp_path / "answers.json"
+    plans = {languages: _tombench(cast, folder, {"languages": languages}) for languages in ("both", "en")}
+    for languages, answers, language, said in (
         ("both", ["[[A]]"], "unsaid", "answers.json: the ids of the released code are the same in both languages"),
         ("both", ["盒子在这里 [[B]]", "[[A]]"], "en", "answers.json: 1 of 2 answers are written in Chinese, 'First T"),
         ("en", ["[[B]] 因为"], "unsaid", "and the dataset has no questions in Chinese"),
@@ -183,48 +182,24 @@ def test_a_run_reads_them_by_the_settings_that_go_with_them(cast, tmp_path, smal
         ("both", ["盒子 [[B]]", "in the box, in the drawer", "not there"], "en", "en"),
         ("en", ["[[A]]"], "unsaid", "en"),
         ("both", ["The box: [[B]]"], "zh", "zh"),
-    ],
-)
-def test_released_ids_are_of_the_language_that_is_said_or_seen(
-    cast,
-    tmp_path,
-    small_tombench,  # noqa: F811
-    languages,
-    answers,
-    language,
-    said,
-):
-    suite, folder = suite_named("tombench"), small_tombench(record(), record(**TWO_OPTIONS))
-    options = {"languages": languages}
-    dataset, _ = import_benchmark(by=cast.alice, project=cast.project, suite=suite, folder=folder, options=options)
-    plan = Plan(dataset=dataset, endpoints=[], steps=["answer"], suite=suite.name, repetitions=0)
-    path = tmp_path / "answers.json"
-    path.write_text(json.dumps({f"First Task/0/{at}": text for at, text in enumerate(answers)}), encoding="utf-8")
-    try:
-        preview = preview_of([(path, path.name)], plan, Statements(model="m", ids={"language": language}))
-    except BadFile as error:
-        assert said in str(error)
-        return
-    (pk,) = {pk for pk, _, _ in preview.matched.answers}
-    assert dataset.samples.get(pk=pk).split == said
-    assert len(preview.matched.answers) == len(answers)
+    ):
+        named = {f"First Task/0/{at}": text for at, text in enumerate(answers)}
+        plan = plans[languages]
+        if len(said) > 2:
+            with pytest.raises(BadFile, match=said.replace("[", r"\[")):
+                _previewed(plan, path, named, ids={"language": language})
+            continue
+        preview = _previewed(plan, path, named, ids={"language": language})
+        (pk,) = {pk for pk, _, _ in preview.matched.answers}
+        assert plan.dataset.samples.get(pk=pk).split == said
+        assert len(preview.matched.answers) == len(answers)
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("content", [{"1": {"extract": "A believes B", "judge": "[]"}}, {"1": "[]"}])
-def test_answers_of_a_judge_are_refused_and_the_sentence_says_what_is_taken(cast, make_story, tmp_path, content):
-    suite = suite_named("omnitom")
-    plan = Plan(
-        dataset=published(cast, make_story, 2),
-        endpoints=[],
-        steps=["extract", "label"],
-        suite=suite.name,
-        repetitions=0,
-    )
-    path = tmp_path / "judged.json"
-    path.write_text(json.dumps(content))
-    step = "judge" if content["1"] == "[]" else ""
-    with pytest.raises(BadFile, match=r"judged\.json, answer '1' is the answer of a judge") as told:
-        preview_of([(path, path.name)], plan, Statements(model="m", step=step))
-    assert "at Judging (judge); taken are" in str(told.value)
-    assert "at Extraction (extract) or Labelling (label)" in str(told.value)
+def test_answers_of_a_judge_are_refused_and_the_sentence_says_what_is_taken(cast, gold, tmp_path):
+    plan = Plan(dataset=gold, endpoints=[], steps=["extract", "label"], suite="omnitom", repetitions=0)
+    for content, step in (({"1": {"extract": "A believes B", "judge": "[]"}}, ""), ({"1": "[]"}, "judge")):
+        with pytest.raises(BadFile, match=r"judged\.json, answer '1' is the answer of a judge") as told:
+            _previewed(plan, tmp_path / "judged.json", content, step=step)
+        assert "at Judging (judge); taken are" in str(told.value)
+        assert "at Extraction (extract) or Labelling (label)" in str(told.value)

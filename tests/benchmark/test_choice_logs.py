@@ -86,32 +86,34 @@ def _sample(row: dict, layout: str, **fields: Any) -> Any:
 LAYOUTS = ("together", "question first", "story apart", "whole row apart", "typographic")
 
 
+TEMPLATE = "{question}\n\nOptions:\n{choices}\n\nSay ANSWER: and a letter."
+
+
+def _logged(folder: Path, solver: Any = None, answer: Any = fallible, layout: str = "together", **how: Any) -> Path:
+    """A log about all questions, by the solver that inspect_ai has for choices where none is given."""
+    solvers = pytest.importorskip("inspect_ai.solver", reason="inspect_ai is not installed: pip install inspect_ai")
+    samples = [_sample(row, layout) for row in ROWS]
+    return log_of(folder, samples, solver or solvers.multiple_choice(**how.pop("choices", {})), answer, **how)
+
+
 @pytest.mark.parametrize(
-    ("layout", "shuffled", "solver", "how"),
+    ("layout", "how"),
     [
-        *((layout, 3, {}, {"log_format": "eval"}) for layout in LAYOUTS),
-        ("together", None, {}, {"log_format": "json"}),
-        ("together", None, {"shuffle": 5}, {"log_format": "json"}),
-        ("together", 8, {"cot": True}, {}),
-        ("together", 8, {"template": "{question}\n\nOptions:\n{choices}\n\nSay ANSWER: and a letter."}, {}),
+        *((layout, {"shuffled": 3, "log_format": "eval"}) for layout in LAYOUTS),
+        ("together", {"log_format": "json"}),
+        ("together", {"choices": {"shuffle": 5}, "log_format": "json"}),
+        ("together", {"choices": {"cot": True}, "shuffled": 8}),
+        ("together", {"choices": {"template": TEMPLATE}, "shuffled": 8}),
     ],
 )
-def test_its_score_is_the_one_that_the_log_reports(dataset, tmp_path, layout, shuffled, solver, how):
-    solvers = pytest.importorskip("inspect_ai.solver", reason="inspect_ai is not installed: pip install inspect_ai")
+def test_its_score_is_the_one_that_the_log_reports(dataset, tmp_path, layout, how):
+    pytest.importorskip("inspect_ai", reason="inspect_ai is not installed: pip install inspect_ai")
     from inspect_ai.scorer import choice
 
-    if "shuffle" in solver:
-        solver = {"shuffle": random.Random(solver["shuffle"])}
-    samples = [_sample(row, layout) for row in ROWS]
-    path = log_of(
-        tmp_path / "logs",
-        samples,
-        solvers.multiple_choice(**solver),
-        fallible,
-        scorer=choice(),
-        shuffled=shuffled,
-        **how,
-    )
+    choices = how.get("choices", {})
+    if "shuffle" in choices:
+        how = how | {"choices": {"shuffle": random.Random(choices["shuffle"])}}
+    path = _logged(tmp_path / "logs", layout=layout, scorer=choice(), **how)
     run, told = brought(dataset, path)
     reported = round(accuracy_of(path), 6)
     assert 0.5 < reported < 1 and scores(run) == {"official": reported, "repaired": reported}
@@ -141,8 +143,7 @@ def silent(how: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("how", "why"),
-    [("error", "RuntimeError('out of memory')"), ("nothing", "The log has no answer.")],
+    ("how", "why"), [("error", "RuntimeError('out of memory')"), ("nothing", "The log has no answer.")]
 )
 def test_a_sample_without_an_answer_is_told_and_not_part_of_the_run(dataset, tmp_path, how, why):
     solvers = pytest.importorskip("inspect_ai.solver", reason="inspect_ai is not installed: pip install inspect_ai")
@@ -152,9 +153,7 @@ def test_a_sample_without_an_answer_is_told_and_not_part_of_the_run(dataset, tmp
     for place, sample in enumerate(samples):
         sample.metadata["place"] = place
     solver = [silent(how), solvers.multiple_choice()]
-    path = log_of(
-        tmp_path / "logs", samples, solver, fallible, scorer=choice(), shuffled=2, fail_on_error=False
-    )  # fmt: skip
+    path = log_of(tmp_path / "logs", samples, solver, fallible, scorer=choice(), shuffled=2, fail_on_error=False)
     run, told = brought(dataset, path)
     assert (told["samples"], told["taken"], len(told["missing"])) == (24, 9, 15)
     assert [row["why"] for row in told["unanswered"]] == [why] * 3 and told["unmatched"] == []
@@ -168,28 +167,22 @@ def test_a_sample_without_an_answer_is_told_and_not_part_of_the_run(dataset, tmp
 
 
 def test_a_sample_that_a_limit_stopped_says_so(dataset, tmp_path):
-    solvers = pytest.importorskip("inspect_ai.solver", reason="inspect_ai is not installed: pip install inspect_ai")
-    samples = [_sample(row, "together") for row in ROWS]
-    path = log_of(tmp_path / "logs", samples, solvers.multiple_choice(), fallible, message_limit=1)
+    path = _logged(tmp_path / "logs", message_limit=1)
     with pytest.raises(BadFile, match=r"holds no answers: The log has no answer: .* its limit of message"):
         brought(dataset, path)
 
 
 def test_several_epochs_are_repetitions_each_in_its_own_order(dataset, tmp_path):
-    solvers = pytest.importorskip("inspect_ai.solver", reason="inspect_ai is not installed: pip install inspect_ai")
-
     def right(prompt: str, call: int) -> str:
         (row,) = [row for row in ROWS if _asks(prompt, row)]
         shown = {text: letter for letter, text in re.findall(r"^([A-D])\) (.+)$", prompt, re.MULTILINE)}
         return shown[right_of(row)]  # not the form that is asked for, so that the solver leaves its shuffled prompt
 
-    solver = solvers.multiple_choice(shuffle=random.Random(4))
-    path = log_of(tmp_path / "logs", [_sample(row, "together") for row in ROWS], solver, right, epochs=3)
+    path = _logged(tmp_path / "logs", answer=right, choices={"shuffle": random.Random(4)}, epochs=3)
     run, told = brought(dataset, path)
-    assert (told["answers"], told["repetitions"], told["missing"]) == (36, 3, [row for row in told["missing"]])
+    assert (told["answers"], told["repetitions"]) == (36, 3)
     assert scores(run) == {"official": 1.0, "repaired": 1.0}
-    orders = {tuple(call["shown"]) for call in _bodies(run)}
-    assert len(orders) > 6
+    assert len({tuple(call["shown"]) for call in _bodies(run)}) > 6
     read_again(by=None, run=run, now=timezone.now())
     assert scores(Run.objects.get(pk=run.pk)) == {"official": 1.0, "repaired": 1.0}
 
@@ -218,74 +211,59 @@ NUMBERED = "{STORY} {QUESTION} 1) {OPTION-A} 2) {OPTION-B} 3) {OPTION-C} 4) {OPT
 PLAIN = {f"hidden-keys:{at}:en": "[[A]]" for at in range(1, 13)}
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("answers.json", json.dumps(PLAIN), "answers.json, answer 'hidden-keys:1:en': the order in which"),
-        (
-            "samples.jsonl",
-            json.dumps({"doc": {"id": "hidden-keys:3:en"}, "resps": [["A"]]}),
-            "samples.jsonl, line 1: .* the file does not show them",
-        ),
-        (
-            "samples.jsonl",
-            json.dumps({"doc": {}, "arguments": [[NUMBERED.format(**ROWS[0])]],
-                        "resps": [["A"]]}),
-            "samples.jsonl, line 1: .*order=unshuffled or order=released",
-        ),
-    ],
-)  # fmt: skip
-def test_letters_in_an_order_that_nobody_knows_are_refused(dataset, tmp_path, name, content, said):
-    (tmp_path / name).write_text(content)
-    with pytest.raises(BadFile, match=said):
-        brought(dataset, tmp_path / name)
+NAMED = {"doc": {"id": "hidden-keys:3:en"}, "resps": [["A"]]}
+
+
+def test_letters_in_an_order_that_nobody_knows_are_refused(dataset, tmp_path):
+    numbered = {"doc": {}, "arguments": [[NUMBERED.format(**ROWS[0])]], "resps": [["A"]]}
+    for name, content, said in (
+        ("answers.json", PLAIN, "answers.json, answer 'hidden-keys:1:en': the order in which"),
+        ("samples.jsonl", NAMED, "samples.jsonl, line 1: .* the file does not show them"),
+        ("samples.jsonl", numbered, "samples.jsonl, line 1: .*order=unshuffled or order=released"),
+    ):
+        (tmp_path / name).write_text(json.dumps(content))
+        with pytest.raises(BadFile, match=said):
+            brought(dataset, tmp_path / name)
     assert not Run.objects.exists()
 
 
-def _document(at: int, letters: dict[str, str], **changed: Any) -> str:
+def _document(at: int, options: list[str], **changed: Any) -> str:
+    """A sample of the harness whose prompt shows these options."""
     row = ROWS[at]
-    options = "\n".join(f"{letter}. {text}" for letter, text in letters.items())
-    prompt = f"{row['STORY']}\n{row['QUESTION']}\n{options}\nAnswer:"
+    shown = "\n".join(f"{letter}. {text}" for letter, text in zip("ABCD", options, strict=False))
+    prompt = f"{row['STORY']}\n{row['QUESTION']}\n{shown}\nAnswer:"
     document = {"doc": {"story": row["STORY"], "question": row["QUESTION"]}, "arguments": [[prompt]], "resps": [["B"]]}
     return json.dumps(document | changed)
 
 
 def test_samples_of_the_harness_are_read_in_the_order_of_their_prompt(dataset, tmp_path):
-    lines = []
-    for at, row in enumerate(ROWS):
-        options = options_of(row)
-        lines.append(_document(at, dict(zip("ABCD", [*options[1:], options[0]], strict=False))))
+    lines = [_document(at, [*options_of(row)[1:], options_of(row)[0]]) for at, row in enumerate(ROWS)]
     path = tmp_path / "samples.jsonl"
     path.write_text("\n".join(lines))
     run, told = brought(dataset, path)
     chosen = dict(run.entrants.get().items.values_list("sample__key", "repaired__choice"))
-    two = {f"hidden-keys:{at}:en" for at in range(1, 13) if len(options_of(ROWS[at - 1])) == 2}
-    assert chosen == {f"hidden-keys:{at}:en": "A" if f"hidden-keys:{at}:en" in two else "C" for at in range(1, 13)}
+    assert chosen == {
+        f"hidden-keys:{at}:en": "A" if len(options_of(row)) == 2 else "C" for at, row in enumerate(ROWS, 1)
+    }
     document = {"story": ROWS[0]["STORY"], "question": ROWS[0]["QUESTION"]}
-    path.write_text(_document(0, {}, arguments=None, doc=document | {"choices": options_of(ROWS[0])[::-1]}))
+    path.write_text(_document(0, [], arguments=None, doc=document | {"choices": options_of(ROWS[0])[::-1]}))
     run, _ = brought(dataset, path)
     assert run.entrants.get().items.get().repaired == {"choice": "C"}
-    others = _document(0, {}, arguments=None, doc=document | {"choices": ["In the air", "On the sea"]})
+    others = _document(0, [], arguments=None, doc=document | {"choices": ["In the air", "On the sea"]})
     path.write_text(f"{others}\n{lines[1]}")
     _, told = brought(dataset, path)
     assert told["unmatched"] == [{"where": "line 1", "why": "shows other options than the question has here"}]
 
 
-def test_a_page_of_an_item_shows_options_as_they_were_shown(dataset, tmp_path, cast, client):
-    options = options_of(ROWS[0])
+def test_a_page_of_an_item_shows_options_as_they_were_shown(dataset, tmp_path, alice):
+    options = options_of(ROWS[0])[::-1]
     path = tmp_path / "samples.jsonl"
-    path.write_text(_document(0, dict(zip("ABCD", options[::-1], strict=True))))
+    path.write_text(_document(0, options))
     run, _ = brought(dataset, path)
-    item = run.entrants.get().items.get()
-    client.force_login(cast.alice)
-    address = reverse("benchmark:run", args=[cast.project.slug, run.uid])
-    page = client.get(f"{address}items/{item.pk}/").content.decode()
-    places = [page.index(f">{text}") if f">{text}" in page else page.index(text) for text in options[::-1]]
-    assert (
-        places == sorted(places)
-        and "as the files show it"
-        in client.get(reverse("benchmark:run", args=[cast.project.slug, run.uid])).content.decode()
-    )
+    address = reverse("benchmark:run", args=[run.project.slug, run.uid])
+    page = alice.get(f"{address}items/{run.entrants.get().items.get().pk}/").content.decode()
+    places = [page.index(f">{text}") if f">{text}" in page else page.index(text) for text in options]
+    assert places == sorted(places) and "as the files show it" in alice.get(address).content.decode()
 
 
 def test_options_of_a_conversation_are_read_in_the_order_of_the_prompt():

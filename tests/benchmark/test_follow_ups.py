@@ -20,24 +20,12 @@ from benchmark.services.reports import report_of
 from benchmark.services.watching import step_progress
 from benchmark.suites.omnitom.data import EXTRACT, FOLLOW_UP, JUDGE
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
-from tests.benchmark.settled import baselines, make_endpoint, published, started, work_off, written
+from tests.benchmark.settled import make_endpoint, started, work_off, written
 from workers.models import Call, Endpoint, ItemState
 from workers.providers.scripted.backend import FUNCTIONS
 from workers.services.jobs import retry_failed
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def judged(rows: list, others: list, answer_format: str, ids: list[int] | None = None) -> str:
-    """A judgement in which every row matches the first of the other side."""
-    ids = ids or list(range(1, len(rows) + 1))
-    if answer_format == "structured":
-        return json.dumps([{"id": at, "matches": [1] if others else []} for at in ids])
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(
-        [("Actor", "Belief", "MatchCount"), *((*rows[at - 1], 1) for at in ids)]
-    )
-    return text.getvalue()
 
 
 def forgetful(body) -> str:
@@ -47,27 +35,13 @@ def forgetful(body) -> str:
     predictions, gold, answer_format = task["predictions"], task["gold"], task["answer_format"]
     again = body["messages"][-2]["role"] == "assistant" or "no judgement yet" in body["messages"][-1]["content"]
     skipped = {2} if len(predictions) > 2 else set()
-    ids = [
-        [at for at in range(1, len(predictions) + 1) if (at in skipped) == again],
-        [at for at in range(1, len(gold) + 1) if (at == len(gold)) == again],
-    ]
-    sides = [
-        judged(predictions, gold, answer_format, ids[0])
-        if ids[0]
-        else "[]"
-        if answer_format == "structured"
-        else "Actor,Belief,MatchCount\n"
-    ]
-    sides.append(
-        judged(gold, predictions, answer_format, ids[1])
-        if ids[1]
-        else "[]"
-        if answer_format == "structured"
-        else "Actor,Belief,MatchCount\n"
+    first = side(
+        predictions, gold, [n for n in range(1, len(predictions) + 1) if (n in skipped) == again], answer_format
     )
+    second = side(gold, predictions, [n for n in range(1, len(gold) + 1) if (n == len(gold)) == again], answer_format)
     if answer_format == "structured":
-        return f'{{"predictions": {sides[0]}, "gold": {sides[1]}}}'
-    return f"Prediction Table:\n{sides[0]}\nGround Truth Table:\n{sides[1]}"
+        return f'{{"predictions": {first}, "gold": {second}}}'
+    return f"Prediction Table:\n{first}\nGround Truth Table:\n{second}"
 
 
 def mute(body) -> str:
@@ -81,17 +55,38 @@ def _function(monkeypatch):
     monkeypatch.setitem(FUNCTIONS, "mute", mute)
 
 
-@pytest.fixture
-def gold(cast, make_story):
-    return published(cast, make_story)
-
-
-def run_of(cast, gold, answer_format: str = "text", **judge):
-    options = {"function": "forgetful"} | judge.pop("options", {})
-    held = make_endpoint("judge", options=options, **judge)
+def run_of(cast, gold, models, answer_format: str = "text", **options):
+    judge = Endpoint.objects.filter(name="judge").first() or make_endpoint("judge")
+    judge.options = {"function": "forgetful"} | options
+    judge.save()
     return work_off(
-        started(cast, gold, [baselines()["omniscient"]], ("extract", "judge"), judge=held, answer_format=answer_format)
+        started(cast, gold, [models["omniscient"]], ("extract", "judge"), judge=judge, answer_format=answer_format)
     )
+
+
+def test_a_follow_up_is_estimated_and_asked_once_when_somebody_says_so(cast, gold, models):
+    run = run_of(cast, gold, models)
+    calls, launched = Call.objects.count(), estimate(plan_of(run)).total.calls
+    read_again(by=None, run=run, now=timezone.now())
+    assert Call.objects.count() == calls and with_gaps(run).count() == 4
+    found = estimate_of_follow_ups(run)
+    assert found.total.calls == 4 and found.total.input_tokens > 0
+    assert [line.step_name for line in found.lines] == ["Follow-up"]
+    ask_missing(by=None, run=run, now=timezone.now())
+    # items of the run's job, so that pausing, budget and batch hold for them too
+    items = run.job.items.filter(step=FOLLOW_UP)
+    assert items.count() == 4 and set(items.values_list("state", "endpoint")) == {(ItemState.WAITING, run.judge_id)}
+    run = work_off(run)
+    rows = {row.step: row for row in step_progress(run, now=timezone.now())}
+    assert (rows["follow"].total, rows["follow"].done, rows["follow"].made) == (4, 4, 4)
+    assert run.job.items.count() == launched + 4 and Call.objects.count() == calls + 4
+    later = run.spec["later"][-1]
+    assert (later["did"], later["judgements"]) == ("followed up", 4) and len(later["prompt"]) == 64
+    before = overall(run)
+    assert read_again(by=None, run=run, now=timezone.now()) == 0
+    assert (overall(run), Call.objects.count()) == (before, calls + 4)
+    with pytest.raises(RunRefused, match="had its follow-up already"):
+        ask_missing(by=None, run=run, now=timezone.now())
 
 
 def overall(run) -> ReportRow:
@@ -103,28 +98,28 @@ def followed_up(run):
     return work_off(run)
 
 
-@pytest.mark.parametrize("answer_format", ["text", "structured"])
-def test_the_missing_rows_are_asked_for_and_fill_the_judgement(cast, gold, answer_format):
-    run = run_of(cast, gold, answer_format)
-    before, official = overall(run), report_of(run).entrants[0].groups["stage1"].parses.official
-    assert before.stories == 4 and before.unreadable == 0
-    assert before.unjudged.rows == gaps_of(run)["rows"] == gaps_of(run)["all_rows"] >= 4
-    low, high = before.bounds_of("f1")
-    assert low < before.value_of("f1") <= high
-    run = followed_up(run)
-    after = overall(run)
-    assert after.unjudged is None and after.bounds_of("f1") == [after.value_of("f1")] * 2
-    assert low <= after.value_of("f1") <= high
-    assert report_of(run).entrants[0].groups["stage1"].parses.official == official
-    assert gaps_of(run) == {"rows": 0, "judgements": 0, "all_rows": 0}
-    places = RunItem.objects.filter(entrant__run=run, step=FOLLOW_UP).select_related("item", "call")
-    assert {one.item.state for one in places} == {"done"} and len(places) == 4
-    assert all(one.repaired["judged"] == one.repaired["asked"] > 0 for one in places)
+def test_the_missing_rows_are_asked_for_and_fill_the_judgement(cast, gold, models):
+    for answer_format in ("text", "structured"):
+        run = run_of(cast, gold, models, answer_format)
+        before, official = overall(run), report_of(run).entrants[0].groups["stage1"].parses.official
+        assert before.stories == 4 and before.unreadable == 0
+        assert before.unjudged.rows == gaps_of(run)["rows"] == gaps_of(run)["all_rows"] >= 4
+        low, high = before.bounds_of("f1")
+        assert low < before.value_of("f1") <= high
+        run = followed_up(run)
+        after = overall(run)
+        assert after.unjudged is None and after.bounds_of("f1") == [after.value_of("f1")] * 2
+        assert low <= after.value_of("f1") <= high
+        assert report_of(run).entrants[0].groups["stage1"].parses.official == official
+        assert gaps_of(run) == {"rows": 0, "judgements": 0, "all_rows": 0}
+        places = RunItem.objects.filter(entrant__run=run, step=FOLLOW_UP).select_related("item", "call")
+        assert {one.item.state for one in places} == {"done"} and len(places) == 4
+        assert all(one.repaired["judged"] == one.repaired["asked"] > 0 for one in places)
+        check_question(run, answer_format)
 
 
-@pytest.mark.parametrize("answer_format", ["text", "structured"])
-def test_the_question_is_the_same_conversation_with_only_these_rows(cast, gold, answer_format):
-    run = followed_up(run_of(cast, gold, answer_format))
+def check_question(run, answer_format: str) -> None:
+    """It is the same conversation, with only these rows."""
     first, later = (
         RunItem.objects.filter(entrant__run=run, step=step).order_by("sample").select_related("call", "sample").first()
         for step in (JUDGE, FOLLOW_UP)
@@ -144,20 +139,8 @@ def test_the_question_is_the_same_conversation_with_only_these_rows(cast, gold, 
         assert matched == list(range(1, len(parse_extraction(extraction, structured=True)) + 1))
 
 
-def test_nobody_asks_unless_somebody_says_so_and_never_twice(cast, gold):
-    run = run_of(cast, gold)
-    calls = Call.objects.count()
-    read_again(by=None, run=run, now=timezone.now())
-    assert Call.objects.count() == calls and with_gaps(run).count() == 4
-    followed_up(run)
-    assert Call.objects.count() == calls + 4
-    with pytest.raises(RunRefused, match="had its follow-up already"):
-        ask_missing(by=None, run=run, now=timezone.now())
-
-
-def test_a_follow_up_that_says_nothing_is_unreadable_and_leaves_the_gaps(cast, gold):
-    script = [{"when": "no judgement yet", "text": "I have said all."}]
-    run = run_of(cast, gold, options={"script": script})
+def test_a_follow_up_that_says_nothing_is_unreadable_and_leaves_the_gaps(cast, gold, models):
+    run = run_of(cast, gold, models, script=[{"when": "no judgement yet", "text": "I have said all."}])
     before = overall(run)
     run = followed_up(run)
     assert overall(run) == before
@@ -168,71 +151,41 @@ def test_a_follow_up_that_says_nothing_is_unreadable_and_leaves_the_gaps(cast, g
         ask_missing(by=None, run=run, now=timezone.now())
 
 
-def test_a_judgement_without_any_row_is_asked_for_all_and_becomes_one(cast, gold):
-    run = run_of(cast, gold, options={"function": "mute"})
+def test_a_judgement_without_any_row_is_asked_for_all_and_becomes_one(cast, gold, models):
+    run = run_of(cast, gold, models, function="mute")
     assert overall(run).unreadable_reasons == {"no judgement": 4}
-    run = followed_up(run)
-    after = overall(run)
+    after = overall(followed_up(run))
     assert after.stories == 4 and after.unreadable == 0
     judgements = RunItem.objects.filter(entrant__run=run, step=JUDGE)
     assert set(judgements.values_list("item__state", "unreadable")) == {(ItemState.DONE, "")}
 
 
-def test_failed_follow_ups_are_retried(cast, gold):
-    script = [{"when": "no judgement yet", "fail": "rejected"}]
-    run = run_of(cast, gold, options={"script": script})
-    run = followed_up(run)
+def test_failed_follow_ups_are_retried(cast, gold, models):
+    run = followed_up(run_of(cast, gold, models, script=[{"when": "no judgement yet", "fail": "rejected"}]))
     assert RunItem.objects.filter(entrant__run=run, step=FOLLOW_UP, item__state=ItemState.FAILED).count() == 4
     Endpoint.objects.filter(pk=run.judge_id).update(options={"function": "forgetful"})
     assert retry_failed(job=run.job, now=timezone.now()) == 4
-    work_off(run)
-    assert overall(run).unjudged is None
+    assert overall(work_off(run)).unjudged is None
 
 
-def test_reading_again_after_a_follow_up_changes_nothing(cast, gold):
-    run = followed_up(run_of(cast, gold))
-    before, calls = overall(run), Call.objects.count()
-    assert read_again(by=None, run=run, now=timezone.now()) == 0
-    assert (overall(run), Call.objects.count()) == (before, calls)
-
-
-def test_follow_ups_are_counted_and_estimated(cast, gold):
-    run = run_of(cast, gold)
-    launched = estimate(plan_of(run)).total.calls
-    found = estimate_of_follow_ups(run)
-    assert found.total.calls == 4 and found.total.input_tokens > 0
-    assert [line.step_name for line in found.lines] == ["Follow-up"]
-    run = followed_up(run)
-    rows = {row.step: row for row in step_progress(run, now=timezone.now())}
-    assert (rows["follow"].total, rows["follow"].done, rows["follow"].made) == (4, 4, 4)
-    assert run.job.items.count() == launched + 4
-    [later] = run.spec["later"]
-    assert (later["did"], later["judgements"]) == ("followed up", 4) and len(later["prompt"]) == 64
-
-
-def test_the_pages_offer_it_and_show_what_was_asked(cast, gold, client):
-    run = run_of(cast, gold)
+def test_the_pages_offer_it_and_show_what_was_asked(cast, gold, models, alice):
+    run = run_of(cast, gold, models)
     base = f"/p/{run.project.slug}/runs/{run.uid}/"
-    client.force_login(cast.alice)
-    page = written(client.get(base))
+    page = written(alice.get(base))
     assert "Ask for the missing rows" in page and "without a judgement" in page
-    asked = written(client.get(f"{base}follow-up/"))
-    assert "4 calls" in asked
-    assert client.post(f"{base}follow-up/").status_code == 302
+    assert "4 calls" in written(alice.get(f"{base}follow-up/"))
+    assert alice.post(f"{base}follow-up/").status_code == 302
     run = work_off(run)
     place = RunItem.objects.filter(entrant__run=run, step=FOLLOW_UP).first()
-    shown = written(client.get(f"{base}items/{place.pk}/"))
+    shown = written(alice.get(f"{base}items/{place.pk}/"))
     assert "Rows that were asked for" in shown and "no judgement yet" in shown
     assert "The judge gave this row no count" not in shown
-    assert "Follow-up" in written(client.get(base))
-    again = written(client.get(f"{base}follow-up/", follow=True))
-    assert "had its follow-up already" in again
-    client.force_login(cast.bob)
-    assert client.get(f"{base}follow-up/").status_code in (403, 404)
+    assert "Follow-up" in written(alice.get(base))
+    assert "had its follow-up already" in written(alice.get(f"{base}follow-up/", follow=True))
 
 
-def test_the_command_asks_and_says_before_what_it_costs(cast, gold):
-    run = run_of(cast, gold)
+def test_the_command_asks_and_says_before_what_it_costs(cast, gold, models):
+    run = run_of(cast, gold, models)
     out, said = io.StringIO(), io.StringIO()
     call_command("runs", "follow-up", run.uid, "--wait", "--json", stdout=out, stderr=said)
     told = json.loads(out.getvalue())
@@ -242,9 +195,11 @@ def test_the_command_asks_and_says_before_what_it_costs(cast, gold):
         call_command("runs", "follow-up", run.uid, stdout=out, stderr=said)
 
 
-def test_a_follow_up_is_an_item_of_the_run_s_job(cast, gold):
-    """So that pausing, budget and batch hold for it too."""
-    run = run_of(cast, gold)
-    ask_missing(by=None, run=run, now=timezone.now())
-    items = run.job.items.filter(step=FOLLOW_UP)
-    assert items.count() == 4 and set(items.values_list("state", "endpoint")) == {(ItemState.WAITING, run.judge_id)}
+def side(rows: list, others: list, ids: list[int], answer_format: str) -> str:
+    """Half a judgement in which every one of these rows matches the first of the other side."""
+    if answer_format == "structured":
+        return json.dumps([{"id": at, "matches": [1] if others else []} for at in ids])
+    text = io.StringIO()
+    counted = ((*rows[at - 1], 1) for at in ids)
+    csv.writer(text, lineterminator="\n").writerows([("Actor", "Belief", "MatchCount"), *counted])
+    return text.getvalue()

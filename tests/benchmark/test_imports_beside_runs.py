@@ -9,9 +9,11 @@ import json
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
+from django.utils import timezone
 
 from benchmark.models import Run
 from benchmark.services.across import rankings_across
+from benchmark.services.archiving import delete_run
 from benchmark.services.leaderboard_scope import (
     answer_format_to_show,
     finished_runs,
@@ -23,9 +25,7 @@ from benchmark.services.leaderboard_scope import (
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import selections_of
 from tests.benchmark.settled import make_endpoint, written
-from tests.benchmark.test_imported_answers import RIGHT, _with_copy
-from tests.benchmark.tiny_copies import imported
-from tests.copies import copied
+from tests.benchmark.tiny_copies import RIGHT, cast_with_sums, imported
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 OURS = {"three", "seven"}
@@ -33,7 +33,7 @@ OURS = {"three", "seven"}
 
 @pytest.fixture
 def cast(db, tiny):
-    return copied("imported answers", _with_copy)
+    return cast_with_sums()
 
 
 @pytest.fixture
@@ -75,51 +75,49 @@ def some(count: int) -> dict[str, str]:
     return {f"sum-{at}": RIGHT[f"sum-{at}"] for at in range(count)}
 
 
-@pytest.mark.parametrize(
-    "imports",
-    [
-        [("elsewhere", 3, ["--whole"])],
-        [("elsewhere", 12, [])],
-        [("elsewhere", 12, []), ("further", 12, []), ("third", 12, ["--whole"])],
-        [("elsewhere", 6, []), ("further", 6, []), ("third", 6, [])],
-        [("elsewhere", 2, [])],
-    ],
-)
-def test_no_page_opens_with_answers_made_elsewhere(ours, bring, command, client, cast, imports):
-    for model, count, flags in imports:
-        bring(model, some(count), *flags)
-    dataset = ours.dataset
-    board = leaderboard_of(dataset, "text", None, suite="tiny")
-    assert {row.name for row in board.entrants["tiny"]} == OURS and board.chosen and len(board.chosen.stories) == 6
-    (ranking,) = rankings_across(cast.project)
-    assert {model.name for model in ranking.models.values()} == OURS
-    told = command("leaderboard")
-    assert {row["model"] for row in told["groups"]["tiny"]} == OURS
+def test_no_page_opens_with_answers_made_elsewhere(ours, bring, command, client, cast):
     client.force_login(cast.alice)
-    for page in ("leaderboard", "differences", "across"):
-        shown = written(client.get(reverse(f"benchmark:{page}", args=[cast.project.slug])))
-        assert "three" in shown and "seven" in shown and "nothing to compare" not in shown.lower(), page
-    for model, _, _ in imports:
-        assert any(absence.model == model for absence in board.absent), "it is named beside the ranking"
+    for number, imports in enumerate(
+        (
+            [("elsewhere", 3, ["--whole"])],
+            [("elsewhere", 12, [])],
+            [("elsewhere", 12, []), ("further", 12, []), ("third", 12, ["--whole"])],
+            [("elsewhere", 6, []), ("further", 6, []), ("third", 6, [])],
+            [("elsewhere", 2, [])],
+        )
+    ):
+        runs = [bring(f"{model} {number}", some(count), *flags) for model, count, flags in imports]
+        board = leaderboard_of(ours.dataset, "text", None, suite="tiny")
+        assert {row.name for row in board.entrants["tiny"]} == OURS and board.chosen and len(board.chosen.stories) == 6
+        (ranking,) = rankings_across(cast.project)
+        assert {model.name for model in ranking.models.values()} == OURS
+        assert {row["model"] for row in command("leaderboard")["groups"]["tiny"]} == OURS
+        for page in ("leaderboard", "differences", "across"):
+            shown = written(client.get(reverse(f"benchmark:{page}", args=[cast.project.slug])))
+            assert "three" in shown and "seven" in shown and "nothing to compare" not in shown.lower(), page
+        named = {absence.model for absence in board.absent}
+        assert named >= {f"{model} {number}" for model, _, _ in imports}, "they are named beside the ranking"
+        for run in runs:
+            delete_run(by=cast.alice, run=run, now=timezone.now())
 
 
-def test_without_runs_of_the_site_the_fullest_import_is_shown(bring, cast):
+def test_a_ranking_is_of_the_runs_with_most_answers(bring, command, cast):
     partial, full = bring("partial", some(2), "--whole"), bring("full", some(7))
-    runs = finished_runs(full.dataset, "text", "tiny")
-    selections = selections_of(full.dataset, reports_of(runs), runs)
-    assert [len(selection.stories) for selection in selections] == [7, 12]
-    board = leaderboard_of(full.dataset, "text", None, suite="tiny")
+    dataset = full.dataset
+
+    def chosen_of() -> list[int]:
+        runs = finished_runs(dataset, "text", "tiny")
+        return [len(selection.stories) for selection in selections_of(dataset, reports_of(runs), runs)]
+
+    assert chosen_of() == [7, 12]
+    board = leaderboard_of(dataset, "text", None, suite="tiny")
     assert {row.name for row in board.entrants["tiny"]} == {"partial", "full"}
     assert {run.pk for run in board.runs} == {partial.pk, full.pk}
-
-
-def test_a_larger_run_with_few_answers_of_ours_gives_way_to_a_fuller_one(ours, bring, monkeypatch):
-    few = bring("few", some(2), "--whole")
-    Run.objects.filter(pk=few.pk).update(spec={name: value for name, value in few.spec.items() if name != "imported"})
-    runs = finished_runs(ours.dataset, "text", "tiny")
-    assert not any(run.imported for run in runs)
-    selections = selections_of(ours.dataset, reports_of(runs), runs)
-    assert [len(selection.stories) for selection in selections] == [6, 12]
+    # of runs of ours, too, a larger one with few answers gives way to a fuller one
+    for run in (partial, full):
+        spec = {name: value for name, value in run.spec.items() if name != "imported"}
+        Run.objects.filter(pk=run.pk).update(spec=spec)
+    assert not any(run.imported for run in finished_runs(dataset, "text", "tiny")) and chosen_of() == [7, 12]
 
 
 def test_a_newer_version_with_an_import_alone_is_not_shown(ours, bring, cast, client):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from benchmark.services.made_elsewhere.files import Record
-from benchmark.services.made_elsewhere.matching import FileSample, Index, _spans, match
+from benchmark.services.made_elsewhere.matching import FileSample, Index, match
 from benchmark.suites.fantom.parsing import SHORT, samples_of
 from benchmark.suites.fantom_questions.data import read_fantom
 from benchmark.suites.questions import Question
@@ -68,50 +70,43 @@ def test_what_is_told_by_nothing_or_by_several_is_not_guessed():
         assert why in told(*texts, prompt=prompt)
 
 
-def test_a_text_is_found_in_whole_words():
-    assert _spans("the boxer has a box, an icebox and a box", "box") == [(16, 19), (37, 40)]
-
-
 def test_an_id_and_other_texts_contradict_each_other():
     assert told(OTHER, "Where does Mara look?", ids=("other",)) == "other"
     assert told("Of no sample.", ids=("other",)) == "other"
     assert told(OTHER, "Where does Mara look?", ids=("chinese",)) == "is called chinese and has the texts of other"
 
 
+def test_equal_doubles_count_once_and_others_not_at_all():
+    def matched(*records: Record):
+        return match(records, Index(SAMPLES), steps=["answer"], turns=1)
+
+    equal = matched(Record("1", ["other"], "x"), Record("2", ["other"], "x"))
+    assert [record.where for record in equal.answers.values()] == ["1"] and "counts once" in equal.double[0][1]
+    unequal = matched(Record("1", ["other"], "x"), Record("2", ["other"], "y"), Record("3", ["other"], "x"))
+    assert not unequal.answers and [where for where, _ in unequal.double] == ["2", "3"]
+    of_a_judge = matched(Record("1", ["other"], "x", step="judge"))
+    assert "is an answer at 'judge'; expected answer" in of_a_judge.unmatched[0][1]
+
+
 def test_each_question_of_a_conversation_is_told_from_the_others(shared):
     suite, copy = suite_named("fantom"), read_fantom(shared / "vectors" / "fantom" / "fantom_mini.json")
     samples = list(samples_of(copy, SHORT))
+    texts = suite.texts
+
+    def apart(sample) -> list[list[str]]:
+        held = (sample.content[name] for name in texts.told_apart_by)
+        return [[*one] if isinstance(one, list) else [one] for one in held]
+
     index = Index(
         [
-            FileSample(
-                at,
-                sample.key,
-                parts=[sample.content[name] for name in suite.texts.told_by],
-                apart=[[*texts] if isinstance(texts := sample.content[name], list) else [texts]
-                       for name in suite.texts.told_apart_by],
-            )
+            FileSample(at, sample.key, parts=[sample.content[name] for name in texts.told_by], apart=apart(sample))
             for at, sample in enumerate(samples)
         ]
-    )  # fmt: skip
-    whole = _Whole(samples)
+    )
+    settings = Settings({setting.name: setting.default for setting in suite.settings})
+    whole = SimpleNamespace(prompts=None, schema=None, derived=lambda name, compute: compute(samples))
     for at, sample in enumerate(samples):
-        request = suite.request(Question(sample, "answer", Settings(_defaults(suite)), whole))
+        request = suite.request(Question(sample, "answer", settings, whole))
         record = Record("1", (), "x", messages=[{"role": one.role, "content": one.content} for one in request.messages])
         matches = index.match(record)
         assert not isinstance(matches, str) and matches[0] == (at,), (sample.key, matches)
-
-
-def _defaults(suite) -> dict:
-    return {setting.name: setting.default for setting in suite.settings}
-
-
-class _Whole:
-    """Resources of a dataset that holds these samples."""
-
-    prompts = schema = None
-
-    def __init__(self, samples):
-        self.samples = samples
-
-    def derived(self, name, compute):
-        return compute(self.samples)

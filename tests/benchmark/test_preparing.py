@@ -1,8 +1,9 @@
-"""Runs too large for a request: a worker makes their items, from where the last one left off."""
+"""Runs too large for a request: a worker makes their items, from where the last one left off; and estimates of them."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 
@@ -13,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmark.models import DatasetSample, Run, RunItem, RunPreparation, dataset
-from benchmark.services import asking, detectable, estimates, evaluating, preparing, question_sizes
+from benchmark.services import asking, detectable, estimates, preparing, question_sizes
 from benchmark.services.archiving import delete_run
 from benchmark.services.extending import extend_run
 from benchmark.services.launches import add_controls, again_of, controls_of_run, run_again, start_run
@@ -29,12 +30,18 @@ from workers.models import Endpoint, Item, Job
 from workers.services.run_to_end import prepare_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
 MODELS = 2
 
 
+class Killed(BaseException):
+    """As a process that ends between two statements."""
+
+
 @pytest.fixture
-def world(tmp_path):
+def world(tmp_path, client):
     cast = new_cast()
+    client.force_login(cast.alice)
     return cast, *opentom(cast, tmp_path)
 
 
@@ -51,6 +58,34 @@ def launched(world, **fields) -> Run:
     return start_run(by=cast.alice, plan=plan(dataset, models, **fields), now=timezone.now())
 
 
+def half(world) -> Run:
+    """A finished run of one model on the first samples."""
+    cast, dataset, models = world
+    name, model = next(iter(models.items()))
+    return work_off(start_run(by=cast.alice, plan=plan(dataset, {name: model}, limit=40), now=timezone.now()))
+
+
+def extend(world, run: Run) -> int:
+    """Add the other model, and all samples that are not there, as the page does."""
+    cast, dataset, models = world
+    there = {*RunItem.objects.filter(entrant__run=run).values_list("sample", flat=True)}
+    rest = [sample for sample in dataset.samples.all()[:QUESTIONS] if sample.pk not in there]
+    return extend_run(by=cast.alice, run=run, endpoints=[*models.values()], stories=rest, now=timezone.now())
+
+
+def extended(world) -> Run:
+    run = half(world)
+    extend(world, run)
+    return run
+
+
+def at_once(monkeypatch, make: Callable[[], Run]) -> Run:
+    with monkeypatch.context() as patch:
+        patch.setattr(preparing, "AT_ONCE", 2_000)
+        patch.setattr(preparing, "LOOKED_AT", 2_000)
+        return make()
+
+
 def prepare() -> None:
     prepare_all(threading.Event())
 
@@ -61,42 +96,58 @@ def asked(run: Run) -> list[tuple]:
     return sorted(rows.values_list("entrant__name", "step", "sample", "repetition", "item__endpoint__name"))
 
 
+def standing(run: Run) -> tuple[str, str]:
+    run.job.refresh_from_db()
+    return run.job.standing, run.job.note
+
+
 def page_of(client, run: Run) -> str:
     return written(client.get(reverse("benchmark:run", args=[run.project.slug, run.uid])))
 
 
-def test_a_worker_asks_what_a_launch_would_have_asked_also_after_it_was_killed(world, client, monkeypatch, small_steps):
-    with monkeypatch.context() as patch:
-        patch.setattr(preparing, "AT_ONCE", 2_000)
-        at_once = launched(world, repetitions=2)
-    assert at_once.job.state == "running" and len(asked(at_once)) == QUESTIONS * MODELS * 2
+def test_a_killed_worker_leaves_the_rest_of_a_launch_to_the_next(world, client, monkeypatch, small_steps):
+    whole = at_once(monkeypatch, lambda: launched(world, repetitions=2))
+    assert whole.job.state == "running" and len(asked(whole)) == QUESTIONS * MODELS * 2
     run = launched(world, repetitions=2)
-    client.force_login(world[0].alice)
     assert run.job.state == "preparing" and not asked(run) and "0 of 115 questions prepared" in page_of(client, run)
+    kill_at(30, run, monkeypatch)
+    there = RunPreparation.objects.get(run=run)
+    assert 0 < there.done < QUESTIONS
+    assert len(asked(run)) == there.done * MODELS * 2 == Item.objects.filter(job=run.job).count()
+    answer = client.get(f"/api/v1/projects/{run.project.slug}/runs/{run.uid}/").json()
+    assert answer["state"] == "preparing" and answer["preparing"] == {"done": there.done, "of": QUESTIONS}
+    prepare()
+    assert asked(run) == asked(whole) and not RunPreparation.objects.exists()
+    assert work_off(run).job.state == "finished" and "run-preparation" not in page_of(client, run)
+
+
+def test_a_killed_worker_leaves_the_rest_of_an_extension_to_the_next(world, client, monkeypatch, small_steps):
+    whole = at_once(monkeypatch, lambda: extended(world))
+    run = half(world)
+    before = asked(run)
+    assert extend(world, run) == len(asked(whole)) - len(before) == QUESTIONS * MODELS - len(before)
+    assert standing(run)[0] == "preparing" and asked(run) == before
+    assert "0 of 115 questions prepared" in page_of(client, run)
+    kill_at(60, run, monkeypatch)
+    assert len(before) < len(asked(run)) < len(asked(whole))
+    prepare()
+    assert asked(run) == asked(whole) and Item.objects.filter(job=run.job).count() == len(asked(run))
+    assert work_off(run).job.standing == "finished"
+    assert not RunItem.objects.filter(entrant__run=run, call=None).exists()
+
+
+def kill_at(done: int, run: Run, monkeypatch) -> None:
+    """Prepare until so many samples are done, and be killed."""
     made = preparing.add_run_items
 
-    class Killed(BaseException):
-        """As a process that ends between two statements."""
-
     def killed(run, entrant, *rest):
-        if RunPreparation.objects.get(run=run).done >= 30 and entrant.position == 1:
+        if RunPreparation.objects.get(run=run).done >= done and entrant.position == 1:
             raise Killed
         made(run, entrant, *rest)
 
-    monkeypatch.setattr(preparing, "add_run_items", killed)
-    with pytest.raises(Killed):
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(preparing, "add_run_items", killed)
         prepare()
-    there = RunPreparation.objects.get(run=run)
-    assert (
-        0 < there.done < QUESTIONS
-        and len(asked(run)) == there.done * MODELS * 2 == Item.objects.filter(job=run.job).count()
-    )
-    answer = client.get(f"/api/v1/projects/{run.project.slug}/runs/{run.uid}/").json()
-    assert answer["state"] == "preparing" and answer["preparing"] == {"done": there.done, "of": QUESTIONS}
-    monkeypatch.setattr(preparing, "add_run_items", made)
-    prepare()
-    assert asked(run) == asked(at_once) and not RunPreparation.objects.exists()
-    assert work_off(run).job.state == "finished" and "run-preparation" not in page_of(client, run)
 
 
 def test_two_workers_make_no_item_twice(world, small_steps, monkeypatch):
@@ -116,26 +167,26 @@ def test_two_workers_make_no_item_twice(world, small_steps, monkeypatch):
 
 
 def test_what_cannot_be_made_is_one_sentence_and_made_by_a_retry(world, client, monkeypatch, small_steps):
-    run, made, calls = launched(world), preparing.add_run_items, []
+    for make, first in ((launched, 4), (extended, 0)):
+        run, made, calls = make(world), preparing.add_run_items, []
+        before = [] if make is launched else asked(run)
 
-    def failing(*arguments):
-        calls.append(arguments)
-        if len(calls) > 4:
-            raise SuiteFailed("OpenToM could not do its part.")
-        made(*arguments)
+        def failing(*arguments, first=first, made=made, calls=calls):
+            calls.append(arguments)
+            if len(calls) > first:
+                raise SuiteFailed("OpenToM could not do its part.")
+            made(*arguments)
 
-    monkeypatch.setattr(preparing, "add_run_items", failing)
-    client.force_login(world[0].alice)
-    prepare()
-    run.job.refresh_from_db()
-    assert (run.job.standing, run.job.note) == ("failed", "OpenToM could not do its part.")
-    assert not RunItem.objects.exists() and not Item.objects.exists()
-    page = page_of(client, run)
-    assert run.job.note in page and "Make the questions again" in page
-    monkeypatch.setattr(preparing, "add_run_items", made)
-    action = reverse("benchmark:run_action", args=[run.project.slug, run.uid, "retry"])
-    assert client.post(action).status_code == 302
-    assert work_off(run).job.standing == "finished" and len(asked(run)) == QUESTIONS * MODELS
+        with monkeypatch.context() as patch:
+            patch.setattr(preparing, "add_run_items", failing)
+            prepare()
+        assert standing(run) == ("failed", "OpenToM could not do its part.")
+        assert asked(run) == before and Item.objects.filter(job=run.job).count() == len(before)
+        page = page_of(client, run)
+        assert run.job.note in page and "Make the questions again" in page
+        action = reverse("benchmark:run_action", args=[run.project.slug, run.uid, "retry"])
+        assert client.post(action).status_code == 302
+        assert work_off(run).job.standing == "finished" and len(asked(run)) == QUESTIONS * MODELS
 
 
 def test_a_run_that_is_being_prepared_can_be_cancelled_and_run_again_but_not_extended(world, small_steps):
@@ -154,103 +205,33 @@ def test_a_run_that_is_being_prepared_can_be_cancelled_and_run_again_but_not_ext
     assert not RunPreparation.objects.exists()
 
 
-def test_a_control_asks_only_about_what_it_changes(world, monkeypatch, small_steps):
-    with monkeypatch.context() as patch:
-        patch.setattr(preparing, "AT_ONCE", 2_000)
-        patch.setattr(preparing, "LOOKED_AT", 2_000)
-        at_once = launched(world, controls=("renamed", "storyless"))
-    run = launched(world)
-    add_controls(by=world[0].alice, run=run, controls=("renamed", "storyless"), now=timezone.now())
-    prepare()
-    for one, other in zip(at_once.controls.order_by("pk"), run.controls.order_by("pk"), strict=True):
-        assert asked(one) == asked(other) and one.params["stories"] == other.params["stories"]
-    monkeypatch.setattr(preparing, "_changed", lambda run, samples: [])
-    unchanged = launched(world, controls=("renamed",)).controls.get()
-    prepare()
-    unchanged.job.refresh_from_db()
-    assert (unchanged.job.standing, unchanged.job.note) == ("failed", preparing.NOTHING_CHANGES)
-
-
-def half(world) -> Run:
-    """A finished run of one model on the first samples."""
-    cast, dataset, models = world
-    name, model = next(iter(models.items()))
-    return work_off(start_run(by=cast.alice, plan=plan(dataset, {name: model}, limit=40), now=timezone.now()))
-
-
-def extended(world, run: Run) -> int:
-    """Add the other model, and all samples that are not there, as the page does."""
-    cast, dataset, models = world
-    there = {*RunItem.objects.filter(entrant__run=run).values_list("sample", flat=True)}
-    rest = [sample for sample in dataset.samples.all()[:QUESTIONS] if sample.pk not in there]
-    return extend_run(by=cast.alice, run=run, endpoints=[*models.values()], stories=rest, now=timezone.now())
-
-
-def test_a_worker_makes_what_an_extension_adds_once_also_after_it_was_killed(world, client, monkeypatch, small_steps):
-    with monkeypatch.context() as patch:
-        patch.setattr(preparing, "AT_ONCE", 2_000)
-        at_once = half(world)
-        added = extended(world, at_once)
-    run = half(world)
-    before, made = asked(run), preparing.add_run_items
-    assert extended(world, run) == added == len(asked(at_once)) - len(before) == QUESTIONS * MODELS - len(before)
-    client.force_login(world[0].alice)
-    run.job.refresh_from_db()
-    assert run.job.state == "preparing" and asked(run) == before
-    assert "0 of 115 questions prepared" in page_of(client, run)
-
-    class Killed(BaseException):
-        """As a process that ends between two statements."""
-
-    def killed(run, entrant, *rest):
-        if RunPreparation.objects.get(run=run).done >= 60 and entrant.position == 1:
-            raise Killed
-        made(run, entrant, *rest)
-
-    monkeypatch.setattr(preparing, "add_run_items", killed)
-    with pytest.raises(Killed):
-        prepare()
-    assert len(before) < len(asked(run)) < len(asked(at_once))
-    monkeypatch.setattr(preparing, "add_run_items", made)
-    prepare()
-    assert asked(run) == asked(at_once) and Item.objects.filter(job=run.job).count() == len(asked(run))
-    assert work_off(run).job.standing == "finished"
-    assert not RunItem.objects.filter(entrant__run=run, call=None).exists()
-
-
-def test_an_extension_that_cannot_be_made_keeps_the_run_and_is_made_by_a_retry(world, client, monkeypatch, small_steps):
-    run = half(world)
-    before, made = asked(run), preparing.add_run_items
-
-    def failing(*arguments):
-        raise SuiteFailed("OpenToM could not do its part.")
-
-    extended(world, run)
-    monkeypatch.setattr(preparing, "add_run_items", failing)
-    client.force_login(world[0].alice)
-    prepare()
-    run.job.refresh_from_db()
-    assert (run.job.standing, asked(run)) == ("failed", before)
-    page = page_of(client, run)
-    assert run.job.note in page and "Make the questions again" in page
-    monkeypatch.setattr(preparing, "add_run_items", made)
-    action = reverse("benchmark:run_action", args=[run.project.slug, run.uid, "retry"])
-    assert client.post(action).status_code == 302
-    assert work_off(run).job.standing == "finished" and len(asked(run)) == QUESTIONS * MODELS
-
-
 def test_a_paused_run_is_extended_at_once_and_stays_paused(world, small_steps):
     run = half(world)
     Job.objects.filter(pk=run.job_id).reopen()
     Job.objects.filter(pk=run.job_id).pause(note="Dear.")
-    extended(world, run)
+    extend(world, run)
     run.job.refresh_from_db()
     assert run.job.state == "paused" and len(asked(run)) == QUESTIONS * MODELS
 
 
+def test_a_control_asks_only_about_what_it_changes(world, monkeypatch, small_steps):
+    whole = at_once(monkeypatch, lambda: launched(world, controls=("renamed", "storyless")))
+    run = launched(world)
+    add_controls(by=world[0].alice, run=run, controls=("renamed", "storyless"), now=timezone.now())
+    prepare()
+    for one, other in zip(whole.controls.order_by("pk"), run.controls.order_by("pk"), strict=True):
+        assert asked(one) == asked(other) and one.params["stories"] == other.params["stories"]
+    monkeypatch.setattr(preparing, "_changed", lambda run, samples: [])
+    unchanged = launched(world, controls=("renamed",)).controls.get()
+    prepare()
+    assert standing(unchanged) == ("failed", preparing.NOTHING_CHANGES)
+
+
+# --- estimates
+# ----------------------------------------------------------------------------------------------------------------
 @pytest.fixture
-def planned(tmp_path):
-    return plan(*opentom(new_cast(), tmp_path))
+def planned(world):
+    return plan(*world[1:])
 
 
 @pytest.fixture
@@ -268,11 +249,15 @@ def made(monkeypatch) -> list[int]:
     return counts
 
 
-def test_the_form_changes_and_sizes_are_made_once_for_the_same_questions(planned, made):
+def test_sizes_are_made_once_for_the_same_questions(planned, made, django_assert_num_queries):
     first = estimates.estimate(planned)
     cheaper = replace(planned, endpoints=planned.endpoints[:1], budget=Decimal(1), repetitions=2, batch=True)
     assert estimates.estimate(cheaper).lines[0].input_tokens == 2 * first.lines[0].input_tokens
     assert made == [QUESTIONS]
+    stories = check(planned, lean=True)  # read without what they hold
+    assert stories[0].get_deferred_fields() >= {"content", "gold"}
+    with django_assert_num_queries(0):
+        assert estimates.estimate_all(estimates.askings_of(planned, stories)).total == first.total
     changed = [replace(planned, options={"method": "cot"}), replace(planned, limit=23), replace(planned, seed=2)]
     assert estimates.estimate(changed[0]).lines[0].input_tokens > first.lines[0].input_tokens
     for other in changed[1:]:
@@ -280,25 +265,13 @@ def test_the_form_changes_and_sizes_are_made_once_for_the_same_questions(planned
     assert made == [QUESTIONS, QUESTIONS, 23, QUESTIONS]
 
 
-def test_samples_are_read_without_what_they_hold_until_sizes_are_made(planned, made, django_assert_num_queries):
-    exact = estimates.estimate(planned)
-    stories = check(planned, lean=True)
-    assert stories[0].get_deferred_fields() >= {"content", "gold"}
-    with django_assert_num_queries(0):  # the sizes are kept
-        lean = estimates.estimate_all(estimates.askings_of(planned, stories))
-    assert lean.total == exact.total
-    (full,) = DatasetSample.in_full(stories[:1])
-    assert (full.pk, full.get_deferred_fields()) == (stories[0].pk, {"methods", "votes", "adjudications"})
-
-
 def test_a_launch_reads_no_sample_by_itself(planned, monkeypatch):
     """Samples are read lean; what lacked something would take a query for each of them."""
     controlled = replace(planned, controls=("renamed",))
     with CaptureQueriesContext(connection) as of_all:
         start_run(by=None, plan=controlled, now=timezone.now())
-    few = replace(controlled, limit=23)
     with CaptureQueriesContext(connection) as of_few:
-        start_run(by=None, plan=few, now=timezone.now())
+        start_run(by=None, plan=replace(controlled, limit=23), now=timezone.now())
     assert len(of_all) < len(of_few) + 10
     for again in (again_of, lambda run: controls_of_run(run, ["storyless"])):
         with CaptureQueriesContext(connection) as statements:
@@ -306,58 +279,43 @@ def test_a_launch_reads_no_sample_by_itself(planned, monkeypatch):
             estimates.estimate_all(askings)
         assert len(statements) < 60
     monkeypatch.setattr(dataset, "IN_FULL_AT_ONCE", 7)
-    lean = check(planned, lean=True)
-    assert [(one.pk, one.content["question"]) for one in DatasetSample.in_full(lean)] == [
+    full = DatasetSample.in_full(check(planned, lean=True))
+    assert [(one.pk, one.content["question"]) for one in full] == [
         (one.pk, one.content["question"]) for one in check(planned)
     ]
 
 
-def test_a_control_is_estimated_from_whole_clusters_and_says_so(planned):
+def test_a_control_is_estimated_from_whole_clusters_and_says_so(world, planned, client, monkeypatch):
     controlled = replace(planned, controls=("renamed",))
     stories = check(controlled)
-    _, asking = estimates.askings_of(controlled, stories, most=100)
-    assert (len(asking.stories), {story.cluster for story in asking.stories}) == (
-        46,
-        {story.cluster for story in asking.stories},
-    )
-    assert asking.each == QUESTIONS / 46
-    assert asking.notes == ["Other names: estimated from 46 of the 115 questions, drawn by whole narratives."]
+    _, part = estimates.askings_of(controlled, stories, most=100)
+    assert len(part.stories) == 46 and part.each == QUESTIONS / 46
+    clusters = {story.cluster for story in part.stories}
+    assert sum(story.cluster in clusters for story in stories) == 46, "a narrative is in it whole or not at all"
+    assert part.notes == ["Other names: estimated from 46 of the 115 questions, drawn by whole narratives."]
     whole = estimates.estimate(controlled)
-    part = estimates.estimate_all(estimates.askings_of(controlled, stories, most=100))
-    assert (part.total.calls, part.count) == (whole.total.calls, whole.count) == (4 * QUESTIONS, QUESTIONS)
-    assert part.total.input_tokens == pytest.approx(whole.total.input_tokens, rel=0.05)
-    assert whole.notes == []
+    told = estimates.estimate_all(estimates.askings_of(controlled, stories, most=100))
+    assert (told.total.calls, told.count) == (whole.total.calls, whole.count) == (4 * QUESTIONS, QUESTIONS)
+    assert told.total.input_tokens == pytest.approx(whole.total.input_tokens, rel=0.05) and whole.notes == []
     beside = estimates.estimate_all(estimates.askings_of_controls(controlled, stories, most=100))
     assert (beside.total.calls, beside.count) == (2 * QUESTIONS, QUESTIONS)
-
-
-def test_the_page_says_that_a_control_was_looked_at_in_part(client, tmp_path, monkeypatch):
     monkeypatch.setattr(estimates, "MOST_CHANGED", 100)
-    cast = new_cast()
-    client.force_login(cast.alice)
-    opentom(cast, tmp_path)
-    sent = {
-        "dataset": 1, "endpoints": [READS], "steps": ["answer"], "method": "plain", "repetitions": 1, "max_tokens": 50,
-        "seed": 1, "controls": ["renamed"],
-    }  # fmt: skip
-    page = written(client.get(reverse("benchmark:estimate", args=[cast.project.slug]), sent | {"ledger": 1}))
-    assert "460 calls" in page and "for 230 questions" in page
-    assert "estimated from 46 of the 230 questions" in page
+    page = written(client.get(*form(world, endpoints=[READS], controls=["renamed"], ledger=1)))
+    assert "460 calls" in page and "for 230 questions" in page and "estimated from 46 of the 230 questions" in page
 
 
-def test_a_page_measures_a_part_first_and_more_with_each_look(client, tmp_path, monkeypatch):
+def form(world, **sent) -> tuple[str, dict]:
+    """The address of the estimate and what the page sends."""
+    asked = {"dataset": 1, "steps": ["answer"], "method": "plain", "repetitions": 1, "max_tokens": 50, "seed": 1}
+    return reverse("benchmark:estimate", args=[world[0].project.slug]), asked | sent
+
+
+def test_a_page_measures_a_part_first_and_more_with_each_look(world, client, monkeypatch):
     monkeypatch.setattr(estimates, "MOST_CHANGED", 50)
     monkeypatch.setattr(question_sizes, "FEWEST_KEPT", 10)
     monkeypatch.setattr(question_sizes, "TOGETHER", 100)
     monkeypatch.setattr("benchmark.views.estimates.TOGETHER", 100)
-    cast = new_cast()
-    client.force_login(cast.alice)
-    opentom(cast, tmp_path)
-    sent = {
-        "dataset": 1, "endpoints": [READS], "steps": ["answer"], "method": ["plain", "cot"], "repetitions": 1,
-        "max_tokens": 50, "seed": 1,
-    }  # fmt: skip
-    address = reverse("benchmark:estimate", args=[cast.project.slug])
+    address, sent = form(world, endpoints=[READS], method=["plain", "cot"])
     part = "Estimated from 46 of the 230 questions, drawn by whole narratives; the others are being measured."
     looks = [client.get(address, sent)]
     while b"hx-get" in looks[-1].content:  # as the page does: the first measures nothing more
@@ -383,32 +341,19 @@ def test_the_spread_of_earlier_runs_is_kept_until_an_answer_changes(tmp_path, mo
     assert detectable.can_show(asked, stories) != first and len(reads) == 2
 
 
-def test_a_run_is_read_once_for_all_questions_that_are_asked_together(planned, django_assert_num_queries):
-    run = start_run(by=None, plan=planned, now=timezone.now())
-    items = list(Item.objects.filter(job=run.job))
-    with django_assert_num_queries(2):
-        run_items = evaluating._run_items(items).values()
-        assert len({id(run_item.entrant) for run_item in run_items}) == 2
-        assert {run_item.entrant.run.dataset.pk for run_item in run_items} == {run.dataset_id}
-    assert len(run_items) == 2 * QUESTIONS
-
-
 def test_samples_that_are_held_together_hold_a_text_once(planned, monkeypatch):
     monkeypatch.setattr(asking, "_READ_AT_ONCE", 7)
-    first, again = ([*map(asking.sample_of, asking.all_at_once(planned.dataset.samples.all()))] for _ in range(2))
-    assert [sample.key for sample in first] == [row.key for row in planned.dataset.samples.order_by("position")]
-    assert first == [*map(asking.sample_of, planned.dataset.samples.order_by("position"))]
-    texts = [sample.content["story"] for sample in [*first, *again]]
-    assert len({id(text) for text in texts}) == len({*texts}) < len(first)
-    names = [name for sample in [*first, *again] for name in sample.content]
-    assert len({id(name) for name in names}) == len({*names})
+    samples = [*map(asking.sample_of, asking.all_at_once(planned.dataset.samples.all()))]
+    assert samples == [*map(asking.sample_of, planned.dataset.samples.order_by("position"))]
+    texts = [sample.content["story"] for sample in samples]
+    assert len({id(text) for text in texts}) == len({*texts}) < len(samples)
 
 
-def test_what_is_derived_of_a_dataset_is_made_of_the_samples_at_hand(planned, django_assert_num_queries):
+def test_what_is_derived_of_a_dataset_is_of_the_whole_one(planned, django_assert_num_queries):
     whole, part = (start_run(by=None, plan=one, now=timezone.now()) for one in (replace(planned, limit=0), planned))
     samples = samples_of(whole)
     _, entered = next(each_entered(whole, samples))
-    with django_assert_num_queries(0):
+    with django_assert_num_queries(0):  # its samples are at hand
         keys = entered.resources.derived("of the whole", lambda held: [sample.key for sample in held])
     assert keys == [sample.key for sample in samples.values()]
     _, entered = next(each_entered(part, samples_of(part)))

@@ -18,12 +18,14 @@ from workers.models import Call
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-CALL = ("run_benchmark", "--suite", "omnitom", "--project", "oracle", "--json")
+CALL = ("run_benchmark", "--suite", "omnitom", "--project", "oracle")
+LABELS = "--step label --endpoint majority"
+EXTRACTS = "--step extract --endpoint omniscient"
+JUDGES = "--step judge --endpoint omniscient --judge lexical-judge"
 SHARES1 = {"precision", "recall", "f1"}
 SHARES2 = {
     "overall_accuracy", "acc_order", "acc_truth-status", "acc_knowledge-access", "acc_representation",
-    "acc_content_type",
-    "acc_mental-source", "acc_context",
+    "acc_content_type", "acc_mental-source", "acc_context",
 }  # fmt: skip
 
 
@@ -34,10 +36,10 @@ def dataset(tmp_path):
     return published(write_records(tmp_path / "records.jsonl", generated(14)))
 
 
-def run(*arguments: str) -> dict:
+def run(options: str) -> dict:
     """The one JSON object on standard output; messages go to standard error."""
-    out, err = StringIO(), StringIO()
-    call_command(*CALL, *arguments, stdout=out, stderr=err)
+    out = StringIO()
+    call_command(*CALL, "--json", *options.split(), stdout=out, stderr=StringIO())
     assert out.getvalue().count("\n") == 1
     return json.loads(out.getvalue())
 
@@ -45,14 +47,14 @@ def run(*arguments: str) -> dict:
 def refused(*arguments: str) -> str:
     out = StringIO()
     with pytest.raises(CommandError) as caught:
-        call_command(*CALL, *arguments, stdout=out, stderr=StringIO())
+        call_command(*arguments, stdout=out, stderr=StringIO())
     sentence = str(caught.value)
-    assert out.getvalue() == "" and "\n" not in sentence and not Run.objects.exists()
+    assert out.getvalue() == "" and "\n" not in sentence
     return sentence
 
 
 def test_the_answer_is_what_scripts_rely_on(dataset):
-    told = run("--step", "extract", "--step", "judge", "--endpoint", "omniscient", "--judge", "lexical-judge", "--wait")
+    told = run(f"{EXTRACTS} --step judge --judge lexical-judge --wait")
     assert {"run", "state", "items", "calls", "tokens", "cost", "scores"} <= told.keys()
     assert told["judge_test"]["state"] == "tested"
     held = Run.objects.get()
@@ -66,9 +68,8 @@ def test_the_answer_is_what_scripts_rely_on(dataset):
     assert stage1.keys() == {"overall", "by_category", "stories"}
     assert stage1["overall"].keys() == {"stories", *SHARES1, "f1_category_mean"}
     assert all(len(stage1["overall"][name].partition(".")[2]) == 6 for name in SHARES1)
-    assert [row["story_category"] for row in stage1["by_category"]] == sorted(
-        {row["story_category"] for row in stage1["stories"]}
-    )
+    categories = sorted({row["story_category"] for row in stage1["stories"]})
+    assert [row["story_category"] for row in stage1["by_category"]] == categories
     repaired = told["scores"]["repaired"]["stage1"]["overall"]
     assert repaired["interval"].keys() == repaired["bounds"].keys() == {*SHARES1, "f1_category_mean"}
     assert isinstance(repaired["f1"], float) and repaired["unreadable"] == 0
@@ -78,131 +79,93 @@ def test_the_answer_is_what_scripts_rely_on(dataset):
 
 
 def test_labelling_has_its_own_columns_and_a_second_run_makes_no_call(dataset):
-    first = run("--step", "label", "--endpoint", "majority", "--wait")
-    overall = first["scores"]["official"]["stage2"]["overall"]
-    assert overall.keys() == {"stories", *SHARES2}
-    second = run("--step", "label", "--endpoint", "majority", "--wait")
+    waiting = run(LABELS)
+    assert {"run", "state", "items", "calls", "tokens", "cost"} <= waiting.keys() and "scores" not in waiting
+    assert (waiting["state"], waiting["items"]["done"], Call.objects.count()) == ("running", 0, 0)
+    first = run(f"{LABELS} --wait")
+    assert first["scores"]["official"]["stage2"]["overall"].keys() == {"stories", *SHARES2}
+    second = run(f"{LABELS} --wait")
     assert second["calls"] == {"made": 0, "reused": 14}
     assert second["scores"] == first["scores"] and second["run"] != first["run"]
 
 
 @pytest.mark.once
-def test_without_json_people_read_a_table(dataset):
+def test_without_json_people_read_a_table_and_what_it_may_cost(dataset):
     out, err = StringIO(), StringIO()
-    arguments = ("--step", "label", "--endpoint", "majority", "--endpoint", "random", "--wait")
-    call_command(*CALL[:-1], *arguments, stdout=out, stderr=err)
+    call_command(*CALL, *f"{LABELS} --endpoint random --wait".split(), stdout=out, stderr=err)
     lines = out.getvalue().splitlines()
     assert "items: 28 done, 0 failed, 0 unreadable" in lines and "calls: 28 made, 0 reused" in lines
-    assert {"majority", "random"} < set(lines)
-    held = (
-        report_of(Run.objects.get())
-        .entrants[0]
-        .groups["stage2"]
-        .parses.overall("official")
-        .value_of("overall_accuracy")
-    )
+    assert {"majority", "random"} < set(lines) and "{" not in out.getvalue()
+    parses = report_of(Run.objects.get()).entrants[0].groups["stage2"].parses
+    held = parses.overall("official").value_of("overall_accuracy")
     assert f"official  Stage 2: labelling  {'Overall':24}{held:>12}" in lines[lines.index("majority") :]
-    assert "{" not in out.getvalue()
+    endpoint("paid", price_output="10")
+    asked = "--step label --endpoint paid --limit 2 --max-tokens 1000"
+    call_command(*CALL, *asked.split(), stdout=StringIO(), stderr=err)
+    # two answers of at most 1,000 tokens at 10 dollars a million
+    assert "Up to 2 calls: about" in err.getvalue() and "at most $0.0200." in err.getvalue()
 
 
-def test_without_wait_nothing_is_asked_yet(dataset):
-    told = run("--step", "label", "--endpoint", "majority")
-    assert {"run", "state", "items", "calls", "tokens", "cost"} <= told.keys() and "scores" not in told
-    assert (told["state"], told["items"]["done"], Call.objects.count()) == ("running", 0, 0)
-
-
-def test_split_category_limit_and_several_models(dataset):
+def test_category_limit_and_several_models(dataset):
     category = dataset.samples.first().category
-    told = run("--step", "label", "--endpoint", "majority", "--endpoint", "random", "--category", category, "--wait")
+    out = StringIO()
+    asked = (*LABELS.split(), "--endpoint", "random", "--category", category, "--wait")
+    call_command(*CALL, "--json", *asked, stdout=out, stderr=StringIO())
+    told = json.loads(out.getvalue())
     assert told["items"]["done"] == 4  # two stories of each of seven categories
     assert told["scores"].keys() == {"majority", "random"}
-    assert run("--step", "label", "--endpoint", "majority", "--limit", "3", "--wait")["items"]["done"] == 3
+    assert run(f"{LABELS} --limit 3 --wait")["items"]["done"] == 3
+    judged = run(f"{EXTRACTS} --judge lexical-judge --wait --limit 2")
+    assert judged["items"]["done"] == 4, "a judge that was named judges"
 
 
-def test_a_judge_alone_takes_the_newest_extractions(dataset):
-    run("--step", "extract", "--endpoint", "omniscient", "--limit", "5", "--wait")
-    told = run("--step", "judge", "--endpoint", "omniscient", "--judge", "lexical-judge", "--wait")
-    assert told["calls"] == {"made": 5, "reused": 0}
-    assert told["scores"]["official"]["stage1"]["overall"]["stories"] == "5"
-    newest = Run.objects.first()
-    assert newest.source is not None and not RunItem.objects.filter(entrant__run=newest, step=LABEL).exists()
-
-
-def test_a_judge_that_was_named_judges(dataset):
-    told = run("--step", "extract", "--endpoint", "omniscient", "--judge", "lexical-judge", "--wait", "--limit", "2")
-    assert told["items"]["done"] == 4
-
-
-@pytest.mark.once
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("--step", "label", "--endpoint", "gpt"), ("There is no endpoint 'gpt'; there are: lexical-judge, majority, " "omniscient, random.")),  # noqa: E501
-        (("--step", "label", "--endpoint", "omniscient"), ("omniscient is a baseline that can only extract; none of " "the chosen steps is for it.")),  # noqa: E501
-        (("--step", "judge", "--endpoint", "omniscient", "--judge", "lexical-judge"), ("No run of oracle has extractions of " "omniscient; add --step extract.")),  # noqa: E501
-        (("--step", "extract", "--step", "judge", "--endpoint", "omniscient"), ("Judging needs a judge: choose an " "endpoint, for instance the lexical " "judge.")),  # noqa: E501
-        (("--step", "label", "--endpoint", "majority", "--limit", "-1"), "--limit: it is -1; expected a whole number from 0 to 1000000."),  # noqa: E501
-        (("--step", "label", "--endpoint", "majority", "--judge", "lexical-judge"), ("--judge is for judging, and the " "steps are label: leave it out, or " "add --step judge.")),  # noqa: E501
-        (("--step", "label", "--endpoint", "majority", "--shots", "0"), ("--shots is for judging, and the steps are " "label: leave it out, or add --step judge.")),  # noqa: E501
-        (("--step", "extract", "--endpoint", "omniscient", "--judge", "lexical-judge", "--without-story"), ("--without-story is of no use: " "lexical-judge is a baseline that " "reads the two tables alone.")),  # noqa: E501
-        (("--step", "label", "--endpoint", "majority", "--examples", "2"), ("--examples are shown at level 4, and " "the level is 3: leave one of them out.")),  # noqa: E501
-        (("--step", "label", "--endpoint", "majority", "--examples", "4", "--level", "4"), "A prompt can have 0 to 3 examples, not 4."),  # noqa: E501
-        (("--step", "label", "--endpoint", "majority", "--max-tokens", "0"), "--max-tokens: it is 0; expected a whole number from 1 to 200000."),  # noqa: E501
-        (("--step", "label", "--endpoint", "majority", "--budget", "plenty"), ("The budget is 'plenty'; expected US " "dollars, 0 or more, with up to four " "decimals, such as 2.50.")),  # noqa: E501
-        (("--step", "label", "--endpoint", "majority", "--prompt-set", "ours"), "There is no prompt set 'ours'; there are omnitom-1."),  # noqa: E501
-        (("--step", "label", "--endpoint", "majority", "--dataset", "7"), "oracle has no dataset version 7; it has: 1."),  # noqa: E501
-        (("--step", "label", "--endpoint", "majority", "--batch"), "The endpoint majority has no batch form."),
-        (("--step", "label", "--endpoint", "majority", "--level", "9"), ("Argument --level: invalid choice: 9 " "(choose from 1, 2, 3, 4); --help says what " "can be given.")),  # noqa: E501
-    ],
-)  # fmt: skip
-def test_what_cannot_be_done_is_one_sentence(dataset, arguments, sentence):
-    assert refused(*arguments) == sentence
+REFUSED = [
+    ("--step label --endpoint gpt", "There is no endpoint 'gpt'; there are: lexical-judge, majority, "),
+    ("--step label --endpoint omniscient", "omniscient is a baseline that can only extract; none of the chosen"),
+    (JUDGES, "No run of oracle has extractions of omniscient; add --step extract."),
+    (f"{EXTRACTS} --step judge", "Judging needs a judge: choose an endpoint"),
+    (f"{LABELS} --limit -1", "--limit: it is -1; expected a whole number from 0 to 1000000."),
+    (f"{LABELS} --judge lexical-judge", "--judge is for judging, and the steps are label: leave it out"),
+    (f"{LABELS} --shots 0", "--shots is for judging, and the steps are label: leave it out"),
+    (f"{EXTRACTS} --judge lexical-judge --without-story", "--without-story is of no use: lexical-judge is a baseline"),
+    (f"{LABELS} --examples 2", "--examples are shown at level 4, and the level is 3: leave one of them out."),
+    (f"{LABELS} --examples 4 --level 4", "A prompt can have 0 to 3 examples, not 4."),
+    (f"{LABELS} --max-tokens 0", "--max-tokens: it is 0; expected a whole number from 1 to 200000."),
+    (f"{LABELS} --budget plenty", "The budget is 'plenty'; expected US dollars"),
+    (f"{LABELS} --prompt-set ours", "There is no prompt set 'ours'; there are omnitom-1."),
+    (f"{LABELS} --dataset 7", "oracle has no dataset version 7; it has: 1."),
+    (f"{LABELS} --batch", "The endpoint majority has no batch form."),
+    (f"{LABELS} --level 9", "Argument --level: invalid choice: 9 (choose from 1, 2, 3, 4)"),
+    (f"{LABELS} --split final", "'final'"),
+]
 
 
 @pytest.mark.once
-def test_a_split_and_a_project_that_are_not_there(dataset):
-    assert "'final'" in refused("--step", "label", "--endpoint", "majority", "--split", "final")
-    with pytest.raises(CommandError, match="nowhere"):
-        call_command(
-            "run_benchmark", "--suite", "omnitom", "--project", "nowhere", "--step", "label", "--endpoint", "x"
-        )
-
-
-@pytest.mark.once
-def test_an_unknown_suite_and_missing_arguments_are_one_sentence_too(db):
-    for arguments, said in (
-        (("--suite", "foo"), "Argument --suite: invalid choice: 'foo'"),
-        (("--suite", "omnitom"), "The following arguments are required: --project, --endpoint"),
+def test_what_cannot_be_done_is_one_sentence(dataset):
+    for options, sentence in REFUSED:
+        assert sentence in refused(*CALL, "--json", *options.split()), options
+    for arguments, sentence in (
+        ("--suite omnitom --project nowhere --step label --endpoint x", "nowhere"),
+        ("--suite foo", "Argument --suite: invalid choice: 'foo'"),
+        ("--suite omnitom", "The following arguments are required: --project, --endpoint"),
     ):
-        with pytest.raises(CommandError) as caught:
-            call_command("run_benchmark", *arguments)
-        assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
+        assert sentence in refused("run_benchmark", *arguments.split()), arguments
+    assert not Run.objects.exists()
 
 
 def test_what_is_chosen_is_what_is_launched(dataset):
     reader = endpoint("reader", batches=True)
     told = run(
-        "--step", "all", "--endpoint", "reader", "--judge", "reader", "--level", "4", "--examples", "2",
-        "--examples-from",
-        "calibration", "--judge-level", "4", "--shots", "1", "--without-story", "--max-tokens", "500", "--seed", "7",
-        "--budget", "2.50",
-        "--batch", "--title", "Ours", "--answer-format", "structured", "--limit", "3", "--prompt-set", "omnitom-1",
-        "--dataset",
-        "1",
-    )  # fmt: skip
-    held = Run.objects.get(uid=told["run"])
-    assert (held.title, held.answer_format, held.level, held.prompt_set, held.judge) == (
-        "Ours",
-        "structured",
-        4,
-        "omnitom-1",
-        reader,
+        "--step all --endpoint reader --judge reader --level 4 --examples 2 --examples-from calibration --judge-level 4"
+        " --shots 1 --without-story --max-tokens 500 --seed 7 --budget 2.50 --batch --title Ours"
+        " --answer-format structured --limit 3 --prompt-set omnitom-1 --dataset 1"
     )
-    assert (held.job.budget, held.job.batch, held.dataset) == (Decimal("2.5"), True, dataset)
+    held = Run.objects.get(uid=told["run"])
+    assert (held.title, held.answer_format, held.level, held.prompt_set) == ("Ours", "structured", 4, "omnitom-1")
+    assert (held.judge, held.job.budget, held.job.batch, held.dataset) == (reader, Decimal("2.5"), True, dataset)
     expected = {
         "examples": 2, "examples_from": "calibration", "judge_level": 4, "shots": 1, "with_story": False,
-        "max_tokens": 500,
-        "seed": 7, "stories": 3,
+        "max_tokens": 500, "seed": 7, "stories": 3,
     }  # fmt: skip
     assert {name: held.params[name] for name in expected} == expected
 
@@ -213,74 +176,50 @@ def changed_gold(dataset) -> None:
     belief.save()
 
 
-def test_a_refused_run_publishes_nothing(dataset):
+def test_a_run_publishes_the_present_gold_and_a_refused_one_nothing(dataset):
     changed_gold(dataset)
-    refused("--step", "label", "--endpoint", "omniscient")
+    refused(*CALL, *["--step", "label", "--endpoint", "omniscient"])
     assert Dataset.objects.count() == 1
-    run("--step", "label", "--endpoint", "majority")
+    run(LABELS)
     assert Dataset.objects.count() == 2
     assert Run.objects.get().dataset.version == 2, "the present gold, as the help says"
-    run("--step", "label", "--endpoint", "majority", "--dataset", "1")
+    run(f"{LABELS} --dataset 1")
     assert Run.objects.first().dataset.version == 1
 
 
 def test_labelling_beside_a_judge_asks_the_present_gold_and_never_an_older_one(dataset):
-    both = ("--step", "label", "--step", "judge", "--endpoint", "omni-label", "--judge", "lexical-judge")
+    both = "--step label --step judge --endpoint omni-label --judge lexical-judge"
     endpoint("omni-label")
-    with pytest.raises(
-        CommandError, match="no answer is readable"
-    ):  # which are extractions that can be judged all the same
-        run("--step", "extract", "--endpoint", "omni-label", "--limit", "2", "--wait")
+    # extractions that cannot be read are extractions that can be judged all the same
+    with pytest.raises(CommandError, match="no answer is readable"):
+        run("--step extract --endpoint omni-label --limit 2 --wait")
     changed_gold(dataset)
-    with pytest.raises(CommandError) as caught:
-        run(*both)
-    assert str(caught.value) == (
+    assert refused(*CALL, *both.split()) == (
         "No run of oracle has extractions of omni-label with version 2 of the dataset; add --step extract."
     )
     assert Dataset.objects.count() == 1
-    run(*both, "--dataset", "1", "--limit", "2")
+    run(f"{both} --dataset 1 --limit 2")
     made = Run.objects.first()
     assert (made.dataset.version, sorted(made.steps)) == (1, ["judge", "label"])
     # two labels are asked, and two extractions that are there are judged
     assert made.job.items.count() == 4
 
 
-def test_what_a_judge_alone_is_told_of_extractions_chooses_them(dataset):
-    alone = ("--step", "judge", "--endpoint", "omniscient", "--judge", "lexical-judge")
-    run("--step", "extract", "--endpoint", "omniscient", "--level", "1", "--limit", "2", "--wait")
+def test_a_judge_alone_takes_the_newest_extractions_that_fit(dataset):
+    run(f"{EXTRACTS} --level 1 --limit 2 --wait")
     first = Run.objects.get()
-    run("--step", "extract", "--endpoint", "omniscient", "--level", "3", "--limit", "2", "--wait")
-    run(*alone)
-    assert Run.objects.first().level == 3, "the newest"
-    run(*alone, "--level", "1")
+    run(f"{EXTRACTS} --level 3 --limit 5 --wait")
+    told = run(f"{JUDGES} --wait")
+    newest = Run.objects.first()
+    assert (newest.level, newest.source.level) == (3, 3) and told["calls"] == {"made": 5, "reused": 0}
+    assert told["scores"]["official"]["stage1"]["overall"]["stories"] == "5"
+    assert not RunItem.objects.filter(entrant__run=newest, step=LABEL).exists()
+    run(f"{JUDGES} --level 1")
     made = Run.objects.first()
     assert (made.source, made.level) == (first, 1)
     for more, sentence in (
-        (("--level", "2"), "No run of oracle has extractions of omniscient with level 2; add --step extract."),
-        (("--level", "1", "--answer-format", "structured"), ("No run of oracle has extractions of omniscient with level 1, " "answer format structured; add --step extract.")),  # noqa: E501
-        (("--examples", "1"), "--examples is for extraction and labelling, and the steps are judge: leave it out."),
-    ):  # fmt: skip
-        with pytest.raises(CommandError) as caught:
-            run(*alone, *more)
-        assert str(caught.value) == sentence
-
-
-@pytest.mark.once
-def test_what_may_cost_something_is_said_before(dataset):
-    endpoint("paid", price_output="10")
-    err = StringIO()
-    call_command(
-        *CALL,
-        "--step",
-        "label",
-        "--endpoint",
-        "paid",
-        "--limit",
-        "2",
-        "--max-tokens",
-        "1000",
-        stdout=StringIO(),
-        stderr=err,
-    )
-    # two answers of at most 1,000 tokens at 10 dollars a million
-    assert "Up to 2 calls: about" in err.getvalue() and "at most $0.0200." in err.getvalue()
+        ("--level 2", "extractions of omniscient with level 2; add --step extract."),
+        ("--level 1 --answer-format structured", "omniscient with level 1, answer format structured; add --step"),
+        ("--examples 1", "--examples is for extraction and labelling, and the steps are judge: leave it out."),
+    ):
+        assert sentence in refused(*CALL, *f"{JUDGES} {more}".split())
