@@ -61,8 +61,13 @@ class Client(redis.RedisCacheClient):
         from redis.backoff import NoBackoff
         from redis.retry import Retry
 
-        limits = {"socket_timeout": SECONDS, "socket_connect_timeout": SECONDS, "retry": Retry(NoBackoff(), 0)}
+        limits: dict[str, Any] = {
+            "socket_timeout": SECONDS,
+            "socket_connect_timeout": SECONDS,
+            "retry": Retry(NoBackoff(), 0),
+        }
         super().__init__(servers, **(limits | options))
+        self._errors: Any = self._lib  # type: ignore[attr-defined]
         address = servers[0].rpartition("@")[2]  # no password in the log
         self._outage = _outages.setdefault(address, Outage(address))
 
@@ -71,32 +76,32 @@ class Client(redis.RedisCacheClient):
             return otherwise
         try:
             result = command(*arguments)
-        except self._lib.ResponseError as error:  # it answers, and may do others: full memory refuses no reading
+        except self._errors.ResponseError as error:  # it answers, and may do others: full memory refuses no reading
             self._outage.end()
             self._outage.log(error)
             return otherwise
-        except (self._lib.RedisError, OSError) as error:
+        except (self._errors.RedisError, OSError) as error:
             self._outage.begin(error)
             return otherwise
         self._outage.end()
         return result
 
-    def add(self, key: str, value: Any, timeout: int | None) -> bool:
+    def add(self, key: Any, value: Any, timeout: Any) -> bool:
         return self._without_harm(super().add, key, value, timeout, otherwise=True)
 
-    def get(self, key: str, default: Any) -> Any:
+    def get(self, key: Any, default: Any) -> Any:
         return self._without_harm(super().get, key, default, otherwise=default)
 
-    def set(self, key: str, value: Any, timeout: int | None) -> None:
+    def set(self, key: Any, value: Any, timeout: Any) -> None:
         self._without_harm(super().set, key, value, timeout, otherwise=None)
 
-    def touch(self, key: str, timeout: int | None) -> bool:
+    def touch(self, key: Any, timeout: Any) -> bool:
         return self._without_harm(super().touch, key, timeout, otherwise=False)
 
-    def delete(self, key: str) -> bool:
+    def delete(self, key: Any) -> bool:
         return self._without_harm(super().delete, key, otherwise=False)
 
-    def has_key(self, key: str) -> bool:
+    def has_key(self, key: Any) -> bool:
         return self._without_harm(super().has_key, key, otherwise=False)
 
     def clear(self) -> bool:

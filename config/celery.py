@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 from celery import Celery
 from celery.signals import celeryd_after_setup, worker_shutting_down
@@ -27,13 +28,13 @@ log = logging.getLogger(__name__)
 
 
 @celeryd_after_setup.connect  # worker_ready comes only once a broker was reached
-def _start_recovery(**_) -> None:
+def _start_recovery(**_: Any) -> None:
     """Have every worker look for work and for dead workers by itself: no scheduler and no broker has to be up."""
     threading.Thread(target=_recover_periodically, name="recovery", daemon=True).start()
 
 
 @worker_shutting_down.connect
-def _stop(**_) -> None:
+def _stop(**_: Any) -> None:
     from workers import tasks
 
     tasks.STOP.set()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -20,12 +21,12 @@ _ALLOWED = re.compile(r"\*|\.?[^\s/:*]+|\[[0-9a-fA-F:.]+\]")
 
 
 @register(ENVIRONMENT)
-def environment_is_readable(app_configs, **kwargs) -> list[Error]:
+def environment_is_readable(app_configs: Any, **kwargs: Any) -> list[Error]:
     return [Error(problem, id="credence.E001") for problem in environment.problems]
 
 
 @register(ENVIRONMENT)
-def settings_agree(app_configs, **kwargs) -> list[Error]:
+def settings_agree(app_configs: Any, **kwargs: Any) -> list[Error]:
     return [Error(sentence, id=f"credence.{number}") for number, sentence in _contradictions()]
 
 
@@ -53,7 +54,7 @@ def _contradictions() -> Iterator[tuple[str, str]]:
 
 
 @register(Tags.security, deploy=True)
-def teams_use_postgresql(app_configs, **kwargs) -> list[Warning]:
+def teams_use_postgresql(app_configs: Any, **kwargs: Any) -> list[Warning]:
     if settings.DATABASES["default"]["ENGINE"].endswith("postgresql"):
         return []
     hint = "Set DATABASE_URL to a PostgreSQL database where more than one machine or more than a few people work."

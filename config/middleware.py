@@ -113,7 +113,12 @@ class ComputesInTime:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         path = request.path_info
-        if request.method != "GET" or request.htmx or not path.endswith("/") or path.startswith("/api/"):
+        if (
+            request.method != "GET"
+            or request.headers.get("HX-Request")
+            or not path.endswith("/")
+            or path.startswith("/api/")
+        ):
             return self.get_response(request)
         with on_page():
             return self.get_response(request)

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import dj_database_url
@@ -105,10 +106,10 @@ TEMPLATES = [
 DEFAULT_DATABASE_URL = f"sqlite:///{VAR_DIR / 'credence.sqlite3'}"
 
 
-def _database() -> dict:
+def _database() -> dict[str, Any]:
     url = environment.text("DATABASE_URL", DEFAULT_DATABASE_URL)
     try:
-        database = dict(dj_database_url.parse(url, conn_max_age=600, conn_health_checks=True))
+        database: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=600, conn_health_checks=True))
     except (ValueError, KeyError, dj_database_url.ParseError):
         environment.problems.append("DATABASE_URL could not be read; expected postgres://user:password@host:port/name.")
         database = dict(dj_database_url.parse(DEFAULT_DATABASE_URL))
@@ -136,7 +137,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = environment.text("REDIS_URL")
 
 
-def _cache(name: str, most: int) -> dict:
+def _cache(name: str, most: int) -> dict[str, Any]:
     """Return a cache in Redis, or of up to `most` entries in files: beyond them a third is thrown out, whatever it
     is."""
     if REDIS_URL:

@@ -1,3 +1,5 @@
+from typing import Any
+
 from django.contrib import admin
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied
@@ -13,7 +15,7 @@ class SiteAdminLogIn(RedirectView):
     """Leads to the log-in; refuses an account that is no site admin, which the log-in would send back here without
     end."""
 
-    def get(self, request: HttpRequest, *args, **kwargs) -> HttpResponseBase:
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.user.is_authenticated and not admin.site.has_permission(request):
             raise PermissionDenied
         return super().get(request, *args, **kwargs)

@@ -20,6 +20,8 @@ from core.reads import same_text_cursor
 
 Names = tuple[str, ...]
 Adapter = Callable[[Any], Any]
+Column = Any
+"""A field of a model that has a column."""
 Written = Callable[[Sequence[Sequence[Any]]], tuple[str, list[Any]]]
 """Turns rows into the text after the columns of an INSERT, and its parameters."""
 
@@ -56,9 +58,13 @@ def insert_missing(
             cursor.executemany(f"{_insert(model, fields)} ON CONFLICT ({unique}) DO NOTHING", ready)
 
 
+def _column(model: type[models.Model], name: str) -> Column:
+    return model._meta.pk if name == "pk" else model._meta.get_field(name)
+
+
 def _insert(model: type[models.Model], fields: Sequence[str]) -> str:
     quote = connection.ops.quote_name
-    listed = ", ".join(quote(model._meta.get_field(name).column) for name in fields)
+    listed = ", ".join(quote(_column(model, name).column) for name in fields)
     return f"INSERT INTO {quote(model._meta.db_table)} ({listed}) VALUES ({', '.join(['%s'] * len(fields))})"
 
 
@@ -79,7 +85,7 @@ def write_few(
     if not rows:
         return 0
     signature = tuple(fields), tuple(unique), tuple(update), follows
-    statement, write = _few(model, *signature)  # type: ignore[arg-type]  # a class is hashable
+    statement, write = _few(model, *signature)
     values, parameters = write(rows)
     with same_text_cursor() as cursor:
         cursor.execute(statement.format(values=values), parameters)
@@ -90,7 +96,7 @@ def write_few(
 @lru_cache
 def _few(model: type[models.Model], fields: Names, unique: Names, update: Names, follows: str) -> tuple[str, Written]:
     quote = connection.ops.quote_name
-    model_fields = [model._meta.get_field(name) for name in fields]
+    model_fields = [_column(model, name) for name in fields]
     columns = {field.attname: quote(field.column) for field in model_fields}
     statement = f"INSERT INTO {quote(model._meta.db_table)} ({', '.join(columns.values())}) {{values}}"
     if unique:
@@ -115,7 +121,7 @@ def _as_values(adapters: dict[int, Adapter], width: int) -> Written:
     return written
 
 
-def _as_one_text(fields: Sequence[models.Field]) -> Written:
+def _as_one_text(fields: Sequence[Column]) -> Written:
     """Values one by one would be parsed anew for each number of rows: by the driver, which takes longer than all else,
     and by the server."""
     quote = connection.ops.quote_name
@@ -147,7 +153,7 @@ def update_rows(
     name, allowed = only or ("", ())
     if allowed:
         ready = [(*row, *allowed) for row in ready]
-    statement = _update(model, tuple(fields), name, len(allowed))  # type: ignore[arg-type]  # a class is hashable
+    statement = _update(model, tuple(fields), name, len(allowed))
     with connection.cursor() as cursor:
         cursor.executemany(statement, ready)
 
@@ -155,24 +161,24 @@ def update_rows(
 @lru_cache
 def _update(model: type[models.Model], fields: Names, only: str, allowed: int) -> str:
     quote = connection.ops.quote_name
-    sets = ", ".join(f"{quote(model._meta.get_field(name).column)} = %s" for name in fields)
-    statement = f"UPDATE {quote(model._meta.db_table)} SET {sets} WHERE {quote(model._meta.pk.column)} = %s"
+    sets = ", ".join(f"{quote(_column(model, name).column)} = %s" for name in fields)
+    statement = f"UPDATE {quote(model._meta.db_table)} SET {sets} WHERE {quote(_column(model, 'pk').column)} = %s"
     if only:
-        statement += f" AND {quote(model._meta.get_field(only).column)} IN ({', '.join(['%s'] * allowed)})"
+        statement += f" AND {quote(_column(model, only).column)} IN ({', '.join(['%s'] * allowed)})"
     return statement
 
 
 def _adapters(model: type[models.Model], fields: Sequence[str]) -> dict[int, Adapter]:
-    return _adapters_of(model, tuple(fields))  # type: ignore[arg-type]  # a class is hashable
+    return _adapters_of(model, tuple(fields))
 
 
 @lru_cache
 def _adapters_of(model: type[models.Model], fields: Names) -> dict[int, Adapter]:
-    columns = (model._meta.get_field(name) for name in fields)
+    columns = (_column(model, name) for name in fields)
     return {at: adapt for at, field in enumerate(columns) if (adapt := _adapter(field))}
 
 
-def _adapter(field: models.Field) -> Adapter | None:
+def _adapter(field: Column) -> Adapter | None:
     if isinstance(field, models.JSONField):
         return lambda value: None if value is None else to_json(stored(value)).decode()
     if isinstance(field, models.DateTimeField) and connection.vendor != "postgresql":

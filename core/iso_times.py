@@ -9,7 +9,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import CharField, Func
 
 
-class IsoTime(Func):  # type: ignore[misc]  # Django has no types
+class IsoTime(Func):
     """A time in UTC as `datetime.isoformat` writes it: microseconds where there are any, and `+00:00`."""
 
     arity = 1

@@ -11,7 +11,7 @@ from core.incoming.shapes import Like
 from core.incoming.text import NotJson, json_of
 
 
-class LikeField(forms.CharField):  # type: ignore[misc]  # Django has no types
+class LikeField(forms.CharField):
     """A text that is as a mark says. That nothing was typed, or too much, is said as on every page."""
 
     def __init__(self, like: Like, **options: Any) -> None:
@@ -34,7 +34,7 @@ class _Decoder(json.JSONDecoder):
             raise json.JSONDecodeError(str(error), text, 0) from error
 
 
-class ReadField(forms.JSONField):  # type: ignore[misc]  # Django has no types
+class ReadField(forms.JSONField):
     """JSON that is typed. NaN gets by: who takes the value has a sentence of its own on it."""
 
     def __init__(self, **options: Any) -> None:

@@ -6,7 +6,7 @@ from django.contrib.auth.password_validation import MinimumLengthValidator
 from django.utils.translation import ngettext
 
 
-class LongEnough(MinimumLengthValidator):  # type: ignore[misc]  # Django has no types
+class LongEnough(MinimumLengthValidator):
     """Django's own rule, whose sentence its catalogues have in an older wording only."""
 
     def get_error_message(self) -> str:

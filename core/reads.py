@@ -24,7 +24,7 @@ def same_text_cursor() -> Any:
     connection.close_if_health_check_failed()
     connection.ensure_connection()
     with connection.wrap_database_errors:
-        return connection._prepare_cursor(ServerBindingCursor(connection.connection))
+        return connection._prepare_cursor(ServerBindingCursor(connection.connection))  # type: ignore[attr-defined, call-arg]
 
 
 Place = tuple[str, int | None]
@@ -45,7 +45,7 @@ class Read(Generic[Row]):
     nothing to very many rows meanwhile, and for indexes of rows in one state.
     """
 
-    def __init__(self, write: Callable[[Any], models.QuerySet], *, planned_once: bool = True) -> None:
+    def __init__(self, write: Callable[[Any], models.QuerySet[Any]], *, planned_once: bool = True) -> None:
         self._write = write
         self._planned_once = planned_once
         self._written: dict[tuple[tuple[str, int], ...], _Written] = {}
@@ -73,13 +73,13 @@ class _Written(NamedTuple):
     locks: bool
 
 
-def _written(write: Callable[[Any], models.QuerySet], values: dict[str, Any]) -> _Written:
+def _written(write: Callable[[Any], models.QuerySet[Any]], values: dict[str, Any]) -> _Written:
     given, places = _stand_ins(values)
     queryset = write(given)
     compiler = queryset.query.get_compiler(connection=connection)
     sql, parameters = compiler.as_sql()
     converters = compiler.get_converters([selected[0] for selected in compiler.select[: compiler.col_count]])
-    make = tuple if queryset._fields is not None else _maker(compiler, queryset.db)
+    make = tuple if queryset._fields is not None else _maker(compiler, queryset.db)  # type: ignore[attr-defined]
     located = [(places.get(parameter), parameter) for parameter in parameters]
     return _Written(sql, located, converters, make, queryset.query.select_for_update)
 
@@ -138,7 +138,7 @@ def _maker(compiler: Any, alias: str) -> Make:
     about, select = compiler.klass_info, compiler.select
     first, last = about["select_fields"][0], about["select_fields"][-1] + 1
     names = [selected[0].target.attname for selected in select[first:last]]
-    others = get_related_populators(about, select, alias)
+    others = get_related_populators(about, select, alias)  # type: ignore[call-arg]
 
     def make(row: Sequence[Any]) -> models.Model:
         instance: models.Model = about["model"].from_db(alias, names, row[first:last])

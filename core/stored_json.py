@@ -19,7 +19,7 @@ from core.messages import SIGN, as_text, from_text, restored, stored
 T = TypeVar("T")
 
 
-class LongJSONField(models.JSONField):  # type: ignore[misc]  # Django has no types
+class LongJSONField(models.JSONField):
     """A `JSONField` whose values are parsed in half the time, and whose sentences are kept with their ids and
     parameters. To the database and to migrations it is a `JSONField`."""
 
@@ -37,7 +37,7 @@ class LongJSONField(models.JSONField):  # type: ignore[misc]  # Django has no ty
         return name, "django.db.models.JSONField", positional, named
 
 
-class SentenceField(models.TextField):  # type: ignore[misc]  # Django has no types
+class SentenceField(models.TextField):  # type: ignore[type-arg]  # it takes none while the program runs
     """A text, or a sentence that is kept with its id and parameters. To the database and to migrations it is a
     `TextField`."""
 

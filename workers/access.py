@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -16,7 +17,7 @@ def site_admin(view: View) -> View:
     """Let only the site admin open a view; anybody else gets PermissionDenied."""
 
     @wraps(view)
-    def guarded(request: HttpRequest, *args, **kwargs) -> HttpResponse:
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not request.user.is_superuser:
             raise PermissionDenied(ONLY_SITE_ADMIN)
         return view(request, *args, **kwargs)

@@ -45,19 +45,20 @@ class DatabaseWrapper(base.DatabaseWrapper):
         while True:
             try:
                 with self._asking_once():
-                    return super()._start_transaction_under_autocommit()
+                    super()._start_transaction_under_autocommit()  # type: ignore[misc]
+                    return
             except OperationalError as error:
                 if not _is_busy(error) or time.monotonic() >= give_up:
                     raise
             time.sleep(random.uniform(*PAUSE_SECONDS))
 
     def _commit(self) -> None:
-        super()._commit()
+        super()._commit()  # type: ignore[misc]
         self._leave_queue()  # after an error it is rolled back
 
     def _rollback(self) -> None:
         try:
-            super()._rollback()
+            super()._rollback()  # type: ignore[misc]
         finally:
             self._leave_queue()
 
@@ -65,7 +66,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         try:
             with suppress(sqlite3.Error):  # SQLite keeps its lock as long as any cursor of it lives
                 self.connection.rollback()
-            super()._close()
+            super()._close()  # type: ignore[misc]
         finally:
             self._leave_queue()
 

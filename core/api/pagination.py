@@ -17,7 +17,9 @@ class Pages(PageNumberPagination):
     max_page_size = 500
     last_page_strings = ()
 
-    def paginate_queryset(self, queryset: QuerySet, request: Request, view: APIView | None = None) -> list[Any] | None:
+    def paginate_queryset(
+        self, queryset: QuerySet[Any], request: Request, view: APIView | None = None
+    ) -> list[Any] | None:
         self._number(request, self.page_query_param)
         return super().paginate_queryset(queryset, request, view)
 

@@ -66,6 +66,6 @@ def digest_of(*parts: Any) -> str:
     return json_digest(parts, sort_keys=True)
 
 
-def _records() -> models.Manager:
+def _records() -> models.Manager[Any]:
     """The rows of the site's table, which `IDEMPOTENCY_MODEL` names: a subclass of `IdempotencyRecord`."""
     return apps.get_model(settings.IDEMPOTENCY_MODEL)._default_manager

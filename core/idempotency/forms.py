@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable
+from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
@@ -58,8 +59,8 @@ def _key_of(request: HttpRequest) -> str:
     return once.digest_of(request.user.pk, request.path, typed, fields, files)
 
 
-def _content(file: UploadedFile) -> tuple[str, str]:
+def _content(file: UploadedFile[Any]) -> tuple[str, str]:
     file.seek(0)
     digest = hashlib.file_digest(file, "sha256").hexdigest()
     file.seek(0)
-    return file.name, digest
+    return file.name or "", digest

@@ -34,7 +34,7 @@ class JsonCommand(BaseCommand):
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
-        parser.error = _refusing(parser)
+        parser.error = _refusing(parser)  # type: ignore[method-assign, assignment]
         parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
         return parser
 
@@ -49,8 +49,8 @@ class JsonCommand(BaseCommand):
         except self.refusals as error:
             raise CommandError(_sentence(error)) from error
         except DatabaseError as error:
-            messages = trouble_of(error) or f"The database refused: {str(error).splitlines()[0]}"
-            raise CommandError(messages) from error
+            trouble = trouble_of(error) or f"The database refused: {str(error).splitlines()[0]}"
+            raise CommandError(trouble) from error
         try:
             if options["json"]:
                 self.stdout.write(json.dumps(plain(result), ensure_ascii=False))

@@ -83,8 +83,9 @@ def do_joint(parser: Parser, token: Token) -> Joint:
     template is left out. Raises KeyError for a sign that no text is joined by."""
     sign = token.contents.removeprefix("joint ").strip('"')
     joint(sign)
-    if parser.tokens and parser.tokens[-1].token_type == TokenType.TEXT:
-        parser.tokens[-1].contents = parser.tokens[-1].contents.lstrip()
+    before = parser.tokens[-1] if parser.tokens else None
+    if isinstance(before, Token) and before.token_type == TokenType.TEXT:
+        before.contents = before.contents.lstrip()
     return Joint(sign)
 
 
@@ -137,8 +138,9 @@ def script_texts() -> SafeString | str:
 def _script_catalogue(language: str) -> dict[str, str | list[str]]:
     """Return text → translation, or → the list of its forms by number, of the catalogue of scripts."""
     translation(language)  # Django's own check of the language
-    pages = DjangoTranslation(language, domain="djangojs", localedirs=settings.LOCALE_PATHS)
-    entries = [(text, pages._catalog[text]) for text in dict.fromkeys(pages._catalog.keys()) if text]
+    pages = DjangoTranslation(language, domain="djangojs", localedirs=list(map(str, settings.LOCALE_PATHS)))
+    catalogue: Any = pages._catalog  # type: ignore[attr-defined]
+    entries = [(text, catalogue[text]) for text in dict.fromkeys(catalogue.keys()) if text]
     forms: dict[str, list[str]] = {}
     for text, words in entries:
         if not isinstance(text, str):

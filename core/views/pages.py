@@ -11,10 +11,10 @@ from django.http import StreamingHttpResponse
 from core.catalogues.sentences import translated
 
 
-class NoticeStorage(FallbackStorage):  # type: ignore[misc]  # Django has no types
+class NoticeStorage(FallbackStorage):
     """Keeps notices in the language of the request that they are about: the next page is the same reader's."""
 
-    def add(self, level: int, message: str, extra_tags: str = "") -> Any:
+    def add(self, level: int, message: str, extra_tags: str | None = "") -> Any:
         return super().add(level, translated(message), extra_tags)
 
 

@@ -119,7 +119,7 @@ ITEMS = [
 
 JOBS = [
     ("pause", lambda job: rows_of(job).pause(note="Dear."), [JobState.RUNNING], JobState.PAUSED),
-    ("explain", lambda job: rows_of(job).explain("Held."), [JobState.RUNNING], None),
+    ("note", lambda job: rows_of(job).note("Held."), [JobState.RUNNING], None),
     ("resume", lambda job: rows_of(job).resume(budget=Decimal(3)), [JobState.PAUSED], JobState.RUNNING),
     ("finish", lambda job: rows_of(job).finish(Outcome.PARTLY, now=NOW), UNENDED, JobState.FINISHED),
     ("change_outcome", lambda job: rows_of(job).change_outcome(Outcome.PARTLY), [JobState.FINISHED],

@@ -5,90 +5,67 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Annotated, Any
 
+from django.db.models import Field
 from drf_spectacular.utils import extend_schema_field
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, create_model
+from pydantic import Field as PydanticField
 from rest_framework import serializers
 
 from core.incoming.misfit import refusal
 from core.incoming.shapes import Given, Shape, Within, may_lack
-from workers.domain.pricing import FACTOR, PRICE, Dollars
+from workers.domain.pricing import Dollars
 from workers.models import Endpoint
 from workers.providers import registry
-from workers.services.endpoint_rules import BOUNDS, TEXTS
+from workers.services.endpoint_rules import AMOUNTS, BOUNDS, SWITCHES, TEXTS
 from workers.services.endpoints import TryState, try_state
 
-_NULL_PRICE = "Null: unknown; free where nobody can send a bill (docs/models.md)."
 
-Name = Annotated[str, TEXTS["name"]]
-Model = Annotated[str, TEXTS["model"]]
-Revision = Annotated[str, TEXTS["revision"]]
-Family = Annotated[str, TEXTS["family"]]
-Address = Annotated[str, TEXTS["base_url"]]
-Variable = Annotated[str, TEXTS["api_key_env"]]
-Price = Annotated[str, PRICE, AfterValidator(Decimal)]
-Factor = Annotated[str, FACTOR, AfterValidator(Decimal)]
+class ActionIn(Shape):
+    """Body of an action on a job."""
+
+    budget: Dollars = PydanticField(
+        "",
+        description="resume: a new hard cap in US dollars, as a string; without it the present one stays.",
+    )
 
 
-def _within(field: str) -> Any:
-    """The type of a whole number within the bounds of a field."""
-    return Annotated[int, Within(*BOUNDS[field], pointed=True)]
+def _type_of(field: Field[Any, Any]) -> Any:
+    """Return the type of a field of a model in a body, with its bounds."""
+    if field.name in TEXTS:
+        return Annotated[str, TEXTS[field.name]]
+    if field.name in AMOUNTS:
+        amount = Annotated[str, AMOUNTS[field.name], AfterValidator(Decimal)]
+        return amount | None if field.null else amount
+    if field.name in BOUNDS:
+        return Annotated[int, Within(*BOUNDS[field.name], pointed=True)]
+    return dict[str, Any] if field.name == "options" else bool
+
+
+def _registered(provider: str) -> str:
+    """Raise a refusal for a provider that is not registered when the request comes."""
+    if provider not in registry.names():
+        raise refusal(f"one of {', '.join(registry.names())}")
+    return provider
 
 
 def _with_providers(described: dict[str, Any]) -> None:
     described["enum"] = registry.names()
 
 
-class ActionIn(Shape):
-    """Body of an action on a job."""
-
-    budget: Dollars = Field(
-        "",
-        description="resume: a new hard cap in US dollars, as a string; without it the present one stays.",
-    )
-
-
-class EndpointIn(Given):
-    """A model to be registered; only name, provider and model are needed."""
-
-    name: Name = Field(description="What tables and commands call it.")
-    provider: str = Field(json_schema_extra=_with_providers)
-    model: Model = Field(description="The name that the provider knows the model by.")
-    revision: Revision = may_lack()
-    family: Family = may_lack()
-    base_url: Address = may_lack("Empty for the provider's own address, where it has one.")
-    api_key_env: Variable = may_lack(
-        "The name of the environment variable that holds the key where the worker runs, ending in _API_KEY, "
-        "_KEY or _TOKEN. Never the key."
-    )
-    options: dict[str, Any] = may_lack("Settings of the provider's own.")
-    active: bool = may_lack()
-    sets_temperature: bool = may_lack()
-    json_schema: bool = may_lack()
-    no_system_role: bool = may_lack("The system text then goes in front of the first user message.")
-    batches: bool = may_lack()
-    context_tokens: _within("context_tokens") = may_lack()
-    reasoning_tokens: _within("reasoning_tokens") = may_lack()
-    price_input: Price | None = may_lack(f"US dollars per million tokens. {_NULL_PRICE}")
-    price_cached: Price | None = may_lack("Null: as input.")
-    price_cache_write: Price | None = may_lack("Null: as input.")
-    price_output: Price | None = may_lack(_NULL_PRICE)
-    price_batch: Factor = may_lack("Factor on all prices in a batch.")
-    max_concurrency: _within("max_concurrency") = may_lack()
-    requests_per_minute: _within("requests_per_minute") = may_lack()
-    tokens_per_minute: _within("tokens_per_minute") = may_lack()
-    timeout_seconds: _within("timeout_seconds") = may_lack()
-    max_attempts: _within("max_attempts") = may_lack()
-    repeat_unknown: _within("repeat_unknown") = may_lack()
-    retry_after_cap: _within("retry_after_cap") = may_lack()
-
-    @field_validator("provider")
-    @classmethod
-    def _is_registered(cls, provider: str) -> str:
-        """Raise a refusal for a provider that is not registered when the request comes."""
-        names = registry.names()
-        if provider not in names:
-            raise refusal(f"one of {', '.join(names)}")
-        return provider
+_NAMES = (*TEXTS, *AMOUNTS, *BOUNDS, *SWITCHES, "options")
+_FIELDS: dict[str, Any] = {
+    field.name: (_type_of(field), may_lack(str(field.help_text)))
+    for field in Endpoint._meta.fields
+    if field.name in _NAMES
+} | {"provider": (Annotated[str, AfterValidator(_registered)], PydanticField(json_schema_extra=_with_providers))}
+for _name in ("name", "model"):
+    _FIELDS[_name] = (_FIELDS[_name][0], PydanticField(description=_FIELDS[_name][1].description))
+EndpointIn = create_model(
+    "EndpointIn",
+    __base__=Given,
+    __doc__="A model to be registered; only name, provider and model are needed.",
+    **_FIELDS,
+)
 
 
 @extend_schema_field({"type": "object", "additionalProperties": True})
@@ -117,7 +94,8 @@ class EndpointOut(serializers.ModelSerializer):
         fields = (*EndpointIn.model_fields, "created_at", "created_by", "tried_at", "try_state", "tried")
         read_only_fields = fields
 
-    def get_try_state(self, endpoint: Endpoint) -> serializers.ChoiceField(choices=TryState.choices):
+    @extend_schema_field(serializers.ChoiceField(choices=TryState.choices))
+    def get_try_state(self, endpoint: Endpoint) -> str:
         return try_state(endpoint).value
 
 

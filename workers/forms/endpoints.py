@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import partial
+from typing import Any
 
 from django import forms
 
@@ -45,65 +46,18 @@ def plain(number: Decimal) -> str:
     return f"{number.normalize():f}"
 
 
-class EndpointForm(forms.ModelForm):
+class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # it takes none while the program runs
     class Meta:
         model = Endpoint
         fields = _FIELDS
         widgets = {"options": forms.Textarea(attrs={"rows": 3, "spellcheck": "false", "class": "mono"})}
-        labels = {
-            "active": gettext_noop("Can be chosen for new work"),
-            "base_url": gettext_noop("Base URL"),
-            "api_key_env": gettext_noop("Key variable"),
-            "family": gettext_noop("Family"),
-            "batches": gettext_noop("Batch form"),
-            "context_tokens": gettext_noop("Context length, in tokens"),
-            "reasoning_tokens": gettext_noop("Room for reasoning, in tokens"),
-            "price_input": gettext_noop("Input"),
-            "price_cached": gettext_noop("Input read from the cache"),
-            "price_cache_write": gettext_noop("Input written to the cache"),
-            "price_output": gettext_noop("Output"),
-            "price_batch": gettext_noop("Factor in a batch"),
-            "max_concurrency": gettext_noop("Calls in flight at most"),
-            "requests_per_minute": gettext_noop("Requests a minute at most"),
-            "tokens_per_minute": gettext_noop("Tokens a minute at most"),
-            "timeout_seconds": gettext_noop("Timeout of a call, in seconds"),
-            "max_attempts": gettext_noop("Attempts a call at most"),
-            "repeat_unknown": gettext_noop("Repeats after a lost answer"),
-            "retry_after_cap": gettext_noop("Longest wait obeyed, in seconds"),
-        }
-        help_texts = {
-            "base_url": gettext_noop("Empty for the provider’s own address."),
-            "api_key_env": (
-                gettext_noop(
-                    "The name of the environment variable that holds the key where the workers run, such as "
-                    "SMALL_API_KEY. Never the key."
-                )
-            ),
-            "context_tokens": gettext_noop("0: it does not matter."),
-            "reasoning_tokens": (
-                gettext_noop("Beside the text of an answer of pre-filling. 0: it does not reason; else some thousands.")
-            ),
-            "price_input": gettext_noop("Empty: unknown. 0: free."),
-            "price_cached": gettext_noop("Empty: as input."),
-            "price_cache_write": gettext_noop("Empty: as input."),
-            "price_output": gettext_noop("Reasoning counts as output. Empty: unknown. 0: free."),
-            "price_batch": gettext_noop("0.5: half of all prices."),
-            "max_concurrency": gettext_noop("Of all workers together."),
-            "requests_per_minute": gettext_noop("0: no known limit; it is found out."),
-            "timeout_seconds": gettext_noop("Then the answer counts as lost."),
-            "max_attempts": gettext_noop("After refusals and failures that can pass."),
-            "repeat_unknown": (
-                gettext_noop("Such a call may have been paid, and is paid again then. 0: it is listed, and you decide.")
-            ),
-            "retry_after_cap": gettext_noop("Of a provider’s Retry-After."),
-        }
         field_classes = {name: partial(AmountField, like) for name, like in AMOUNTS.items()} | {"options": ReadField}
         error_messages = {
             "name": NAME_SENTENCES,
             "options": {"invalid": gettext_noop("A JSON object is expected, such as {} for none.")},
         }
 
-    def __init__(self, *args, provider: str, **kwargs) -> None:
+    def __init__(self, *args: Any, provider: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.instance.provider = provider  # what the other fields may say depends on it
         about = self.instance.about
@@ -128,7 +82,7 @@ class EndpointForm(forms.ModelForm):
             self.fields[name].error_messages |= dict.fromkeys(("invalid", "min_value", "max_value"), sentence)
         for field in self.fields.values():
             field.error_messages |= {
-                "required": Sentence("{field} is missing.", field=word(field.label)),
+                "required": Sentence("{field} is missing.", field=word(str(field.label))),
                 "max_length": _TOO_LONG,
             }
         for name, example in about.placeholders.items():
@@ -149,23 +103,24 @@ class EndpointForm(forms.ModelForm):
 
     def _post_clean(self) -> None:
         """Fill the instance, and add what the service would refuse: everything that is wrong is reported at once."""
-        super()._post_clean()
+        super()._post_clean()  # type: ignore[misc]
         try:
             check_endpoint(self.instance)
         except forms.ValidationError as error:
             for name, sentences in error.message_dict.items():
-                if name not in self._errors and name in self.fields:
+                if name not in self.errors and name in self.fields:
                     self.add_error(name, sentences)
 
-    def add_error(self, field: str | None, error) -> None:
+    def add_error(self, field: str | None, error: Any) -> None:
         super().add_error(field, error)
         # It may be a key that was typed there: the page does not show it again.
-        emptied = [name for name in self._errors if name == "api_key_env" or looks_like_key(self.data.get(name, ""))]
-        if any(self.data.get(name) for name in emptied):
-            self.data = self.data.copy()
-            self.data.update(dict.fromkeys(emptied, ""))
+        data: Any = self.data
+        emptied = [name for name in self.errors if name == "api_key_env" or looks_like_key(data.get(name, ""))]
+        if any(data.get(name) for name in emptied):
+            self.data = data = data.copy()
+            data.update(dict.fromkeys(emptied, ""))
 
-    def clean_options(self) -> dict:
+    def clean_options(self) -> dict[str, Any]:
         options = self.cleaned_data["options"] or {}
         if not isinstance(options, dict):
             raise forms.ValidationError(gettext_noop("A JSON object is expected, such as {} for none."))

@@ -25,7 +25,7 @@ class BatchState(models.TextChoices):
 _UNENDED = (BatchState.SUBMITTING, BatchState.RUNNING)
 
 
-class BatchQuerySet(models.QuerySet):
+class BatchQuerySet(models.QuerySet["Batch"]):
     """Reads of batches, and the only writer of `Batch.state` and of who watches it: a transition changes only batches
     that are in its source states."""
 

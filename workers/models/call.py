@@ -49,7 +49,7 @@ _ANSWER = (
 )  # fmt: skip
 
 
-class CallQuerySet(models.QuerySet):
+class CallQuerySet(models.QuerySet["Call"]):
     """Reads of the ledger, and the only writer of `Call.state`: a transition changes only calls that are in its source
     states."""
 
@@ -180,7 +180,7 @@ class Call(OpaqueModel):
         ]
 
     @property
-    def request(self) -> dict:
+    def request(self) -> dict[str, Any]:
         return json.loads(self.body)
 
     @property
@@ -198,7 +198,7 @@ _BEGUN = ("call", "number", "worker", "sent_at", "finished_at", "outcome", "head
 _AWAITED = ""
 
 
-class AttemptQuerySet(models.QuerySet):
+class AttemptQuerySet(models.QuerySet["Attempt"]):
     """Reads of attempts, and the only writer of `Attempt.outcome`: an outcome is written once."""
 
     def awaited(self) -> AttemptQuerySet:
@@ -212,12 +212,14 @@ class AttemptQuerySet(models.QuerySet):
     def begin(self, sendings: Iterable[tuple[int, int]], *, worker: Worker | None, now: datetime) -> None:
         """→ awaited, before they leave, by (call id, number); those of a batch belong to no worker."""
         holder = worker.pk if worker else None
-        rows = [(call, number, holder, now, None, _AWAITED, {}, "", "", 0.0) for call, number in sendings]
+        rows: list[Any] = [(call, number, holder, now, None, _AWAITED, {}, "", "", 0.0) for call, number in sendings]
         insert_rows(self.model, _BEGUN, rows)
 
     def begin_lost(self, sendings: Iterable[tuple[int, int]], *, problem: str, now: datetime) -> None:
         """→ unknown, by (call id, number) of what left without a row and is listed afterwards."""
-        rows = [(call, number, None, now, now, CallState.UNKNOWN, {}, problem, "", 0.0) for call, number in sendings]
+        rows: list[Any] = [
+            (call, number, None, now, now, CallState.UNKNOWN, {}, problem, "", 0.0) for call, number in sendings
+        ]
         insert_rows(self.model, _BEGUN, rows)
 
     def close(self, rows: Iterable[Sequence[Any]]) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.core.validators import MinValueValidator, RegexValidator
@@ -19,9 +20,10 @@ from workers.providers.description import Provider
 
 VARIABLE = "[A-Z_][A-Z0-9_]*"
 """The name of an environment variable, as a regular expression of the whole text."""
+NO_VARIABLE = gettext_noop("The name of an environment variable is expected, in capitals, never the key itself.")
 
 
-class EndpointQuerySet(models.QuerySet):
+class EndpointQuerySet(models.QuerySet["Endpoint"]):
     def usable(self) -> EndpointQuerySet:
         """Endpoints that can be chosen for new work."""
         return self.filter(active=True, provider__in=registry.names())
@@ -35,15 +37,16 @@ class EndpointQuerySet(models.QuerySet):
         return able
 
 
-def _price(help_text: str) -> models.DecimalField:
+def _price(label: str, help_text: str) -> Any:
     return models.DecimalField(
-        max_digits=12, decimal_places=6, null=True, blank=True, validators=[MinValueValidator(0)], help_text=help_text
-    )
+        label, max_digits=12, decimal_places=6, null=True, blank=True, validators=[MinValueValidator(0)],
+        help_text=help_text,
+    )  # fmt: skip
 
 
 class Endpoint(models.Model):
     """A model that can be asked: where, how, at what price and how fast. The key itself lies in the worker's
-    environment."""
+    environment. Labels and helps of the fields are those of the page, the API and the command."""
 
     name = models.SlugField(max_length=60, unique=True, help_text=gettext_noop("What tables and commands call it."))
     provider = models.CharField(
@@ -53,79 +56,89 @@ class Endpoint(models.Model):
     revision = models.CharField(
         max_length=100, blank=True, help_text=gettext_noop("A commit or version of the weights, where there is one.")
     )
-    base_url = models.CharField(
-        max_length=300, blank=True, help_text=gettext_noop("Empty for the provider's own address.")
-    )
-    api_key_env = models.CharField(
-        gettext_noop("key variable"),
-        max_length=100,
-        blank=True,
-        validators=[
-            RegexValidator(
-                # capitals only: the keys of several providers look like a name in small letters
-                rf"\A{VARIABLE}\Z",
-                gettext_noop("The name of an environment variable is expected, in capitals, never the key itself."),
-            )
-        ],
-        help_text=gettext_noop(
-            "The name of the environment variable that holds the key where the worker runs. Never the key."
-        ),
-    )
     family = models.CharField(
-        max_length=60, blank=True, help_text=gettext_noop("Who trained it, for groups in tables.")
+        gettext_noop("Family"),
+        max_length=60,
+        blank=True,
+        help_text=gettext_noop("Who trained it, for groups in tables."),
     )
+    base_url = models.CharField(
+        gettext_noop("Base URL"), max_length=300, blank=True,
+        help_text=gettext_noop("Empty for the provider’s own address."),
+    )  # fmt: skip
+    api_key_env = models.CharField(
+        gettext_noop("Key variable"), max_length=100, blank=True,
+        # capitals only: the keys of several providers look like a name in small letters
+        validators=[RegexValidator(rf"\A{VARIABLE}\Z", NO_VARIABLE)],
+        help_text=gettext_noop(
+            "The name of the environment variable that holds the key where the workers run, such as SMALL_API_KEY. "
+            "Never the key."
+        ),
+    )  # fmt: skip
     options = models.JSONField(
         default=dict, blank=True, help_text=gettext_noop("Settings of the provider's own (docs/models.md).")
     )
-    active = models.BooleanField(default=True)
+    active = models.BooleanField(gettext_noop("Can be chosen for new work"), default=True)
 
     sets_temperature = models.BooleanField(gettext_noop("takes a temperature"), default=True)
     json_schema = models.BooleanField(
         gettext_noop("structured output"), default=True, help_text=gettext_noop("Answers can be held to a JSON schema.")
     )
     no_system_role = models.BooleanField(
-        gettext_noop("has no system role"),
-        default=False,
+        gettext_noop("has no system role"), default=False,
         help_text=gettext_noop("The system text then goes in front of the first user message."),
-    )
+    )  # fmt: skip
     batches = models.BooleanField(
-        gettext_noop("batch form"), default=False, help_text=gettext_noop("The provider's batch form, at half price.")
+        gettext_noop("Batch form"), default=False, help_text=gettext_noop("The provider's batch form, at half price.")
     )
     context_tokens = models.PositiveIntegerField(
-        default=0, help_text=gettext_noop("Context length in tokens; 0 where it does not matter.")
+        gettext_noop("Context length, in tokens"), default=0, help_text=gettext_noop("0: it does not matter.")
     )
-
     reasoning_tokens = models.PositiveIntegerField(
-        gettext_noop("room for reasoning"),
-        default=0,
-        help_text=gettext_noop("Tokens that an answer of pre-filling may take beside its text."),
-    )
+        gettext_noop("Room for reasoning, in tokens"), default=0,
+        help_text=gettext_noop(
+            "Beside the text of an answer of pre-filling. 0: it does not reason; else some thousands."
+        ),
+    )  # fmt: skip
 
-    price_input = _price(gettext_noop("US dollars per million tokens; empty where it is unknown."))
-    price_cached = _price(gettext_noop("For tokens read from the provider's cache; empty for the price of input."))
-    price_cache_write = _price(gettext_noop("For tokens put into the provider's cache; empty for the price of input."))
-    price_output = _price(gettext_noop("Reasoning tokens count as output."))
+    price_input = _price(gettext_noop("Input"), gettext_noop("Empty: unknown. 0: free."))
+    price_cached = _price(gettext_noop("Input read from the cache"), gettext_noop("Empty: as input."))
+    price_cache_write = _price(gettext_noop("Input written to the cache"), gettext_noop("Empty: as input."))
+    price_output = _price(gettext_noop("Output"), gettext_noop("Reasoning counts as output. Empty: unknown. 0: free."))
     price_batch = models.DecimalField(
-        max_digits=4, decimal_places=3, default=Decimal("0.5"), validators=[MinValueValidator(0)],
-        help_text=gettext_noop("Factor on all prices in a batch."),
+        gettext_noop("Factor in a batch"), max_digits=4, decimal_places=3, default=Decimal("0.5"),
+        validators=[MinValueValidator(0)], help_text=gettext_noop("0.5: half of all prices."),
     )  # fmt: skip
 
     max_concurrency = models.PositiveIntegerField(
-        default=16, validators=[MinValueValidator(1)], help_text=gettext_noop("Calls in flight at once.")
-    )
+        gettext_noop("Calls in flight at most"), default=16, validators=[MinValueValidator(1)],
+        help_text=gettext_noop("Of all workers together."),
+    )  # fmt: skip
     requests_per_minute = models.PositiveIntegerField(
-        default=0, help_text=gettext_noop("0: no known limit; it is found out.")
+        gettext_noop("Requests a minute at most"), default=0,
+        help_text=gettext_noop("0: no known limit; it is found out."),
+    )  # fmt: skip
+    tokens_per_minute = models.PositiveIntegerField(
+        gettext_noop("Tokens a minute at most"), default=0, help_text=gettext_noop("0: no known limit.")
     )
-    tokens_per_minute = models.PositiveIntegerField(default=0, help_text=gettext_noop("0: no known limit."))
-    timeout_seconds = models.PositiveIntegerField(default=300, validators=[MinValueValidator(1)])
-    max_attempts = models.PositiveSmallIntegerField(default=6, validators=[MinValueValidator(1)])
+    timeout_seconds = models.PositiveIntegerField(
+        gettext_noop("Timeout of a call, in seconds"), default=300, validators=[MinValueValidator(1)],
+        help_text=gettext_noop("Then the answer counts as lost."),
+    )  # fmt: skip
+    max_attempts = models.PositiveSmallIntegerField(
+        gettext_noop("Attempts a call at most"), default=6, validators=[MinValueValidator(1)],
+        help_text=gettext_noop("After refusals and failures that can pass."),
+    )  # fmt: skip
     repeat_unknown = models.PositiveSmallIntegerField(
-        default=0,
-        help_text=gettext_noop("How often a call is sent again whose answer never came, and that may have been paid."),
-    )
+        gettext_noop("Repeats after a lost answer"), default=0,
+        help_text=gettext_noop(
+            "Such a call may have been paid, and is paid again then. 0: it is listed, and you decide."
+        ),
+    )  # fmt: skip
     retry_after_cap = models.PositiveIntegerField(
-        default=60, help_text=gettext_noop("Seconds; a longer Retry-After is not obeyed.")
-    )
+        gettext_noop("Longest wait obeyed, in seconds"), default=60,
+        help_text=gettext_noop("Of a provider’s Retry-After."),
+    )  # fmt: skip
 
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.CharField(max_length=150, blank=True)

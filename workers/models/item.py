@@ -53,7 +53,7 @@ BOOKED = ("cost", "unpriced", "made")
 """The columns of what is booked for an item."""
 
 
-class ItemQuerySet(models.QuerySet):
+class ItemQuerySet(models.QuerySet["Item"]):
     """Reads of items, and the only writer of `Item.state`: a transition changes only items that are in its source
     states."""
 
@@ -209,6 +209,12 @@ class Item(models.Model):
     @property
     def money(self) -> Money:
         return Money(self.cost, self.unpriced)
+
+    @property
+    def planned(self) -> Call:
+        """Its call, which every item has once it is planned."""
+        assert self.call, "the item is not planned"
+        return self.call
 
     @property
     def booked(self) -> tuple[Decimal, int, bool]:

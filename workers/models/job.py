@@ -23,7 +23,7 @@ class JobState(models.TextChoices):
     CANCELLED = "cancelled", gettext_noop("Cancelled")
 
 
-JobOutcome = models.TextChoices(
+JobOutcome = models.TextChoices(  # type: ignore[call-overload]  # names and labels, as the classes are written
     "JobOutcome", [(outcome.name, (outcome.value, OUTCOME_NAMES[outcome])) for outcome in Outcome]
 )
 
@@ -37,7 +37,7 @@ EXTENDABLE = (JobState.RUNNING, JobState.FINISHED)
 """The states from which people move a job; what they see and are told of it comes from here too."""
 
 
-class JobQuerySet(models.QuerySet):
+class JobQuerySet(models.QuerySet["Job"]):
     """Reads of jobs, and the only writer of `Job.state`, its outcome and its note: a transition changes only jobs that
     are in its source states."""
 
@@ -83,7 +83,7 @@ class JobQuerySet(models.QuerySet):
         running = self.filter(state__in=PAUSABLE)
         return running.update(state=JobState.PAUSED, note=note) if note else running.update(state=JobState.PAUSED)
 
-    def explain(self, note: str) -> int:
+    def note(self, note: str) -> int:
         """running → running, with a note on what is held back; an empty one where nothing is any more."""
         return self.filter(state=JobState.RUNNING).update(note=note)
 

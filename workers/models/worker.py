@@ -15,7 +15,7 @@ class WorkerState(models.TextChoices):
     LOST = "lost", gettext_noop("Lost")
 
 
-class WorkerQuerySet(models.QuerySet):
+class WorkerQuerySet(models.QuerySet["Worker"]):
     """Reads of workers, and the only writer of `Worker.state` and its heartbeat: a worker that has ended stays
     ended."""
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import cast
 
 from core.messages import Sentence
 from workers import providers
@@ -77,9 +78,14 @@ def without_prompts() -> list[str]:
     return [provider.name for provider in registered() if not provider.reads_prompts]
 
 
-def make(spec: Spec) -> Backend | EngineBackend:
+def make(spec: Spec) -> Backend:
     """Return the backend of an endpoint. Raises BackendError if its settings cannot work, such as a missing key."""
-    return find(spec.provider).backend(spec)
+    return cast(Backend, find(spec.provider).backend(spec))
+
+
+def make_engine(spec: Spec) -> EngineBackend:
+    """Return the backend of an endpoint whose model this process holds. Raises BackendError as `make`."""
+    return cast(EngineBackend, find(spec.provider).backend(spec))
 
 
 def wants_address(name: str) -> bool:

@@ -9,6 +9,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterable, Sequence
+from datetime import datetime
 from typing import Any, Protocol
 
 from django.db import transaction
@@ -34,7 +35,7 @@ from workers.models import (
     Worker,
 )
 from workers.providers import registry
-from workers.providers.contract import BatchBackend
+from workers.providers.contract import BatchBackend, Body, Completion
 from workers.providers.errors import Again, BackendError, Overloaded, Rejected, TooLong
 from workers.services.claims import Claimed, affordable, lock_budgets
 from workers.services.delivery import deliver
@@ -63,10 +64,10 @@ class Host(Protocol):
     stop: threading.Event
     awake: asyncio.Event
 
-    def spawn(self, work: Coroutine) -> None:
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Run `work` as a task that the process waits for, on the loop's thread."""
 
-    async def in_database(self, work: Callable, *arguments: Any) -> Any:
+    async def in_database(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """Run `work` in the thread that owns the connection, and return its result."""
 
 
@@ -88,8 +89,9 @@ class BatchRunner:
                 self._start(batch, fresh=False)
             for job in self._jobs():
                 for endpoint in Endpoint.objects.filter(items__job=job, items__state=ItemState.WAITING).distinct():
-                    if batch := make_batch(job=job, endpoint=endpoint, worker=self.host.worker, now=database_time()):
-                        self._start(batch, fresh=True)
+                    made = make_batch(job=job, endpoint=endpoint, worker=self.host.worker, now=database_time())
+                    if made:
+                        self._start(made, fresh=True)
         return LOOK if self.watched else None
 
     def _unwatched(self) -> Iterable[Batch]:
@@ -117,6 +119,7 @@ class BatchRunner:
         try:
             batch_ids = await self.host.in_database(provider_ids, endpoint)
             client = registry.make_batches(endpoint.spec, backend, others=batch_ids)
+            assert client, "the endpoint's provider has batches"
             seconds = float(endpoint.options.get("batch_poll_seconds", POLL))
             while not self.host.stop.is_set():
                 try:
@@ -154,7 +157,7 @@ class BatchRunner:
         if status.problem:
             await self.host.in_database(end_batch, batch, self.host.worker, Rejected(status.problem))
             return True
-        chunk: list[tuple[str, object]] = []
+        chunk: list[tuple[str, Completion | BackendError]] = []
         async for pair in client.results(batch.provider_id):
             chunk.append(pair)
             if len(chunk) >= AT_ONCE:
@@ -171,7 +174,7 @@ class BatchRunner:
 
 
 @transaction.atomic
-def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
+def make_batch(*, job: Job, endpoint: Endpoint, worker: Worker, now: datetime) -> Batch | None:
     """Make a batch of waiting items; answers of the ledger are delivered at once. Returns None if nothing is left."""
     EndpointRateLimit.locked(endpoint.pk)  # the lock under which all work is claimed
     lock_budgets([job.pk])
@@ -183,16 +186,16 @@ def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
     if unplanned:
         plan(items=unplanned, endpoint=endpoint, backend=backend, now=now)
     items = list(waiting.filter(call__isnull=False).select_related("call", "job")[:MOST_CALLS])
-    deliver([(item, item.call) for item in items if item.call.state in COMPLETED], now=now)
-    calls = Call.objects.select_for_update().filter(pk__in=[item.call_id for item in items])
+    deliver([(item, item.planned) for item in items if item.planned.state in COMPLETED], now=now)
+    calls = Call.objects.select_for_update().filter(pk__in=[item.planned.pk for item in items])
     idle = set(calls.exclude(state__in=[*COMPLETED, *IN_FLIGHT]).values_list("pk", flat=True))
-    free = [item for item in items if item.call_id in idle]
-    first_of_call = {item.call_id: item for item in reversed(free)}
-    chosen = _enter(affordable([item for item in free if first_of_call[item.call_id] is item]))
+    free = [item for item in items if item.planned.pk in idle]
+    first_of_call = {item.planned.pk: item for item in reversed(free)}
+    chosen = _enter(affordable([item for item in free if first_of_call[item.planned.pk] is item]))
     if not chosen:
         return None
     batch = Batch.objects.begin(job, endpoint, worker)
-    entries = [(batch.pk, item.call_id, f"{batch.uid}-{at}") for at, item in enumerate(chosen)]
+    entries = [(batch.pk, item.planned.pk, f"{batch.uid}-{at}") for at, item in enumerate(chosen)]
     insert_rows(BatchEntry, ["batch", "call", "custom_id"], entries)
     return batch
 
@@ -203,18 +206,18 @@ def _enter(items: list[Item]) -> list[Item]:
     if rows.batch() != len(items):
         batched = set(rows.filter(state=ItemState.BATCHED).values_list("pk", flat=True))
         items = [item for item in items if item.pk in batched]
-    Call.objects.filter(pk__in=[item.call_id for item in items]).reserve(None)
+    Call.objects.filter(pk__in=[item.planned.pk for item in items]).reserve(None)
     return items
 
 
-def lock_batch(batch: Batch, worker) -> None:
+def lock_batch(batch: Batch, worker: Worker) -> None:
     """Lock the batch in the caller's transaction. Raises NotOurs where `worker` does not watch it any more."""
     if Batch.objects.select_for_update().filter(pk=batch.pk, worker=worker).first() is None:
         raise NotOurs
 
 
 @transaction.atomic
-def mark_batch_sent(batch: Batch, worker) -> list[tuple[str, dict]]:
+def mark_batch_sent(batch: Batch, worker: Worker) -> list[tuple[str, Body]]:
     """Mark the batch's calls as sent before they leave; returns (custom id, body) pairs. Raises NotOurs."""
     lock_batch(batch, worker)
     now = database_time()
@@ -231,7 +234,7 @@ def provider_ids(endpoint: Endpoint) -> list[str]:
 
 
 @transaction.atomic
-def submitted(batch: Batch, worker, provider_id: str) -> bool:
+def submitted(batch: Batch, worker: Worker, provider_id: str) -> bool:
     """Write the provider's id of a batch. Returns False if another worker watches it: both are then paid and listed."""
     locked = Batch.objects.select_for_update().get(pk=batch.pk)
     if locked.worker_id == worker.pk:
@@ -250,13 +253,13 @@ def _list_as_unknown(batch: Batch, provider_id: str) -> None:
     calls.count_attempt()
 
 
-def note_progress(batch: Batch, worker, done: int) -> None:
+def note_progress(batch: Batch, worker: Worker, done: int) -> None:
     """Write how many calls of the batch are done. Raises NotOurs."""
     if not Batch.objects.filter(pk=batch.pk, worker=worker).count_done(done, now=database_time()):
         raise NotOurs
 
 
-def take_results(batch: Batch, worker, results: Sequence[tuple[str, object]]) -> None:
+def take_results(batch: Batch, worker: Worker, results: Sequence[tuple[str, Completion | BackendError]]) -> None:
     """Record (custom id, completion or error) pairs; ids that are not of the batch are left out. Raises NotOurs."""
     ids = [custom_id for custom_id, _ in results]
     entries = {entry.custom_id: entry for entry in batch.entries.filter(custom_id__in=ids).select_related("call")}
@@ -264,7 +267,7 @@ def take_results(batch: Batch, worker, results: Sequence[tuple[str, object]]) ->
     _record(batch, worker, pairs)
 
 
-def end_batch(batch: Batch, worker, error: BackendError | None) -> None:
+def end_batch(batch: Batch, worker: Worker, error: BackendError | None) -> None:
     """End a batch, with the error that ended it where it failed: its calls without a result fail with that error.
 
     Without an error such calls were not charged, and wait again.
@@ -277,9 +280,9 @@ def end_batch(batch: Batch, worker, error: BackendError | None) -> None:
     Batch.objects.filter(pk=batch.pk, worker=worker).end(problem=problem)
 
 
-def _record(batch: Batch, worker, pairs: Sequence[tuple[Call, object]]) -> None:
+def _record(batch: Batch, worker: Worker, pairs: Sequence[tuple[Call, Completion | BackendError]]) -> None:
     batched = Item.objects.filter(job=batch.job_id, call__in=[call.pk for call, _ in pairs], state=ItemState.BATCHED)
-    items = {item.call_id: item for item in batched}
+    items = {item.planned.pk: item for item in batched}
     now = database_time().timestamp()
     outcomes = [
         Outcome(

@@ -33,7 +33,7 @@ class Channel:
     endpoint: Endpoint
     backend: Backend
     outcomes: list[Outcome] = field(default_factory=list)
-    due: list[tuple[Claimed, asyncio.Future]] = field(default_factory=list)
+    due: list[tuple[Claimed, asyncio.Future[bool]]] = field(default_factory=list)
     in_flight: int = 0
     served: float = 0.0
     replaced: list[Backend] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Channel:
         """True where outcomes or due calls wait for the next turn."""
         return bool(self.outcomes or self.due)
 
-    def take_pending(self) -> tuple[list[Outcome], list[tuple[Claimed, asyncio.Future]]]:
+    def take_pending(self) -> tuple[list[Outcome], list[tuple[Claimed, asyncio.Future[bool]]]]:
         """Return the outcomes and due calls that wait for the next turn, and forget them."""
         pending = self.outcomes, self.due
         self.outcomes, self.due = [], []

@@ -37,7 +37,7 @@ from workers.models import (
     JobState,
     Worker,
 )
-from workers.providers.contract import Backend
+from workers.providers.contract import Backend, EngineBackend
 from workers.services.delivery import deliver
 from workers.services.planning import AHEAD, CHUNK, plan, reserve_anew
 
@@ -83,7 +83,7 @@ def claim(
     *,
     worker: Worker,
     endpoint: Endpoint,
-    backend: Backend,
+    backend: Backend | EngineBackend,
     room: int,
     now: datetime,
     only: int | None = None,
@@ -111,7 +111,7 @@ def claim(
             if not missing:
                 break
             items = _ready(job, endpoint, backend, missing, now)
-            taken = {item.call_id for item in chosen}
+            taken = {item.planned.pk for item in chosen}
             chosen += _sort_out(items, endpoint, taken, missing, now, result)
         if chosen:
             result.claimed = _reserve(chosen, worker, endpoint, rate_limit, now)
@@ -154,7 +154,7 @@ def _waiting(job: Any, endpoint: Endpoint, now: datetime) -> QuerySet[Item]:
     return Item.objects.filter(job=job, endpoint=endpoint, state=ItemState.WAITING, not_before__lte=now)
 
 
-def _ready(job: Job, endpoint: Endpoint, backend: Backend, count: int, now: datetime) -> list[Item]:
+def _ready(job: Job, endpoint: Endpoint, backend: Backend | EngineBackend, count: int, now: datetime) -> list[Item]:
     """Return the next items with their calls, and plan more if there are not enough."""
     planned = _waiting(job, endpoint, now).filter(call__isnull=False).select_related("call").order_by("id")
     planned = planned.defer("call__reasoning", "problem")[:count]
@@ -166,14 +166,14 @@ def _ready(job: Job, endpoint: Endpoint, backend: Backend, count: int, now: date
     return items
 
 
-def _plan(job: Job, endpoint: Endpoint, backend: Backend, count: int, now: datetime) -> int:
+def _plan(job: Job, endpoint: Endpoint, backend: Backend | EngineBackend, count: int, now: datetime) -> int:
     items = list(_waiting(job, endpoint, now).filter(call=None).order_by("id")[:count])
     for item in items:
         item.job = job
     return plan(items=items, endpoint=endpoint, backend=backend, now=now) if items else 0
 
 
-def plan_ahead(*, endpoint: Endpoint, backend: Backend, now: datetime, only: int | None = None) -> bool:
+def plan_ahead(*, endpoint: Endpoint, backend: Backend | EngineBackend, now: datetime, only: int | None = None) -> bool:
     """Plan some of the next calls while nobody waits. Returns False if enough are planned."""
     with transaction.atomic():
         EndpointRateLimit.locked(endpoint.pk)
@@ -192,9 +192,12 @@ def _sort_out(
 ) -> list[Item]:
     """Return up to `count` items whose calls are made now. Answers that the ledger has are delivered, hopeless items
     fail, and calls that another worker makes are looked at again later."""
-    answered, make, hopeless, later = [], [], [], []
+    answered: list[tuple[Item, Call]] = []
+    make: list[Item] = []
+    hopeless: list[Item] = []
+    later: list[int] = []
     for item in items:
-        call = item.call
+        call = item.planned
         if call.state in COMPLETED:
             answered.append((item, call))
         elif call.state in IN_FLIGHT or call.pk in taken:
@@ -211,7 +214,7 @@ def _sort_out(
         unknown = gettext_noop(
             "Its call was sent and no answer is known; it may have been paid, so it is not sent again by itself."
         )
-        Item.objects.fail_unasked({item.pk: item.call.problem or unknown for item in hopeless}, now=now)
+        Item.objects.fail_unasked({item.pk: item.planned.problem or unknown for item in hopeless}, now=now)
     result.more = result.more or bool(answered or hopeless)
     deliver(answered, now=now, jobs={item.job_id for item in hopeless})
     return affordable(make)
@@ -224,7 +227,7 @@ def look_at_once(calls: Iterable[int], *, now: datetime) -> None:
 
 def affordable(items: list[Item]) -> list[Item]:
     """Return the items that the locked budget of their job allows; a job that can pay for none is paused."""
-    if not items or items[0].job.budget is None:
+    if not items or (budget := items[0].job.budget) is None:
         return items
     job = items[0].job
     in_flight = Q(state__in=IN_HAND)
@@ -233,21 +236,21 @@ def affordable(items: list[Item]) -> list[Item]:
         spent=Sum("cost"), reserved=Sum("call__reserved_cost", filter=in_flight)
     )
     spent, reserved = sums["spent"] or Decimal(0), sums["reserved"] or Decimal(0)
-    left = job.budget - spent - reserved
+    left = budget - spent - reserved
     _reprice(items)
     allowed = []
     for item in items:
-        left -= Decimal("Infinity") if item.call.reserved_cost is None else item.call.reserved_cost
+        left -= Decimal("Infinity") if item.planned.reserved_cost is None else item.planned.reserved_cost
         if left < 0:
             break
         allowed.append(item)
     if not allowed and not reserved:
         note = (
             unknown_price_sentence(items[0].endpoint.name)
-            if items[0].call.reserved_cost is None
+            if items[0].planned.reserved_cost is None
             else Sentence(
                 "The next call could exceed the budget of {budget}; {spent} are spent.",
-                budget=exact_dollars(job.budget),
+                budget=exact_dollars(budget),
                 spent=dollars(spent),
             )
         )
@@ -260,34 +263,34 @@ def _reprice(items: list[Item]) -> None:
     endpoint = items[0].endpoint
     changed = []
     for item in items:
-        item.call.endpoint = endpoint
-        reserved = reserve_anew(item.call, batch=item.job.batch)
+        item.planned.endpoint = endpoint
+        reserved = reserve_anew(item.planned, batch=item.job.batch)
         reserved = reserved if reserved is None else round(reserved, 8)
-        if reserved != item.call.reserved_cost:
-            item.call.reserved_cost = reserved
-            changed.append((reserved, item.call_id))
+        if reserved != item.planned.reserved_cost:
+            item.planned.reserved_cost = reserved
+            changed.append((reserved, item.planned.pk))
     Call.objects.reprice(changed)
 
 
 def _reserve(
     items: list[Item], worker: Worker, endpoint: Endpoint, rate_limit: RateLimit, now: datetime
 ) -> list[Claimed]:
-    ids = [item.call_id for item in items]
+    ids = [item.planned.pk for item in items]
     if Call.objects.filter(pk__in=ids).reserve(worker) != len(ids):
         # A worker of another endpoint row got one between our reading and this: only ours go on.
         reserved = set(
             Call.objects.filter(pk__in=ids, state=CallState.RESERVED, worker=worker).values_list("pk", flat=True)
         )
-        items = [item for item in items if item.call_id in reserved]
+        items = [item for item in items if item.planned.pk in reserved]
     rows = Item.objects.filter(pk__in=[item.pk for item in items])
     if rows.claim(worker) != len(items):
         # Somebody cancelled their job between our reading and this: their calls are not sent.
         claimed_items = set(rows.filter(state=ItemState.CLAIMED, worker=worker).values_list("pk", flat=True))
         Call.objects.filter(
-            pk__in=[item.call_id for item in items if item.pk not in claimed_items], worker=worker
+            pk__in=[item.planned.pk for item in items if item.pk not in claimed_items], worker=worker
         ).release()
         items = [item for item in items if item.pk in claimed_items]
-    tokens = [estimated_tokens(item.call.body) for item in items]
+    tokens = [estimated_tokens(item.planned.body) for item in items]
     first = rate_limit.booked + 1
     starts = rate_limit.start_times(
         tokens,
@@ -298,7 +301,7 @@ def _reserve(
     )
     claimed = []
     for position, item, start, count in zip(itertools.count(first), items, starts, tokens, strict=False):
-        call = item.call
+        call = item.planned
         again = call.state == CallState.FAILED  # asked again after it failed: a new count
         claimed.append(
             Claimed(

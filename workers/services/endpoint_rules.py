@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -46,7 +47,7 @@ BOUNDS: dict[str, tuple[int, int]] = {
 
 
 def _text(field: str, pattern: str, expected: str) -> Like:
-    most = Endpoint._meta.get_field(field).max_length
+    most: int = getattr(Endpoint._meta.get_field(field), "max_length", 0)
     return Like(pattern.replace("MOST", str(most)), expected.format(most=most), max_length=most)
 
 
@@ -69,6 +70,7 @@ TEXTS = {
 }
 """Forms of texts, by field."""
 _ADDRESS = replace(TEXTS["base_url"], max_length=None)
+SWITCHES = ("active", "sets_temperature", "json_schema", "no_system_role", "batches")
 AMOUNTS = dict.fromkeys(PRICES, PRICE) | {"price_batch": FACTOR}
 """Forms of prices, by field."""
 _MAY_BE_KEYS = ("name", "model", "revision", "family", "options")
@@ -89,7 +91,10 @@ def check_endpoint(endpoint: Endpoint) -> None:
     """Raise ValidationError with every field that is wrong, not only the first."""
     keys, amounts = key_problems(endpoint), _amount_problems(endpoint)
     problems: Problems = {}
-    for check in (lambda: check_provider(endpoint), endpoint.full_clean, lambda: check_address(endpoint)):
+    checks: tuple[Callable[[], object], ...] = (
+        partial(check_provider, endpoint), endpoint.full_clean, partial(check_address, endpoint),
+    )  # fmt: skip
+    for check in checks:
         try:
             check()
         except ValidationError as error:
@@ -121,8 +126,8 @@ def _add(problems: Problems, error: ValidationError) -> None:
     for name, errors in error.error_dict.items():
         sentences = NAME_SENTENCES if name == "name" else {}
         for problem in errors:
-            own_sentence = problem.code in sentences
-            problems.setdefault(name, []).extend([sentences[problem.code]] if own_sentence else problem.messages)
+            own_sentence = sentences.get(problem.code or "")
+            problems.setdefault(name, []).extend([own_sentence] if own_sentence else problem.messages)
 
 
 def key_problems(endpoint: Endpoint) -> Problems:
@@ -226,7 +231,9 @@ def check_own_options(endpoint: Endpoint) -> None:
 def _check_highest_prices(endpoint: Endpoint) -> None:
     """Raise Rejected if a router may choose a host that costs more than is reserved by the endpoint's prices."""
     prices, most = endpoint.prices, highest_prices(endpoint.options.get("extra_body", {}))
-    if prices.are_known and most and (most[0] > prices.input or most[1] > prices.output):
+    if most is None or prices.input is None or prices.output is None:
+        return
+    if most[0] > prices.input or most[1] > prices.output:
         of_router, of_model = (
             Sentence("{a} and {b}", a=exact_dollars(a), b=exact_dollars(b))
             for a, b in (most, (prices.input, prices.output))

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
+from django.db.models.fields.reverse_related import ForeignObjectRel
 from django.utils import timezone
 
 from core.messages import Sentence, gettext_noop
@@ -74,12 +75,12 @@ class EndpointInUse(ValueError):
 def is_used(endpoint: Endpoint) -> bool:
     """Return whether anything of any app refers to the endpoint: calls, items, batches, rounds, runs."""
     fields = Endpoint._meta.get_fields(include_hidden=True)
-    relations = [
-        field
-        for field in fields
-        if field.auto_created and not field.concrete and field.related_model != EndpointRateLimit
-    ]
-    return any(field.related_model.objects.filter(**{field.field.name: endpoint}).exists() for field in relations)
+    relations = [field for field in fields if isinstance(field, ForeignObjectRel)]
+    return any(
+        relation.related_model._base_manager.filter(**{relation.field.name: endpoint}).exists()
+        for relation in relations
+        if relation.related_model != EndpointRateLimit
+    )
 
 
 @transaction.atomic
@@ -216,7 +217,7 @@ def _ask_engine(endpoint: Endpoint, request: contract.Request) -> contract.Compl
     return result
 
 
-async def _ask(backend, request: contract.Request, timeout: float):
+async def _ask(backend: contract.Backend, request: contract.Request, timeout: float) -> contract.Completion:
     try:
         return await backend.complete(backend.body(request), timeout=timeout, call="try")
     finally:

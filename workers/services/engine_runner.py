@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import logging
 import threading
+from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection, connections
 
 from core.database_clock import database_time
 from workers.models import Endpoint
 from workers.providers import registry
-from workers.providers.contract import EngineBackend
+from workers.providers.contract import Completion, EngineBackend
 from workers.providers.errors import BackendError, Overloaded
 from workers.services import recovery
 from workers.services.claims import Claimed, claim
@@ -24,14 +25,14 @@ GROUP = 512
 """Calls in one group. Heartbeats go on while the engine is busy with it."""
 
 
-_loaded: dict[tuple, EngineBackend] = {}
+_loaded: dict[tuple[Any, ...], EngineBackend] = {}
 
 
 def loaded_engine(endpoint: Endpoint) -> EngineBackend:
     """Return the engine of an endpoint, loaded once in a process. Raises a BackendError where it cannot be loaded."""
     key = (endpoint.pk, endpoint.model, endpoint.revision, json.dumps(endpoint.options, sort_keys=True))
     if key not in _loaded:
-        _loaded[key] = registry.make(endpoint.spec)
+        _loaded[key] = registry.make_engine(endpoint.spec)
     return _loaded[key]
 
 
@@ -39,9 +40,10 @@ class EngineRunner:
     """Makes the calls of one endpoint until nothing is left. The engine stays loaded between runs of one process."""
 
     def __init__(
-        self, endpoint: Endpoint, backend: EngineBackend, *, stop: threading.Event, only: int | None = None
+        self, endpoint: Endpoint, backend: EngineBackend | None, *, stop: threading.Event, only: int | None = None
     ) -> None:
-        self.endpoint, self.backend, self.stop, self.only = endpoint, backend, stop, only
+        self.endpoint, self.stop, self.only = endpoint, stop, only
+        self.backend: EngineBackend | None = backend
 
     @classmethod
     def of(cls, name: str, *, stop: threading.Event, only: int | None = None) -> EngineRunner:
@@ -62,7 +64,7 @@ class EngineRunner:
         heartbeats = threading.Thread(target=self._beat, args=[ended], daemon=True)
         heartbeats.start()
         try:
-            while self.backend is not None and not self.stop.is_set() and self._group():
+            while self.backend is not None and not self.stop.is_set() and self._group(self.backend):
                 pass
         except WorkerLost:
             log.error("The lease of this worker expired; others took over what it held.")
@@ -74,13 +76,13 @@ class EngineRunner:
             heartbeats.join()
             recovery.leave(self.worker)
 
-    def _group(self) -> bool:
+    def _group(self, backend: EngineBackend) -> bool:
         """Claim, ask and write down one group. False where nothing could be claimed. Raises WorkerLost."""
         recovery.beat(self.worker)
         result = claim(
             worker=self.worker,
             endpoint=self.endpoint,
-            backend=self.backend,
+            backend=backend,
             room=GROUP,
             now=database_time(),
             only=self.only,
@@ -94,14 +96,14 @@ class EngineRunner:
             return result.more
         outcomes = [
             Outcome(claimed, answer, database_time().timestamp())
-            for claimed, answer in zip(ready, self._ask(ready), strict=True)
+            for claimed, answer in zip(ready, self._ask(backend, ready), strict=True)
         ]
         record(outcomes, worker=self.worker, endpoint=self.endpoint, now=database_time())
         return True
 
-    def _ask(self, ready: list[Claimed]) -> list:
+    def _ask(self, backend: EngineBackend, ready: list[Claimed]) -> list[Completion | BackendError]:
         try:
-            return self.backend.complete_many([json.loads(claimed.body) for claimed in ready])
+            return backend.complete_many([json.loads(claimed.body) for claimed in ready])
         except Exception as error:  # the engine died: nobody was paid, so all may be asked again
             log.exception("The engine of %s failed.", self.endpoint.name)
             _loaded.clear()

@@ -71,7 +71,7 @@ def note_of(endpoint: Endpoint, error: BackendError) -> str:
 def hold_back(job: int, endpoint: Endpoint, note: str) -> None:
     """Hold back what waits for the endpoint in a job; the note says why."""
     Item.objects.filter(job=job, endpoint=endpoint).hold()
-    Job.objects.filter(pk=job).explain(note[:NOTE])
+    Job.objects.filter(pk=job).note(note[:NOTE])
 
 
 def hold_back_everywhere(endpoint: Endpoint, error: BackendError) -> None:

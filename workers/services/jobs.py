@@ -117,7 +117,7 @@ def resume_job(*, job: Job, budget: Decimal | None = None) -> bool:
     running = Job.objects.filter(pk=job.pk, state=JobState.RUNNING)
     freed = release(job.pk, start=at_once(timezone.now())) if running.exists() else 0
     if freed:
-        running.explain("")
+        running.note("")
     WORKERS.notify()
     return bool(resumed or freed)
 

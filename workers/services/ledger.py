@@ -121,7 +121,7 @@ _SUMS = {
 
 def spending(by: str) -> list[dict[str, Any]]:
     """Return the sums over completed calls by endpoint, day or handler; days newest first, the others dearest first."""
-    calls = Call.objects.completed()
+    calls: Any = Call.objects.completed()
     if by == "day":
         rows = calls.annotate(group=TruncDate("finished_at")).values("group").annotate(**_SUMS).order_by("-group")[:60]
     else:

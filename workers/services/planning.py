@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -16,7 +16,7 @@ from core.texts import canonical
 from workers.domain.pricing import Extent, estimated_tokens
 from workers.models import Call, CallState, Endpoint, Item
 from workers.models.call import COMPLETED
-from workers.providers.contract import Backend, Request, for_endpoint
+from workers.providers.contract import Backend, EngineBackend, Request, for_endpoint
 from workers.providers.errors import BackendError
 from workers.providers.options import LIMITS
 from workers.services.handlers import HandlerUnknown, handler_of
@@ -41,7 +41,7 @@ _CALL_COLUMNS = [
 ]  # fmt: skip
 
 
-def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: datetime) -> int:
+def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend | EngineBackend, now: datetime) -> int:
     """Give `items` of one endpoint their calls; those that cannot be asked fail with a sentence. Returns how many were
     planned.
 
@@ -49,7 +49,7 @@ def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: da
     time.
     """
     keys: dict[int, str] = {}
-    rows: dict[str, tuple] = {}
+    rows: dict[str, tuple[Any, ...]] = {}
     problems: dict[int, str] = {}
     preset_answers: dict[str, str] = {}
     for item, request in _requests(items):
@@ -101,7 +101,7 @@ def key_of(endpoint: Endpoint, body: Mapping[str, Any], sample: int) -> str:
     )
 
 
-def _requests(items: Sequence[Item]):
+def _requests(items: Sequence[Item]) -> Iterator[tuple[Item, Request | str]]:
     by_handler: dict[str, list[Item]] = defaultdict(list)
     for item in items:
         by_handler[item.job.handler].append(item)
@@ -131,7 +131,7 @@ def _too_long(endpoint: Endpoint, body: str, request: Request) -> str:
     )
 
 
-def _row(endpoint: Endpoint, item: Item, request: Request, key: str, body: str, now: datetime) -> tuple:
+def _row(endpoint: Endpoint, item: Item, request: Request, key: str, body: str, now: datetime) -> tuple[Any, ...]:
     """Return the values of a planned call, in the order of `_CALL_COLUMNS`."""
     values = (endpoint.provider, endpoint.model, endpoint.revision, body, request.sample, item.job.handler)
     reserved = reserve(endpoint, body, request.max_tokens, batch=item.job.batch)

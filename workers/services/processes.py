@@ -7,6 +7,7 @@ import os
 import socket
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Q
@@ -25,8 +26,8 @@ KEPT = timedelta(hours=1)
 def report(serves: Iterable[str]) -> None:
     """Write that this process is there, and forget those that have long been silent."""
     names = Endpoint.objects.exclude(api_key_env="").order_by().values_list("api_key_env", flat=True).distinct()
-    values = {"serves": sorted(serves), "keys": sorted(name for name in names if os.environ.get(name))}
-    this_process = {"host": socket.gethostname(), "pid": os.getpid()}
+    values: dict[str, Any] = {"serves": sorted(serves), "keys": sorted(name for name in names if os.environ.get(name))}
+    this_process: dict[str, Any] = {"host": socket.gethostname(), "pid": os.getpid()}
     if not Process.objects.filter(**this_process).update(seen_at=Now(), **values):
         now = database_time()
         Process.objects.update_or_create(**this_process, defaults={**values, "started_at": now, "seen_at": now})

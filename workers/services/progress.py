@@ -223,7 +223,7 @@ def progress_of_all(jobs: Sequence[Job], *, now: datetime | None = None) -> dict
         unknown=Count("pk", filter=Q(call__state=CallState.UNKNOWN)),
         recent=Count("pk", filter=Q(finished_at__gte=now - RECENT)),
     )
-    sums_by_job = {row.pop("job"): row for row in sums}
+    sums_by_job: dict[int, dict[str, Any]] = {row["job"]: dict(row) for row in sums}
     return {job.pk: _progress(job, counts[job.pk], sums_by_job.get(job.pk, {}), now) for job in jobs}
 
 

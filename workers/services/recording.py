@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 
@@ -12,7 +13,6 @@ from core.digests import text_digest
 from core.texts import storable
 from workers.domain.outcomes import decide
 from workers.domain.pricing import estimated_tokens
-from workers.domain.rate_limit import RateLimit
 from workers.models import (
     COMPLETED,
     IN_HAND,
@@ -104,30 +104,32 @@ class _Recording:
         self.worker, self.endpoint, self.now, self.batch = worker, endpoint, now, batch
         self.prices, self.policy, self.about = endpoint.prices, endpoint.policy, endpoint.about
         self.answers: list[Call] = []
-        self.problems: list[tuple] = []
-        self.attempts: list[tuple] = []
+        self.problems: list[tuple[Any, ...]] = []
+        self.attempts: list[tuple[Any, ...]] = []
         self.answered: list[tuple[Item, Call]] = []
-        self.waiting: list[tuple] = []
-        self.failed: list[tuple] = []
+        self.waiting: list[tuple[Any, ...]] = []
+        self.failed: list[tuple[Any, ...]] = []
         self.ended: set[int] = set()
         self.hopeless: dict[int, BackendError] = {}
 
     def take(self, outcome: Outcome, call: Call, attempt: int | None, item: Item) -> None:
         at = datetime.fromtimestamp(outcome.finished_at, UTC)
         is_ours = item.state in IN_HAND and item.worker_id in (None, self.worker.pk)
-        if isinstance(outcome.result, Filtered):
-            outcome.result = refusal_of(outcome.result)
-        if isinstance(outcome.result, Completion):
-            self._answer(outcome, call, attempt, item if is_ours else None, at)
+        own, result = item if is_ours else None, outcome.result
+        if isinstance(result, Filtered):
+            outcome.result = result = refusal_of(result)
+        if isinstance(result, Completion):
+            self._answer(outcome.claimed, result, call, attempt, own, at)
         else:
-            self._problem(outcome, call, attempt, item if is_ours else None, at)
+            self._problem(outcome.claimed, result, call, attempt, own, at)
 
-    def _answer(self, outcome: Outcome, call: Call, attempt: int | None, item: Item | None, at: datetime) -> None:
-        completion = outcome.result
+    def _answer(
+        self, claimed: Claimed, completion: Completion, call: Call, attempt: int | None, item: Item | None, at: datetime
+    ) -> None:
         state = STATES[completion.stop]
         usage = completion.usage if completion.usage.reported else _estimated(call, completion)
         cost = self.prices.cost(usage, batch=self.batch)
-        if not usage.reported and None not in (cost, call.reserved_cost):
+        if not usage.reported and cost is not None and call.reserved_cost is not None:
             cost = min(cost, call.reserved_cost)  # an estimate cannot know better than the most that was reserved
         if attempt:
             problem = storable(completion.problem or STOP_SENTENCES[completion.stop])
@@ -142,15 +144,16 @@ class _Recording:
                 input_tokens=usage.input, cached_tokens=usage.cached, cache_write_tokens=usage.cache_write,
                 output_tokens=usage.output, reasoning_tokens=usage.reasoning, usage_told=usage.reported, cost=cost,
                 problem=storable(completion.problem or STOP_SENTENCES[completion.stop]),
-                tries=outcome.claimed.tries, unknowns=outcome.claimed.unknowns,
+                tries=claimed.tries, unknowns=claimed.unknowns,
             )  # fmt: skip
             self.answers.append(call)
         if item:
             item.book(cost)
             self.answered.append((item, call))
 
-    def _problem(self, outcome: Outcome, call: Call, attempt: int | None, item: Item | None, at: datetime) -> None:
-        claimed, error = outcome.claimed, outcome.result
+    def _problem(
+        self, claimed: Claimed, error: BackendError, call: Call, attempt: int | None, item: Item | None, at: datetime
+    ) -> None:
         unknown = error.again is Again.UNKNOWN
         unknowns = claimed.unknowns + unknown
         decision = decide(
@@ -221,17 +224,19 @@ def _learn(outcomes: Sequence[Outcome], endpoint: Endpoint, now: datetime) -> No
     row = EndpointRateLimit.locked(endpoint.pk)
     rate_limit = row.rate_limit
     at = now.timestamp()
-    completed = [outcome for outcome in outcomes if isinstance(outcome.result, Completion)]
-    for outcome in completed:
-        usage = outcome.result.usage
+    completed = [
+        (outcome.claimed, outcome.result.usage) for outcome in outcomes if isinstance(outcome.result, Completion)
+    ]
+    for claimed, usage in completed:
         if usage.reported:  # else what was booked stays booked
-            rate_limit.correct_tokens(outcome.claimed.tokens - usage.input - usage.output, endpoint.token_rate)
+            rate_limit.correct_tokens(claimed.tokens - usage.input - usage.output, endpoint.token_rate)
     newest = max(outcomes, key=lambda outcome: outcome.finished_at).result.headers
     rate_limit.learn(*endpoint.about.request_limits(newest), now=at)
-    throttled = [outcome for outcome in outcomes if isinstance(outcome.result, Throttled)]
-    refused = [outcome for outcome in throttled if not _is_refused_alone(outcome, rate_limit)]
-    for outcome in sorted(refused, key=lambda outcome: outcome.claimed.position):
-        claimed, pause = outcome.claimed, min(outcome.result.retry_after or 1.0, endpoint.retry_after_cap)
+    throttled = [(outcome.claimed, outcome.result) for outcome in outcomes if isinstance(outcome.result, Throttled)]
+    for claimed, error in sorted(throttled, key=lambda pair: pair[0].position):
+        if claimed.tries > REFUSED_ALONE and rate_limit.accepted_at > claimed.start - 5:
+            continue
+        pause = min(error.retry_after or 1.0, endpoint.retry_after_cap)
         rate_limit.refused(position=claimed.position, started=claimed.start, now=at, pause=pause)
     if completed:
         rate_limit.succeeded(len(completed), now=at)
@@ -240,10 +245,6 @@ def _learn(outcomes: Sequence[Outcome], endpoint: Endpoint, now: datetime) -> No
 
 REFUSED_ALONE = 2
 """Refusals of one call after which, while others are accepted, they concern that call and not the limit."""
-
-
-def _is_refused_alone(outcome: Outcome, rate_limit: RateLimit) -> bool:
-    return outcome.claimed.tries > REFUSED_ALONE and rate_limit.accepted_at > outcome.claimed.start - 5
 
 
 def release(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> None:

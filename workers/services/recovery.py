@@ -166,7 +166,7 @@ def _free(worker: Worker, now: datetime) -> None:
     Attempt.objects.filter(Q(call__in=sent) | Q(worker=worker)).lose(problem=LOST_PROBLEM, now=now)
     Call.objects.filter(pk__in=sent).lose(problem=LOST_PROBLEM)
     for item in Item.objects.filter(worker=worker, state=ItemState.CLAIMED, call__in=sent).select_related("call"):
-        Item.objects.filter(pk=item.pk).book(item.call.reserved_cost)
+        Item.objects.filter(pk=item.pk).book(item.planned.reserved_cost)
     Item.objects.filter(worker=worker).release(now=now)
     Batch.objects.filter(worker=worker).unwatch()
 

@@ -12,7 +12,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -53,7 +53,7 @@ class Runner:
         self.only = only
         self.on_turn = on_turn
         self.channels: dict[int, Channel] = {}
-        self.tasks: set[asyncio.Task] = set()
+        self.tasks: set[asyncio.Task[None]] = set()
         self.unmarked: list[tuple[Channel, list[Claimed]]] = []
         self.unsent: list[tuple[Channel, list[Claimed]]] = []
         self.calls: set[int] = set()
@@ -119,7 +119,7 @@ class Runner:
             for claimed in claims:
                 self.spawn(self._make(channel, claimed))
 
-    def spawn(self, work) -> None:
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
@@ -142,7 +142,7 @@ class Runner:
 
     # --- in the database thread --------------------------------------------------------------------------------------
 
-    async def in_database(self, work: Callable, *arguments: Any) -> Any:
+    async def in_database(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """Run `work` in the thread that owns the connection, as often as it takes until the database can be reached."""
         while True:
             try:
@@ -167,7 +167,7 @@ class Runner:
         recovery.leave(self.worker)
         connections.close_all()
 
-    def _turn(self, taken: dict[int, tuple[list[Outcome], list]]) -> float | None:
+    def _turn(self, taken: dict[int, tuple[list[Outcome], list[Any]]]) -> float | None:
         """Mark, claim and write. Returns the seconds until the next turn, None where nothing is left.
 
         Answers are written after new calls were claimed in their place, which halves the time that a place is empty.
@@ -227,7 +227,7 @@ class Runner:
             recovery.beat(self.worker)
             self.beaten_at = time.monotonic()
 
-    def _send(self, channel: Channel, due: list[tuple[Claimed, asyncio.Future]]) -> None:
+    def _send(self, channel: Channel, due: list[tuple[Claimed, asyncio.Future[bool]]]) -> None:
         ready = mark_sent([claimed for claimed, _ in due], worker=self.worker, now=database_time())
         ready_calls = {claimed.call for claimed in ready}
         dropped = [claimed for claimed, _ in due if claimed.call not in ready_calls]
@@ -310,7 +310,7 @@ class Runner:
                 self.unsent.append((channel, ready + later))
 
 
-def _resolve(resolved: list[tuple[asyncio.Future, bool]]) -> None:
+def _resolve(resolved: list[tuple[asyncio.Future[bool], bool]]) -> None:
     for may_send, value in resolved:
         if not may_send.done():
             may_send.set_result(value)

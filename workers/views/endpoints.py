@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -24,7 +25,7 @@ from workers.tasks import start_try
 @site_admin
 @require_GET
 def endpoints(request: HttpRequest) -> HttpResponse:
-    rows = Endpoint.objects.annotate(
+    rows: Any = Endpoint.objects.annotate(
         made=Count("calls", filter=Q(calls__state__in=COMPLETED)),
         spent=Sum("calls__cost", default=Decimal(0)),
         unpriced=Count("calls", filter=Q(calls__state__in=COMPLETED, calls__cost=None)),

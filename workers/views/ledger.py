@@ -51,7 +51,7 @@ def ledger(request: HttpRequest) -> HttpResponse:
     return render(request, "workers/ledger.html", context)
 
 
-def _calls(chosen: dict) -> QuerySet[Call]:
+def _calls(chosen: dict[str, Any]) -> QuerySet[Call]:
     filters = {"handler": ""} | chosen
     if chosen.get("state") != LOST[0]:
         return service.search(**filters)
@@ -68,14 +68,15 @@ def call(request: HttpRequest, uid: str) -> HttpResponse:
     if (name := request.GET.get("text")) is not None:
         return _download(current, name, asked, rest)
     sized = current.attempts.annotate(beginning=Left("body", MOST_CHARACTERS), size=Length("body"))
-    attempts = list(sized.select_related("worker").defer("body"))
+    attempts: list[Any] = list(sized.select_related("worker").defer("body"))
     for attempt in attempts:
-        attempt.response = cut(attempt.beginning) | {"whole": attempt.size, "is_cut": attempt.size > MOST_CHARACTERS}
-    timed = current.sent_at and current.finished_at
+        read = cut(attempt.beginning) | {"whole": attempt.size, "is_cut": attempt.size > MOST_CHARACTERS}
+        attempt.response = read
+    took = current.finished_at - current.sent_at if current.finished_at and current.sent_at else None
     context = {
         "call": current,
         "shown_at": current.finished_at or current.planned_at,
-        "seconds": (current.finished_at - current.sent_at).total_seconds() if timed else None,
+        "seconds": took.total_seconds() if took else None,
         "answer": cut(_readable(current.answer)),
         "as_it_came": cut(current.answer),
         "reasoning": cut(current.reasoning),
@@ -145,7 +146,8 @@ def _showable(value: Any) -> Any:
 @site_admin
 @require_GET
 def spending(request: HttpRequest) -> HttpResponse:
-    by = request.GET.get("by") if request.GET.get("by") in GROUPINGS else "endpoint"
+    by = request.GET.get("by", "")
+    by = by if by in GROUPINGS else "endpoint"
     groups = service.spending(by)
     context = {
         "by": by,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_CEILING, Decimal
+from typing import Any
 
 from django.core.paginator import Paginator
 from django.db.models import Case, IntegerField, Q, When
@@ -82,7 +83,7 @@ def items_context(request: HttpRequest, job: Job, *, names: NameItems | None = N
     items = job.items.filter(Q(state=chosen) if (chosen := chosen_state(request)) else came_back)
     items = items.select_related("call", "endpoint").defer("call__body", "call__answer", "call__reasoning")
     rank = Case(When(state__in=TROUBLED, then=0), When(retrying, then=1), default=2, output_field=IntegerField())
-    page = Paginator(items.order_by(rank, "-finished_at", "id"), ITEMS_A_PAGE).get_page(request.GET.get("page"))
+    page: Any = Paginator(items.order_by(rank, "-finished_at", "id"), ITEMS_A_PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
     names_by_key = names([item.key for item in rows]) if names else {}
     page.object_list = [

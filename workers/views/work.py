@@ -50,7 +50,7 @@ def work_state(request: HttpRequest) -> HttpResponse:
     return render(request, "workers/_work.html", _state())
 
 
-def _state() -> dict:
+def _state() -> dict[str, Any]:
     now = database_time()
     jobs = {"running": _jobs(Job.objects.unended()), "ended": _jobs(Job.objects.ended())}
     all_jobs = [job for rows in jobs.values() for job in rows]
@@ -84,7 +84,7 @@ def _workers(now: datetime) -> list[Row]:
     the last ones that ended. A process has a `Worker` for every piece of work, and one row here."""
     recent = Worker.objects.filter(Q(state=WorkerState.LIVE) | Q(heartbeat_at__gte=now - RECENT)).order_by()
     late = Count("pk", filter=lease_is_over())
-    spans = recent.values("host", "pid", "kind", "state").annotate(
+    spans: Any = recent.values("host", "pid", "kind", "state").annotate(
         began=Min("started_at"), seen=Max("heartbeat_at"), all=Count("pk"), late=late
     )
     rows: dict[tuple[str, int, str], Row] = {}

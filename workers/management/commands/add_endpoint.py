@@ -1,22 +1,22 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
+from typing import Any
+
+from django.core.management.base import CommandParser
 
 from core.incoming.text import NotJson, json_of
 from core.management.json_command import JsonCommand
 from workers.domain.pricing import UNKNOWN
 from workers.models import Endpoint
 from workers.providers import registry
+from workers.services.endpoint_rules import AMOUNTS, BOUNDS, SWITCHES
 from workers.services.endpoints import save_endpoint, try_endpoint
 
-_NUMBERS = {
-    "max_concurrency": int, "requests_per_minute": int, "tokens_per_minute": int, "timeout_seconds": int,
-    "max_attempts": int,
-    "repeat_unknown": int, "retry_after_cap": int, "context_tokens": int, "reasoning_tokens": int, "price_batch": str,
-}  # fmt: skip
 _PRICES = ("price_input", "price_cached", "price_cache_write", "price_output")
-_PLAIN = ("name", "provider", "model", "revision", "base_url", "api_key_env", "family", "options")
-_SWITCHES = ("sets_temperature", "json_schema", "no_system_role", "batches")
+_PLAIN = ("name", "provider", "model", "revision", "base_url", "api_key_env", "family", "options", "price_batch")
+_WHOLE = [name for name in BOUNDS if name not in AMOUNTS]
+_SWITCHES = [name for name in SWITCHES if name != "active"]
 
 
 def _json(text: str) -> object:
@@ -29,7 +29,7 @@ def _json(text: str) -> object:
 class Command(JsonCommand):
     help = "Registers a model that can be asked; with --update changes what is given of one that is there."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", metavar="NAME")
         labels = "; ".join(f"{provider.name}: {provider.label}" for provider in registry.registered())
         parser.add_argument("--provider", choices=registry.names(), help=f"of a new endpoint, who answers. {labels}")
@@ -43,7 +43,8 @@ class Command(JsonCommand):
         )
         parser.add_argument("--family")
         parser.add_argument("--options", type=_json, metavar="JSON")
-        for name, kind in _NUMBERS.items():
+        for name in (*_WHOLE, "price_batch"):
+            kind = int if name in _WHOLE else str
             parser.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar="N")
         for name in _PRICES:
             note = "US dollars per million tokens; unknown takes a price back"
@@ -55,7 +56,7 @@ class Command(JsonCommand):
             "--try", action="store_true", help="then ask it one short question, and say what it supports"
         )
 
-    def work(self, **options) -> dict:
+    def work(self, **options: Any) -> dict[str, Any]:
         existing = Endpoint.objects.filter(name=options["name"]).first()
         if existing and not options["update"]:
             raise ValueError(f"There is an endpoint {options['name']!r} already; add --update to change it.")
@@ -65,7 +66,7 @@ class Command(JsonCommand):
         if missing and not existing:
             raise ValueError(f"A new endpoint needs {' and '.join(missing)}; --help says what can be given.")
         values = {} if existing else dict(registry.find(options["provider"]).defaults)
-        values |= {name: options[name] for name in (*_PLAIN, *_NUMBERS) if options[name] is not None}
+        values |= {name: options[name] for name in (*_PLAIN, *_WHOLE) if options[name] is not None}
         prices = {name: options[name] for name in _PRICES if options[name] is not None}
         values |= {name: None if price == UNKNOWN else price for name, price in prices.items()}
         values |= {name: options[name] == "yes" for name in _SWITCHES if options[name]}

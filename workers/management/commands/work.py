@@ -5,6 +5,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
+
+from django.core.management.base import CommandParser
 
 from core.management.json_command import JsonCommand
 from core.plain import Json, plain
@@ -50,15 +53,15 @@ class Command(JsonCommand):
         "way; asked again, it ends at once."
     )
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--job", metavar="ID")
         parser.add_argument("--budget", metavar="USD", help="with --job: a new budget, with which a paused job goes on")
 
-    def work(self, **options) -> Json:
+    def work(self, **options: Any) -> Json:
         with interruptible(self.note) as stop:
             return self._work(options, stop)
 
-    def _work(self, options: dict, stop: threading.Event) -> Json:
+    def _work(self, options: dict[str, Any], stop: threading.Event) -> Json:
         if options["budget"] and not options["job"]:
             raise ValueError("A budget belongs to one job: name it with --job.")
         if not options["job"]:
