@@ -62,9 +62,9 @@ def test_every_table_holds_what_the_domain_counts(world):
         assert (held["predicted"], held["gold"], held["stories"]) == (predicted, gold, STORIES)
         assert held["f1"] == expected["omniscient"][parse]["stage1"]["overall"]["f1"]
         for name, kinds in (("orders", ("0", "1", "2+")), ("roles", ("world", "actors"))):
-            row = rows[f"{name}-{parse}"]["omniscient"]
-            assert sum(row[f"{kind} recall n"] for kind in kinds) == gold
-            assert sum(row[f"{kind} precision n"] for kind in kinds) == predicted
+            [row] = [row for row in tables[f"{name}-{parse}"].rows if row["model"] == "omniscient"]
+            assert sum(row[f"{kind} recall"].n for kind in kinds) == gold
+            assert sum(row[f"{kind} precision"].n for kind in kinds) == predicted
         stories = expected["majority"][parse]["stage2"]["stories"]
         pairs = sum(int(row["pairs"]) for row in stories)
         for one in DIMENSIONS:
@@ -74,7 +74,7 @@ def test_every_table_holds_what_the_domain_counts(world):
             [gold] = tables[f"labels-{name}-{parse}"].totals
             assert gold["model"] == "Gold of all stories" and gold["total"] == pairs
         cells = [
-            row["truth_status n"]
+            row["truth_status"].n
             for row in tables[f"orders-dimensions-{parse}"].rows
             if row["model"] == "majority" and values(row)["truth_status"] is not None
         ]
@@ -82,10 +82,9 @@ def test_every_table_holds_what_the_domain_counts(world):
         by_category = {row["story_category"]: row for row in expected["majority"][parse]["stage2"]["by_category"]}
         for row in tables[f"dimensions-{parse}"].rows:
             if row["model"] == "majority" and row["dimension"] == "Truth status":
-                row = values(row)
                 for category, found in by_category.items():
-                    assert row[f"in {category}"] == found["acc_truth-status"]
-                    assert row[f"in {category} n"] == int(found["stories"])
+                    cell = row[f"in {category}"]
+                    assert (cell.value, cell.n) == (found["acc_truth-status"], int(found["stories"]))
     assert rows["unreadable-repaired"][HOSTILE]["stage2"] == 1.0
     assert rows["unreadable-repaired"]["majority"]["stage2_unreadable"] == 0
     assert rows["unreadable-official"][HOSTILE]["stage1_unreadable"] == STORIES
@@ -107,7 +106,7 @@ def test_every_cell_of_the_analyses_has_an_interval_or_none_to_have(world):
                     assert ends[0] - 1e-5 <= float(cell.value) <= ends[1] + 1e-5, (name, row["model"], column.key)
     assert seen > 1000
     row = next(row for row in tables["orders-official"].rows if row["model"] == "omniscient")
-    assert row["0 f1 interval"] and row["0 f1 n"] == row["0 recall n"] > 0
+    assert row["0 f1"].interval and row["0 f1"].n == row["0 recall"].n > 0
 
 
 @pytest.mark.once
@@ -198,7 +197,7 @@ def test_cells_open_the_items_that_they_rest_on(world, client, address):
                 if link and int(text.replace(",", "")):
                     assert _meant(client, link)[1] == int(text.replace(",", "")), (model, bucket)
         held = tables_of(document_of(world.run))[f"orders-{parse}"]()
-        counted = {row["model"]: row["0 recall n"] + row["0 precision n"] for row in held.rows}
+        counted = {row["model"]: row["0 recall"].n + row["0 precision"].n for row in held.rows}
         for model, _, link in _links(tables[f"orders-{parse}"], "0 f1"):
             if link:
                 assert "order=0" in link and _meant(client, link)[1] == counted[model]

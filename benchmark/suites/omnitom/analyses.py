@@ -8,9 +8,8 @@ Estimates are fractions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -62,14 +61,12 @@ class Found:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Found:
-        return cls({name: _with_estimates(kept[name]) for name in _PARTS if name in kept})
+        names = ("kinds", "match_counts", "volume", "confusion", "labels", "outputs")
+        return cls({name: _with_estimates(kept[name]) for name in names if name in kept})
 
     def as_json(self) -> Json:
         kept: Json = plain(self.parts)
         return kept
-
-
-_PARTS = ("kinds", "match_counts", "volume", "confusion", "labels", "outputs")
 
 
 def _with_estimates(kept: Any) -> Any:
@@ -100,16 +97,9 @@ class Ratios:
 
     def intervals(self) -> list[Interval]:
         """Return ([low, high], "") of each ratio, or (None, the reason)."""
-        computed = intervals(
-            self.values, self.replicates, self.stories, clusters=self.clusters, scale=self.scale, unit="stories",
-            empty=NO_ROW,
-        )  # fmt: skip
+        about = {"clusters": self.clusters, "scale": self.scale, "unit": "stories", "empty": NO_ROW}
+        computed = intervals(self.values, self.replicates, self.stories, **about)
         return [(ends and [round(end, DIGITS) for end in ends], why) for ends, why in computed]
-
-    def ends(self) -> tuple[list[list[float] | None], list[str]]:
-        """Return the intervals, None where there is none, and the reasons, "" where there is one."""
-        computed = self.intervals()
-        return [ends for ends, _ in computed], [why for _, why in computed]
 
     def estimates(self) -> list[BoundedEstimate]:
         """Return the ratios, each with the sum of its denominators as n."""
@@ -132,70 +122,44 @@ class Ratios:
         )
 
 
-Cases = tuple[Ratios, Ratios, Ratios]
-"""Ratios over the judged rows, and over all rows with the missing ones at their worst and at their best."""
-Places = tuple[slice, slice]
-"""Columns of numerators and of denominators."""
+Block = tuple[NDArray[Any], NDArray[Any]]
+"""Numerators and denominators by story, shape (stories, k) each. With fewer denominators, each serves several
+numerators in turn."""
 
 
-class Pooled:
-    """Sums over stories, gathered block by block. All their ratios share the resamples."""
-
-    def __init__(self, stories: int, *, seed: int, resamples: int) -> None:
-        self.seed, self.resamples = seed, resamples
-        self.blocks = [np.empty((stories, 0), dtype=np.float32)]
-        self.width = 0
-
-    def add(self, block: NDArray[Any]) -> slice:
-        """Add the addends of each story, shape (stories, k) or (stories,), and return their columns."""
-        self.blocks.append(_wide(block).astype(np.float32))
-        start, self.width = self.width, self.width + self.blocks[-1].shape[1]
-        return slice(start, self.width)
-
-    def add_cases(self, meant: Ints, judged: Ints, missing: Ints) -> tuple[Places, Places, Places]:
-        """Add rows that are meant among judged ones, and the `Cases` of missing rows."""
-        meant, judged, missing = _wide(meant), _wide(judged), _wide(missing)
-        none, some, every = self.add(meant), self.add(judged), self.add(judged + missing)
-        return (none, some), (none, every), (self.add(meant + missing), every)
-
-    @cached_property
-    def sums(self) -> tuple[Floats, Floats]:
-        """The columns, shape (stories, k), and their sums without each story and in each resample."""
-        columns = np.concatenate(self.blocks, axis=1)
-        if len(columns) < FEWEST:
-            return columns.astype(float), np.full((len(columns) + 1, self.width), np.nan)
-        return columns.astype(float), replicated_sums(columns, seed=self.seed, resamples=self.resamples)
-
-    def ratios(self, numerators: slice, denominators: slice, *, each: int = 1, scale: Scale = SHARE) -> Ratios:
-        """Return ratios of sums. A denominator serves `each` numerators in turn, a single one all of them."""
-        columns, replicates = self.sums
-        top, bottom = columns[:, numerators], np.repeat(columns[:, denominators], each, axis=1)
-        bottom = np.broadcast_to(bottom, top.shape)
-        drawn = ratios(replicates[:, numerators], np.repeat(replicates[:, denominators], each, axis=1))
-        totals = bottom.sum(axis=0)
-        return Ratios(ratios(top.sum(axis=0), totals), totals, (bottom > 0).sum(axis=0), drawn, len(top), scale)
-
-    def cases(self, places: tuple[Places, Places, Places]) -> Cases:
-        observed, worst, best = (self.ratios(*columns) for columns in places)
-        return observed, worst, best
+def _pooled(blocks: Sequence[Block], seed: int, resamples: int, scale: Scale = SHARE) -> Iterator[Ratios]:
+    """Yield the ratios of each block. All share the resamples."""
+    columns = np.concatenate([part for block in blocks for part in block], axis=1).astype(np.float32)
+    replicates = np.full((len(columns) + 1, columns.shape[1]), np.nan)
+    if len(columns) >= FEWEST:
+        replicates = replicated_sums(columns, seed=seed, resamples=resamples)
+    at = 0
+    for top, bottom in blocks:
+        middle, end = at + top.shape[1], at + top.shape[1] + bottom.shape[1]
+        each = top.shape[1] // (bottom.shape[1] or 1)
+        below, drawn = (np.repeat(sums[:, middle:end], each, axis=1) for sums in (columns, replicates))
+        totals = below.astype(float).sum(axis=0)
+        values = ratios(columns[:, at:middle].astype(float).sum(axis=0), totals)
+        resampled = ratios(replicates[:, at:middle], drawn)
+        yield Ratios(values, totals, (below > 0).sum(axis=0), resampled, len(columns), scale)
+        at = end
 
 
-def _wide(block: NDArray[Any]) -> NDArray[Any]:
-    return block[:, None] if block.ndim == 1 else block
+def _cases(meant: Ints, judged: Ints, missing: Ints) -> list[Block]:
+    """Return the blocks of rows that are meant among judged ones, and among all with the missing ones at their worst
+    and at their best."""
+    return [(meant, judged), (meant, judged + missing), (meant + missing, judged + missing)]
 
 
-def _bounded(cases: Cases) -> list[BoundedEstimate]:
+def _bounded(observed: Ratios, worst: Ratios, best: Ratios) -> list[BoundedEstimate]:
     """Return the estimates, with `bounds` where missing rows can change them; an interval then goes from the lower end
     for the worst case to the upper end for the best."""
-    observed, worst, best = cases
     estimates = observed.estimates()
     if not (worst.values < best.values).any():
         return estimates
-    rows = zip(
-        estimates, map(spanning, worst.intervals(), best.intervals()), worst.values.tolist(), best.values.tolist(),
-        strict=True,
-    )  # fmt: skip
+    spans = map(spanning, worst.intervals(), best.intervals())
     bounded = []
+    rows = zip(estimates, spans, worst.values.tolist(), best.values.tolist(), strict=True)
     for estimate, (ends, why), low, high in rows:
         if low < high:
             estimate = replace(estimate, bounds=[low, high])
@@ -205,63 +169,37 @@ def _bounded(cases: Cases) -> list[BoundedEstimate]:
     return bounded
 
 
-# --- extraction
-
-_Rows = tuple[Sequence[int | None], Sequence[tuple[str, str]]]
-"""The match counts of the rows of one side of a story, and their (order bucket, role)."""
-
-
-def _predicted(result: Stage1Result) -> _Rows:
-    return result.pred_counts, _row_kinds(len(result.pred_counts), result.pred_orders, result.pred_roles)
-
-
-def _gold(result: Stage1Result) -> _Rows:
-    return result.gold_counts, _row_kinds(len(result.gold_counts), result.gold_orders, result.gold_roles)
-
-
-def _row_kinds(rows: int, orders: Sequence[str], roles: Sequence[str]) -> list[tuple[str, str]]:
-    blank = ("",) * rows
-    return [(order_bucket(order), role) for order, role in zip(orders or blank, roles or blank, strict=True)]
-
-
-def _of_kinds(rows: Sequence[Sequence[str]]) -> Flags:
+def _of_kinds(orders: Sequence[str], roles: Sequence[str]) -> Flags:
     """Return whether each row is of each of `ALL_KINDS`, shape (rows, kinds)."""
+    rows = [(order_bucket(order), role) for order, role in zip(orders, roles, strict=True)]
     flags = [[kind in row for kind in ALL_KINDS] for row in rows]
     return np.array(flags, dtype=bool).reshape(len(rows), len(ALL_KINDS))
 
 
-def match_bucket(count: int) -> str:
-    return BUCKETS[min(max(count, 0), MOST)]
+def _by_story(rows: NDArray[Any], story: Ints, stories: int) -> Ints:
+    """Return the sums of rows by their story, shape (stories, k)."""
+    sums = np.zeros((stories, rows.shape[1]), dtype=np.int64)
+    np.add.at(sums, story, rows)
+    return sums
 
 
-class _Side:
-    """The rows of one side of all stories: match counts, nan where nobody judged, and kinds."""
+# --- extraction
 
-    def __init__(self, results: Sequence[Stage1Result], rows: Sequence[_Rows]) -> None:
-        self.lengths = np.array([len(counts) for counts, _ in rows], dtype=np.int64)
-        self.story = np.repeat(np.arange(len(rows)), self.lengths)
-        unread = (
-            (None,) * len(counts) if result.unreadable else counts
-            for result, (counts, _) in zip(results, rows, strict=True)
-        )
-        self.counts = np.array([count for counts in unread for count in counts], dtype=float)
-        self.judged = np.isfinite(self.counts)
-        self.kinds = _of_kinds([kinds for _, of_rows in rows for kinds in of_rows])
+Side = tuple[Ints, Floats, Flags]
+"""The rows of one side of stories: their story, match counts, nan where nobody judged, and kinds."""
 
-    def by_kind(self) -> tuple[Ints, Ints, Ints]:
-        """Return matched, judged and unjudged rows by story and kind."""
-        matched, judged, unjudged = (
-            np.column_stack([np.bincount(self.story[column], minlength=len(self.lengths)) for column in cells.T])
-            for rows in (self.counts > 0, self.judged, ~self.judged)
-            for cells in [self.kinds & rows[:, None]]
-        )
-        return matched, judged, unjudged
 
-    def by_bucket(self) -> Ints:
-        """Return judged rows by story and MatchCount."""
-        shape = (len(self.lengths), len(BUCKETS))
-        places = self.story[self.judged] * shape[1] + np.clip(self.counts[self.judged], 0, MOST).astype(np.int64)
-        return np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
+def _side(results: Sequence[Stage1Result], side: str) -> Side:
+    """Return the "pred" or "gold" rows of stories."""
+    story, counts, orders, roles = list[int](), list[int | None](), list[str](), list[str]()
+    for at, result in enumerate(results):
+        of_story: Sequence[int | None] = getattr(result, f"{side}_counts")
+        blank = ("",) * len(of_story)
+        story += [at] * len(of_story)
+        counts += of_story
+        orders += getattr(result, f"{side}_orders") or blank
+        roles += getattr(result, f"{side}_roles") or blank
+    return np.array(story, dtype=np.int64), np.array(counts, dtype=float), _of_kinds(orders, roles)
 
 
 def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples: int = RESAMPLES) -> Json:
@@ -278,32 +216,40 @@ def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples
     unmatched and as matched, or as of another bucket and as of this one.
     """
     usable = [result for result in results if not result.unreadable or any(result.unjudged)]
-    gold, predicted = (_Side(usable, list(map(rows, usable))) for rows in (_gold, _predicted))
-    pooled = Pooled(len(usable), seed=seed, resamples=resamples)
-    recalled, precise = (pooled.add_cases(*side.by_kind()) for side in (gold, predicted))
-    matches = predicted.by_bucket()
-    gaps = predicted.lengths - matches.sum(axis=1)
-    buckets = pooled.add_cases(matches, matches.sum(axis=1), gaps)
-    a_story = pooled.add(np.column_stack([predicted.lengths, gold.lengths])), pooled.add(np.ones(len(usable)))
-    recall, precision = pooled.cases(recalled), pooled.cases(precise)
-    f1 = tuple(first.harmonic(second) for first, second in zip(precision, recall, strict=True))
-    measures = {"precision": _bounded(precision), "recall": _bounded(recall), "f1": _bounded(f1)}  # type: ignore[arg-type]
-    rows = matches.sum(axis=0).tolist()
-    per_story = pooled.ratios(*a_story, scale=POSITIVE).estimates()
+    unreadable = np.array([bool(result.unreadable) for result in usable], dtype=bool)
+    blocks: list[Block] = []
+    lengths = []
+    for side in ("gold", "pred"):
+        story, counts, kinds = _side(usable, side)
+        counts[unreadable[story]] = np.nan
+        rows = (counts > 0, np.isfinite(counts), np.isnan(counts))
+        blocks += _cases(*(_by_story(kinds & chosen[:, None], story, len(usable)) for chosen in rows))
+        lengths.append(np.bincount(story, minlength=len(usable)))
+    matches = _by_story(np.clip(counts, 0, MOST)[:, None] == range(len(BUCKETS)), story, len(usable))
+    judged = matches.sum(axis=1)
+    of_stories = [column[:, None] for column in (judged, lengths[1] - judged)]
+    blocks += _cases(matches, of_stories[0], of_stories[1])
+    ratios_of = list(_pooled(blocks, seed, resamples))
+    recall, precision, buckets = ratios_of[:3], ratios_of[3:6], ratios_of[6:]
+    f1 = [first.harmonic(second) for first, second in zip(precision, recall, strict=True)]
+    measures = {"precision": _bounded(*precision), "recall": _bounded(*recall), "f1": _bounded(*f1)}
+    counted = matches.sum(axis=0).tolist()
+    volume = (np.column_stack(lengths[::-1]), np.ones((len(usable), 1)))
+    [per_story] = _pooled([volume], seed, resamples, POSITIVE)
     return {
         "kinds": {
             kind: {name: estimates[at] for name, estimates in measures.items()} for at, kind in enumerate(ALL_KINDS)
         },
         "match_counts": {
-            "rows": dict(zip((*BUCKETS, "total"), (*rows, sum(rows)), strict=True)),
-            "shares": dict(zip(BUCKETS, _bounded(pooled.cases(buckets)), strict=True)),
-            "unjudged": int(gaps.sum()),
+            "rows": dict(zip((*BUCKETS, "total"), (*counted, sum(counted)), strict=True)),
+            "shares": dict(zip(BUCKETS, _bounded(*buckets), strict=True)),
+            "unjudged": int(of_stories[1].sum()),
         },
         "volume": {
-            "predicted": int(predicted.lengths.sum()),
-            "gold": int(gold.lengths.sum()),
+            "predicted": int(lengths[1].sum()),
+            "gold": int(lengths[0].sum()),
             "stories": len(usable),
-            **dict(zip(("predicted_per_story", "gold_per_story"), per_story, strict=True)),
+            **dict(zip(("predicted_per_story", "gold_per_story"), per_story.estimates(), strict=True)),
         },
     }
 
@@ -311,14 +257,15 @@ def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples
 def stage1_rows(result: Stage1Result, *, order: str = "", role: str = "", matches: str = "") -> tuple[int, int]:
     """Return (rows meant, all rows) of a story in the figures of `stage1_analyses`: of a kind on both sides, or
     predicted ones of a MatchCount."""
-    sides = [_predicted(result)] if matches else [_predicted(result), _gold(result)]
-    rows = [(count, kinds) for side in sides for count, kinds in zip(*side, strict=True)]
-    chosen = {kind for kind in (order, role) if kind}
-    meant = sum(
-        count is not None and chosen <= {*kinds} and (not matches or match_bucket(count) == matches)
-        for count, kinds in rows
-    )
-    return meant, len(rows)
+    meant = total = 0
+    kinds_meant = [ALL_KINDS.index(kind) for kind in (order, role) if kind]
+    for side in ("pred",) if matches else ("pred", "gold"):
+        _, counts, kinds = _side([result], side)
+        chosen = np.isfinite(counts) & kinds[:, kinds_meant].all(axis=1)
+        if matches:
+            chosen &= np.clip(counts, 0, MOST) == BUCKETS.index(matches)
+        meant, total = meant + int(chosen.sum()), total + len(counts)
+    return meant, total
 
 
 # --- labelling
@@ -329,49 +276,37 @@ def read_labels(dimension: str, scheme: Scheme = OMNITOM_SCHEME) -> tuple[str, .
     return (*scheme.schema[dimension].values, MISSING, ILLEGAL)
 
 
-class Cells:
-    """The cells of stories as places of their labels in `read_labels`: `gold`, −1 for a label outside its closed set,
-    and `predicted`, both of shape (rows, dimensions); `kinds` (rows, kinds), `story` (rows,)."""
+def _cells(results: Sequence[Stage2Result], scheme: Scheme) -> tuple[Ints, Ints, Ints, Flags]:
+    """Return the story of each gold row, its labels as places in `read_labels`, −1 for one outside its closed set, and
+    the predicted ones, shape (rows, dimensions) each; and the kinds of the rows."""
+    places = []
+    for key in scheme.keys:
+        values = scheme.schema[key].values
+        places.append({"": len(values), **{label: at for at, label in enumerate(values)}})
 
-    def __init__(self, results: Sequence[Stage2Result], scheme: Scheme) -> None:
-        self.scheme, self.stories = scheme, len(results)
-        self.story = np.repeat(np.arange(self.stories), [len(result.gold) for result in results])
-        self.places = [
-            {"": len(values), **{label: at for at, label in enumerate(values)}}
-            for values in (scheme.schema[key].values for key in scheme.keys)
-        ]
-        self.gold = self._codes([row for result in results for row in result.gold])
-        self.gold[self.gold >= [len(places) - 1 for places in self.places]] = -1
-        self.predicted = self._codes([row or scheme.nothing for result in results for row in result.predicted])
-        self.kinds = _of_kinds(
-            [
-                kinds
-                for result in results
-                for kinds in _row_kinds(len(result.gold), list(map(scheme.order_of, result.gold)), result.roles)
-            ]
-        )
+    def codes(rows: Sequence[Sequence[str]]) -> Ints:
+        found = [[labels.get(label, len(labels)) for labels, label in zip(places, row, strict=True)] for row in rows]
+        return np.array(found, dtype=np.int64).reshape(len(rows), len(places))
 
-    def _codes(self, rows: Sequence[Sequence[str]]) -> Ints:
-        codes = [
-            [places.get(label, len(places)) for places, label in zip(self.places, row, strict=True)] for row in rows
-        ]
-        return np.array(codes, dtype=np.int64).reshape(len(rows), len(self.places))
+    gold_rows = [row for result in results for row in result.gold]
+    gold = codes(gold_rows)
+    gold[gold >= [len(labels) - 1 for labels in places]] = -1
+    predicted = codes([row or scheme.nothing for result in results for row in result.predicted])
+    roles = [role for result in results for role in result.roles or ("",) * len(result.gold)]
+    story = np.repeat(np.arange(len(results)), [len(result.gold) for result in results])
+    return story, gold, predicted, _of_kinds(list(map(scheme.order_of, gold_rows)), roles)
 
-    def confusion(self, at: int) -> Ints:
-        """Return the rows of a dimension by story, gold label and predicted label."""
-        legal, labels = self.gold[:, at] >= 0, len(self.places[at]) + 1
-        shape = (self.stories, labels - 2, labels)
-        places = np.ravel_multi_index((self.story[legal], self.gold[legal, at], self.predicted[legal, at]), shape)
-        return np.bincount(places, minlength=int(np.prod(shape))).reshape(shape)
 
-    def by_kind(self, cells: Flags) -> Ints:
-        """Return counts by story, and kind and dimension, all dimensions together before each: shape (stories, kinds
-        times 1 + dimensions)."""
-        wide = np.column_stack([cells.sum(axis=1), cells]).astype(np.int64)
-        sums = np.zeros((self.stories, len(ALL_KINDS), wide.shape[1]), dtype=np.int64)
-        for at, rows in enumerate(self.kinds.T):
-            np.add.at(sums[:, at], self.story[rows], wide[rows])
-        return sums.reshape(self.stories, len(ALL_KINDS) * wide.shape[1])
+def _confusions(results: Sequence[Stage2Result], scheme: Scheme) -> list[Ints]:
+    """Return the rows by story, gold label and predicted label of each dimension."""
+    story, gold, predicted, _ = _cells(results, scheme)
+    tables = []
+    for at, key in enumerate(scheme.keys):
+        shape = (len(results), len(scheme.schema[key].values), len(read_labels(key, scheme)))
+        legal = gold[:, at] >= 0
+        flat = np.ravel_multi_index((story[legal], gold[legal, at], predicted[legal, at]), shape)
+        tables.append(np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape))
+    return tables
 
 
 def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> Json:
@@ -385,54 +320,64 @@ def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples
       each label of `said` in the gold rows of all stories, usable or not, and among the predictions of the usable ones,
       with intervals of the shares (figure 4).
     """
-    rules = {"seed": seed, "resamples": resamples}
     scheme = results[0].scheme if results else OMNITOM_SCHEME
-    cells = Cells([result for result in results if not result.unreadable], scheme)
-    legal = cells.gold >= 0
-    pooled = Pooled(cells.stories, **rules)
-    accuracies = pooled.add(cells.by_kind(legal & (cells.gold == cells.predicted))), pooled.add(cells.by_kind(legal))
-    tables = [cells.confusion(at) for at in range(len(scheme.keys))]
-    places = [
-        [pooled.add(block) for block in (_flat(table), table.sum(axis=2), table.sum(axis=1), table.sum(axis=(1, 2)))]
-        for table in tables
+    usable = [result for result in results if not result.unreadable]
+    tables = _confusions(usable, scheme)
+    blocks = [_kind_block(usable, scheme)]
+    for table in tables:
+        blocks.append((table.reshape(len(table), int(np.prod(table.shape[1:]))), table.sum(axis=2)))
+        blocks.append((table.sum(axis=1), table.sum(axis=(1, 2))[:, None]))
+    of_kinds, *shares = _pooled(blocks, seed, resamples)
+    gold_tables = [
+        table.sum(axis=2) for table in _confusions([one for one in results if one.unreadable != NO_GOLD], scheme)
     ]
-    gold = _gold_labels([result for result in results if result.unreadable != NO_GOLD], scheme, rules)
+    gold_shares = _pooled([(table, table.sum(axis=1)[:, None]) for table in gold_tables], seed, resamples)
     confusion, labels = {}, {}
-    for name, table, (correct, of_gold, of_said, total) in zip(scheme.keys, tables, places, strict=True):
-        said, rows = list(read_labels(name, scheme)), table.sum(axis=0)
-        ends, reasons = (
-            [values[at : at + len(said)] for at in range(0, len(values), len(said))]
-            for values in pooled.ratios(correct, of_gold, each=len(said)).ends()
-        )
-        legal_labels = list(scheme.schema[name].values)
-        confusion[name] = {"gold": legal_labels, "said": said, "rows": rows.tolist(), "ends": ends, "reasons": reasons}
-        share_ends, why = pooled.ratios(of_said, total).ends()
-        predicted = {"predicted": rows.sum(axis=0).tolist(), "ends": share_ends, "reasons": why}
-        labels[name] = {"labels": said, **gold[name], **predicted}
-    names = ("overall", *scheme.keys)
-    estimates = iter(pooled.ratios(*accuracies).estimates())
-    kinds = {kind: {name: next(estimates) for name in names} for kind in ALL_KINDS}
+    for at, (key, gold_share) in enumerate(zip(scheme.keys, gold_shares, strict=True)):
+        said, rows, legal = list(read_labels(key, scheme)), tables[at].sum(axis=0), list(scheme.schema[key].values)
+        ends, reasons = _ends(shares[2 * at])
+        by_gold = range(0, len(ends), len(said))
+        confusion[key] = {
+            "gold": legal,
+            "said": said,
+            "rows": rows.tolist(),
+            "ends": [ends[first : first + len(said)] for first in by_gold],
+            "reasons": [reasons[first : first + len(said)] for first in by_gold],
+        }
+        ends, reasons = _ends(shares[2 * at + 1])
+        gold_ends, gold_reasons = _ends(gold_share)
+        labels[key] = {
+            "labels": said,  # no gold label is missing or illegal
+            "gold": [*gold_tables[at].sum(axis=0).tolist(), 0, 0],
+            "gold_ends": [*gold_ends, None, None],
+            "gold_reasons": [*gold_reasons, "", ""],
+            "predicted": rows.sum(axis=0).tolist(),
+            "ends": ends,
+            "reasons": reasons,
+        }
+    estimates = iter(of_kinds.estimates())
+    kinds = {kind: {name: next(estimates) for name in ("overall", *scheme.keys)} for kind in ALL_KINDS}
     return {"kinds": kinds, "confusion": confusion, "labels": labels}
 
 
-def _flat(table: Ints) -> Ints:
-    return table.reshape(len(table), table.shape[1] * table.shape[2])
+def _kind_block(results: Sequence[Stage2Result], scheme: Scheme) -> Block:
+    """Return the right and the legal cells by story, and by kind and dimension, all dimensions together before each."""
+    story, gold, predicted, kinds = _cells(results, scheme)
+    legal = gold >= 0
+    right, counted = (
+        np.column_stack([cells.sum(axis=1), cells]).astype(np.int64) for cells in (legal & (gold == predicted), legal)
+    )
+    top, bottom = (
+        np.column_stack([_by_story(rows * of_kind[:, None], story, len(results)) for of_kind in kinds.T])
+        for rows in (right, counted)
+    )
+    return top, bottom
 
 
-def _gold_labels(results: Sequence[Stage2Result], scheme: Scheme, rules: Mapping[str, int]) -> dict[str, Json]:
-    """Return the gold half of `labels`; no gold label is missing or illegal."""
-    cells, pooled = Cells(results, scheme), Pooled(len(results), **rules)
-    counts = [cells.confusion(at).sum(axis=2) for at in range(len(scheme.keys))]
-    places = [(pooled.add(table), pooled.add(table.sum(axis=1))) for table in counts]
-    halves = {}
-    for name, table, place in zip(scheme.keys, counts, places, strict=True):
-        ends, reasons = pooled.ratios(*place).ends()
-        halves[name] = {
-            "gold": [*table.sum(axis=0).tolist(), 0, 0],
-            "gold_ends": [*ends, None, None],
-            "gold_reasons": [*reasons, "", ""],
-        }
-    return halves
+def _ends(shares: Ratios) -> tuple[list[list[float] | None], list[str]]:
+    """Return the intervals, None where there is none, and the reasons, "" where there is one."""
+    computed = shares.intervals()
+    return [ends for ends, _ in computed], [why for _, why in computed]
 
 
 def stage2_rows(
@@ -443,17 +388,15 @@ def stage2_rows(
     Rows are those of the kind. With a dimension, rows count if their gold label is legal; meant are those with the
     labels `gold` and `predicted`, or without either the right ones.
     """
-    cells = Cells([result], result.scheme)
-    counted = np.ones(len(cells.story), dtype=bool)
-    for kind in filter(None, (order, role)):
-        counted &= cells.kinds[:, ALL_KINDS.index(kind)]
+    _, gold_labels, predicted_labels, kinds = _cells([result], result.scheme)
+    counted = kinds[:, [ALL_KINDS.index(kind) for kind in (order, role) if kind]].all(axis=1)
     if not dimension:
         return int(counted.sum()), len(counted)
     at, names = result.scheme.keys.index(dimension), read_labels(dimension, result.scheme)
-    gold_labels, predicted_labels = cells.gold[:, at], cells.predicted[:, at]
-    counted &= gold_labels >= 0
-    meant = counted if gold or predicted else counted & (gold_labels == predicted_labels)
-    for label, column in ((gold, gold_labels), (predicted, predicted_labels)):
+    theirs, ours = gold_labels[:, at], predicted_labels[:, at]
+    counted = counted & (theirs >= 0)
+    meant = counted if gold or predicted else counted & (theirs == ours)
+    for label, column in ((gold, theirs), (predicted, ours)):
         if label:
             meant = meant & (column == names.index(label))
     return int(meant.sum()), int(counted.sum())
@@ -481,10 +424,9 @@ def outputs_analysis(
     cannot, None without an answer. The share's n is the number of answers. `without` passes through what is not an
     answer of the model, by what failed and why.
     """
-    pooled = Pooled(len(outputs), seed=seed, resamples=resamples)
-    unreadable = pooled.add(np.array([bool(reason) for reason in outputs], dtype=bool))
-    answered = pooled.add(np.array([reason is not None for reason in outputs], dtype=bool))
-    [share] = pooled.ratios(unreadable, answered).estimates()
+    answers = np.array([[bool(reason), reason is not None] for reason in outputs], dtype=bool).reshape(-1, 2)
+    [pooled] = _pooled([(answers[:, :1], answers[:, 1:])], seed, resamples)
+    [share] = pooled.estimates()
     reasons = Counter(reason for reason in outputs if reason)
     return {
         "share": share if share.n else replace(share, reason=NO_OUTPUT),

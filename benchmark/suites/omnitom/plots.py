@@ -17,7 +17,6 @@ from benchmark.domain.plots.scatter import Point, numbered_scatter
 from benchmark.domain.plots.text import labels, printable, shortened
 from benchmark.domain.plots.values import BANDS, Percent, barred, bounds_of, percent, value_line, worst_to_best
 from benchmark.domain.tables import in_order
-from benchmark.domain.tables.estimates import metric_of
 from benchmark.suites.omnitom.analyses import BUCKETS, ILLEGAL, MISSING
 from benchmark.suites.omnitom.data import STAGE1, STAGE2
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, OMNITOM_SCHEME, Scheme
@@ -67,7 +66,7 @@ def _categories(entrants: Entrants, parse: str) -> Plot:
     rows = [
         ModelRow(
             entrant.model,
-            {category: metric_of(row, "f1") for category, row in entrant.parses.by_category(parse).items()},
+            {category: row.cell("f1") for category, row in entrant.parses.by_category(parse).items()},
         )
         for entrant in entrants
     ]
@@ -211,7 +210,7 @@ def _rows_a_story(metric: Metric) -> Percent | None:
 def _volume(entrants: Entrants, parse: str) -> Plot:
     rows = []
     for entrant, counts in found_in(entrants, parse, "volume"):
-        shares = {name: metric_of(entrant.parses.overall(parse), name) for name in METRICS}
+        shares = {name: entrant.parses.overall(parse).cell(name) for name in METRICS}
         rows.append(ModelRow(entrant.model, shares, counts["predicted_per_story"]))
     return volume(rows, parse=parse)
 

@@ -10,8 +10,18 @@ from typing import Any
 
 from benchmark.domain.matched_rows import METRICS
 from benchmark.domain.report_rows import NO_FIGURES
-from benchmark.domain.tables import Cells, Column, Items, Row, Table, in_order, share_column, short_name_texts
-from benchmark.domain.tables.estimates import estimate, estimated, interval_of, metric_of, with_what_is_known
+from benchmark.domain.tables import (
+    NOTHING,
+    Cell,
+    Cells,
+    Column,
+    Items,
+    Row,
+    Table,
+    in_order,
+    share_column,
+    short_name_texts,
+)
 from benchmark.suites.omnitom.analyses import BUCKETS, ILLEGAL, Found
 from benchmark.suites.omnitom.analyses import MISSING as NO_LABEL
 from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
@@ -33,6 +43,7 @@ from benchmark.suites.showing.entrants import (
     findings_of,
     labels_of,
     measured,
+    models_of,
     ranked_by,
     ranked_within,
     row_of,
@@ -101,8 +112,12 @@ MISSING_PARTS = {
 """What is missing that is not the model's doing, by metric group."""
 BY_KIND = {"order": "orders", "role": "roles"}
 """The names of tables and pictures by each of KINDS."""
+MAIN_TITLES = (gettext_noop("Stage 1: extraction F1 (%)"), gettext_noop("Stage 2: labelling accuracy (%)"))
+MEASURES = {"f1": "F1", "precision": "Precision", "recall": "Recall"}
+PER_STORY = (gettext_noop("Predicted a story"), gettext_noop("Gold a story"))
 SHARED_SETTINGS = ("prompts", "level", "seed", "longest answer")
 """The settings of both metric groups."""
+Entrants = Sequence[EntrantResults]
 
 
 # --- table 3: extraction and labelling of a model in one row
@@ -114,64 +129,50 @@ Pair = Mapping[str, EntrantResults | None]
 def main_table(groups: EntrantsByGroup, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
     """Return F1 by category, both averages, then accuracy by dimension and overall, a row per model and settings."""
     pairs = list(_pairs(groups))
-    labels = labels_of([_head(pair) for pair in pairs])
+    heads = [_head(pair) for pair in pairs]
+    labels = labels_of(heads)
     extractions = [extraction for pair in pairs if (extraction := pair[STAGE1])]
     categories = in_order((name for entrant in extractions for name in entrant.parses.by_category(parse)), TASKS)
-    columns = {
-        **{f"f1 {name}": (STAGE1, name, "f1", TASKS.get(name, name)) for name in categories},
-        "f1_category_mean": (STAGE1, "", "f1_category_mean", "Overall"),
-        "f1": (STAGE1, "", "f1", gettext_noop("By story")),
-        **{scheme.share_of(key): (STAGE2, key, scheme.share_of(key), head) for key, head in scheme.shorts.items()},
-        ALL_DIMENSIONS: (STAGE2, "", ALL_DIMENSIONS, "Overall"),
-    }
-    rows = []
-    for pair, model, own in zip(pairs, labels.models, labels.own, strict=True):
-        cells: Cells = {}
-        where: dict[str, Items] = {}
-        for key, (group, part, metric, _) in columns.items():
-            if (entrant := pair[group]) and entrant.parses.of(parse):
-                cells |= _figure(entrant, parse, key, part if group == STAGE1 else "", metric)
-            where[key] = _items(pair[group], group, part, metric, parse)
-        rows.append(row_of(replace(_head(pair), model=model, own=own), STAGE1, cells, where))
-    titles = {
-        STAGE1: gettext_noop("Stage 1: extraction F1 (%)"),
-        STAGE2: gettext_noop("Stage 2: labelling accuracy (%)"),
-    }
-    shares = [
-        share_column(key, head, interval=f"{key}_interval", unit="", worst=f"{key}_worst", group=titles[group])
-        for key, (group, _, _, head) in columns.items()
+    parts = [
+        *((f"f1 {name}", STAGE1, name, "f1", TASKS.get(name, name)) for name in categories),
+        ("f1_category_mean", STAGE1, "", "f1_category_mean", "Overall"),
+        ("f1", STAGE1, "", "f1", gettext_noop("By story")),
+        *((scheme.share_of(key), STAGE2, key, scheme.share_of(key), head) for key, head in scheme.shorts.items()),
+        (ALL_DIMENSIONS, STAGE2, "", ALL_DIMENSIONS, "Overall"),
     ]
-    stories = _stories(zip(labels.models, pairs, strict=True), parse)
+    titles = dict(zip((STAGE1, STAGE2), MAIN_TITLES, strict=True))
+    columns = [share_column(key, header, unit="", group=titles[group]) for key, group, _, _, header in parts]
+    rows = []
+    for pair, head, model, own in zip(pairs, heads, labels.models, labels.own, strict=True):
+        cells = {key: _main_cell(pair[group], group, part, metric, parse) for key, group, part, metric, _ in parts}
+        rows.append(row_of(replace(head, model=model, own=own), STAGE1, cells))
+    stories = _stories(list(zip(labels.models, pairs, strict=True)), parse)
+    notes = [MEANS, *short_name_texts(categories, TASKS), *stories]
     table = Table(
         title=Sentence("Main results, {parse} parse (%)", parse=word(parse)),
-        columns=[MODEL, *with_what_is_known(shares, rows)],
+        columns=[MODEL, *columns],
         rows=rows,
         lead=unlike_missing(groups),
-        notes=[
-            MEANS, *short_name_texts(categories, TASKS), *stories, *ranked_within(extractions), *notes_of(extractions),
-        ],
+        notes=[*notes, *ranked_within(extractions), *notes_of(extractions)],
         ranking=ranked_by([entrant for entrants in groups.values() for entrant in entrants]),
-    )  # fmt: skip
+    )
     return with_settings(table)
 
 
-def _figure(entrant: EntrantResults, parse: str, key: str, category: str, metric: str) -> Cells:
-    parses = entrant.parses
-    row = parses.by_category(parse).get(category, NO_FIGURES) if category else parses.overall(parse)
-    value = row.value_of(metric)  # an official figure is a text of six decimals, printed to its last digit
-    cells = {key: None if value == "" else value, f"{key}_worst": row.cell(metric).at_worst}
-    return {**cells, **interval_of(f"{key}_interval", row, metric)}
-
-
-def _items(entrant: EntrantResults | None, group: str, part: str, metric: str, parse: str) -> Items:
-    """Return the items behind a cell, which may be another run's than the row's."""
+def _main_cell(entrant: EntrantResults | None, group: str, part: str, metric: str, parse: str) -> Cell:
+    """Return a figure and the items behind it, which may be another run's than the row's. `part` is a category of
+    extraction or a dimension of labelling."""
+    if entrant is None or not entrant.parses.of(parse):
+        return NOTHING
+    row = entrant.parses.overall(parse)
     if group == STAGE1:
+        row = entrant.parses.by_category(parse).get(part, NO_FIGURES) if part else row
         filters = {"step": JUDGE} | ({"category": part} if part else {}) | measured(STAGE1, "f1", parse)
     elif part:
         filters = {"step": LABEL, "dimension": part, "parse": parse}
     else:
         filters = {"step": LABEL} | measured(STAGE2, metric, parse)
-    return Items(filters, entrant.run, entrant.entrant) if entrant else Items(filters)
+    return replace(row.cell(metric), items=Items(filters, entrant.run, entrant.entrant))
 
 
 def _head(pair: Pair) -> EntrantResults:
@@ -198,12 +199,11 @@ def _asked_alike(first: EntrantResults, other: EntrantResults) -> bool:
     return same and all(first.settings.get(name) == other.settings.get(name) for name in SHARED_SETTINGS)
 
 
-def _stories(pairs: Iterator[tuple[str, Pair]], parse: str) -> Iterator[str]:
+def _stories(pairs: Sequence[tuple[str, Pair]], parse: str) -> Iterator[str]:
     """Yield the numbers of stories that each model's figures rest on."""
-    named = list(pairs)
     for group, name in ((STAGE1, gettext_noop("Extraction")), (STAGE2, gettext_noop("Labelling"))):
         counts: dict[int, list[str]] = {}
-        for model, pair in named:
+        for model, pair in pairs:
             if (entrant := pair[group]) and entrant.parses.of(parse):
                 counts.setdefault(entrant.parses.overall(parse).stories or 0, []).append(model)
         notes = [
@@ -214,190 +214,162 @@ def _stories(pairs: Iterator[tuple[str, Pair]], parse: str) -> Iterator[str]:
             yield Sentence("{name}: stories, n = {notes}.", name=name, notes=listed(notes))
 
 
-def _published() -> tuple[Published, ...]:
-    """Return the figures of the paper's table 3."""
-    first, second = gettext_noop("Extraction, F1 (table 3)"), gettext_noop("Labelling, accuracy (table 3)")
+def _published() -> Iterator[Published]:
+    """Yield the figures of the paper's table 3."""
     extraction = {
         **{f"f1 {name}": (name, {"categories-stage1": name}) for name in TASKS},
         "f1_category_mean": (gettext_noop("Overall, the mean of categories"), {STAGE1: "f1_category_mean"}),
         "f1": ("By story", {STAGE1: "f1"}),
     }
+    for key, (title, places) in extraction.items():
+        heading = gettext_noop("Extraction, F1 (table 3)")
+        yield Published(f"{STAGE1}.{key}", title, heading, {"main": key} | places)
     labels = zip(OMNITOM_SCHEME.shares, ("Overall", *OMNITOM_SCHEME.shorts.values()), strict=True)
-    return (
-        *(
-            Published(f"{STAGE1}.{key}", title, first, {"main": key} | more)
-            for key, (title, more) in extraction.items()
-        ),
-        *(Published(f"{STAGE2}.{share}", title, second, {"main": share, STAGE2: share}) for share, title in labels),
-    )
+    for share, title in labels:
+        heading = gettext_noop("Labelling, accuracy (table 3)")
+        yield Published(f"{STAGE2}.{share}", title, heading, {"main": share, STAGE2: share})
 
 
-PUBLISHED = _published()
+PUBLISHED = tuple(_published())
 
 
 # --- tables of the analyses
 
 
-def found_in(entrants: Sequence[EntrantResults], parse: str, part: str) -> list[tuple[EntrantResults, Any]]:
+def found_in(entrants: Entrants, parse: str, part: str) -> list[tuple[EntrantResults, Any]]:
     """Return the entrants with analyses of the parse, each with one part of `analyses.Found`."""
     return [(entrant, found.parts[part]) for entrant, found in findings_of(entrants, parse, Found)]
 
 
-def _pooled_lead(group: str, entrants: Sequence[EntrantResults]) -> list[str]:
+def _pooled_lead(group: str, entrants: Entrants) -> list[str]:
     return unlike_missing({group: entrants}, counted=LEFT_OUT)
 
 
-def _bounds_note(rows: Sequence[Row]) -> list[str]:
-    """Return the note on rows that judges left out, if any."""
-    return [BOUNDS_NOTE] if any(value for row in rows for key, value in row.items() if key.endswith(" bounds")) else []
+def _of(estimate: Estimate | Cell, filters: Mapping[str, str] | None = None, **more: Any) -> Cell:
+    """Return the cell of an estimate with the items behind it. `more` are other fields of the cell."""
+    return replace(Cell.of(estimate), items=None if filters is None else Items(filters), **more)
 
 
-def dimension_table(entrants: Sequence[EntrantResults], parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
+def dimension_table(entrants: Entrants, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
     """Return accuracy by dimension and story category, compared within a dimension (paper, table 10)."""
     categories = in_order((name for entrant in entrants for name in entrant.parses.by_category(parse)), TASKS)
+    columns = [share_column(f"in {name}", TASKS.get(name, name), unit="") for name in categories]
     rows = []
     for dimension, title in scheme.titles.items():
-        share = scheme.share_of(dimension)
         for entrant in entrants:
             cells: Cells = {"dimension": title}
-            where = {}
-            for name in categories:
-                key, row = f"in {name}", entrant.parses.by_category(parse).get(name)
-                cells |= estimate(key, metric_of(row, share) if row else None)
-                if row:
-                    cells |= {f"{key} n": row.stories or 0, f"{key} worst": row.cell(share).at_worst}
-                where[key] = Items({"dimension": dimension, "parse": parse, "category": name})
-            rows.append(row_of(entrant, STAGE2, cells, where))
-    columns = [estimated(f"in {name}", TASKS.get(name, name), worst=f"in {name} worst") for name in categories]
-    counted = any(row.get(f"in {name} n") is not None for row in rows for name in categories)
+            for name, row in entrant.parses.by_category(parse).items():
+                filters = {"dimension": dimension, "parse": parse, "category": name}
+                cells[f"in {name}"] = _of(row.cell(scheme.share_of(dimension)), filters, n=row.stories or 0)
+            rows.append(row_of(entrant, STAGE2, cells))
     return Table(
         title=Sentence("Labelling accuracy by dimension and story category, {parse} parse (%)", parse=word(parse)),
-        columns=[MODEL, *with_what_is_known(columns, rows)],
+        columns=[MODEL, *columns],
         rows=rows,
         lead=unlike_missing({STAGE2: entrants}),
-        notes=[*short_name_texts(categories, TASKS), *([COUNTED] if counted else [])],
+        notes=[*short_name_texts(categories, TASKS), *([COUNTED] if categories else [])],
         section="dimension",
         mark_within="dimension",
     )
 
 
-def kind_table(entrants: Sequence[EntrantResults], by: str, parse: str) -> Table:
+def _table(title: Sentence, columns: Sequence[Column], rows: Sequence[Row], *notes: str, **more: Any) -> Table:
+    """Return a table of analyses, with the note on rows that judges left out if there are any."""
+    bounds = any(isinstance(cell, Cell) and cell.bounds for row in rows for cell in row.values())
+    return Table(title=title, columns=columns, rows=rows, notes=[*notes, *([BOUNDS_NOTE] if bounds else [])], **more)
+
+
+def kind_table(entrants: Entrants, by: str, parse: str) -> Table:
     """Return precision, recall and F1 of extraction by order (paper, figure 5 a) or actor role; `by` is a key of
     KINDS."""
-    measures = {"f1": "F1", "precision": "Precision", "recall": "Recall"}
-    best = "high" if complete(entrants, parse) else ""
-    columns = [
-        estimated(f"{kind} {name}", head, group=KIND_NAMES[kind], digits=1, best=best)
-        for kind in KINDS[by]
-        for name, head in measures.items()
-    ]
+    more = {"unit": "", "digits": 1, "best": "high" if complete(entrants, parse) else ""}
+    parts = [(kind, *measure) for kind in KINDS[by] for measure in MEASURES.items()]
+    columns = [share_column(f"{kind} {name}", head, group=KIND_NAMES[kind], **more) for kind, name, head in parts]
     rows = []
     for entrant, kinds in found_in(entrants, parse, "kinds"):
-        cells: Cells = {}
-        where: dict[str, Items] = {}
-        for kind in KINDS[by]:
-            for name in measures:
-                cells |= estimate(f"{kind} {name}", kinds[kind][name])
-                where[f"{kind} {name}"] = Items({by: kind, "parse": parse})
-        rows.append(row_of(entrant, STAGE1, cells, where))
+        cells = {f"{kind} {name}": _of(kinds[kind][name], {by: kind, "parse": parse}) for kind, name, _ in parts}
+        rows.append(row_of(entrant, STAGE1, cells))
     title = Sentence("Extraction by {kind_heads}, {parse} parse (%)", kind_heads=KIND_HEADS[by], parse=word(parse))
-    notes = [POOLED, KIND_NOTES[by], *_bounds_note(rows), *unmarked(entrants, parse)]
-    return Table(title=title, columns=[MODEL, *columns], rows=rows, lead=_pooled_lead(STAGE1, entrants), notes=notes)
+    notes = (POOLED, KIND_NOTES[by], *unmarked(entrants, parse))
+    return _table(title, [MODEL, *columns], rows, *notes, lead=_pooled_lead(STAGE1, entrants))
 
 
-def kind_dimension_table(
-    entrants: Sequence[EntrantResults], by: str, parse: str, scheme: Scheme = OMNITOM_SCHEME
-) -> Table:
+def kind_dimension_table(entrants: Entrants, by: str, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
     """Return accuracy of labelling by dimension and order (paper, figure 5 b) or actor role."""
-    best = "high" if complete(entrants, parse) else ""
-    heads = {"overall": "Overall", **scheme.shorts}
+    more = {"unit": "", "digits": 1, "best": "high" if complete(entrants, parse) else ""}
+    columns = [share_column(name, head, **more) for name, head in {"overall": "Overall", **scheme.shorts}.items()]
     rows = []
     for kind in KINDS[by]:
         for entrant, kinds in found_in(entrants, parse, "kinds"):
+            filters = {by: kind, "parse": parse}
             cells: Cells = {"kind": KIND_NAMES[kind]}
-            where = {}
             for name, metric in kinds[kind].items():
-                cells |= estimate(name, metric)
-                dimension = {} if name == "overall" else {"dimension": name}
-                where[name] = Items({by: kind, "parse": parse} | dimension)
-            rows.append(row_of(entrant, STAGE2, cells, where))
-    return Table(
-        title=Sentence(
-            "Labelling accuracy by {kind_heads} and dimension, {parse} parse (%)",
-            kind_heads=KIND_HEADS[by],
-            parse=word(parse),
-        ),
-        columns=[MODEL, *(estimated(name, head, digits=1, best=best) for name, head in heads.items())],
-        rows=rows,
-        lead=_pooled_lead(STAGE2, entrants),
-        notes=[POOLED_CELLS, CELLS_NOTE.format(head=KIND_HEADS[by]), *unmarked(entrants, parse)],
-        section="kind",
-        mark_within="kind",
-    )
+                cells[name] = _of(metric, filters if name == "overall" else filters | {"dimension": name})
+            rows.append(row_of(entrant, STAGE2, cells))
+    about = {"kind_heads": KIND_HEADS[by], "parse": word(parse)}
+    title = Sentence("Labelling accuracy by {kind_heads} and dimension, {parse} parse (%)", **about)
+    notes = (POOLED_CELLS, CELLS_NOTE.format(head=KIND_HEADS[by]), *unmarked(entrants, parse))
+    more = {"lead": _pooled_lead(STAGE2, entrants), "section": "kind", "mark_within": "kind"}
+    return _table(title, [MODEL, *columns], rows, *notes, **more)
 
 
-def _share_after(key: str, header: str) -> Column:
-    """Return the column of a count's share."""
-    return estimated(f"{key} share", listed([header, gettext_noop("share")]), unit="%", best="", n="", digits=1)
+def _with_shares(names: Mapping[str, str], total: str) -> list[Column]:
+    """Return the columns of a count and its share for each name, by its heading, and of the total."""
+    columns = []
+    for name, header in names.items():
+        share = listed([header, gettext_noop("share")])
+        columns += [Column(key=name, header=str(header), kind="count")]
+        columns += [share_column(f"{name} share", share, best="", digits=1)]
+    return [*columns, Column(key="total", header=total, kind="count")]
 
 
-def match_count_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
+def match_count_table(entrants: Entrants, parse: str) -> Table:
     """Return predicted rows by how many gold rows they match, with totals (paper, table 11)."""
-    columns = [MODEL]
-    for name in BUCKETS:
-        columns += [Column(key=name, header=f"MC={name}", kind="count"), _share_after(name, f"MC={name}")]
-    where = {name: Items({"match_count": name, "parse": parse}) for name in BUCKETS}
-    where |= {f"{name} share": items for name, items in where.items()}
     found = found_in(entrants, parse, "match_counts")
-    rows = []
+    rows, left = [], []
     for entrant, counts in found:
-        cells: Cells = {name: counts["rows"][name] for name in (*BUCKETS, "total")}
+        cells: Cells = {"total": counts["rows"]["total"]}
         for name in BUCKETS:
-            cells |= estimate(f"{name} share", counts["shares"][name])
-        rows.append(row_of(entrant, STAGE1, cells, where))
+            filters = {"match_count": name, "parse": parse}
+            cells[name] = _of(Cell(counts["rows"][name]), filters)
+            cells[f"{name} share"] = _of(counts["shares"][name], filters, n=None)
+        rows.append(row_of(entrant, STAGE1, cells))
+        if counts["unjudged"]:
+            left.append(Sentence("{name} {value}", name=entrant.model, value=f"{counts['unjudged']:,}"))
     totals = {name: sum(counts["rows"][name] for _, counts in found) for name in (*BUCKETS, "total")}
-    total = {"model": gettext_noop("Total"), **totals}
-    unjudged = {entrant.model: counts["unjudged"] for entrant, counts in found if counts["unjudged"]}
-    left = clauses(*(Sentence("{name} {value}", name=model, value=f"{count:,}") for model, count in unjudged.items()))
-    return Table(
-        title=Sentence("Predicted-side MatchCount distribution, {parse} parse", parse=word(parse)),
-        columns=[*columns, Column(key="total", header=gettext_noop("Total"), kind="count")],
-        rows=rows,
-        totals=[total] if len(rows) > 1 else (),
+    notes = [gettext_noop("Shares of the model's predicted rows; brackets: 95 % intervals over stories.")]
+    notes += [Sentence("Not among them, as the judge left them out: {left}.", left=clauses(*left))] if left else []
+    return _table(
+        Sentence("Predicted-side MatchCount distribution, {parse} parse", parse=word(parse)),
+        [MODEL, *_with_shares({name: f"MC={name}" for name in BUCKETS}, gettext_noop("Total"))],
+        rows,
+        *notes,
+        totals=[{"model": gettext_noop("Total"), **totals}] if len(rows) > 1 else (),
         lead=_pooled_lead(STAGE1, entrants),
-        notes=[
-            gettext_noop("Shares of the model's predicted rows; brackets: 95 % intervals over stories."),
-            *([Sentence("Not among them, as the judge left them out: {left}.", left=left)] if left else []),
-            *_bounds_note(rows),
-        ],
     )
 
 
-def volume_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
+def volume_table(entrants: Entrants, parse: str) -> Table:
     """Return the number of rows that a model says against how much of it is right (paper, figure 8)."""
-    number = {"kind": "number", "digits": 1, "unit": "", "best": "", "n": ""}
-    share = {"unit": "%", "best": "", "n": ""}
+    counts = {"predicted": gettext_noop("Predicted rows"), "gold": gettext_noop("Gold rows")}
+    per_story = {f"{side}_per_story": head for side, head in zip(counts, PER_STORY, strict=True)}
     columns = [
-        MODEL,
-        Column(key="predicted", header=gettext_noop("Predicted rows"), kind="count"),
-        Column(key="gold", header=gettext_noop("Gold rows"), kind="count"),
-        estimated("predicted_per_story", gettext_noop("Predicted a story"), **number),
-        estimated("gold_per_story", gettext_noop("Gold a story"), **number),
-        *(estimated(name, head, **share) for name, head in zip(METRICS, ("Precision", "Recall", "F1"), strict=True)),
+        *(Column(key=name, header=head, kind="count") for name, head in counts.items()),
+        *(Column(key=name, header=head, kind="number", digits=1) for name, head in per_story.items()),
+        *(share_column(name, MEASURES[name], best="") for name in METRICS),
         Column(key="stories", header="Stories", kind="count"),
     ]
     rows = []
     for entrant, volume in found_in(entrants, parse, "volume"):
-        cells: Cells = {name: volume[name] for name in ("predicted", "gold", "stories")}
-        for name in ("predicted_per_story", "gold_per_story"):
-            cells |= estimate(name, volume[name])
-        for name in METRICS:
-            cells |= estimate(name, metric_of(entrant.parses.overall(parse), name))
-        rows.append(row_of(entrant, STAGE1, cells))
-    notes = [gettext_noop("Brackets: 95 % intervals over stories.")]
-    notes += [CASES_NOTE] if any(row["f1 bounds"] for row in rows) else []
+        overall = entrant.parses.overall(parse)
+        cells: Cells = {name: volume[name] for name in (*counts, "stories")}
+        cells |= {name: _of(volume[name], n=None) for name in per_story}
+        rows.append(row_of(entrant, STAGE1, cells | {name: overall.cell(name) for name in METRICS}))
     title = Sentence("Volume against precision and recall, {parse} parse", parse=word(parse))
-    return Table(title=title, columns=columns, rows=rows, lead=_pooled_lead(STAGE1, entrants), notes=notes)
+    notes = [gettext_noop("Brackets: 95 % intervals over stories.")]
+    notes += [CASES_NOTE] if any(row["f1"].bounds for row in rows) else []
+    lead = _pooled_lead(STAGE1, entrants)
+    return Table(title=title, columns=[MODEL, *columns], rows=rows, lead=lead, notes=notes)
 
 
 def unreadable_table(groups: EntrantsByGroup, parse: str) -> Table:
@@ -406,92 +378,92 @@ def unreadable_table(groups: EntrantsByGroup, parse: str) -> Table:
     columns = [MODEL]
     for group, parts in MISSING_PARTS.items():
         heading, unreadable = Sentence("Stage {group}", group=group[-1]), gettext_noop("Unreadable")
-        counts = {"answers": gettext_noop("Answers"), **parts}
+        more = {"kind": "count", "group": heading}
         columns += [
-            estimated(group, unreadable, unit="%", group=heading, best="", n=""),
-            Column(key=f"{group}_unreadable", header=unreadable, unit="answers", kind="count", group=heading),
-            *(Column(key=f"{group}_{key}", header=head, kind="count", group=heading) for key, head in counts.items()),
+            share_column(group, unreadable, group=heading, best=""),
+            Column(key=f"{group}_unreadable", header=unreadable, unit="answers", **more),
+            Column(key=f"{group}_answers", header=gettext_noop("Answers"), **more),
+            *(Column(key=f"{group}_{key}", header=head, **more) for key, head in parts.items()),
         ]
     cells: dict[str, Cells] = {}
     first: dict[str, EntrantResults] = {}
     reasons: dict[str, Counter[str]] = {}
     for group, entrants in groups.items():
-        for entrant, outputs in found_in([other for other in entrants if other.kind != "person"], parse, "outputs"):
+        for entrant, outputs in found_in(models_of(entrants), parse, "outputs"):
             first.setdefault(entrant.model, entrant)
-            cells.setdefault(entrant.model, {}).update(_outputs_cells(group, outputs))
+            cells.setdefault(entrant.model, {}).update(_outputs_cells(group, outputs, parse))
             for part in (outputs["reasons"], *outputs["without"].values()):
                 reasons.setdefault(entrant.model, Counter()).update(part)
-    rows = [row_of(entrant, STAGE1, cells[model], _outputs_where(parse)) for model, entrant in first.items()]
     notes = [
         labelled(model, listed(worded(why, f"{count:,}") for why, count in sorted(counts.items())))
         for model, counts in reasons.items()
         if counts
     ]
     title = Sentence("Unreadable outputs, {parse} parse", parse=word(parse))
-    return Table(title=title, columns=columns, rows=rows, notes=[UNREADABLE_NOTES[parse], *notes])
+    rows = [row_of(entrant, STAGE1, cells[model]) for model, entrant in first.items()]
+    return _table(title, columns, rows, UNREADABLE_NOTES[parse], *notes)
 
 
-def _outputs_cells(group: str, outputs: Mapping[str, Any]) -> Cells:
-    counts = {"unreadable": outputs["unreadable"], "answers": outputs["share"].n}
-    counts |= {part: sum(reasons.values()) for part, reasons in outputs["without"].items()}
-    return estimate(group, outputs["share"]) | {f"{group}_{key}": count for key, count in counts.items()}
-
-
-def _outputs_where(parse: str) -> dict[str, Items]:
-    """Official parsing keeps no row of an extraction itself: its counts stand with the judgement."""
-    where: dict[str, Items] = {}
-    for group, step in ((STAGE1, EXTRACT), (STAGE2, LABEL)):
-        read_at = JUDGE if parse == "official" and step == EXTRACT else step
-        unreadable = {"step": read_at, "problem": "unreadable"} | ({"parse": parse} if parse == "official" else {})
-        where |= {key: Items(unreadable) for key in (group, f"{group}_unreadable")}
-        where[f"{group}_answers"] = Items({"step": step, "problem": "answered"})
-        where[f"{group}_calls"] = Items({"step": step, "problem": "unanswered"})
-    gaps = {"judgements": "unjudged", "rows": "gaps"}
-    return where | {f"{STAGE1}_{key}": Items({"step": JUDGE, "problem": problem}) for key, problem in gaps.items()}
+def _outputs_cells(group: str, outputs: Mapping[str, Any], parse: str) -> Cells:
+    """Return the cells of a metric group. Official parsing keeps no row of an extraction itself: its counts stand with
+    the judgement."""
+    step = EXTRACT if group == STAGE1 else LABEL
+    read_at = {"step": JUDGE if step == EXTRACT else step, "parse": parse} if parse == "official" else {"step": step}
+    unreadable = {"problem": "unreadable"} | read_at
+    steps = {"calls": (step, "unanswered"), "judgements": (JUDGE, "unjudged"), "rows": (JUDGE, "gaps")}
+    cells = {
+        group: _of(outputs["share"], unreadable, n=None),
+        f"{group}_unreadable": _of(Cell(outputs["unreadable"]), unreadable),
+        f"{group}_answers": _of(Cell(outputs["share"].n), {"step": step, "problem": "answered"}),
+    }
+    for part, reasons in outputs["without"].items():
+        behind = dict(zip(("step", "problem"), steps[part], strict=True))
+        cells[f"{group}_{part}"] = _of(Cell(sum(reasons.values())), behind)
+    return cells
 
 
 # --- labels
 
 
-def distribution_table(
-    entrants: Sequence[EntrantResults], dimension: str, parse: str, scheme: Scheme = OMNITOM_SCHEME
-) -> Table:
+def distribution_table(entrants: Entrants, dimension: str, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
     """Return counts of each label in gold and among the predictions (paper, figure 4)."""
-    counted = [(entrant, labels[dimension]) for entrant, labels in found_in(entrants, parse, "labels")]
-    labels = counted[0][1]["labels"]
-    where = {label: Items({"dimension": dimension, "said": label, "parse": parse}) for label in labels}
-    where |= {f"{label} share": items for label, items in where.items()}
-    rows = [
-        row_of(entrant, STAGE2, _distributed(labels, counts["predicted"], counts["ends"], counts["reasons"]), where)
-        for entrant, counts in counted
-    ]
+    found = [(entrant, labels[dimension]) for entrant, labels in found_in(entrants, parse, "labels")]
+    labels, filters = found[0][1]["labels"], {"dimension": dimension, "parse": parse}
+    rows = []
+    for entrant, counts in found:
+        cells = _distributed(labels, counts["predicted"], counts["ends"], counts["reasons"], filters)
+        rows.append(row_of(entrant, STAGE2, cells))
     # people cover fewer stories than the run
-    most = max((counts for _, counts in counted), key=lambda counts: sum(counts["gold"]))
-    gold: Cells = {"model": gettext_noop("Gold of all stories")}
-    gold |= _distributed(labels, most["gold"], most["gold_ends"], most["gold_reasons"])
+    most = max((counts for _, counts in found), key=lambda counts: sum(counts["gold"]))
+    gold = _distributed(labels, most["gold"], most["gold_ends"], most["gold_reasons"], filters)
+    gold |= {"model": gettext_noop("Gold of all stories")}
     gold |= {f"{label} share": None for label in (NO_LABEL, ILLEGAL)}  # which gold cannot have
-    title = Sentence(
-        "{titles}: labels as predicted, {parse} parse", titles=word(scheme.titles[dimension]), parse=word(parse)
-    )
-    lead, columns = _pooled_lead(STAGE2, entrants), [MODEL, *_label_columns(labels)]
-    return Table(title=title, columns=columns, rows=rows, totals=[gold], lead=lead, notes=[DISTRIBUTION_NOTE])
+    about = {"titles": word(scheme.titles[dimension]), "parse": word(parse)}
+    title = Sentence("{titles}: labels as predicted, {parse} parse", **about)
+    more = {"totals": [gold], "lead": _pooled_lead(STAGE2, entrants)}
+    return _table(title, [MODEL, *_label_columns(labels)], rows, DISTRIBUTION_NOTE, **more)
 
 
 def _label_columns(labels: Sequence[str]) -> list[Column]:
-    columns = []
-    for label in labels:
-        columns += [Column(key=label, header=label, kind="count"), _share_after(label, word(label))]
-    return [*columns, Column(key="total", header="Rows", kind="count")]
+    return _with_shares({label: word(label) for label in labels}, "Rows")
 
 
 def _distributed(
-    labels: Sequence[str], counts: Sequence[int], ends: Sequence[list[float] | None], reasons: Sequence[str]
+    labels: Sequence[str],
+    counts: Sequence[int],
+    ends: Sequence[list[float] | None],
+    reasons: Sequence[str],
+    filters: Mapping[str, str],
 ) -> Cells:
+    """Return the count of each label, its share with the interval or the reason for none, and the total."""
     total = sum(counts)
     cells: Cells = {"total": total}
     for label, count, interval, why in zip(labels, counts, ends, reasons, strict=True):
-        share = Estimate(count / total if total else None, total, interval, reason=why)
-        cells |= {label: count} | estimate(f"{label} share", share)
+        share = Cell(count / total if total else None, interval, reason=why)
+        cells |= {
+            name: _of(cell, {**filters, "said": label})
+            for name, cell in ((label, Cell(count)), (f"{label} share", share))
+        }
     return cells
 
 
@@ -506,29 +478,22 @@ def confusion_table(entrant: EntrantResults, dimension: str, parse: str, scheme:
     """Return gold labels in rows, predicted labels in columns."""
     confusion = confusion_in(entrant, dimension, parse)
     rows = []
-    by_gold = zip(*(confusion[name] for name in ("gold", "rows", "ends", "reasons")), strict=True)
-    for gold, counts, ends, why in by_gold:
-        of_gold = {"dimension": dimension, "gold": gold, "parse": parse}
-        where = {label: Items(of_gold | {"said": label}) for label in confusion["said"]}
-        where |= {f"{label} share": items for label, items in where.items()}
-        where["total"] = Items(of_gold)
-        rows.append(row_of(entrant, STAGE2, {"gold": gold} | _distributed(confusion["said"], counts, ends, why), where))
-    title = Sentence(
-        "{titles}: gold labels and those of {model}, {parse} parse",
-        titles=word(scheme.titles[dimension]),
-        model=entrant.model,
-        parse=word(parse),
-    )
+    for gold, *of_gold in zip(*(confusion[name] for name in ("gold", "rows", "ends", "reasons")), strict=True):
+        filters = {"dimension": dimension, "gold": gold, "parse": parse}
+        cells = _distributed(confusion["said"], *of_gold, filters)
+        rows.append(row_of(entrant, STAGE2, cells | {"gold": gold, "total": _of(Cell(cells["total"]), filters)}))
+    about = {"titles": word(scheme.titles[dimension]), "model": entrant.model, "parse": word(parse)}
+    title = Sentence("{titles}: gold labels and those of {model}, {parse} parse", **about)
     columns = [Column(key="gold", header="Gold"), *_label_columns(confusion["said"])]
-    return Table(title=title, columns=columns, rows=rows, notes=[CONFUSION_NOTE])
+    return _table(title, columns, rows, CONFUSION_NOTE)
+
+
+# --- tables by name, and their places on a report page
 
 
 def slug_of(dimension: str) -> str:
     """Return the dimension as it is spelled in names and addresses."""
     return dimension.replace("_", "-")
-
-
-# --- tables by name, and their places on a report page
 
 
 def names_by_kind(scheme: Scheme) -> dict[str, str]:
@@ -608,17 +573,17 @@ def sections_of(scheme: Scheme) -> tuple[Section, ...]:
     )
 
 
-def _choices(scheme: Scheme, results: ParseResults) -> list[Choice]:
-    models = [(str(at), str(entrant.model)) for at, entrant in enumerate(results.analysed[scheme.group(STAGE2)], 1)]
-    dimensions = [(slug_of(key), title) for key, title in scheme.titles.items()]
-    choices = [Choice("confusion_model", "Model", models), Choice("dimension", "Dimension", dimensions)]
-    return choices if models else []
-
-
-def _shows(chosen: Mapping[str, str]) -> Explored:
-    model, dimension = chosen["confusion_model"], chosen["dimension"]
-    return Explored(f"confusion-{model}-{dimension}", f"labels-{model}", f"labels-{dimension}")
-
-
 def explorer_of(scheme: Scheme) -> Explorer:
-    return Explorer("labels", gettext_noop("Labels: distribution and confusion"), partial(_choices, scheme), _shows)
+    """Return the part of a page that shows one confusion matrix and distribution at a time."""
+
+    def choices(results: ParseResults) -> list[Choice]:
+        models = [(str(at), str(entrant.model)) for at, entrant in enumerate(results.analysed[scheme.group(STAGE2)], 1)]
+        dimensions = [(slug_of(key), title) for key, title in scheme.titles.items()]
+        offered = [Choice("confusion_model", "Model", models), Choice("dimension", "Dimension", dimensions)]
+        return offered if models else []
+
+    def shows(chosen: Mapping[str, str]) -> Explored:
+        model, dimension = chosen["confusion_model"], chosen["dimension"]
+        return Explored(f"confusion-{model}-{dimension}", f"labels-{model}", f"labels-{dimension}")
+
+    return Explorer("labels", gettext_noop("Labels: distribution and confusion"), choices, shows)
