@@ -97,7 +97,7 @@ class Ratios:
 
     def intervals(self) -> list[Interval]:
         """Return ([low, high], "") of each ratio, or (None, the reason)."""
-        about = {"clusters": self.clusters, "scale": self.scale, "unit": "stories", "empty": NO_ROW}
+        about: dict[str, Any] = {"clusters": self.clusters, "scale": self.scale, "unit": "stories", "empty": NO_ROW}
         computed = intervals(self.values, self.replicates, self.stories, **about)
         return [(ends and [round(end, DIGITS) for end in ends], why) for ends, why in computed]
 
@@ -389,7 +389,7 @@ def stage2_rows(
     labels `gold` and `predicted`, or without either the right ones.
     """
     _, gold_labels, predicted_labels, kinds = _cells([result], result.scheme)
-    counted = kinds[:, [ALL_KINDS.index(kind) for kind in (order, role) if kind]].all(axis=1)
+    counted = np.asarray(kinds[:, [ALL_KINDS.index(kind) for kind in (order, role) if kind]].all(axis=1), dtype=bool)
     if not dimension:
         return int(counted.sum()), len(counted)
     at, names = result.scheme.keys.index(dimension), read_labels(dimension, result.scheme)

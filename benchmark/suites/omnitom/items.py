@@ -23,14 +23,14 @@ from benchmark.suites.omnitom.data import (
     record_of_sample,
     records_of,
 )
-from benchmark.suites.omnitom.judgements import PASSES, Judging, rows_kept
+from benchmark.suites.omnitom.judgements import Judging, rows_kept
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, Scheme
 from benchmark.suites.omnitom.official import no_official_parse
-from benchmark.suites.omnitom.parses import judged_rows, stage1_of, stage2_of
+from benchmark.suites.omnitom.parses import judged_rows
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
 from benchmark.suites.omnitom.parsing.official import ExtractionRow, extraction_rows
 from benchmark.suites.omnitom.parsing.values import repaired, row_key
-from benchmark.suites.omnitom.results import ACTORS, KINDS, Stage1Result, Stage2Result
+from benchmark.suites.omnitom.results import ACTORS, KINDS, Stage1Result, Stage2Result, stage1_of, stage2_of
 from benchmark.suites.omnitom.steps import STRUCTURED, judging_of
 from benchmark.suites.questions import PARSES, ItemContext, ItemView, Sample
 from core.messages import Sentence, gettext_noop
@@ -51,19 +51,27 @@ def item(view: ItemView) -> ItemContext:
     """Return the context of `omnitom/item.html` for the item's step; `unreadable` is the reason why no such answer has
     an official parse."""
     record, step = record_of_sample(view.question.sample, view.question.resources.schema), view.question.step
-    if step == EXTRACT:
-        context = _extraction(view, record)
-    elif step == LABEL:
-        context = _labelling(view, record)
-    elif step == FOLLOW_UP:
-        context = _follow_up(view, record)
-    else:
-        context = _pass(view, record) if step in PASSES else _judgement(view, record)
-    return {"unreadable": no_official_parse(record.scheme), **context}
+    pages = {EXTRACT: _extraction, LABEL: _labelling, FOLLOW_UP: _follow_up, JUDGE: _judgement}
+    return {"unreadable": no_official_parse(record.scheme), **pages.get(step, _pass)(view, record)}
 
 
 def _table(rows: Sequence[Json], name: str = "") -> Json:
     return {"name": name, "rows": rows[:MOST_ROWS], "count": len(rows), "left": max(0, len(rows) - MOST_ROWS)}
+
+
+def _words(row: PredictedRow | ExtractionRow | GoldRow) -> Json:
+    return {"actor": row.actor, "belief": row.belief}
+
+
+def _predicted(view: ItemView, record: Record, answer: str | None = None) -> list[PredictedRow]:
+    """Return the repaired parse of an extraction, that of the item's question without an `answer`."""
+    text = view.question.answers.get(EXTRACT, "") if answer is None else answer
+    structured = view.question.settings.answer_format == STRUCTURED
+    return parse_extraction(text, structured=structured, scheme=record.scheme)
+
+
+def _is_official(view: ItemView, record: Record) -> bool:
+    return record.scheme.official and view.question.settings.answer_format != STRUCTURED
 
 
 def _extraction(view: ItemView, record: Record) -> ItemContext:
@@ -76,26 +84,15 @@ def _extraction(view: ItemView, record: Record) -> ItemContext:
             {**_words(row), "order": row.order, "in_gold": row_key(row.actor, row.belief) in gold_keys} for row in rows
         ]
 
+    tables = {}
+    if view.answer is not None:
+        mended = extracted(_predicted(view, record, view.answer))
+        tables = {gettext_noop("Predicted"): mended}
+        if _is_official(view, record):
+            official = extracted(extraction_rows(view.answer))
+            tables = {BOTH: mended} if official == mended else {"Official parse": official, "Repaired parse": mended}
     gold = [{**_words(row), "order": record.scheme.order_of(row.labels)} for row in record.rows]
-    if view.answer is None:
-        return {"gold": gold, "tables": []}
-    structured = view.question.settings.answer_format == STRUCTURED
-    mended = extracted(parse_extraction(view.answer, structured=structured, scheme=record.scheme))
-    if structured or not record.scheme.official:
-        return {"gold": gold, "tables": [_table(mended, gettext_noop("Predicted"))]}
-    official = extracted(extraction_rows(view.answer))
-    if official == mended:
-        return {"gold": gold, "tables": [_table(mended, BOTH)]}
-    return {"gold": gold, "tables": [_table(official, "Official parse"), _table(mended, "Repaired parse")]}
-
-
-def _words(row: PredictedRow | ExtractionRow | GoldRow) -> Json:
-    return {"actor": row.actor, "belief": row.belief}
-
-
-def _predicted(view: ItemView, record: Record) -> list[PredictedRow]:
-    structured = view.question.settings.answer_format == STRUCTURED
-    return parse_extraction(view.question.answers.get(EXTRACT, ""), structured=structured, scheme=record.scheme)
+    return {"gold": gold, "tables": [_table(rows, name) for name, rows in tables.items()]}
 
 
 def _follow_up(view: ItemView, record: Record) -> ItemContext:
@@ -103,49 +100,53 @@ def _follow_up(view: ItemView, record: Record) -> ItemContext:
     texts, how = view.question.answers, judging_of(view.question)
     without = {step: text for step, text in texts.items() if step != FOLLOW_UP}
     before, after = (judged_rows(record, given, how) for given in (without, texts))
-    sides: tuple[tuple[str, Sequence[PredictedRow | GoldRow]], ...] = (
-        (gettext_noop("Predicted"), _predicted(view, record)),
-        ("Gold", record.shown_rows),
-    )
+    tables: tuple[Sequence[PredictedRow | GoldRow], ...] = (_predicted(view, record), record.shown_rows)
     rows = [
         {"side": side, "number": at, **_words(row), "count": later.count}
-        for (side, side_rows), earlier, counts in zip(sides, before, after, strict=True)
-        for at, (row, first, later) in enumerate(zip(side_rows, earlier, counts, strict=True), 1)
+        for side, table, *judged in zip((gettext_noop("Predicted"), "Gold"), tables, before, after, strict=True)
+        for at, (row, first, later) in enumerate(zip(table, *judged, strict=True), 1)
         if first.missing
     ]
     return {"asked": _table(rows)}
 
 
-def _counted(row: PredictedRow | ExtractionRow | GoldRow, parses: Sequence[str], **more: Any) -> Json:
+def _counted(
+    row: PredictedRow | ExtractionRow | GoldRow,
+    parses: Sequence[str],
+    order: str = "",
+    *,
+    official: int | None = None,
+    repaired: int | None = None,
+    compared: bool = False,
+    is_shown: bool = True,
+) -> Json:
     """Return a row of a judgement with its counts in the `parses` that have the row, None if it got none. `number` and
     `matches`, the rows of the other table, are of structured judgements only."""
-    counted = {"official": None, "repaired": None, "differs": False, "is_shown": True, "order": "", **more}
-    counts = [count for count in (counted["official"], counted["repaired"]) if count is not None]
-    settled = "repaired" not in parses or counted["repaired"] is not None  # a row without a count may match
-    unmatched = bool(counts) and max(counts) <= 0 and settled
+    counts = [count for count in (official, repaired) if count is not None]
+    settled = "repaired" not in parses or repaired is not None  # a row without a count may match
     return {
         **_words(row),
         "parses": parses,
         "number": None,
         "matches": "",
         "note": "",
-        "unmatched": unmatched,
-        **counted,
+        "unmatched": bool(counts) and max(counts) <= 0 and settled,
+        "official": official,
+        "repaired": repaired,
+        "differs": compared and official != repaired,
+        "is_shown": is_shown,
+        "order": order,
     }
 
 
 def _judgement(view: ItemView, record: Record) -> ItemContext:
     official, mended, how = view.official, view.repaired or {}, judging_of(view.question)
-    ours, theirs = iter(mended.get("gold", ())), list((official or {}).get("gold", ()))
+    ours, theirs = iter(mended.get("gold", ())), _padded((official or {}).get("gold", ()), len(record.rows))
     gold = []
-    for at, row in enumerate(record.rows):
-        count, counted = next(ours, None) if row.is_shown else None, theirs[at] if at < len(theirs) else None
-        gold.append(
-            _counted(
-                row, PARSES, official=counted, repaired=count, differs=official is not None and counted != count,
-                is_shown=row.is_shown, order=record.scheme.order_of(row.labels),
-            )
-        )  # fmt: skip
+    for row, officially in zip(record.rows, theirs, strict=True):
+        count, order = next(ours, None) if row.is_shown else None, record.scheme.order_of(row.labels)
+        counts = {"official": officially, "repaired": count, "compared": official is not None}
+        gold.append(_counted(row, PARSES, order, is_shown=row.is_shown, **counts))
     tables = _predicted_tables(view, record)
     if how.by_id or not how.as_published or how.passes > 1:
         sides = judged_rows(record, view.question.answers, how)
@@ -161,29 +162,23 @@ def _judgement(view: ItemView, record: Record) -> ItemContext:
 
 def _predicted_tables(view: ItemView, record: Record) -> dict[str, list[Json]]:
     """Return one table if both parses have the same rows, otherwise one of each."""
-    official, ours = view.official, _predicted(view, record)
+    ours, kept, title = _predicted(view, record), view.official or {}, gettext_noop("Predicted")
     counts = _padded((view.repaired or {}).get("pred", ()), len(ours))
-    rows = [
-        _counted(row, ("repaired",), repaired=count, order=row.order) for row, count in zip(ours, counts, strict=True)
-    ]
-    if judging_of(view.question).structured or not record.scheme.official:
-        return {gettext_noop("Predicted"): rows}
+    mended = [_counted(row, PARSES[1:], row.order, repaired=n) for row, n in zip(ours, counts, strict=True)]
+    if not _is_official(view, record):
+        return {title: mended}
     theirs = extraction_rows(view.question.answers.get(EXTRACT, ""))
-    official_counts = _padded((official or {}).get("pred", ()), len(theirs))
+    rows = list(zip(theirs, _padded(kept.get("pred", ()), len(theirs)), strict=True))
     if [row_key(row.actor, row.belief) for row in theirs] != [row_key(row.actor, row.belief) for row in ours]:
-        officially = [
-            _counted(row, ("official",), official=count, order=row.order)
-            for row, count in zip(theirs, official_counts, strict=True)
+        officially = [_counted(row, PARSES[:1], row.order, official=count) for row, count in rows]
+        return {"Predicted, official parse": officially, "Predicted, repaired parse": mended}
+    compared = view.official is not None
+    return {
+        title: [
+            _counted(row, PARSES, row.order, official=officially, repaired=count, compared=compared)
+            for row, count, (_, officially) in zip(ours, counts, rows, strict=True)
         ]
-        return {"Predicted, official parse": officially, "Predicted, repaired parse": rows}
-    merged = [
-        _counted(
-            row, PARSES, official=officially, repaired=count, order=row.order,
-            differs=official is not None and officially != count,
-        )
-        for row, count, officially in zip(ours, counts, official_counts, strict=True)
-    ]  # fmt: skip
-    return {gettext_noop("Predicted"): merged}
+    }
 
 
 def _padded(counts: Sequence[int | None], rows: int) -> list[int | None]:
@@ -192,20 +187,16 @@ def _padded(counts: Sequence[int | None], rows: int) -> list[int | None]:
 
 def _annotate(rows: Sequence[Json], judgements: Sequence[RowJudgement], how: Judging) -> None:
     """Add what the judge says beyond a count to the rows of a side, if they are those that it was asked about."""
-    if len(rows) != len(judgements):
-        return
-    for at, (row, judgement) in enumerate(zip(rows, judgements, strict=True), 1):
+    for at, (row, judgement) in enumerate(
+        zip(rows, judgements, strict=True) if len(rows) == len(judgements) else (), 1
+    ):
+        note = CANNOT_TELL if judgement.cannot_tell else ""
+        if judgement.settled:
+            note = "settled by rule"
+        elif judgement.flipped:
+            note = f"flips: {', '.join(map(str, judgement.verdicts))}"
         links = ", ".join(str(place + 1) for place in (judgement.links or ())[:20])
-        row |= {"number": at if how.by_id else None, "matches": links, "note": _note(judgement)}
-
-
-def _note(judgement: RowJudgement) -> str:
-    """Return how the row came to its count, if more than one pass says something of it."""
-    if judgement.settled:
-        return "settled by rule"
-    if judgement.flipped:
-        return f"flips: {', '.join(map(str, judgement.verdicts))}"
-    return CANNOT_TELL if judgement.cannot_tell else ""
+        row |= {"number": at if how.by_id else None, "matches": links, "note": note}
 
 
 def _pass(view: ItemView, record: Record) -> ItemContext:
@@ -215,7 +206,7 @@ def _pass(view: ItemView, record: Record) -> ItemContext:
     for side, rows in (("pred", _predicted(view, record)), ("gold", record.shown_rows)):
         counts = mended.get(side) or [None] * len(rows)
         places = order.get(side) or range(len(rows))
-        sides.append([_counted(rows[at], ("repaired",), repaired=counts[at]) for at in places])
+        sides.append([_counted(rows[at], PARSES[1:], repaired=counts[at]) for at in places])
     predicted = [_table(sides[0], "Predicted, as shuffled")]
     return {"predicted": predicted, "gold": sides[1], "official": False, "pass": True}
 

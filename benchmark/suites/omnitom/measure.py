@@ -30,9 +30,15 @@ from benchmark.suites.omnitom.analyses import (
 from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2, Record, record_of_sample, records_of
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, Scheme, scheme_of
 from benchmark.suites.omnitom.official import STRUCTURED, no_official_parse, why_none
-from benchmark.suites.omnitom.parses import stage1_of, stage2_of
-from benchmark.suites.omnitom.repaired import repaired_labels, stage1_report, stage2_report
-from benchmark.suites.omnitom.results import GroupScores, stage1_metrics, stage2_metrics
+from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
+from benchmark.suites.omnitom.results import (
+    GroupScores,
+    repaired_labels,
+    stage1_metrics,
+    stage1_of,
+    stage2_metrics,
+    stage2_of,
+)
 from benchmark.suites.omnitom.steps import LABEL_COUNTS, count_labels
 from benchmark.suites.questions import (
     PARSES,
@@ -119,31 +125,25 @@ def statement_of(group: str, sample: Sample, outcomes: Mapping[str, Outcome]) ->
 
 @dataclass(slots=True)
 class Results:
-    """The results of one model by metric group.
-
-    `official` are those of the existing answers, `repaired` one for each story that was asked about. `outputs` has the
-    model's answer to each such story with gold for table 12: "" if it can be used, the reason if not, None without an
-    answer; `without` counts the reasons for missing answers (`calls`) and judgements. `lacking` has the reason why a
-    group has no official figures.
-    """
+    """The results of one model by metric group."""
 
     scheme: Scheme
     official: dict[str, list[Any]] = field(default_factory=lambda: {STAGE1: [], STAGE2: []})
+    """Those of the existing answers."""
     repaired: dict[str, list[Any]] = field(default_factory=lambda: {STAGE1: [], STAGE2: []})
+    """One for each story that was asked about."""
     outputs: dict[str, list[str | None]] = field(default_factory=lambda: {STAGE1: [], STAGE2: []})
+    """The model's answer to each such story with gold for table 12: "" if it can be used, the reason if not, None
+    without an answer."""
     without: dict[str, dict[str, Counter[str]]] = field(
         default_factory=lambda: {
             STAGE1: {"calls": Counter(), "judgements": Counter()},
             STAGE2: {"calls": Counter()},
         }
     )
+    """The reasons for missing answers (`calls`) and judgements, counted."""
     lacking: dict[str, str] = field(default_factory=dict)
-
-    def count_output(self, record: Record, group: str, why: str, *, answered: bool) -> None:
-        if record.shown_rows:
-            self.outputs[group].append(why if answered else None)
-            if not answered:
-                self.without[group]["calls"][why] += 1
+    """The reason why a group has no official figures."""
 
 
 Stories = Sequence[tuple[Record, Mapping[str, Outcome]]]
@@ -160,65 +160,48 @@ def results_of(entered: Entered) -> Results:
     results = Results(scheme_of(entered.resources.schema))
     judging = JUDGE in entered.steps and any(EXTRACT in outcomes for _, outcomes in stories)
     for record, outcomes in stories:
-        if extraction := outcomes.get(EXTRACT):
-            why = extraction.unreadable or extraction.without
-            results.count_output(record, STAGE1, why, answered=not extraction.without)
         for group, step in _SCORED.items():
             outcome = outcomes.get(step)
             if outcome and outcome.official is not None and not _why_not_official(entered, record, group, outcomes):
-                stored = outcome.official
-                result = stage1_of(record, stored) if group == STAGE1 else stage2_of(record, stored["predicted"])
+                kept = outcome.official
+                result = stage1_of(record, kept) if group == STAGE1 else stage2_of(record, kept["predicted"])
                 results.official[group].append(result)
-        if judgement := outcomes.get(JUDGE):
-            _take_judgement(results, record, extraction, judgement)
+        for group, step in ((STAGE1, EXTRACT), (STAGE2, LABEL)):
+            if (outcome := outcomes.get(step)) and record.shown_rows:
+                missing = outcome.without
+                if step == LABEL:
+                    missing = "" if outcome.repaired is not None else missing or OPEN
+                results.outputs[group].append(None if missing else outcome.unreadable)
+                results.without[group]["calls"].update([missing] if missing else [])
         if labelling := outcomes.get(LABEL):
-            _take_labelling(results, record, labelling)
+            if labelling.repaired is None:
+                labels, why = [None] * len(record.shown_rows), labelling.without or OPEN
+            else:
+                labels, why = labelling.repaired["predicted"], labelling.unreadable
+            results.repaired[STAGE2].append(stage2_of(record, labels, mended=True, unreadable=why))
     unjudged = [story for story in stories if EXTRACT in story[1] and JUDGE not in story[1]] if judging else []
-    for record, outcomes in unjudged:
-        lost = outcomes[EXTRACT].unreadable or outcomes[EXTRACT].without
-        rows = _unjudged_rows(record, {} if lost else outcomes[EXTRACT].repaired or {})
-        results.repaired[STAGE1].append(stage1_of(record, rows, mended=True, unreadable=lost or OPEN))
+    for story in [*(story for story in stories if JUDGE in story[1]), *unjudged]:
+        _take_judgement(results, *story)
     results.lacking = _lacking(entered, results, stories, judging)
     return results
 
 
-def _take_labelling(results: Results, record: Record, outcome: Outcome) -> None:
-    answered = outcome.repaired is not None
-    why = outcome.unreadable if answered else outcome.without or OPEN
-    results.count_output(record, STAGE2, why, answered=answered)
-    labels = [None] * len(record.shown_rows) if outcome.repaired is None else outcome.repaired["predicted"]
-    results.repaired[STAGE2].append(stage2_of(record, labels, mended=True, unreadable=why))
-
-
-def _take_judgement(results: Results, record: Record, extraction: Outcome | None, judgement: Outcome) -> None:
+def _take_judgement(results: Results, record: Record, outcomes: Mapping[str, Outcome]) -> None:
+    extraction, judgement, gold = outcomes.get(EXTRACT), outcomes.get(JUDGE), len(record.shown_rows)
     lost = extraction.unreadable or extraction.without if extraction else ""
     extracted: SuiteData = extraction.repaired or {} if extraction and not lost else {}
-    if lost:
-        rows, why = _unjudged_rows(record, {}), lost
-    elif extraction and record.shown_rows and not extracted.get("rows"):
-        rows, why = (
-            {"pred": [], "gold": [0] * len(record.shown_rows)},
-            "",
-        )  # an empty table, whatever a judge makes of it
+    rows: SuiteData = {**extracted, "pred": [None] * extracted.get("rows", 0), "gold": [None] * gold}
+    if lost or not judgement:
+        why = lost or OPEN
+    elif extraction and gold and not extracted.get("rows"):  # an empty table, whatever a judge makes of it
+        rows, why = {"pred": [], "gold": [0] * gold}, ""
     else:
-        rows = judgement.repaired or _unjudged_rows(record, extracted)
-        why = _judge_s(results, record, judgement)
+        rows, answered = judgement.repaired or rows, judgement.repaired is not None
+        why = judgement.unreadable if answered else judgement.without or OPEN
+        if why and gold:  # the judge's doing, not the model's
+            why = JUDGE_S.get(why, why) if answered else f"{OF_JUDGE}{why}"
+            results.without[STAGE1]["judgements"][why] += 1
     results.repaired[STAGE1].append(stage1_of(record, rows, mended=True, unreadable=why))
-
-
-def _judge_s(results: Results, record: Record, judgement: Outcome) -> str:
-    """Return the reason why an extraction that can be used has no judgement: the judge's doing, not the model's."""
-    answered = judgement.repaired is not None
-    why = judgement.unreadable if answered else judgement.without or OPEN
-    if why and record.shown_rows:
-        why = JUDGE_S.get(why, why) if answered else f"{OF_JUDGE}{why}"
-        results.without[STAGE1]["judgements"][why] += 1
-    return why
-
-
-def _unjudged_rows(record: Record, extracted: SuiteData) -> SuiteData:
-    """Return an extraction that nobody judged as a kept judgement."""
-    return {**extracted, "pred": [None] * extracted.get("rows", 0), "gold": [None] * len(record.shown_rows)}
 
 
 def _lacking(entered: Entered, results: Results, stories: Stories, judging: bool) -> dict[str, str]:
@@ -316,18 +299,18 @@ def _with_answers(result: Measured, group: str, entered: Entered) -> Measured:
 
 def measured(results: Results, seed: int) -> dict[str, Measured | None]:
     """Return the figures of stage 1 and stage 2, None for one that was not asked for."""
-    return {group: _group_measured(results, group, seed) if results.repaired[group] else None for group in _RULES}
-
-
-def _group_measured(results: Results, group: str, seed: int) -> Measured:
-    official, repaired, why = results.official[group], results.repaired[group], results.lacking.get(group, "")
-    result = figures_of(official, repaired, results.scheme, group, seed)
-    analyses = _analyses(results, group, seed)
-    metrics = replace(result.metrics, analyses=analyses)
-    if why:
-        parses = replace(metrics.parses, official=None)
-        metrics = replace(metrics, parses=parses, reason=why, analyses={**analyses, "official": None})
-    return replace(result, metrics=metrics)
+    found: dict[str, Measured | None] = dict.fromkeys(_RULES)
+    for group in _RULES:
+        if results.repaired[group]:
+            why = results.lacking.get(group, "")
+            result = figures_of(results.official[group], results.repaired[group], results.scheme, group, seed)
+            analyses = _analyses(results, group, seed)
+            metrics = replace(result.metrics, analyses=analyses)
+            if why:
+                parses = replace(metrics.parses, official=None)
+                metrics = replace(metrics, parses=parses, reason=why, analyses={**analyses, "official": None})
+            found[group] = replace(result, metrics=metrics)
+    return found
 
 
 def figures_of(official: Sequence[Any], repaired: Sequence[Any], scheme: Scheme, group: str, seed: int) -> Measured:

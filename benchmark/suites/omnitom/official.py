@@ -7,7 +7,7 @@ has its texts, and none where the released code would have ended with a tracebac
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -29,10 +29,11 @@ from benchmark.suites.omnitom.results import (
     GroupScores,
     Stage1Result,
     Stage2Result,
-    order_bucket,
-    role_of,
+    kinds_of,
     stage1_metrics,
+    stage1_of,
     stage2_metrics,
+    stage2_of,
 )
 from core.messages import Sentence
 from judge.domain.text import key, normalise_space
@@ -104,7 +105,8 @@ def _stored(record: Record, texts: Mapping[str, str]) -> StoredTables:
             labels = [LabelRow(row[0], row[1], tuple(row[2:])) for row in cells]
     if JUDGE in texts and extraction is not None:
         try:
-            judged = judged_tables(record, extraction, texts[JUDGE])
+            given = parse_judgement(texts[JUDGE])
+            judged = _counted(pairs_of(extraction), given.predictions), _counted(pairs_of(record.rows), given.gold)
         except OversizedField as error:
             aborted[JUDGE] = str(error)
     return StoredTables(extraction, labels, judged, aborted)
@@ -122,78 +124,50 @@ def _stored_cells(rows: Iterable[Iterable[str]], step: str, aborted: dict[str, s
     return cells
 
 
-def judged_tables(
-    record: Record, extraction: Sequence[ExtractionRow], text: str
-) -> tuple[list[JudgedRow], list[JudgedRow]]:
-    """Return the judge's counts on the rows that it was given: predicted, gold. Raises OversizedField."""
-    judgement = parse_judgement(text)
-    predicted, gold = (
-        [JudgedRow(*row, count) for row, count in zip(rows, align(rows, judged), strict=True)]
-        for rows, judged in (
-            (pairs_of(extraction), judgement.predictions),
-            (pairs_of(record.rows), judgement.gold),
-        )
-    )
-    return predicted, gold
+def _counted(rows: Sequence[tuple[str, str]], judged: Sequence[JudgedRow]) -> list[JudgedRow]:
+    """Return the rows that the judge was given, with its counts."""
+    return [JudgedRow(*row, count) for row, count in zip(rows, align(rows, judged), strict=True)]
 
 
 def stage1_result(record: Record, tables: StoredTables) -> Stage1Result:
     predicted, gold = tables.judged or ((), ())
     extracted = tables.extraction if tables.judged and tables.extraction else ()
-    return Stage1Result(
-        record.story_id,
-        record.category,
-        pred_counts=tuple(row.count for row in predicted),
-        gold_counts=tuple(row.count for row in gold),
-        gold_orders=tuple(row.labels[0] for row in record.rows),
-        pred_orders=tuple(order_bucket(canonical("order", row.order)) for row in extracted),
-        gold_roles=tuple(role_of(row.actor) for row in record.rows),
-        pred_roles=tuple(role_of(row.actor) for row in extracted),
-    )
+    kinds = kinds_of(row._replace(order=canonical("order", row.order)) for row in extracted)
+    return stage1_of(record, {"pred": [row.count for row in predicted], "gold": [row.count for row in gold], **kinds})
 
 
 def stage2_result(record: Record, tables: StoredTables) -> Stage2Result:
     """Return gold rows paired with predicted rows: the n-th of equal rows with the n-th."""
     rows = tables.labels or ()
-    predicted = dict(zip(_numbered((row.actor, row.belief) for row in rows), rows, strict=True))
-    paired = (predicted.get(key) for key in _numbered((row.actor, row.belief) for row in record.rows))
-    return Stage2Result(
-        record.story_id,
-        record.category,
-        tuple(row.labels for row in record.rows),
-        tuple(row.labels if row else None for row in paired),
-        roles=tuple(role_of(row.actor) for row in record.rows),
-    )
+    predicted = dict(zip(_numbered(pairs_of(rows)), rows, strict=True))
+    paired = (predicted.get(key) for key in _numbered(pairs_of(record.rows)))
+    return stage2_of(record, (row.labels if row else None for row in paired))
 
 
-def _numbered(rows: Iterable[tuple[str, str]]) -> list[tuple[str, str, int]]:
-    """Return each row's keys with the number of earlier rows of its table that have the same."""
+def _numbered(rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, int]]:
+    """Yield each row's keys with the number of earlier rows of its table that have the same."""
     seen: Counter[tuple[str, str]] = Counter()
-    numbered = []
     for actor, belief in rows:
         pair = (key(actor), key(belief))
-        numbered.append((*pair, seen[pair]))
+        yield (*pair, seen[pair])
         seen[pair] += 1
-    return numbered
 
 
 def score_official(records: Sequence[Record], texts: Texts) -> GroupScores[StoryAverages]:
     """Return the figures of "stage1" and "stage2" over the selection `records`, from the answers of each story by step;
     None with a reason for a group for which a story lacks an answer or the released code would have aborted."""
     tables = stored_tables(records, texts)
+    stored = [(record, tables.get(record.story_id, StoredTables())) for record in records]
     scores: dict[str, StoryAverages | None] = dict.fromkeys(NEEDED)
-    reasons = {group: why for group in NEEDED if (why := _lacking(records, tables, group))}
-    if STAGE1 not in reasons:
-        scores[STAGE1] = stage1_metrics([stage1_result(record, tables[record.story_id]) for record in records])
-    if STAGE2 not in reasons:
-        scores[STAGE2] = stage2_metrics([stage2_result(record, tables[record.story_id]) for record in records])
-    return GroupScores(scores, reasons)
-
-
-def _lacking(records: Sequence[Record], tables: Mapping[int, StoredTables], group: str) -> str:
-    stored = ((record.story_id, tables.get(record.story_id, StoredTables())) for record in records)
-    reasons = (why_none(story, group, of_story.answered, of_story.aborted) for story, of_story in stored)
-    return next(filter(None, reasons), "") if records else "No story is selected."
+    reasons = dict.fromkeys(NEEDED, "" if records else "No story is selected.")
+    for group in NEEDED if records else ():
+        whys = (why_none(record.story_id, group, of.answered, of.aborted) for record, of in stored)
+        reasons[group] = next(filter(None, whys), "")
+        if not reasons[group] and group == STAGE1:
+            scores[group] = stage1_metrics([stage1_result(*story) for story in stored])
+        elif not reasons[group]:
+            scores[group] = stage2_metrics([stage2_result(*story) for story in stored])
+    return GroupScores(scores, {group: why for group, why in reasons.items() if why})
 
 
 def why_none(story: int, group: str, answered: Collection[str], aborted: Mapping[str, str]) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from benchmark.suites.omnitom import official, repaired
 from benchmark.suites.omnitom.data import EXTRACT, FOLLOW_UP, LABEL, Record
 from benchmark.suites.omnitom.judgements import FIRST, Judging, Sides, detail_of, judged, pass_verdicts, released_text
-from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME, Labels, Scheme
+from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
-from benchmark.suites.omnitom.parsing.values import ignores_schema
-from benchmark.suites.omnitom.results import Stage1Result, Stage2Result, order_bucket, role_of
-from benchmark.suites.questions import Parsed, SuiteData
-from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT
+from benchmark.suites.omnitom.results import Stage2Result, kinds_of
+from benchmark.suites.questions import Parsed
 from core.plain import Json
 from core.statistics import harmonic
 from judge.domain.calibration.tables import share
@@ -25,7 +23,7 @@ def parse_stage1(record: Record, texts: Mapping[str, str], how: Judging) -> Pars
     undecided = sum(row.cannot_tell for side in sides for row in side) if any(mended.unjudged) else 0
     mended_score = repaired.stage1_score(mended).of("estimate", "f1")
     repaired_fields = (mended_score, mended.unreadable, sum(mended.unjudged) - undecided)
-    stored = _kept(mended) | detail_of(sides, how)
+    stored = mended.kept() | detail_of(sides, how)
     if how.structured or not record.scheme.official:
         return Parsed(None, stored, None, *repaired_fields)
     published = {name: texts[name] for name in (EXTRACT, FIRST) if name in texts}
@@ -35,7 +33,7 @@ def parse_stage1(record: Record, texts: Mapping[str, str], how: Judging) -> Pars
     result = official.stage1_result(record, tables)
     precision = share(result.pred_matched, len(result.pred_counts))
     f1 = harmonic(precision, share(result.gold_matched, len(result.gold_counts)))
-    return Parsed(_kept(result) | _aborted(tables), stored, None if tables.aborted else f1, *repaired_fields)
+    return Parsed(result.kept() | _aborted(tables), stored, None if tables.aborted else f1, *repaired_fields)
 
 
 def judged_rows(record: Record, texts: Mapping[str, str], how: Judging) -> Sides:
@@ -50,7 +48,7 @@ def parse_follow_up(record: Record, texts: Mapping[str, str], how: Judging) -> P
         sum(row.missing for side in judged_rows(record, given, how) for row in side)
         for given in ({name: text for name, text in texts.items() if name != FOLLOW_UP}, texts)
     )
-    unreadable = "" if after < before else _no_judgement(texts.get(FOLLOW_UP, ""), how)
+    unreadable = "" if after < before else repaired.no_judgement(texts.get(FOLLOW_UP, ""), how)
     return Parsed(None, {"asked": before, "judged": before - after}, None, None, unreadable, after)
 
 
@@ -64,34 +62,28 @@ def parse_pass(record: Record, extraction: str, answer: str, how: Judging, turn:
     }
     orders = {name: how.order(turn, side, len(counts[name])) for side, name in enumerate(counts)}
     has_judgement = any(verdict is not None for side in sides for verdict in side)
-    unreadable = "" if has_judgement or not predicted else _no_judgement(answer, how)
+    unreadable = "" if has_judgement or not predicted else repaired.no_judgement(answer, how)
     return Parsed(None, {**counts, "order": orders}, None, None, unreadable)
-
-
-def _no_judgement(answer: str, how: Judging) -> str:
-    ignored = how.by_id and ignores_schema(answer, "predictions", "gold")
-    return JUDGE_NOT_STRUCTURED if ignored else NO_JUDGEMENT
 
 
 def parse_stage1_rows(extraction: str, *, structured: bool = False, scheme: Scheme = OMNITOM_SCHEME) -> Parsed:
     """Parse an extraction, which has no score of its own: the number of its rows and their kinds."""
     rows = parse_extraction(extraction, structured=structured, scheme=scheme)
-    orders, roles = [order_bucket(row.order) for row in rows], [role_of(row.actor) for row in rows]
     unreadable = "" if rows else repaired.why_unreadable(extraction, structured=structured, scheme=scheme)
-    kept = {"rows": len(rows), "orders": orders, "roles": roles}
+    kept = {"rows": len(rows), **kinds_of(rows)}
     return Parsed(None, kept, None, None, unreadable, empty=not rows)
 
 
 def parse_stage2(record: Record, answer: str, *, structured: bool = False) -> Parsed:
     texts = {LABEL: answer}
     mended = repaired.stage2_result(record, texts, structured=structured)
-    score, stored = repaired.stage2_score(mended).of("estimate", "overall_accuracy"), _kept_labels(mended)
+    score, stored = repaired.stage2_score(mended).of("estimate", "overall_accuracy"), mended.kept()
     empty = not any(mended.predicted)
     if structured or not record.scheme.official:
         return Parsed(None, stored, None, score, mended.unreadable, empty=empty)
     tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
     result = official.stage2_result(record, tables)
-    parsed = _kept_labels(result) | _aborted(tables)
+    parsed = result.kept() | _aborted(tables)
     return Parsed(parsed, stored, None if tables.aborted else _accuracy(result), score, mended.unreadable, empty=empty)
 
 
@@ -105,48 +97,5 @@ def _accuracy(result: Stage2Result) -> float:
     return share(right, len(result.gold) * len(DIMENSIONS))
 
 
-def _kept(result: Stage1Result) -> Json:
-    """Return what is kept of a judgement: counts of both tables, None for a row that the judge left out, and the kinds
-    of the predicted rows, which only the extraction has."""
-    counts = {"pred": list(result.pred_counts), "gold": list(result.gold_counts)}
-    return {**counts, "orders": list(result.pred_orders), "roles": list(result.pred_roles)}
-
-
-def _kept_labels(result: Stage2Result) -> Json:
-    return {"predicted": [row and list(row) for row in result.predicted]}
-
-
 def _aborted(tables: official.StoredTables) -> Json:
     return {"aborted": dict(tables.aborted)} if tables.aborted else {}
-
-
-def stage1_of(record: Record, kept: SuiteData, *, mended: bool = False, unreadable: str = "") -> Stage1Result:
-    """Return the result again that `parse_stage1` kept as its repaired (`mended`) or official part."""
-    gold, roles = _gold(record, mended)
-    return Stage1Result(
-        record.story_id,
-        record.category,
-        pred_counts=tuple(kept["pred"]),
-        gold_counts=tuple(kept["gold"]),
-        gold_orders=tuple(map(record.scheme.order_of, gold)),
-        unreadable=unreadable,
-        pred_orders=tuple(kept.get("orders", ())),
-        gold_roles=roles,
-        pred_roles=tuple(kept.get("roles", ())),
-    )
-
-
-def stage2_of(
-    record: Record, labels: Sequence[Sequence[str] | None], *, mended: bool = False, unreadable: str = ""
-) -> Stage2Result:
-    """Return the result again whose labels `parse_stage2` kept as `predicted`."""
-    gold, roles = _gold(record, mended)
-    predicted = tuple(None if row is None else tuple(row) for row in labels)
-    return Stage2Result(record.story_id, record.category, gold, predicted, unreadable, roles, record.scheme)
-
-
-def _gold(record: Record, mended: bool) -> tuple[tuple[Labels, ...], tuple[str, ...]]:
-    """Return (labels, roles) of the gold rows of a parse."""
-    rows = record.shown_rows if mended else record.rows
-    labels = tuple(repaired.repaired_labels(row.labels, record.scheme) if mended else row.labels for row in rows)
-    return labels, tuple(role_of(row.actor) for row in rows)

@@ -12,8 +12,7 @@ from benchmark.suites.omnitom.labels import scheme_of
 from benchmark.suites.omnitom.measure import Results, figures_of, measured
 from benchmark.suites.omnitom.official import STRUCTURED as NO_OFFICIAL_PARSE
 from benchmark.suites.omnitom.official import no_official_parse
-from benchmark.suites.omnitom.parses import stage2_of
-from benchmark.suites.omnitom.results import Stage2Result
+from benchmark.suites.omnitom.results import Stage2Result, stage2_of
 from benchmark.suites.omnitom.steps import STRUCTURED
 from benchmark.suites.people import Labelled, Labels, Person, PersonMeasured, Settled
 from benchmark.suites.reports import LabelledCounts

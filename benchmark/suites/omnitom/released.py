@@ -9,7 +9,6 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from benchmark.suites.answers import (
     File,
     ParsedScores,
     Parser,
-    Row,
     Tables,
     read_answers,
 )
@@ -40,10 +38,9 @@ from benchmark.suites.omnitom.data import (
 )
 from benchmark.suites.omnitom.judgements import Judging, released_text
 from benchmark.suites.omnitom.labels import COLUMNS
-from benchmark.suites.omnitom.official import StoredTables, score_official, stored_tables
+from benchmark.suites.omnitom.official import score_official, stored_tables
 from benchmark.suites.omnitom.parsing.official import (
     JUDGED_COLUMNS,
-    JudgedRow,
     align,
     extraction_rows,
     label_rows,
@@ -62,84 +59,57 @@ LABEL_COLUMNS = ("actor", "belief", *COLUMNS.values())
 FOLDERS = {EXTRACT: "extraction", LABEL: "labeling", JUDGE: "judge"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """The content of `manifest.json` besides the stories, with the runner's defaults; None says that nothing of the
-    kind was sent."""
-
-    dataset_path: str
-    backend: str
-    stages: Sequence[str] = (EXTRACT, LABEL, JUDGE, "metrics")
-    model: str | None = None
-    extract_model: str | None = None
-    label_model: str | None = None
-    judge_model: str | None = None
-    judge_fewshots: int = 3
-    include_story_context: bool = True
-    load_in_4bit: bool = False
-    bnb_4bit_compute_dtype: str = "bf16"
-    api_provider: str | None = "openai"
-    temperature: float | None = 0.0
-    max_new_tokens: int | None = MAX_TOKENS
+_SETTINGS: Json = {
+    "model": None,
+    "extract_model": None,
+    "label_model": None,
+    "judge_model": None,
+    "judge_fewshots": 3,
+    "include_story_context": True,
+    "load_in_4bit": False,
+    "bnb_4bit_compute_dtype": "bf16",
+    "api_provider": "openai",
+    "temperature": 0.0,
+    "max_new_tokens": MAX_TOKENS,
+}
+"""The runner's settings with their defaults. None says that nothing of the kind was sent."""
 
 
-def manifest(records: Sequence[Record], settings: Settings) -> Json:
-    """The content of `manifest.json`, in its order of keys."""
-    fields = asdict(settings)
-    head = {name: fields.pop(name) for name in ("dataset_path", "backend", "stages")}
+def manifest(records: Sequence[Record], dataset: str, backend: str, steps: Sequence[str], **chosen: Any) -> Json:
+    """The content of `manifest.json`, in its order of keys; `chosen` are other settings than the runner's defaults."""
     stories = [record.story_id for record in records]
-    return {**head, "stages": list(head["stages"]), "stories": stories, "story_count": len(stories), **fields}
+    head = {"dataset_path": dataset, "backend": backend, "stages": [*steps, "metrics"]}
+    return {**head, "stories": stories, "story_count": len(stories), **_SETTINGS, **chosen}
 
 
-def files(
-    records: Sequence[Record],
-    exchanges: Mapping[int, Mapping[str, Exchange]],
-    scores: GroupScores[StoryAverages],
-    settings: Settings,
-) -> Iterator[File]:
-    """Every file of the output folder as (path, bytes), the manifest first.
-
-    `exchanges` has the calls of each story by step (`extract`, `label`, `judge`), `scores` what `score_official` says
-    of their outputs. A step without a call has no files, a metric group without figures no metrics.
-    """
-    yield "manifest.json", _bytes(json.dumps(manifest(records, settings), ensure_ascii=False, indent=2))
+def files(records: Sequence[Record], exchanges: Mapping[int, Mapping[str, Exchange]]) -> Iterator[File]:
+    """Every file of stories as (path, bytes). `exchanges` has the calls of each story by step (`extract`, `label`,
+    `judge`); a step without a call has no files."""
     texts = {story: {step: call.output for step, call in calls.items()} for story, calls in exchanges.items()}
     for story, tables in stored_tables(records, texts).items():
-        yield from _story_files(story, exchanges[story], tables)
-    yield from _metric_files(scores)
-
-
-def _story_files(story: int, calls: Mapping[str, Exchange], tables: StoredTables) -> Iterator[File]:
-    name = f"story_{story:03d}"
-    for step, folder in FOLDERS.items():
-        if step in calls:
-            yield f"{folder}/raw/{name}.txt", _raw(calls[step])
-    if tables.extraction is not None:
-        yield f"extraction/csv/{name}_extract.csv", _csv(EXTRACT_COLUMNS, tables.extraction)
-    if tables.labels is not None:
-        yield f"labeling/csv/{name}_label.csv", _csv(LABEL_COLUMNS, (row.cells() for row in tables.labels))
-    if tables.judged is not None:
-        for side, rows in zip(("predictions", "groundtruth"), tables.judged, strict=True):
+        name = f"story_{story:03d}"
+        for step, folder in FOLDERS.items():
+            if call := exchanges[story].get(step):
+                parts = (f"[{part.upper()}]\n{text.strip()}\n\n" for part, text in call._asdict().items())
+                yield f"{folder}/raw/{name}.txt", _bytes("".join(parts))
+        if tables.extraction is not None:
+            yield f"extraction/csv/{name}_extract.csv", _csv(EXTRACT_COLUMNS, tables.extraction)
+        if tables.labels is not None:
+            yield f"labeling/csv/{name}_label.csv", _csv(LABEL_COLUMNS, (row.cells() for row in tables.labels))
+        for side, rows in zip(("predictions", "groundtruth"), tables.judged or (), strict=False):
             yield f"judge/csv/{name}_{side}.csv", _csv(JUDGED_COLUMNS, rows)
 
 
-_METRIC_FILES = {
-    STAGE1: (STAGE1_COLUMNS, METRICS),
-    STAGE2: (STAGE2_COLUMNS, STAGE2_SHARES),
-}
-
-
-def _metric_files(scores: GroupScores[StoryAverages]) -> Iterator[File]:
-    for group, (columns, shares) in _METRIC_FILES.items():
+def metric_files(scores: GroupScores[StoryAverages]) -> Iterator[File]:
+    """The files of figures; a metric group without figures has none."""
+    for group, columns, shares in ((STAGE1, STAGE1_COLUMNS, METRICS), (STAGE2, STAGE2_COLUMNS, STAGE2_SHARES)):
         if score := scores.by_group.get(group):
             averages = score.averages
+            by_category = [row.as_json() for row in averages.by_category]
             tables: dict[str, tuple[Sequence[str], Sequence[Mapping[str, object]]]] = {
                 "story_metrics": (columns, [story.row for story in score.stories]),
                 "overall": (("stories", *shares), [averages.overall.as_json()]),
-                "by_category": (
-                    ("story_category", "stories", *shares),
-                    [row.as_json() for row in averages.by_category],
-                ),
+                "by_category": (("story_category", "stories", *shares), by_category),
             }
             for name, (header, rows) in tables.items():
                 cells = ([row[column] for column in header] for row in rows)
@@ -154,10 +124,6 @@ def _csv(header: Sequence[str], rows: Iterable[Iterable[object]]) -> bytes:
     return _bytes(out.getvalue())
 
 
-def _raw(call: Exchange) -> bytes:
-    return _bytes("".join(f"[{name.upper()}]\n{text.strip()}\n\n" for name, text in call._asdict().items()))
-
-
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
@@ -168,20 +134,15 @@ _AT_ONCE = 200
 def exchange(exchanged: Exchanged) -> Iterator[File]:
     """Manifest and metrics, the dataset that the manifest names, then raw and csv folders, some stories at a time."""
     records = {sample.key: record_of_sample(sample) for sample in exchanged.samples}
+    every = list(records.values())
+    yield "manifest.json", _bytes(json.dumps(_manifest(every, exchanged), ensure_ascii=False, indent=2))
     texts = {records[key].story_id: _released(exchanged, records[key], key) for key in exchanged.answers}
-    settings = _settings(exchanged)
-    yield from files(list(records.values()), {}, score_official(list(records.values()), texts), settings)
-    yield settings.dataset_path, exchanged.dataset_lines()
+    yield from metric_files(score_official(every, texts))
+    yield exchanged.dataset, exchanged.dataset_lines()
     for at in range(0, len(exchanged.samples), _AT_ONCE):
         batch = exchanged.samples[at : at + _AT_ONCE]
-        calls_by_sample = exchanged.exchanges(batch)
-        calls = {
-            records[sample.key].story_id: calls_by_sample[sample.key]
-            for sample in batch
-            if sample.key in calls_by_sample
-        }
-        written = files([records[sample.key] for sample in batch], calls, GroupScores(), settings)
-        yield from (file for file in written if file[0] != "manifest.json")
+        calls = {records[key].story_id: by_step for key, by_step in exchanged.exchanges(batch).items()}
+        yield from files([records[sample.key] for sample in batch], calls)
 
 
 def _released(exchanged: Exchanged, record: Record, key: str) -> Mapping[str, str]:
@@ -192,52 +153,38 @@ def _released(exchanged: Exchanged, record: Record, key: str) -> Mapping[str, st
     return {**answers, JUDGE: released_text(record, answers, how)}
 
 
-def _settings(exchanged: Exchanged) -> Settings:
-    """Return what was sent at the steps that the model took part in."""
-    asked, sent = exchanged.asked, exchanged.asked.reads_prompts
-    steps = [step for step in (EXTRACT, LABEL, JUDGE) if step in exchanged.steps]
-    return Settings(
-        dataset_path=exchanged.dataset,
-        backend=asked.provider,
-        stages=[*steps, "metrics"],
+def _manifest(records: Sequence[Record], exchanged: Exchanged) -> Json:
+    """Return the manifest with what was sent at the steps that the model took part in."""
+    asked, settings = exchanged.asked, exchanged.settings
+    judge: Json = {"judge_fewshots": 0, "include_story_context": False}
+    if JUDGE in exchanged.steps:
+        judge = {
+            "judge_model": exchanged.judge,
+            "judge_fewshots": exchanged.examples.get(JUDGE, 0),
+            "include_story_context": bool(settings.judge_reads_prompts and settings.options["with_story"]),
+        }
+    return manifest(
+        records,
+        exchanged.dataset,
+        asked.provider,
+        [step for step in FOLDERS if step in exchanged.steps],
         model=asked.model,
         api_provider=asked.provider if asked.hosted else None,
-        temperature=0.0 if sent and asked.sets_temperature else None,
-        max_new_tokens=exchanged.settings.max_tokens if sent else None,
-        **(_judging(exchanged) if JUDGE in steps else {"judge_fewshots": 0, "include_story_context": False}),
+        temperature=0.0 if asked.reads_prompts and asked.sets_temperature else None,
+        max_new_tokens=settings.max_tokens if asked.reads_prompts else None,
+        **judge,
     )
-
-
-def _judging(exchanged: Exchanged) -> Json:
-    settings = exchanged.settings
-    return {
-        "judge_model": exchanged.judge,
-        "judge_fewshots": exchanged.examples.get(JUDGE, 0),
-        "include_story_context": bool(settings.judge_reads_prompts and settings.options["with_story"]),
-    }
-
-
-def _extract(text: str, tables: Tables) -> Json:
-    return {"rows": extraction_rows(text)}
-
-
-def _label(text: str, tables: Tables) -> Json:
-    return {"rows": [row.cells() for row in label_rows(text)]}
 
 
 def _judge(text: str, tables: Tables) -> Json:
     """The counts of the given rows, or the rows as parsed where none are given."""
-    judgement = parse_judgement(text)
-    pred, gold = (
-        _counted(tables[side], judged) if side in tables else [row.keyed() for row in judged]
-        for side, judged in (("pred", judgement.predictions), ("gold", judgement.gold))
-    )
-    return {"pred": pred, "gold": gold}
-
-
-def _counted(rows: Sequence[Row], judged: Sequence[JudgedRow]) -> list[list[str | int]]:
-    pairs = [(actor, belief) for actor, belief in rows]
-    return [[*row, count] for row, count in zip(pairs, align(pairs, judged), strict=True)]
+    sides: Json = {}
+    for side, judged in zip(("pred", "gold"), parse_judgement(text), strict=True):
+        sides[side] = [row.keyed() for row in judged]
+        if side in tables:
+            pairs = [(actor, belief) for actor, belief in tables[side]]
+            sides[side] = [[*row, count] for row, count in zip(pairs, align(pairs, judged), strict=True)]
+    return sides
 
 
 _ROWS = {
@@ -245,8 +192,8 @@ _ROWS = {
     "gold": "JSON [[actor, belief], …] of the gold rows",
 }
 PARSERS = {
-    EXTRACT: Parser(_extract),
-    LABEL: Parser(_label),
+    EXTRACT: Parser(lambda text, _: {"rows": extraction_rows(text)}),
+    LABEL: Parser(lambda text, _: {"rows": [row.cells() for row in label_rows(text)]}),
     JUDGE: Parser(_judge, options=_ROWS, columns=("actor", "belief")),
 }
 
@@ -268,19 +215,14 @@ def score_answers(
     with data.open("rb") as handle:
         records = read_records(handle, str(data))
     texts = _texts(read_answers(answers), answers, {record.story_id for record in records})
-    chosen = _selection(records, texts, story_ids, max_stories)
-    answers_by_story = {
-        story: {step: without_thoughts(text) for step, text in steps.items()} for story, steps in texts.items()
-    }
-    return ParsedScores(score_official(chosen, texts), score_repaired(chosen, answers_by_story, seed=seed))
-
-
-def _selection(records: list[Record], texts: Mapping[int, Any], story_ids: str, max_stories: int) -> list[Record]:
     ids = parse_story_ids(story_ids) if story_ids.strip() else frozenset(texts)
     chosen = list(select(records, ids, max_stories))
     if not chosen:
         raise ValueError("No story is selected.")
-    return chosen
+    answers_by_story = {
+        story: {step: without_thoughts(text) for step, text in steps.items()} for story, steps in texts.items()
+    }
+    return ParsedScores(score_official(chosen, texts), score_repaired(chosen, answers_by_story, seed=seed))
 
 
 class _Steps(Shape):

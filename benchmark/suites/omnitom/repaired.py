@@ -22,19 +22,19 @@ from collections.abc import Mapping, Sequence
 
 from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, report
 from benchmark.domain.matched_rows import METRICS
-from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2, Record
+from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, Record
 from benchmark.suites.omnitom.judgements import AS_PUBLISHED, Judging, Sides, judged
-from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, ORDER, Labels, Scheme
+from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.official import NEEDED, Texts
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction, parse_labels, says_nothing
-from benchmark.suites.omnitom.parsing.judgement import Counts
-from benchmark.suites.omnitom.parsing.values import ignores_schema, repaired
+from benchmark.suites.omnitom.parsing.values import ignores_schema
 from benchmark.suites.omnitom.results import (
     GroupScores,
     Stage1Result,
     Stage2Result,
-    order_bucket,
-    role_of,
+    kinds_of,
+    stage1_of,
+    stage2_of,
 )
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_ANSWER, NO_GOLD, NO_JUDGEMENT, NOT_STRUCTURED, UNREADABLE
 from core.statistics import RESAMPLES, harmonic
@@ -45,7 +45,7 @@ def read_judgement(record: Record, texts: Mapping[str, str], how: Judging) -> tu
     gold, scheme = record.shown_rows, record.scheme
     predicted = parse_extraction(texts.get(EXTRACT, ""), structured=how.structured, scheme=scheme)
     sides = judged(texts, predicted, gold, how)
-    counts: tuple[Counts, Counts] = [row.count for row in sides[0]], [row.count for row in sides[1]]
+    counts = [[row.count for row in side] for side in sides]
     unreadable = ""
     if not gold:
         unreadable = NO_GOLD
@@ -53,22 +53,17 @@ def read_judgement(record: Record, texts: Mapping[str, str], how: Judging) -> tu
         unreadable = NO_ANSWER
     elif not predicted:
         unreadable = why_unreadable(texts[EXTRACT], structured=how.structured, scheme=scheme)
-        counts = counts if unreadable else ([], [0] * len(gold))
+        counts = counts if unreadable else [[], [0] * len(gold)]
     elif set(counts[0] + counts[1]) == {None}:
-        ignored = how.by_id and ignores_schema(texts.get(JUDGE, ""), "predictions", "gold")
-        unreadable = JUDGE_NOT_STRUCTURED if ignored else NO_JUDGEMENT
-    result = Stage1Result(
-        record.story_id,
-        record.category,
-        pred_counts=tuple(counts[0]),
-        gold_counts=tuple(counts[1]),
-        gold_orders=tuple(repaired(ORDER, row.order, scheme) if scheme.ordered else "" for row in gold),
-        unreadable=unreadable,
-        pred_orders=tuple(order_bucket(row.order) for row in predicted),
-        gold_roles=tuple(role_of(row.actor) for row in gold),
-        pred_roles=tuple(role_of(row.actor) for row in predicted),
-    )
-    return result, sides
+        unreadable = no_judgement(texts.get(JUDGE, ""), how)
+    kept = {"pred": counts[0], "gold": counts[1], **kinds_of(predicted)}
+    return stage1_of(record, kept, mended=True, unreadable=unreadable), sides
+
+
+def no_judgement(answer: str, how: Judging) -> str:
+    """Return the reason why a judge's answer has no judgement."""
+    ignored = how.by_id and ignores_schema(answer, "predictions", "gold")
+    return JUDGE_NOT_STRUCTURED if ignored else NO_JUDGEMENT
 
 
 def stage1_result(record: Record, texts: Mapping[str, str], how: Judging = AS_PUBLISHED) -> Stage1Result:
@@ -83,20 +78,13 @@ def why_unreadable(text: str, *, structured: bool, scheme: Scheme = OMNITOM_SCHE
 
 
 def stage2_result(record: Record, texts: Mapping[str, str], *, structured: bool = False) -> Stage2Result:
-    """Return the labels that a person would read for each gold proposition; gold labels are repaired in the same
-    way."""
+    """Return the labels that a person would read for each gold proposition."""
     gold, scheme = record.shown_rows, record.scheme
     predicted = parse_labels(texts.get(LABEL, ""), gold, structured=structured, scheme=scheme)
     unreadable = NO_GOLD if not gold else NO_ANSWER if LABEL not in texts else ""
     if not unreadable and all(row is None for row in predicted):
         unreadable = why_unreadable(texts[LABEL], structured=structured, scheme=scheme)
-    labels = tuple(repaired_labels(row.labels, scheme) for row in gold)
-    roles = tuple(role_of(row.actor) for row in gold)
-    return Stage2Result(record.story_id, record.category, labels, tuple(predicted), unreadable, roles, scheme)
-
-
-def repaired_labels(labels: Labels, scheme: Scheme) -> Labels:
-    return tuple(repaired(key, label, scheme) for key, label in zip(scheme.keys, labels, strict=True))
+    return stage2_of(record, predicted, mended=True, unreadable=unreadable)
 
 
 def stage1_score(result: Stage1Result) -> StoryScore:
@@ -121,23 +109,15 @@ def _matched(counts: Sequence[int | None], unjudged: int) -> int:
     return sum((unjudged if count is None else count) > 0 for count in counts)
 
 
-def _judged_shares(predicted: Sequence[int | None], gold: Sequence[int | None]) -> tuple[float, float]:
+def _judged_shares(*sides: Sequence[int | None]) -> tuple[float, float]:
     """Precision and recall over the rows with a count; see the module's docstring for a side that has none."""
-    precision, recall = (_judged_share(side) for side in (predicted, gold))
-    if precision is None:
-        precision = _as_many((recall or 0.0) * len(gold), len(predicted))
-    if recall is None:
-        recall = _as_many(precision * len(predicted), len(gold))
-    return precision, recall
-
-
-def _judged_share(counts: Sequence[int | None]) -> float | None:
-    counted = [count for count in counts if count is not None]
-    return _matched(counted, 0) / len(counted) if counted else None
-
-
-def _as_many(matched: float, rows: int) -> float:
-    return min(1.0, matched / rows) if rows else 0.0
+    judged = [[count for count in side if count is not None] for side in sides]
+    shares = [_matched(counts, 0) / len(counts) if counts else None for counts in judged]
+    for mine, other in ((0, 1), (1, 0)):
+        if shares[mine] is None:
+            matched, rows = (shares[other] or 0.0) * len(sides[other]), len(sides[mine])
+            shares[mine] = min(1.0, matched / rows) if rows else 0.0
+    return shares[0] or 0.0, shares[1] or 0.0
 
 
 def stage2_score(result: Stage2Result) -> StoryScore:
@@ -161,47 +141,37 @@ def score_repaired(
 ) -> GroupScores[StoryReport]:
     """Return the figures of both metric groups with their uncertainty; None with a reason for a group for one of whose
     steps no story has an answer."""
-    rules = {"seed": seed, "resamples": resamples}
     answered = {step for record in records for step in texts.get(record.story_id, ())}
+    answers = [(record, texts.get(record.story_id, {})) for record in records]
+    scores: dict[str, StoryReport | None] = dict.fromkeys(NEEDED)
     reasons = {}
     for group, needed in NEEDED.items():
         if lacking := [step for step in needed if step not in answered]:
             reasons[group] = f"No story has an answer for {lacking[0]}."
-    answers = [(record, texts.get(record.story_id, {})) for record in records]
-    scores: dict[str, StoryReport | None] = dict.fromkeys(NEEDED)
-    if STAGE1 not in reasons:
-        scores[STAGE1] = stage1_report([stage1_result(*answer) for answer in answers], **rules)
-    if STAGE2 not in reasons:
-        scores[STAGE2] = stage2_report([stage2_result(*answer) for answer in answers], **rules)
+        elif group == STAGE1:
+            scores[group] = stage1_report([stage1_result(*one) for one in answers], seed=seed, resamples=resamples)
+        else:
+            scores[group] = stage2_report([stage2_result(*one) for one in answers], seed=seed, resamples=resamples)
     return GroupScores(scores, reasons)
 
 
 def stage1_report(results: Sequence[Stage1Result], *, seed: int = 1, resamples: int = RESAMPLES) -> StoryReport:
     """Return the figures of extraction; `overall` also has `f1_category_mean`."""
-    scores = [stage1_score(result) for result in results]
-    head = report(scores, METRICS, mean_of_categories="f1", seed=seed, resamples=resamples)
-    counts = [
-        {
-            "pred_total": len(result.pred_counts),
-            "gt_total": len(result.gold_counts),
-            "pred_matched": result.pred_matched,
-            "gt_matched": result.gold_matched,
-        }
-        for result in results
-    ]
-    return StoryReport(head, _stories(results, scores, counts))
+    stories = []
+    for result in results:
+        totals = {"pred_total": len(result.pred_counts), "gt_total": len(result.gold_counts)}
+        matched = {"pred_matched": result.pred_matched, "gt_matched": result.gold_matched}
+        stories.append(ReportedStory(result.story_id, stage1_score(result), totals | matched))
+    scores = [story.score for story in stories]
+    return StoryReport(report(scores, METRICS, mean_of_categories="f1", seed=seed, resamples=resamples), stories)
 
 
 def stage2_report(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> StoryReport:
     """Return the figures of labelling."""
-    scores = [stage2_score(result) for result in results]
     shares = (results[0].scheme if results else OMNITOM_SCHEME).shares
-    counts = [{"pairs": len(result.gold), "matched_pairs": result.paired} for result in results]
-    return StoryReport(report(scores, shares, seed=seed, resamples=resamples), _stories(results, scores, counts))
-
-
-def _stories(
-    results: Sequence[Stage1Result | Stage2Result], scores: Sequence[StoryScore], counts: Sequence[dict[str, int]]
-) -> list[ReportedStory]:
-    rows = zip(results, scores, counts, strict=True)
-    return [ReportedStory(result.story_id, score, of_story) for result, score, of_story in rows]
+    stories = []
+    for result in results:
+        counts = {"pairs": len(result.gold), "matched_pairs": result.paired}
+        stories.append(ReportedStory(result.story_id, stage2_score(result), counts))
+    scores = [story.score for story in stories]
+    return StoryReport(report(scores, shares, seed=seed, resamples=resamples), stories)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from annotation.domain.schema import WORLD
 from benchmark.domain.averaging import Row, StoryAverages, StoryMetrics, averages, six
 from benchmark.domain.matched_rows import F1, METRICS
+from benchmark.suites.omnitom.data import Record
 from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME, Labels, Scheme
-from benchmark.suites.omnitom.parsing.values import fold
+from benchmark.suites.omnitom.parsing.values import fold, repaired
 from core.messages import gettext_noop
 from core.plain import HasJson, Json
 from core.statistics import harmonic
@@ -45,17 +46,10 @@ def role_of(actor: str) -> str:
     return "" if not name else WORLD if name == WORLD else ACTORS
 
 
-S = TypeVar("S", bound=HasJson)
-
-
 @dataclass(frozen=True, slots=True)
 class Stage1Result:
-    """Match counts of the predicted rows and of the gold rows, in table order; None where nobody judged the row.
-
-    `gold_orders` are the gold rows' orders. `unreadable` says why the story has no estimate, empty where it has one;
-    the official parse never sets it and counts such a story 0. Order buckets of the predicted rows, and roles of both
-    (see `kinds`), are empty where they are not known.
-    """
+    """Match counts of the predicted rows and of the gold rows of a story, in table order; None where nobody judged the
+    row."""
 
     story_id: int
     category: str
@@ -63,6 +57,8 @@ class Stage1Result:
     gold_counts: tuple[int | None, ...]
     gold_orders: tuple[str, ...]
     unreadable: str = ""
+    """The reason why the repaired parse has no estimate. The official one counts such a story 0."""
+    # Order buckets and roles (see KINDS), empty where they are not known.
     pred_orders: tuple[str, ...] = ()
     gold_roles: tuple[str, ...] = ()
     pred_roles: tuple[str, ...] = ()
@@ -88,14 +84,17 @@ class Stage1Result:
     def gold_matched(self) -> int:
         return sum((count or 0) > 0 for count in self.gold_counts)
 
+    def kept(self) -> Json:
+        """Return what a database row keeps of a judgement; `stage1_of` reads it. Only the extraction has the kinds of
+        the predicted rows."""
+        counts = {"pred": list(self.pred_counts), "gold": list(self.gold_counts)}
+        return {**counts, "orders": list(self.pred_orders), "roles": list(self.pred_roles)}
+
 
 @dataclass(frozen=True, slots=True)
 class Stage2Result:
-    """Gold labels of each gold row, in the order of the scheme's dimensions, and what was predicted for it: None
-    without a row, "" without a label.
-
-    `roles` are the gold rows' (see `kinds`), empty where they are not known.
-    """
+    """Gold labels of each gold row of a story, in the order of the scheme's dimensions, and what was predicted for it:
+    None without a row, "" without a label."""
 
     story_id: int
     category: str
@@ -103,26 +102,78 @@ class Stage2Result:
     predicted: tuple[Labels | None, ...]
     unreadable: str = ""
     roles: tuple[str, ...] = ()
+    """The roles of the gold rows, empty where they are not known."""
     scheme: Scheme = OMNITOM_SCHEME
 
     @property
     def paired(self) -> int:
         return sum(labels is not None for labels in self.predicted)
 
-    def columns(self) -> Iterator[tuple[str, Labels, Labels]]:
-        """Yield (dimension, gold labels, predicted labels, "" without one) of each dimension, in row order."""
-        if self.gold:
-            columns = zip(*(row or self.scheme.nothing for row in self.predicted), strict=True)
-            yield from zip(self.scheme.keys, zip(*self.gold, strict=True), columns, strict=True)
-
     def right(self) -> dict[str, list[bool]]:
         """Return whether each cell is right, by dimension; cells whose gold label is outside its closed set are left
         out."""
-        right: dict[str, list[bool]] = {name: [] for name in self.scheme.keys}
-        for name, gold, predicted in self.columns():
-            legal = self.scheme.legal[name]
-            right[name] = [label == other for label, other in zip(gold, predicted, strict=True) if label in legal]
-        return right
+        pairs = [(gold, read or self.scheme.nothing) for gold, read in zip(self.gold, self.predicted, strict=True)]
+        return {
+            key: [gold[at] == read[at] for gold, read in pairs if gold[at] in self.scheme.legal[key]]
+            for at, key in enumerate(self.scheme.keys)
+        }
+
+    def kept(self) -> Json:
+        """Return what a database row keeps of a labelling; `stage2_of` reads it."""
+        return {"predicted": [row and list(row) for row in self.predicted]}
+
+
+class _Said(Protocol):
+    @property
+    def actor(self) -> str: ...
+    @property
+    def order(self) -> str: ...
+
+
+def kinds_of(rows: Iterable[_Said]) -> dict[str, list[str]]:
+    """Return the order buckets and roles of predicted rows."""
+    pairs = [(order_bucket(row.order), role_of(row.actor)) for row in rows]
+    return {"orders": [order for order, _ in pairs], "roles": [role for _, role in pairs]}
+
+
+def stage1_of(record: Record, kept: Mapping[str, Any], *, mended: bool = False, unreadable: str = "") -> Stage1Result:
+    """Return the result of {"pred", "gold"[, "orders", "roles"]}, match counts and kinds of predicted rows, in the
+    repaired (`mended`) or official parse."""
+    gold, roles = _gold(record, mended)
+    return Stage1Result(
+        record.story_id,
+        record.category,
+        pred_counts=tuple(kept["pred"]),
+        gold_counts=tuple(kept["gold"]),
+        gold_orders=tuple(map(record.scheme.order_of, gold)),
+        unreadable=unreadable,
+        pred_orders=tuple(kept.get("orders", ())),
+        gold_roles=roles,
+        pred_roles=tuple(kept.get("roles", ())),
+    )
+
+
+def stage2_of(
+    record: Record, labels: Iterable[Sequence[str] | None], *, mended: bool = False, unreadable: str = ""
+) -> Stage2Result:
+    """Return the result of the labels predicted for each gold row that the parse has."""
+    gold, roles = _gold(record, mended)
+    predicted = tuple(None if row is None else tuple(row) for row in labels)
+    return Stage2Result(record.story_id, record.category, gold, predicted, unreadable, roles, record.scheme)
+
+
+def _gold(record: Record, mended: bool) -> tuple[tuple[Labels, ...], tuple[str, ...]]:
+    """Return (labels, roles) of the gold rows of a parse."""
+    rows = record.shown_rows if mended else record.rows
+    labels = tuple(repaired_labels(row.labels, record.scheme) if mended else row.labels for row in rows)
+    return labels, tuple(role_of(row.actor) for row in rows)
+
+
+def repaired_labels(labels: Labels, scheme: Scheme) -> Labels:
+    return tuple(repaired(key, label, scheme) for key, label in zip(scheme.keys, labels, strict=True))
+
+
+S = TypeVar("S", bound=HasJson)
 
 
 @dataclass(frozen=True, slots=True)

@@ -378,7 +378,7 @@ def unreadable_table(groups: EntrantsByGroup, parse: str) -> Table:
     columns = [MODEL]
     for group, parts in MISSING_PARTS.items():
         heading, unreadable = Sentence("Stage {group}", group=group[-1]), gettext_noop("Unreadable")
-        more = {"kind": "count", "group": heading}
+        more: dict[str, Any] = {"kind": "count", "group": heading}
         columns += [
             share_column(group, unreadable, group=heading, best=""),
             Column(key=f"{group}_unreadable", header=unreadable, unit="answers", **more),
@@ -480,7 +480,8 @@ def confusion_table(entrant: EntrantResults, dimension: str, parse: str, scheme:
     rows = []
     for gold, *of_gold in zip(*(confusion[name] for name in ("gold", "rows", "ends", "reasons")), strict=True):
         filters = {"dimension": dimension, "gold": gold, "parse": parse}
-        cells = _distributed(confusion["said"], *of_gold, filters)
+        counts, ends, reasons = of_gold
+        cells = _distributed(confusion["said"], counts, ends, reasons, filters)
         rows.append(row_of(entrant, STAGE2, cells | {"gold": gold, "total": _of(Cell(cells["total"]), filters)}))
     about = {"titles": word(scheme.titles[dimension]), "model": entrant.model, "parse": word(parse)}
     title = Sentence("{titles}: gold labels and those of {model}, {parse} parse", **about)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from benchmark.suites.omnitom import data, released
 from benchmark.suites.omnitom.official import score_official, stored_tables
 from benchmark.suites.omnitom.parsing.official import MAX_FIELD
-from benchmark.suites.omnitom.results import GroupScores, Stage1Result, Stage2Result, stage1_metrics, stage2_metrics
+from benchmark.suites.omnitom.results import Stage1Result, Stage2Result, stage1_metrics, stage2_metrics
 from tests.benchmark.domain.mock_judge import mock_judgement
 
 
@@ -111,16 +110,16 @@ def test_the_official_mock_backend_to_the_last_file(omnitom_run):
         story: {step: released.Exchange("system", "user", text) for step, text in steps.items()}
         for story, steps in texts.items()
     }
-    settings = released.Settings(dataset_path=expected["manifest"]["dataset_path"], backend="mock")
-    files = dict(released.files(records, exchanges, score_official(records, texts), settings))
-    assert len(files) == expected["file_count"]
+    files = dict([*released.files(records, exchanges), *released.metric_files(score_official(records, texts))])
+    assert 1 + len(files) == expected["file_count"]
     for story in ("1", "9013"):
         name = f"story_{int(story):03d}"
         assert (
             sorted(path for path in files if f"{name}." in path or f"{name}_" in path)
             == expected[f"files_for_story_{story}"]
         )
-    manifest = json.loads(files["manifest.json"])
+    steps = ("extract", "label", "judge")
+    manifest = released.manifest(records, expected["manifest"]["dataset_path"], "mock", steps)
     assert manifest == expected["manifest"]
     assert list(manifest) == expected["manifest_key_order"]
     for name, rows in expected["metrics"].items():
@@ -132,9 +131,8 @@ def test_the_official_mock_backend_to_the_last_file(omnitom_run):
 def test_cells_are_stored_with_one_blank_and_crlf(make_record):
     record = make_record(7, ("Ines", "It rains"))
     calls = {7: {"extract": released.Exchange(" s ", "u", "Ines | It  rains . | 1\n")}}
-    settings = released.Settings(dataset_path="d", backend="api", stages=["extract"])
-    files = dict(released.files([record], calls, GroupScores(), settings))
-    assert sorted(files) == ["extraction/csv/story_007_extract.csv", "extraction/raw/story_007.txt", "manifest.json"]
+    files = dict(released.files([record], calls))
+    assert sorted(files) == ["extraction/csv/story_007_extract.csv", "extraction/raw/story_007.txt"]
     assert files["extraction/csv/story_007_extract.csv"] == b"actor,belief,order\r\nInes,It rains,1\r\n"
 
 

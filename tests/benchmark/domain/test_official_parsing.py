@@ -177,7 +177,7 @@ def test_counts_are_read_to_the_end_of_the_table():
 def test_an_actor_called_gt_cuts_the_table():
     found = parse_judgement(TABLE.format(1) + "GT,The car is fast,1\nTomas,The key is here,1\n")
     assert len(found.predictions) == 1
-    assert found.gold == ()
+    assert found.gold == []
 
 
 def test_a_field_that_the_released_code_cannot_read_is_a_named_error():

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from html.parser import HTMLParser
 from typing import NamedTuple
@@ -77,45 +76,8 @@ def names_of(scheme: Scheme) -> Mapping[str, str]:
     return {name: column for name, column in names.items() if name}
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """The cells of one row. `columns` maps names to places, empty without a header; `joint` separates cells. `is_sure`
-    says that it is a row whatever its cells hold."""
-
-    cells: tuple[str, ...]
-    columns: Mapping[str, int]
-    width: int
-    joint: str = " | "
-    is_sure: bool = False
-
-    def spread(self) -> dict[str, str] | None:
-        """Cells by column name; surplus cells are taken as a belief that holds the separator, which it keeps.
-
-        None for a row with too few cells, and if no column after the belief shows where it ends.
-        """
-        surplus, belief = len(self.cells) - self.width, self.columns["belief"]
-        if surplus < 0 or (surplus and belief == self.width - 1):
-            return None
-        fields = {name: self.cells[at + surplus if at > belief else at] for name, at in self.columns.items()}
-        return fields | {"belief": self.joint.join(self.cells[belief : belief + surplus + 1])}
-
-    def plain(self) -> dict[str, str] | None:
-        """Cells by column name; surplus cells are taken as remarks and left out."""
-        if len(self.cells) < self.width:
-            return None
-        return {name: self.cells[at] for name, at in self.columns.items()}
-
-    def proposition(self) -> tuple[str, str, str]:
-        """The actor, belief and order of the row, "" where it has no such cell."""
-        fields = (
-            (self.spread() or self.plain() or {}) if self.columns else dict(zip(POSITIONAL, self.cells, strict=False))
-        )
-        return fields.get("actor", ""), fields.get("belief", ""), fields.get("order", "")
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """The separator, columns and number of cells of a header."""
+class Header(NamedTuple):
+    """The separator, columns (place by name) and number of cells of a header."""
 
     delimiter: str
     columns: Mapping[str, int]
@@ -130,9 +92,43 @@ class Header:
         numbered = len(cells) == self.width + 1 and NUMBER.fullmatch(cells[0])
         return cells[1:] if numbered else cells
 
+    def spread(self, cells: Sequence[str]) -> dict[str, str] | None:
+        """Return cells by column name; surplus cells are taken as a belief that holds the separator, which it keeps.
+        Returns None for a row with too few cells."""
+        surplus, belief = len(cells) - self.width, self.columns["belief"]
+        if surplus < 0:
+            return None
+        fields = {name: cells[at + surplus if at > belief else at] for name, at in self.columns.items()}
+        return fields | {"belief": self.joint.join(cells[belief : belief + surplus + 1])}
 
-@dataclass(slots=True)
-class Table:
+    def readings(self, cells: Sequence[str]) -> list[dict[str, str]]:
+        """Return cells by column name: surplus ones as a belief that holds the separator, if a column after it shows
+        where it ends, then as remarks, which are left out. Returns nothing for a row with too few cells."""
+        if len(cells) < self.width:
+            return []
+        plain = {name: cells[at] for name, at in self.columns.items()}
+        spread = self.spread(cells) if len(cells) == self.width or self.columns["belief"] < self.width - 1 else None
+        return [spread, plain] if spread else [plain]
+
+
+class Row(NamedTuple):
+    """The cells of one row, and the header that it stands below."""
+
+    cells: tuple[str, ...]
+    header: Header | None = None
+    is_sure: bool = False
+    """True for a row whatever its cells hold."""
+
+    def proposition(self) -> tuple[str, str, str]:
+        """The actor, belief and order of the row, "" where it has no such cell."""
+        if self.header:
+            fields = next(iter(self.header.readings(self.cells)), {})
+        else:
+            fields = dict(zip(POSITIONAL, self.cells, strict=False))
+        return fields.get("actor", ""), fields.get("belief", ""), fields.get("order", "")
+
+
+class Table(NamedTuple):
     """Rows that belong together, and the lines of text in front of them."""
 
     lead: Sequence[str]
@@ -140,30 +136,21 @@ class Table:
     header: Header | None = None
 
 
-def columns_of(cells: Iterable[str], names: Mapping[str, str] = NAMES) -> dict[str, int]:
-    """Return the columns that a header names. Returns an empty mapping for a line that is not a header.
+def header_of(line: str, names: Mapping[str, str] = NAMES) -> Header | None:
+    """Return the header that a line is. Pipes come first: a cell may hold commas.
 
     A header names an actor, a belief and either a third column or, besides row numbers, nothing else: the line
     `Actor | Belief | 1` is a proposition.
     """
-    columns: dict[str, int] = {}
-    unknown = 0
-    for at, cell in enumerate(cells):
-        name = names.get(plain_name(cell)) or names.get(plain_name(_IN_BRACKETS.sub("", cell)))
-        unknown += name is None and cell.lower() not in _NUMBERING
-        if name and name not in columns:
-            columns[name] = at
-    is_header = {"actor", "belief"} <= columns.keys() and (len(columns) > 2 or not unknown)
-    return columns if is_header else {}
-
-
-def header_of(line: str, names: Mapping[str, str] = NAMES) -> Header | None:
-    """Return the header that a line is. Pipes come first: a cell may hold commas."""
-    if not _ACTOR.search(line):
-        return None
-    for delimiter in "|" if "|" in line else DELIMITERS:
-        cells = split(line, delimiter)
-        if columns := columns_of(cells, names):
+    for delimiter in () if not _ACTOR.search(line) else "|" if "|" in line else DELIMITERS:
+        columns: dict[str, int] = {}
+        unknown, cells = 0, split(line, delimiter)
+        for at, cell in enumerate(cells):
+            name = names.get(plain_name(cell)) or names.get(plain_name(_IN_BRACKETS.sub("", cell)))
+            unknown += name is None and cell.lower() not in _NUMBERING
+            if name:
+                columns.setdefault(name, at)
+        if {"actor", "belief"} <= columns.keys() and (len(columns) > 2 or not unknown):
             return Header(delimiter, columns, len(cells))
     return None
 
@@ -174,7 +161,7 @@ def lines_of(text: str) -> list[str]:
     Only a line feed or a carriage return ends a line, as a cell may hold U+2028, unless the text has none of them.
     """
     if len(text) <= _LONGEST_HTML and "<tr" in text.lower():
-        text = _Html.lines(text)
+        text = _without_html(text)
     ends = _LINE_END if _LINE_END.search(text) else _OTHER_LINE_END
     text = _LINE_BREAK.sub(" ", text)
     lines = (_QUOTED_BLOCK.sub("", line.strip().lstrip("\ufeff")) for line in ends.split(text))
@@ -188,33 +175,23 @@ class _Html(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.written: list[str] = []
-        self._row: list[_HtmlCell] | None = None
+        self._row: list[tuple[list[str], int, int]] | None = None
+        """The pieces of the text of each cell, its rows and its columns."""
         self._above: dict[int, tuple[int, str]] = {}
         """For each column, the number of rows to come that a cell above covers, and its text."""
 
-    @classmethod
-    def lines(cls, text: str) -> str:
-        parser = cls()
-        parser.feed(text)
-        parser.close()
-        parser.end_row()
-        return "".join(parser.written)
-
     def end_row(self) -> None:
-        if self._row:
-            self.written.append(f"\n| {' | '.join(self._cells(self._row))} |\n")
-        self._row = None
-
-    def _cells(self, row: list[_HtmlCell]) -> list[str]:
         cells: list[str] = []
-        for cell in row:
+        for pieces, rows, columns in self._row or ():
             self._take_above(cells)
-            text = escaped("".join(cell.pieces))
-            if cell.rows > 1:
-                self._above[len(cells)] = (cell.rows - 1, text)
-            cells += [text, *[""] * (cell.columns - 1)]
-        self._take_above(cells)
-        return cells
+            text = escaped("".join(pieces))
+            if rows > 1:
+                self._above[len(cells)] = (rows - 1, text)
+            cells += [text, *[""] * (columns - 1)]
+        if self._row:
+            self._take_above(cells)
+            self.written.append(f"\n| {' | '.join(cells)} |\n")
+        self._row = None
 
     def _take_above(self, cells: list[str]) -> None:
         while (at := len(cells)) in self._above:
@@ -231,7 +208,7 @@ class _Html(HTMLParser):
             self._row = []
         elif tag in ("td", "th") and self._row is not None:
             spans = dict(attrs)
-            self._row.append(_HtmlCell([], _span(spans.get("rowspan")), _span(spans.get("colspan"))))
+            self._row.append(([], _span(spans.get("rowspan")), _span(spans.get("colspan"))))
         elif tag == "br":
             self.handle_data(" ")
 
@@ -243,13 +220,15 @@ class _Html(HTMLParser):
         if self._row is None:
             self.written.append(data)
         elif self._row:
-            self._row[-1].pieces.append(data)
+            self._row[-1][0].append(data)
 
 
-class _HtmlCell(NamedTuple):
-    pieces: list[str]
-    rows: int
-    columns: int
+def _without_html(text: str) -> str:
+    parser = _Html()
+    parser.feed(text)
+    parser.close()
+    parser.end_row()
+    return "".join(parser.written)
 
 
 def _span(text: str | None) -> int:

@@ -8,18 +8,17 @@ from typing import Any, NamedTuple
 
 from benchmark.suites.omnitom.data import GoldRow
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, ORDER, Labels, Scheme
-from benchmark.suites.omnitom.parsing.cells import Row, names_of
+from benchmark.suites.omnitom.parsing.cells import Header, Row, names_of
 from benchmark.suites.omnitom.parsing.tables import has_bare_header, rows_of
 from benchmark.suites.omnitom.parsing.values import (
     by_position,
-    id_of,
     is_blank,
     object_in,
     pair,
+    place_of,
     repaired,
     row_key,
     rows_in,
-    table_in,
     text_of,
 )
 from core.incoming.embedded_json import plain_name
@@ -61,10 +60,10 @@ def _tidy(row: PredictedRow, scheme: Scheme) -> PredictedRow:
 
 
 def _row(line: Row, scheme: Scheme) -> PredictedRow | None:
-    if not line.columns:
+    if not line.header:
         return _headless(line.cells, scheme) if scheme.ordered else None
-    for read in (line.spread(), line.plain()):
-        if read and (line.is_sure or not scheme.ordered or _is_order(read.get(ORDER, ""), scheme)):
+    for read in line.header.readings(line.cells):
+        if line.is_sure or not scheme.ordered or _is_order(read.get(ORDER, ""), scheme):
             return _predicted(line.cells, read["actor"], read["belief"], read.get(ORDER, ""))
     return None
 
@@ -94,7 +93,7 @@ def _is_order(text: str, scheme: Scheme) -> bool:
 def says_nothing(text: str, scheme: Scheme = OMNITOM_SCHEME) -> bool:
     """Return whether an answer is a table without rows: an empty list of `rows`, or a header with nothing but rules
     below it."""
-    value = table_in(text)
+    value = object_in(text, listed=True)
     if value is not None:
         return bool(value["rows"] == [])
     return has_bare_header(text, names_of(scheme))
@@ -125,7 +124,7 @@ def _by_id(rows: Sequence[Mapping[str, Any]], count: int, scheme: Scheme) -> lis
     labels_by_row: dict[int, Labels] = {}
     twice: set[int] = set()
     for row in rows:
-        if (at := id_of(row, count)) is not None:
+        if (at := place_of(row.get("id"), count)) is not None:
             labels = _labels(_structured(row, scheme), scheme)
             if labels_by_row.setdefault(at, labels) != labels:
                 twice.add(at)
@@ -144,10 +143,11 @@ def _tabled(text: str, gold: Sequence[GoldRow], scheme: Scheme, *, only_json: bo
 
 def _labelled_row(line: Row, gold_keys: set[str], scheme: Scheme) -> dict[str, str] | None:
     """A line with cells too many is read in the way that names a gold row."""
-    if not set(scheme.keys) & line.columns.keys():
-        positional = {name: at for at, name in enumerate(("actor", "belief", *scheme.keys))}
-        line = Row(line.cells, positional, len(positional))
-    parses = [read for read in (line.spread(), line.plain()) if read]
+    header = line.header
+    if not header or not set(scheme.keys) & header.columns.keys():
+        names = ("actor", "belief", *scheme.keys)
+        header = Header("|", {name: at for at, name in enumerate(names)}, len(names))
+    parses = header.readings(line.cells)
     fitting = (read for read in parses if row_key(read["actor"], read["belief"]) in gold_keys)
     return next(fitting, parses[0] if parses else None)
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from benchmark.suites.omnitom.data import GoldRow
 from benchmark.suites.omnitom.parsing.cells import Header, cells_at, header_of, lines_of
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow
-from benchmark.suites.omnitom.parsing.values import by_position, id_of, pair, place_of, row_key, rows_in
+from benchmark.suites.omnitom.parsing.values import by_position, pair, place_of, row_key, rows_in
 from core.incoming.embedded_json import values_in
 from judge.domain.judgements import PassVerdict
 
@@ -66,7 +66,7 @@ def _by_id(rows: Iterable[Mapping[str, Any]], size: int, other: int, cannot_tell
     """An id that is named twice with different counts, or matched with a row that is not there, is left out."""
     verdicts: dict[int, PassVerdict | None] = {}
     for row in rows:
-        at, of_pass = id_of(row, size), _verdict_in(row, other, cannot_tell)
+        at, of_pass = place_of(row.get("id"), size), _verdict_in(row, other, cannot_tell)
         if at is None or of_pass is None:
             continue
         first = verdicts.get(at, of_pass)
@@ -167,11 +167,7 @@ def _cells(lines: Sequence[str], at: int, header: Header) -> tuple[Sequence[str]
 
 def _row(cells: Sequence[str], header: Header) -> _Judged | None:
     """A row with a count; cells too many are a belief that holds the delimiter."""
-    surplus, belief = len(cells) - header.width, header.columns["belief"]
-    if surplus < 0:
+    fields = header.spread(cells)
+    if not fields or not _COUNT.fullmatch(fields["count"]):
         return None
-    fields = {name: cells[at + surplus if at > belief else at] for name, at in header.columns.items()}
-    if not _COUNT.fullmatch(fields["count"]):
-        return None
-    text = header.joint.join(cells[belief : belief + surplus + 1])
-    return _Judged(fields["actor"], text, int(fields["count"].partition(".")[0]))
+    return _Judged(fields["actor"], fields["belief"], int(fields["count"].partition(".")[0]))

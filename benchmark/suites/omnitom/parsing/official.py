@@ -1,6 +1,6 @@
-"""Tables with pipes as official scoring reads them (specification "OmniToM scoring", section 2).
+"""Tables with pipes and judgements as official scoring reads them (specification "OmniToM scoring", section 2).
 
-Columns are positional, the header is only ever the first row, and whatever holds a pipe is a row.
+Columns of tables with pipes are positional, the header is only ever the first row, and whatever holds a pipe is a row.
 """
 
 from __future__ import annotations
@@ -10,14 +10,25 @@ import io
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import NamedTuple
 
 from benchmark.suites.omnitom.labels import DIMENSIONS, Labels, canonical
 from judge.domain.text import key, normalise_space
 
+HEADINGS = ("Prediction Table:", "Ground Truth Table:")
+PROPOSITION_COLUMNS = ("Actor", "Belief")
+JUDGED_COLUMNS = (*PROPOSITION_COLUMNS, "MatchCount")
+MAX_FIELD = 131_072
+"""Characters that Python's csv module takes in one field; beyond that the released code ends with a traceback."""
+_TOO_LONG = f"The text holds a CSV field of more than {MAX_FIELD:,} characters, at which official scoring aborts."
 _SEPARATOR = re.compile(r":?-{3,}:?")
+_PREDICTION = re.compile(r"predictions?\b")
+_GOLD = re.compile(r"(?:ground\s*truth|gt)\b")
+
+
+class OversizedField(ValueError):
+    """A cell that the released code cannot read: its run ends there, without any figure."""
 
 
 class ExtractionRow(NamedTuple):
@@ -35,6 +46,28 @@ class LabelRow(NamedTuple):
         return [self.actor, self.belief, *self.labels]
 
 
+class JudgedRow(NamedTuple):
+    """One row of a judge's table, texts space-normalised."""
+
+    actor: str
+    belief: str
+    count: int  # type: ignore[assignment]  # it hides tuple.count, which rows have no use for
+
+    def keyed(self) -> JudgedRow:
+        """The row as alignment compares it."""
+        return JudgedRow(key(self.actor), key(self.belief), self.count)
+
+
+class Judgement(NamedTuple):
+    """Both tables of a judge's text, in its order."""
+
+    predictions: list[JudgedRow]
+    gold: list[JudgedRow]
+
+
+# --- tables with pipes
+
+
 def cells(text: str) -> Iterator[list[str]]:
     """The trimmed cells of every line that holds a pipe, without separator rows."""
     for line in text.splitlines():
@@ -49,64 +82,24 @@ def _body(text: str, *, header_cells: int, least: int) -> Iterator[list[str]]:
     for at, row in enumerate(cells(text)):
         is_header = at == 0 and len(row) >= header_cells and key(row[0]) == "actor"
         if not is_header and len(row) >= least:
-            yield row
-
-
-def _belief(cell: str) -> str:
-    return normalise_space(cell).rstrip(".")
+            yield [normalise_space(row[0]), normalise_space(row[1]).rstrip("."), *row[2:]]
 
 
 def extraction_rows(text: str) -> list[ExtractionRow]:
     """Predicted propositions; rows without an actor or a belief stay. A blank before a removed period stays too."""
     body = _body(text, header_cells=3, least=3)
-    return [ExtractionRow(normalise_space(row[0]), _belief(row[1]), normalise_space(row[2])) for row in body]
+    return [ExtractionRow(actor, belief, normalise_space(order)) for actor, belief, order, *_ in body]
 
 
 def label_rows(text: str) -> list[LabelRow]:
     """Labelled propositions: nine cells by position, further cells are ignored."""
     return [
-        LabelRow(
-            normalise_space(row[0]),
-            _belief(row[1]),
-            tuple(canonical(dimension, cell) for dimension, cell in zip(DIMENSIONS, row[2:9], strict=True)),
-        )
+        LabelRow(row[0], row[1], tuple(map(canonical, DIMENSIONS, row[2:9])))
         for row in _body(text, header_cells=2, least=9)
     ]
 
 
-HEADINGS = ("Prediction Table:", "Ground Truth Table:")
-ACTOR, BELIEF, COUNT = "Actor", "Belief", "MatchCount"
-PROPOSITION_COLUMNS = (ACTOR, BELIEF)
-JUDGED_COLUMNS = (*PROPOSITION_COLUMNS, COUNT)
-MAX_FIELD = 131_072
-"""Characters that Python's csv module takes in one field; beyond that the released code ends with a traceback."""
-
-_PREDICTION = re.compile(r"predictions?\b")
-_GOLD = re.compile(r"(?:ground\s*truth|gt)\b")
-
-
-class OversizedField(ValueError):
-    """A cell that the released code cannot read: its run ends there, without any figure."""
-
-
-class JudgedRow(NamedTuple):
-    """One row of a judge's table, texts space-normalised."""
-
-    actor: str
-    belief: str
-    count: int  # type: ignore[assignment]  # it hides tuple.count, which rows have no use for
-
-    def keyed(self) -> JudgedRow:
-        """The row as alignment compares it."""
-        return JudgedRow(key(self.actor), key(self.belief), self.count)
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """Both tables of a judge's text, in its order."""
-
-    predictions: tuple[JudgedRow, ...]
-    gold: tuple[JudgedRow, ...]
+# --- tables that a judge is shown and answers with
 
 
 def _written(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
@@ -129,9 +122,7 @@ def judged_csv(rows: Iterable[tuple[str, str, int]]) -> str:
 
 def judgement(predictions: Iterable[tuple[str, str, int]], gold: Iterable[tuple[str, str, int]]) -> str:
     """A judge's answer in the form that official scoring reads: two headed tables of actor, belief and count."""
-    return "\n".join(
-        f"{heading}\n{judged_csv(rows)}" for heading, rows in zip(HEADINGS, (predictions, gold), strict=True)
-    )
+    return "\n".join(f"{name}\n{judged_csv(rows)}" for name, rows in zip(HEADINGS, (predictions, gold), strict=True))
 
 
 def predictions_csv(rows: Iterable[tuple[str, str]]) -> str:
@@ -143,6 +134,9 @@ def gold_csv(rows: Iterable[tuple[str, str]]) -> str:
     """Gold rows (actor, belief) for the judge: trimmed outside only, without those that lack an actor or a belief."""
     trimmed = ((actor.strip(), belief.strip()) for actor, belief in rows)
     return belief_csv((actor, belief) for actor, belief in trimmed if actor and belief)
+
+
+# --- judgements
 
 
 def match_count(value: object) -> int:
@@ -169,47 +163,33 @@ def parse_judgement(text: str) -> Judgement:
     """Both tables of a judge's text; a section that is not found has no rows. Raises OversizedField."""
     lines = text.splitlines()
     kinds = [(is_prediction_heading(line), is_gold_heading(line)) for line in lines]
-    predictions, gold = (_rows(_section(lines, kinds, side)) for side in (0, 1))
-    return Judgement(tuple(predictions), tuple(gold))
+    sections = []
+    for side in (0, 1):
+        # from the first heading of that side up to the next heading of either side
+        start = next((at + 1 for at, kind in enumerate(kinds) if kind[side]), len(lines))
+        end = next((at for at in range(start, len(lines)) if any(kinds[at])), len(lines))
+        sections.append(list(_rows(lines[start:end])))
+    return Judgement(*sections)
 
 
-def _section(lines: Sequence[str], kinds: Sequence[tuple[bool, bool]], side: int) -> Sequence[str]:
-    """The lines after the first heading of that side, up to the next heading of either side."""
-    start = next((at for at, kind in enumerate(kinds) if kind[side]), None)
-    if start is None:
-        return ()
-    end = next((at for at in range(start + 1, len(lines)) if any(kinds[at])), len(lines))
-    return lines[start + 1 : end]
-
-
-def _table_lines(section: Sequence[str]) -> list[str]:
-    """Return the lines with a comma from the header on, until the first without one that follows such a line."""
-    notes: list[str] = []
+def _rows(section: Sequence[str]) -> Iterator[JudgedRow]:
+    """Yield the rows of the lines with a comma from the header on, until the first without one that follows such a
+    line."""
+    table: list[str] = []
     started = False
     for line in filter(None, (line.strip() for line in section)):
         lowered = line.lower()
         started = started or ("actor" in lowered and "matchcount" in lowered)
         if started and "," in line:
-            notes.append(line)
-        elif notes:
+            table.append(line)
+        elif table:
             break
-    return notes
-
-
-def _rows(section: Sequence[str]) -> Iterator[JudgedRow]:
-    rows = _csv_rows("\n".join(_table_lines(section)))
+    rows = _csv_rows("\n".join(table))
     header = next(rows, [])
     for cells in rows:
         row = dict(zip(header, chain(cells, repeat("")), strict=False))
-        yield JudgedRow(
-            normalise_space(_column(row, ACTOR)),
-            normalise_space(_column(row, BELIEF)),
-            match_count(_column(row, COUNT)),
-        )
-
-
-def _column(row: dict[str, str], name: str) -> str:
-    return row[name] if name in row else row.get(name.lower(), "")
+        actor, belief, count = (row[name] if name in row else row.get(name.lower(), "") for name in JUDGED_COLUMNS)
+        yield JudgedRow(normalise_space(actor), normalise_space(belief), match_count(count))
 
 
 def _csv_rows(text: str) -> Iterator[list[str]]:
@@ -224,9 +204,6 @@ def _csv_rows(text: str) -> Iterator[list[str]]:
         check_fields(cells)
         if cells:
             yield cells
-
-
-_TOO_LONG = f"The text holds a CSV field of more than {MAX_FIELD:,} characters, at which official scoring aborts."
 
 
 def check_fields(cells: Iterable[str]) -> None:
@@ -246,8 +223,5 @@ def align(rows: Sequence[tuple[str, str]], judged: Iterable[JudgedRow]) -> list[
         waiting[key(actor), key(belief)].append(count)
     for counts in waiting.values():
         counts.sort()
-    out = []
-    for actor, belief in rows:
-        left = waiting.get((key(actor), key(belief)))
-        out.append(left.pop() if left else 0)
-    return out
+    left = [waiting.get((key(actor), key(belief))) for actor, belief in rows]
+    return [counts.pop() if counts else 0 for counts in left]

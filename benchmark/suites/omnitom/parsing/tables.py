@@ -111,21 +111,16 @@ def _has_title(heading: str) -> bool:
 
 
 def _key(row: Row) -> str:
-    actor, belief, _ = row.proposition()
-    return row_key(actor, belief)
+    return row_key(*row.proposition()[:2])
 
 
 def _restates(rows: Sequence[Row], later: Sequence[Row]) -> bool:
     """Return whether each row has another of the same actor and order in the later table, which is not divided by
     actors or orders."""
     before, after = (
-        Counter((fold(actor), fold(order)) for actor, _, order in _propositions(side)) for side in (rows, later)
+        Counter((fold(actor), fold(order)) for actor, _, order in map(Row.proposition, side)) for side in (rows, later)
     )
     return before <= after
-
-
-def _propositions(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
-    return [row.proposition() for row in rows]
 
 
 def _merged(rows: Sequence[Row], later: Sequence[Row]) -> list[Row]:
@@ -196,9 +191,20 @@ class _Reading:
         self._end_record()
         return self.read
 
+    @property
+    def _delimiter(self) -> str:
+        return self.open.header.delimiter if self.open and self.open.header else ""
+
+    @property
+    def _width(self) -> int:
+        return self.open.header.width if self.open and self.open.header else 0
+
+    def _fits(self, cells: Sequence[str]) -> bool:
+        return len(cells) >= self._width
+
     def _line(self, at: int) -> int:
         """Read the table row at a line, and return the number of lines that it takes."""
-        line = self.lines[at]
+        line, used = self.lines[at], 1
         last_field, self.last_field = self.last_field, ""
         if header := header_of(line, self.names):
             self._begin(header)
@@ -209,11 +215,10 @@ class _Reading:
             self.last_field = last_field
         elif "|" in line and not FENCE.match(line):
             cells, used = cells_at(self.lines, at, "|", self._fits)
-            if not all(RULE.fullmatch(cell) for cell in cells):
+            if not all(map(RULE.fullmatch, cells)):
                 if self._heads_another_table(at, cells):
                     self._begin(None)
                 self._row(cells, "|")
-            return used
         elif self._delimiter in ("|", "") and (separator := self._separator_of(line)):
             self._row(split(line, separator), "|")
         elif self._delimiter not in ("|", "") and line and not FENCE.match(line):
@@ -222,21 +227,17 @@ class _Reading:
                 self.open = None
                 return self._line(at)
             self._row(cells, self._delimiter)
-            return used
         else:
             self._text(line)
-        return 1
-
-    def _fits(self, cells: Sequence[str]) -> bool:
-        return len(cells) >= self._width
+        return used
 
     def _heads_another_table(self, at: int, cells: Sequence[str]) -> bool:
         """Return whether a line with pipes is the header of a table of something else: words, of which one is the name
         of a column or a rule is below them, and no row above them."""
-        above, below = self.lines[at - 1] if at else "", self.lines[at + 1] if at + 1 < len(self.lines) else ""
+        above, below = self.lines[at - 1] if at else "", "".join(self.lines[at + 1 : at + 2])
         if "|" in above or any(map(str.isdigit, "".join(cells))):
             return False
-        is_ruled = "|" in below and "-" in below and all(RULE.fullmatch(cell) for cell in split_cells(below))
+        is_ruled = "|" in below and "-" in below and all(map(RULE.fullmatch, split_cells(below)))
         return is_ruled or any(plain_name(cell) in self.names for cell in cells)
 
     def _goes_on(self, at: int) -> bool:
@@ -244,47 +245,38 @@ class _Reading:
         until another field of the same record."""
         if not self.lines[at] or _FIELD.match(self.lines[at]):
             return False
-        if self.is_block:
-            return True
-        for line in self.lines[at + 1 : at + 4]:
+        for line in () if self.is_block else self.lines[at + 1 : at + 4]:
             if fields := named_cells(line, self.names):
                 return not self.record.keys() & fields.keys()
             if not line:
                 break
-        return False
+        return self.is_block
 
     def _separator_of(self, line: str) -> str:
         """Return the separator of a row without a header: a tab, the one that the code fence names, or one between
         whose three cells the last is an order in digits."""
-        if named := next((sign for sign in ("\t", self.fenced) if sign and sign in line), ""):
-            return named
+        for sign in ("\t", self.fenced):
+            if sign and sign in line:
+                return sign
         return next((sign for sign in _BETWEEN_CELLS if _is_proposition(split(line, sign))), "")
 
-    @property
-    def _delimiter(self) -> str:
-        return self.open.header.delimiter if self.open and self.open.header else ""
-
-    @property
-    def _width(self) -> int:
-        return self.open.header.width if self.open and self.open.header else 0
-
     def _begin(self, header: Header | None) -> Table:
-        table = Table(self.lead, [], header)
-        self.read.append(table)
-        self.open, self.lead, self.is_spaced = table, [], False
-        return table
+        self.open = Table(self.lead, [], header)
+        self.read.append(self.open)
+        self.lead, self.is_spaced = [], False
+        return self.open
 
     def _row(self, cells: Sequence[str], delimiter: str) -> None:
         if self._delimiter not in ("", delimiter):
             self.open = None  # a line with pipes ends a table of commas
         table = self.open or self._begin(None)
-        header, self.lead = table.header, []
-        if header:
+        self.lead = []
+        if table.header:
             is_sure = cells[0].startswith(SURE)
-            row = header.cells([cells[0].removeprefix(SURE), *cells[1:]])
-            table.rows.append(Row(tuple(row), header.columns, header.width, header.joint, is_sure))
+            row = table.header.cells([cells[0].removeprefix(SURE), *cells[1:]])
+            table.rows.append(Row(tuple(row), table.header, is_sure))
         else:
-            table.rows.append(Row(tuple(cells), {}, 0))
+            table.rows.append(Row(tuple(cells)))
 
     def _named(self, fields: dict[str, str]) -> None:
         """Add the cells of a line to the record of a row: a name that it has already begins the next one."""
@@ -299,12 +291,13 @@ class _Reading:
         if {"actor", "belief"} <= record.keys():
             header = Header("|", {name: at for at, name in enumerate(record)}, len(record))
             table = self.open if self.open and self.open.header == header else self._begin(header)
-            table.rows.append(Row(tuple(record.values()), header.columns, header.width))
+            table.rows.append(Row(tuple(record.values()), header))
 
     def _text(self, line: str) -> None:
-        if FENCE.match(line):
+        is_fence = FENCE.match(line)
+        if is_fence:
             self.fenced = "," if line.lower().endswith("csv") else ""
-        if self._delimiter not in ("|", "") and (not line or FENCE.match(line)):
+        if self._delimiter not in ("|", "") and (not line or is_fence):
             self.is_spaced = self.is_spaced or (self.open is not None and not self.open.rows)
             self.open = self.open if self.is_spaced and not line else None
         elif self.open and self.open.rows and names_a_version(line):
@@ -327,7 +320,7 @@ def _without_numbers(rows: list[Row]) -> list[Row]:
     is_certain = all(map(NUMBER.fullmatch, (row.cells[0] for row in wide)))
     if not is_certain and any(row.cells[2].isdecimal() for row in wide):
         return rows  # the orders of actors with names such as A
-    return [Row(row.cells[1:], {}, 0) if row in wide else row for row in rows]
+    return [Row(row.cells[1:]) if row in wide else row for row in rows]
 
 
 def _is_enumeration(cells: Sequence[str]) -> bool:

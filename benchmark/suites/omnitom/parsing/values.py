@@ -77,17 +77,14 @@ def is_blank(text: str) -> bool:
     return normalise_space(text).lower() in _BLANKS
 
 
-def _composites() -> dict[str, str]:
-    """Both halves of labels such as Desire/Intention, together in either order and alone: each is in one label only."""
-    labels: dict[str, str] = {}
-    for value in SCHEMA["content_type"].values:
-        halves = [half.strip().lower() for half in value.split("/")]
-        for spelling in (" ".join(halves), " ".join(reversed(halves)), *halves):
-            labels[spelling] = labels[spelling.replace(" ", "")] = value
-    return labels
-
-
-_CONTENT = _composites()
+_CONTENT = {
+    written: value
+    for value in SCHEMA["content_type"].values
+    for halves in [value.lower().split("/")]
+    for spelling in (" ".join(halves), " ".join(reversed(halves)), *halves)
+    for written in (spelling, spelling.replace(" ", ""))
+}
+"""Both halves of labels such as Desire/Intention, together in either order and alone: each is in one label only."""
 
 
 @lru_cache(maxsize=8192)
@@ -109,13 +106,13 @@ def repaired(dimension: str, text: str, scheme: Scheme = OMNITOM_SCHEME) -> str:
 
 
 def _label(dimension: str, text: str, scheme: Scheme) -> str | None:
-    if label := _label_in(dimension, text, scheme):
-        return label
-    for decoration in (_REMARK, _PREFIX):
+    """Return the label in a text, also without a remark behind it or a name before it that is no label itself."""
+    label = _label_in(dimension, text, scheme)
+    for decoration in () if label else (_REMARK, _PREFIX):
         match = decoration.search(text)
         if match and not _label_in(dimension, match[1], scheme):
             text = text[: match.start()] + text[match.end() :]
-    return _label_in(dimension, text, scheme)
+    return label or _label_in(dimension, text, scheme)
 
 
 def _label_in(dimension: str, text: str, scheme: Scheme) -> str | None:
@@ -123,10 +120,9 @@ def _label_in(dimension: str, text: str, scheme: Scheme) -> str | None:
         return _spelled(scheme.schema[dimension], text)
     if SCHEMA.is_legal(dimension, label := canonical(dimension, text)):
         return label
-    if dimension != "content_type":
-        return None
-    words = normalise_space(_JOINT.sub(" ", text.lower())).strip(" .*`\"'“”")
-    return _CONTENT.get(words) or _CONTENT.get(words.removesuffix("s"))
+    words = _folded(_JOINT.sub(" ", text.lower()))
+    spellings = _CONTENT if dimension == "content_type" else {}
+    return spellings.get(words) or spellings.get(words.removesuffix("s"))
 
 
 def _spelled(dimension: Dimension, text: str) -> str | None:
@@ -158,33 +154,23 @@ def _characters(text: str) -> str:
 
 
 def _order(text: str) -> str | None:
-    numbers = {_whole(number) for number in _NUMBER.findall(text)}
+    """Return the one number that a text has, in digits or as a word."""
+    bare = [number.removesuffix(".0") for number in _NUMBER.findall(text)]
+    numbers = {str(int(number)) if number.isdecimal() else number for number in bare}
     numbers |= {_ORDINALS[word] for word in _WORD.findall(text.lower()) if word in _ORDINALS}
     return numbers.pop() if len(numbers) == 1 else None
 
 
-def _whole(number: str) -> str:
-    bare = number.removesuffix(".0")
-    return str(int(bare)) if bare.isdecimal() else bare
-
-
-def object_in(text: str) -> Json | None:
-    """The last object with `rows` of an answer, or lists and lines of objects by `id` as its `rows`; None if there is
-    none."""
-    values = values_in(text)
-    if (value := values.object_with("rows")) or values.rows("actor", "belief"):
-        return value
-    rows = values.rows("id")
-    return None if rows is None else {"rows": rows}
-
-
-def table_in(text: str) -> Json | None:
-    """The last object with `rows` of an answer, or a list or lines of objects as its `rows`; None if there is none."""
+def object_in(text: str, *, listed: bool = False) -> Json | None:
+    """The last object with `rows` of an answer, or a list or lines of objects by `id` as its `rows`, with `listed` also
+    those with actor and belief, which are read as tables otherwise. Returns None if there is none."""
     values = values_in(text)
     if value := values.object_with("rows"):
         return value
     rows = values.rows("actor", "belief")
-    rows = values.rows("id") if rows is None else rows
+    if rows and not listed:
+        return None
+    rows = rows or values.rows("id")
     return None if rows is None else {"rows": rows}
 
 
@@ -194,7 +180,7 @@ def ignores_schema(text: str, *names: str) -> bool:
 
     An empty text is a missing answer rather than another form of it.
     """
-    value = (table_in(text) if names == ("rows",) else values_in(text).object_with(*names)) or {}
+    value = (object_in(text, listed=True) if names == ("rows",) else values_in(text).object_with(*names)) or {}
     return bool(text.strip()) and not any(isinstance(value.get(name), list) for name in names)
 
 
@@ -219,12 +205,8 @@ def text_of(value: object) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def id_of(row: Mapping[str, Any], count: int) -> int | None:
-    """The place of a row that its `id` names, from 0; ids count from 1. None where it names no row of `count`."""
-    return place_of(row.get("id"), count)
-
-
 def place_of(value: object, count: int) -> int | None:
+    """The place from 0 that an id from 1 names. Returns None where it names no row of `count`."""
     text = text_of(value).strip()
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         return None

@@ -121,14 +121,15 @@ def gold_table(rows: Sequence[GoldRow], answer_format: str) -> str:
     return gold_csv(row.as_told for row in rows) if answer_format == "text" else "\n".join(_numbered(plain(rows)))
 
 
-def _example_data(example: Example, step: str, answer_format: str) -> dict[str, str | None]:
-    """Return the values of an example's placeholders, except for its number and the fence."""
-    story, rows = example.record.story.strip(), example.record.rows
-    values: dict[str, str | None] = {"story": story, "answer": ideal_answer(example, step, answer_format)}
+def _data(
+    step: str, story: str, rows: Sequence[GoldRow], predictions: Iterable[Sequence[str]], answer_format: str
+) -> dict[str, str | None]:
+    """Return the texts of a story's placeholders."""
+    values: dict[str, str | None] = {"story": story.strip()}
     if step == LABEL:
         values["belief_table"] = propositions(rows, answer_format)
     if step == JUDGE:
-        values["predictions"] = predictions_table(example.judged.rows, answer_format)
+        values["predictions"] = predictions_table(predictions, answer_format)
         values["gold"] = gold_table(rows, answer_format)
     return values
 
@@ -140,22 +141,22 @@ def extraction_schema(schema: Schema) -> JsonSchema:
     """Return {"rows": [{"actor", "belief", "order"}]}, without an order for a schema that has none."""
     text = {"type": "string"}
     order = {ORDER: _one_of(schema[ORDER].values)} if ORDER in schema else {}
-    return closed_object({"rows": _list(closed_object({"actor": text, "belief": text, **order}))})
+    return closed_object({"rows": _list({"actor": text, "belief": text, **order})})
 
 
 def labelling_schema(rows: int, schema: Schema) -> JsonSchema:
     """Return {"rows": [{"id", <dimension>: label, …}]} for ids 1 to `rows`."""
     labels = {dimension.key: _one_of(dimension.values) for dimension in schema.dimensions}
-    return closed_object({"rows": _list(closed_object({"id": _id(rows, rows), **labels}))})
+    return closed_object({"rows": _list({"id": _id(rows, rows), **labels})})
 
 
 def judging_schema(predictions: int, gold: int) -> JsonSchema:
     """Return {"predictions": [{"id", "matches": [gold ids]}], "gold": [{"id", "matches": [prediction ids]}]}."""
     ids = {"prediction": predictions, "gold": gold}
-    named = {name: {"$ref": f"#/$defs/{name}"} for name in ids}
+    mine, theirs = ({"$ref": f"#/$defs/{name}"} for name in ids)
     sides = {
-        "predictions": _list(closed_object({"id": named["prediction"], "matches": _list(named["gold"])})),
-        "gold": _list(closed_object({"id": named["gold"], "matches": _list(named["prediction"])})),
+        name: _list({"id": own, "matches": {"type": "array", "items": other}})
+        for name, own, other in (("predictions", mine, theirs), ("gold", theirs, mine))
     }
     return closed_object(sides) | {"$defs": {name: _id(count, predictions + gold) for name, count in ids.items()}}
 
@@ -169,8 +170,8 @@ def _one_of(values: tuple[str, ...]) -> JsonSchema:
     return {"type": "string", "enum": list(values)}
 
 
-def _list(items: JsonSchema) -> JsonSchema:
-    return {"type": "array", "items": items}
+def _list(fields: Mapping[str, JsonSchema]) -> JsonSchema:
+    return {"type": "array", "items": closed_object(fields)}
 
 
 # --- requests of the three steps
@@ -252,13 +253,11 @@ class Asking:
     def _values(self, prompts: PromptSet, *, shows_story: bool) -> dict[str, str | None]:
         """Return the text of each placeholder, None for what is not shown."""
         step, answer_format = self.step, self.answer_format
-        data: dict[str, str | None] = {"story": self.story.strip()}
-        if step == LABEL:
-            data["belief_table"] = propositions(self.rows, answer_format)
-        if step == JUDGE:
-            data["predictions"] = predictions_table(self.predictions, answer_format)
-            data["gold"] = gold_table(self.rows, answer_format)
-        blocks = [data, *(_example_data(example, step, answer_format) for example in self.examples)]
+        blocks = [_data(step, self.story, self.rows, self.predictions, answer_format)]
+        for example in self.examples:
+            record, predicted = example.record, example.judged.rows if step == JUDGE else ()
+            answer = {"answer": ideal_answer(example, step, answer_format)}
+            blocks.append(_data(step, record.story, record.rows, predicted, answer_format) | answer)
         if not shows_story:
             blocks = [block | {"story": None} for block in blocks]
         mark = fence(text for block in blocks for text in block.values() if text)
@@ -321,19 +320,15 @@ def follow_up_request(
         asked = replace(first, messages=(*first.messages, Message("assistant", earlier), Message("user", question)))
     else:
         asked = _asking(first, question)
-    schema = _restricted(first, missing) if answer_format == "structured" else None
+    schema: Json | None = None
+    if answer_format == "structured":
+        schema = deepcopy(dict(first.schema or {}))
+        for name, places in zip(("predictions", "gold"), missing, strict=True):
+            if places and len(places) <= MOST_IDS:
+                ids = {"type": "integer", "enum": [at + 1 for at in places]}
+                schema["properties"][name]["items"]["properties"]["id"] = ids
     shown = {name: [list(row[:2]) for row in rows] for name, rows in zip(("predictions", "gold"), tables, strict=True)}
     return replace(asked, schema=schema, task={**first.task, **shown})
-
-
-def _restricted(first: Request, missing: Places) -> JsonSchema:
-    """Return the schema of the first question for the missing rows alone."""
-    schema: Json = deepcopy(dict(first.schema or {}))
-    for name, places in zip(("predictions", "gold"), missing, strict=True):
-        if places and len(places) <= MOST_IDS:
-            ids = {"type": "integer", "enum": [at + 1 for at in places]}
-            schema["properties"][name]["items"]["properties"]["id"] = ids
-    return schema
 
 
 def only_these(request: Request, tables: tuple[Rows, Rows], places: Places, *, answer_format: str) -> Request:

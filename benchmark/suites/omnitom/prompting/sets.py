@@ -21,7 +21,7 @@ schema has no order).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -96,6 +96,7 @@ _OF_EXTRACTION = frozenset({"order", "order_definition"})
 _OF_EXAMPLES = frozenset({"number", "answer", "fence"})
 _FOLDER = Path(__file__).parents[1] / "prompts"
 _DEEPEST = 5
+_BUILT_IN = "built-in "
 
 
 @dataclass(frozen=True)
@@ -215,57 +216,55 @@ class _Reader:
         if not system_file and not user_file:
             return None
         system, user = [self._expanded(step, file) if file else "" for file in (system_file, user_file)]
-        self._refuse_missing(step, user_file or system_file, placeholders(system) | placeholders(user))
-        self._note_format(step)
-        if answer_format == "structured" and "format" not in placeholders(system) | placeholders(user):
+        present = placeholders(system) | placeholders(user)
+        for placeholder in _MANDATORY[step]:
+            if placeholder not in present:
+                name = user_file or system_file
+                raise BadPromptSet(f"{name}.txt and its other part lack the placeholder {{{placeholder}}}.")
+        # a file for an answer format is used, whichever is made first
+        self.used |= {f"{step}-format-{known}" for known in ANSWER_FORMATS}
+        if answer_format == "structured" and "format" not in present:
             system = f"{system}\n\n{{format}}".strip()
         pieces = {"format": self._format(step, answer_format)}
         return Template(include(system, pieces), include(user, pieces))
 
     def _parts(self, step: str, level: int) -> tuple[str, str]:
         """The names of the files of the system and of the user part, empty where there is none."""
+
+        def first(*names: str) -> str:
+            return next((name for name in names if name in self.texts), "")
+
         plain, own_user = f"{step}-level{level}", f"{step}-level{level}-user"
-        system = self._first(f"{plain}-system", plain)
-        user = self._first(own_user, f"{step}-user" if system else "")
+        system = first(f"{plain}-system", plain)
+        user = first(own_user, f"{step}-user" if system else "")
         holds_data = system == plain and placeholders(self._expanded(step, plain)) & set(DATA[step])
         return ("", plain) if holds_data and user != own_user else (system, user)
 
-    def _first(self, *names: str) -> str:
-        return next((name for name in names if name in self.texts), "")
-
-    def _own_or_built_in(self, name: str) -> str:
-        return name if name in self.texts else f"built-in {name}"
-
     def _text(self, name: str) -> str:
-        if name.startswith("built-in "):
-            return _tidy(_files(self.base)[f"{name.removeprefix('built-in ')}.txt"])
+        """The text of a file of the set, or else of the built-in one, whose name then says so."""
+        if name.startswith(_BUILT_IN):
+            return _tidy(_files(self.base)[f"{name.removeprefix(_BUILT_IN)}.txt"])
         self.used.add(name)
         return self.texts[name]
+
+    def _own_or_built_in(self, name: str) -> str:
+        return name if name in self.texts else f"{_BUILT_IN}{name}"
 
     def _expanded(self, step: str, name: str, depth: int = 0) -> str:
         """The text of a file with the files that it names; its own placeholders are checked."""
         if depth > _DEEPEST:
             raise BadPromptSet(f"{name}.txt names files that name each other, without an end.")
-        text = self._text(name)
-        pieces = {}
-        for placeholder in sorted(placeholders(text) - _allowed(step)):
-            piece = placeholder if placeholder in self.texts else self._built_in_note(placeholder)
-            if not piece:
+        text, pieces = self._text(name), {}
+        own = {LABEL: _OF_LABELS, EXTRACT: _OF_EXTRACTION}.get(step, frozenset())
+        for placeholder in sorted(placeholders(text) - _SHARED - set(DATA[step]) - own):
+            if placeholder not in self.texts and placeholder != "data-note":
                 raise BadPromptSet(
                     f"{name}.txt has the placeholder {{{placeholder}}}, which is neither known for {step} nor a file."
                 )
-            pieces[placeholder] = self._expanded(step, piece, depth + 1)
+            pieces[placeholder] = self._expanded(step, self._own_or_built_in(placeholder), depth + 1)
         if "category_block" in placeholders(text) and f"{step}-categories" not in self.texts:
             raise BadPromptSet(f"{name}.txt has {{category_block}}, but the set lacks {step}-categories.txt.")
         return include(text, pieces)
-
-    def _built_in_note(self, name: str) -> str:
-        return "built-in data-note" if name == "data-note" else ""
-
-    def _refuse_missing(self, step: str, name: str, present: frozenset[str]) -> None:
-        for placeholder in _MANDATORY[step]:
-            if placeholder not in present:
-                raise BadPromptSet(f"{name}.txt and its other part lack the placeholder {{{placeholder}}}.")
 
     def _format(self, step: str, answer_format: str) -> str:
         name = self._own_or_built_in(f"{step}-format-{answer_format}")
@@ -274,31 +273,25 @@ class _Reader:
             raise BadPromptSet(f"{name}.txt has the placeholder {{{placeholder}}}, which has no place in a format.")
         return text
 
-    def _note_format(self, step: str) -> None:
-        """A file for an answer format is used, whichever is made first."""
-        self.used |= {f"{step}-format-{answer_format}" for answer_format in ANSWER_FORMATS}
-
     def example(self, step: str) -> str:
         name = self._own_or_built_in(f"{step}-example")
         text = self._text(name)
-        allowed = _OF_EXAMPLES | set(DATA[step])
-        for placeholder in sorted(placeholders(text) - allowed):
+        for placeholder in sorted(placeholders(text) - _OF_EXAMPLES - set(DATA[step])):
             raise BadPromptSet(f"{name}.txt has the placeholder {{{placeholder}}}, which is not known there.")
         if "answer" not in placeholders(text):
             raise BadPromptSet(f"{name}.txt lacks the placeholder {{answer}}.")
         return text
 
     def categories(self, step: str) -> Mapping[str, str]:
-        name = f"{step}-categories"
-        return dict(self._category_lines(name)) if name in self.texts else {}
-
-    def _category_lines(self, name: str) -> Iterator[tuple[str, str]]:
-        for number, line in enumerate(self._text(name).splitlines(), 1):
+        """The text on each story category that the set has one for."""
+        name, meanings = f"{step}-categories", {}
+        for number, line in enumerate(self._text(name).splitlines() if name in self.texts else (), 1):
             category, colon, meaning = (part.strip() for part in line.partition(":"))
             if line.strip() and not (category and colon and meaning):
                 raise BadPromptSet(f"{name}.txt, line {number}: expected a category, a colon and a text.")
             if line.strip():
-                yield category, meaning
+                meanings[category] = meaning
+        return meanings
 
     def refuse_unused(self, files: Mapping[str, str]) -> None:
         for file in files:
@@ -306,8 +299,3 @@ class _Reader:
                 raise BadPromptSet(
                     f"{file} is used by no prompt of the set; prompts are called as extract-level3.txt is."
                 )
-
-
-def _allowed(step: str) -> frozenset[str]:
-    own = {LABEL: _OF_LABELS, EXTRACT: _OF_EXTRACTION}.get(step, frozenset())
-    return _SHARED | set(DATA[step]) | own
