@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any, BinaryIO, Protocol
 
 from pydantic import BeforeValidator, Field
@@ -107,11 +106,11 @@ def record_of_sample(sample: Sample, schema: Schema = SCHEMA) -> Record:
 
 def records_of(resources: Resources) -> Mapping[str, Record]:
     """Return the record of every sample of the dataset by its key."""
-    return resources.derived("records", partial(_records_by_key, resources.schema))
 
+    def by_key(samples: Sequence[Sample]) -> dict[str, Record]:
+        return {sample.key: record_of_sample(sample, resources.schema) for sample in samples}
 
-def _records_by_key(schema: Schema, samples: Sequence[Sample]) -> dict[str, Record]:
-    return {sample.key: record_of_sample(sample, schema) for sample in samples}
+    return resources.derived("records", by_key)
 
 
 def _gold_row(row: _Belief, scheme: Scheme = OMNITOM_SCHEME) -> GoldRow:
@@ -133,19 +132,13 @@ def read_records(handle: BinaryIO, file: str) -> list[Record]:
     records = []
     for number, raw in lines_of(handle):
         try:
-            record = _record(raw)
+            if (values := object_of_line(raw, nan=True, unfit=unwritable)) is not None:
+                records.append(record_of(values))
         except (BadLine, Misfit) as error:
             raise BadRecord(f"{file}, line {number}: {error}") from error
-        if record is not None:
-            records.append(record)
     if not records:
         raise BadRecord(f"{file} holds no record.")
     return records
-
-
-def _record(raw: bytes | None) -> Record | None:
-    values = object_of_line(raw, nan=True, unfit=unwritable)
-    return None if values is None else record_of(values)
 
 
 def parse_story_ids(text: str | None) -> frozenset[int] | None:

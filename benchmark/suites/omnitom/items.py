@@ -142,11 +142,14 @@ def _counted(
 def _judgement(view: ItemView, record: Record) -> ItemContext:
     official, mended, how = view.official, view.repaired or {}, judging_of(view.question)
     ours, theirs = iter(mended.get("gold", ())), _padded((official or {}).get("gold", ()), len(record.rows))
-    gold = []
+    gold, compared = [], official is not None
+    parses = PARSES if compared else PARSES[1:]
     for row, officially in zip(record.rows, theirs, strict=True):
         count, order = next(ours, None) if row.is_shown else None, record.scheme.order_of(row.labels)
-        counts = {"official": officially, "repaired": count, "compared": official is not None}
-        gold.append(_counted(row, PARSES, order, is_shown=row.is_shown, **counts))
+        counted = _counted(
+            row, parses, order, official=officially, repaired=count, compared=compared, is_shown=row.is_shown
+        )
+        gold.append(counted)
     tables = _predicted_tables(view, record)
     if how.by_id or not how.as_published or how.passes > 1:
         sides = judged_rows(record, view.question.answers, how)
@@ -190,7 +193,7 @@ def _annotate(rows: Sequence[Json], judgements: Sequence[RowJudgement], how: Jud
     for at, (row, judgement) in enumerate(
         zip(rows, judgements, strict=True) if len(rows) == len(judgements) else (), 1
     ):
-        note = CANNOT_TELL if judgement.cannot_tell else ""
+        note: str = CANNOT_TELL if judgement.cannot_tell else ""
         if judgement.settled:
             note = "settled by rule"
         elif judgement.flipped:

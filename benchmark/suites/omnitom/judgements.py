@@ -182,36 +182,31 @@ def detail_of(sides: Sides, how: Judging) -> Json:
     of a judge that says no more."""
     if how.as_published and how.passes == 1:
         return {}
-    return {DETAIL: {name: [_kept(row) for row in side] for name, side in zip(_KEPT_SIDES, sides, strict=True)}}
-
-
-def _kept(row: RowJudgement) -> Json:
-    passes = [
-        None if verdict is None else CANNOT_TELL if verdict.count is None else verdict.count for verdict in row.passes
-    ]
-    links = {} if row.links is None else {"links": list(row.links)}
-    return {"passes": passes} | links | ({"settled": True} if row.settled else {})
+    detail: dict[str, list[Json]] = {name: [] for name in _KEPT_SIDES}
+    for name, side in zip(_KEPT_SIDES, sides, strict=True):
+        for row in side:
+            passes = [verdict and (CANNOT_TELL if verdict.count is None else verdict.count) for verdict in row.passes]
+            links = {} if row.links is None else {"links": list(row.links)}
+            detail[name].append({"passes": passes} | links | ({"settled": True} if row.settled else {}))
+    return {DETAIL: detail}
 
 
 def rows_kept(repaired: Mapping[str, object]) -> Sides:
     """Return the judgement of every row of either side as its parse was kept. Of one that keeps counts alone, a row
     with a count was judged in one pass, and a row without one was left out."""
     detail = repaired.get(DETAIL)
-    sides: list[list[RowJudgement]] = []
-    for name in _KEPT_SIDES:
+    sides: Sides = [], []
+    for name, side in zip(_KEPT_SIDES, sides, strict=True):
         counts: Sequence[int | None] = repaired.get(name) or ()  # type: ignore[assignment]
         rows = detail[name] if isinstance(detail, dict) else [{"passes": [count]} for count in counts]
-        sides.append([_read(row, count) for row, count in zip(rows, counts, strict=True)])
-    return sides[0], sides[1]
-
-
-def _read(row: Json, count: int | None) -> RowJudgement:
-    passes = tuple(
-        None if of_pass is None else PassVerdict(None if of_pass == CANNOT_TELL else of_pass, None)
-        for of_pass in row["passes"]
-    )
-    links = tuple(row["links"]) if "links" in row else None
-    return RowJudgement(count, links, passes, row.get("settled", False))
+        for row, count in zip(rows, counts, strict=True):
+            passes = tuple(
+                None if verdict is None else PassVerdict(None if verdict == CANNOT_TELL else verdict, None)
+                for verdict in row["passes"]
+            )
+            links = tuple(row["links"]) if "links" in row else None
+            side.append(RowJudgement(count, links, passes, row.get("settled", False)))
+    return sides
 
 
 def released_text(record: Record, texts: Texts, how: Judging) -> str:
@@ -220,10 +215,9 @@ def released_text(record: Record, texts: Texts, how: Judging) -> str:
     counts 0."""
     predicted, shown = pairs_of(extraction_rows(texts.get(EXTRACT, ""))), pairs_of(record.shown_rows)
     rules = settled(predicted, shown, how.settle)
-    given = _linked_rows(record, texts, how) if how.by_id else _table_rows(texts)
     tables = []
     for rows, judged_rows, ruled_rows, rule in zip(
-        (predicted, pairs_of(record.rows)), given, (predicted, shown), rules, strict=True
+        (predicted, pairs_of(record.rows)), _first_pass(record, texts, how), (predicted, shown), rules, strict=True
     ):
         ruled = {row: len(links) for row, links in zip(ruled_rows, rule, strict=True) if links is not None}
         counts = zip(rows, align(rows, judged_rows), strict=True)
@@ -233,9 +227,14 @@ def released_text(record: Record, texts: Texts, how: Judging) -> str:
     return judgement(*tables)
 
 
-def _linked_rows(record: Record, texts: Texts, how: Judging) -> list[list[JudgedRow]]:
-    """Return the rows of both tables with a count read off the links of the first pass, in the words that official
-    parsing has for them."""
+def _first_pass(record: Record, texts: Texts, how: Judging) -> Sequence[Sequence[JudgedRow]]:
+    """Return both tables of the first pass: as official parsing reads them, none of a text that it cannot read; or the
+    rows that links give a count, in the words that official parsing has for them."""
+    if not how.by_id:
+        try:
+            return parse_judgement(texts.get(FIRST, ""))
+        except OversizedField:
+            return (), ()
     predicted = parse_extraction(texts.get(EXTRACT, ""), structured=how.structured, scheme=record.scheme)
     sides = pass_verdicts(texts.get(FIRST, ""), predicted, record.shown_rows, how)
     words = [row.officially or (row.actor, row.belief) for row in predicted], pairs_of(record.shown_rows)
@@ -247,12 +246,3 @@ def _linked_rows(record: Record, texts: Texts, how: Judging) -> list[list[Judged
         ]
         for rows, side in zip(words, sides, strict=True)
     ]
-
-
-def _table_rows(texts: Texts) -> list[Sequence[JudgedRow]]:
-    """Return both tables of the first pass as official parsing reads them; none of a text that it cannot read."""
-    try:
-        judgement = parse_judgement(texts.get(FIRST, ""))
-    except OversizedField:
-        return [(), ()]
-    return [judgement.predictions, judgement.gold]

@@ -45,12 +45,6 @@ def people_measured(person: Person) -> PersonMeasured | None:
     seed = person.settings.seed
     figures = figures_of(own.official[STAGE2], own.repaired[STAGE2], scheme, STAGE2, seed)
     cells = sum(len(records[sample.key].shown_rows) for sample in person.samples) * len(scheme.keys)
-    counts = _counts(person, len(own.repaired[STAGE2]), cells)
-    by_group = {scheme.group(group): result for group, result in measured(results, seed).items()}
-    return PersonMeasured(by_group, (figures.metrics.parses, figures.by_sample), counts)
-
-
-def _counts(person: Person, stories: int, of_cells: int) -> LabelledCounts:
     settled = Counter(
         by
         for labelled in person.labelled
@@ -58,16 +52,18 @@ def _counts(person: Person, stories: int, of_cells: int) -> LabelledCounts:
         for (_, by), label in zip(row, labels, strict=True)
         if label
     )
-    return LabelledCounts(
-        stories=stories,
-        of_stories=len(person.samples),
+    counts = LabelledCounts(
+        stories=len(own.repaired[STAGE2]),
+        of_stories=asked,
         cells=settled.total(),
-        of_cells=of_cells,
+        of_cells=cells,
         votes=settled[By.VOTES],
         expert=settled[By.EXPERT],
         record=settled[By.RECORD],
         open=settled[By.NOTHING],
     )
+    by_group = {scheme.group(group): result for group, result in measured(results, seed).items()}
+    return PersonMeasured(by_group, (figures.metrics.parses, figures.by_sample), counts)
 
 
 def _take_labels(results: Results, own: Results, labelled: Labelled, record: Record) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from benchmark.domain.drawn import Metric, ModelRow, Plot, drawn
+from benchmark.domain.drawn import ModelRow, Plot, drawn
 from benchmark.domain.matched_rows import METRICS
 from benchmark.domain.plots.bars import Bar, bars_by_part, stacked_bars
 from benchmark.domain.plots.dots import Panel, Series, dot_plot
@@ -63,13 +63,8 @@ def f1_by_category(rows: Sequence[ModelRow], *, parse: str) -> Plot:
 
 
 def _categories(entrants: Entrants, parse: str) -> Plot:
-    rows = [
-        ModelRow(
-            entrant.model,
-            {category: row.cell("f1") for category, row in entrant.parses.by_category(parse).items()},
-        )
-        for entrant in entrants
-    ]
+    by_category = {entrant.model: entrant.parses.by_category(parse) for entrant in entrants}
+    rows = [ModelRow(name, {key: row.cell("f1") for key, row in rows.items()}) for name, rows in by_category.items()]
     return f1_by_category(rows, parse=parse)
 
 
@@ -80,8 +75,8 @@ def by_kind(look: Look, panels: Mapping[str, Sequence[ModelRow]], *, by: str, sc
     `panels` is {title: rows}, a row has figures by kind; a model that a panel lacks is empty there. `score` names the
     figures.
     """
-    about = {"score": word(score), "kind_heads": KIND_HEADS[by], "parse": word(parse)}
-    title = Sentence("{score} by {kind_heads}, {parse} parse", **about)
+    named = {"score": word(score), "kind_heads": KIND_HEADS[by], "parse": word(parse)}
+    title = Sentence("{score} by {kind_heads}, {parse} parse", **named)
     models = list(dict.fromkeys(row.model for rows in panels.values() for row in rows))
     if not models:
         return Drawing(title, NO_MODEL)
@@ -94,11 +89,8 @@ def by_kind(look: Look, panels: Mapping[str, Sequence[ModelRow]], *, by: str, sc
         Series(key=kind, label=head, marker=marker, colour=colour, filled=filled)
         for (kind, head), (marker, colour, filled) in zip(heads.items(), MARKS, strict=False)
     ]
-    unit, drawn_panels = (
-        f"{score} (%), rows pooled over stories, {parse} parse",
-        [Panel(*row) for row in metrics.items()],
-    )
-    canvas = dot_plot(models, drawn_panels, series, unit=unit, look=look)
+    unit = f"{score} (%), rows pooled over stories, {parse} parse"
+    canvas = dot_plot(models, [Panel(*row) for row in metrics.items()], series, unit=unit, look=look)
     lines = [
         value_line(f"{name}, {model}", (heads[kind].lower() for kind in row), row.values())
         for name, rows_of_panel in metrics.items()
@@ -152,9 +144,9 @@ def accuracy_by_dimension(
 def _dimensions(entrants: Entrants, parse: str, scheme: Scheme) -> Plot:
     rows = []
     for entrant in entrants:
-        overall = entrant.parses.overall(parse)
-        values = {name: overall.value_of(scheme.share_of(name)) for name in scheme.keys}
-        rows.append(ModelRow(entrant.model, values, overall.value_of(ALL_DIMENSIONS)))
+        value_of = entrant.parses.overall(parse).value_of
+        values = {name: value_of(scheme.share_of(name)) for name in scheme.keys}
+        rows.append(ModelRow(entrant.model, values, value_of(ALL_DIMENSIONS)))
     picture = accuracy_by_dimension(rows, parse=parse, bold_best=complete(entrants, parse), heads=scheme.shorts)
     return picture.about(note=_without(entrants, STAGE2, parse))
 
@@ -170,12 +162,15 @@ def volume(look: Look, rows: Sequence[ModelRow], *, parse: str) -> Drawing:
     title = f"Predicted rows a story against precision, recall and F1, {parse} parse"
     points, none = [], []
     for row in rows:
-        if across := _rows_a_story(row.overall):
-            shares = {name: percent(row.values.get(name)) for name in VOLUME_PANELS}
-            bounds = {name: bounds_of(row.values.get(name)) for name in VOLUME_PANELS}
-            points.append(Point(row.model, across, shares, bounds))
-        else:
+        per_story = drawn(row.overall)  # a number of rows, which is not a share
+        if not per_story or not per_story.value:  # a logarithmic axis has no 0
             none.append(row.model)
+            continue
+        ends = per_story.interval
+        across = Percent(per_story.value, (ends[0], ends[1]) if ends else None, per_story.reason or "")
+        shares = {name: percent(row.values.get(name)) for name in VOLUME_PANELS}
+        bounds = {name: bounds_of(row.values.get(name)) for name in VOLUME_PANELS}
+        points.append(Point(row.model, across, shares, bounds))
     if not points:
         return Drawing(title, NO_VOLUME)
     metrics = [metric for point in points for metric in (point.across, *point.shares.values())]
@@ -196,15 +191,6 @@ def _point_line(point: Point) -> str:
         if (metric := point.shares[key])
     ]
     return ", ".join([f"{point.model}: {point.across.text()} rows a story", *shares])
-
-
-def _rows_a_story(metric: Metric) -> Percent | None:
-    """Return a number of rows, which is not a share. Returns None for 0, which a logarithmic axis does not have."""
-    estimate = drawn(metric)
-    if estimate is None or not estimate.value:
-        return None
-    ends = estimate.interval
-    return Percent(estimate.value, (ends[0], ends[1]) if ends else None, estimate.reason or "")
 
 
 def _volume(entrants: Entrants, parse: str) -> Plot:
@@ -254,20 +240,14 @@ def label_distribution(look: Look, dimensions: Mapping[str, Mapping[str, Any]], 
     if not any(gold for gold, _ in totals.values()):
         return Drawing(title, NO_LABEL)
     rows = {name: _label_rows(counts) for name, counts in dimensions.items()}
-    parts = {
-        name: {
-            label: (Bar(gold / totals[name][0], gold_ends), Bar(predicted / (totals[name][1] or 1), ends))
-            for label, gold, predicted, gold_ends, ends, _ in of_part
-        }
-        for name, of_part in rows.items()
-        if totals[name][0]
-    }
-    intervals = [
-        Percent(0.0, (ends[0], ends[1]) if ends else None, why)
-        for name in parts
-        for _, gold, predicted, _, ends, why in rows[name]
-        if gold or predicted
-    ]
+    intervals: list[Percent] = []
+    parts: dict[str, dict[str, tuple[Bar, Bar]]] = {}
+    for name, (in_gold, in_answers) in totals.items():
+        for label, gold, predicted, gold_ends, ends, why in rows[name] if in_gold else ():
+            bars = Bar(gold / in_gold, gold_ends), Bar(predicted / (in_answers or 1), ends)
+            parts.setdefault(name, {})[label] = bars
+            if gold or predicted:
+                intervals.append(Percent(0.0, (ends[0], ends[1]) if ends else None, why))
     series = [
         Series(key="gold", label="Gold", marker="s", colour="line_strong"),
         Series(key="predicted", label=labels([model])[0], marker="s"),
@@ -340,39 +320,34 @@ def _confusion(entrant: EntrantResults, dimension: str, parse: str, scheme: Sche
 
 def pictures(scheme: Scheme, results: ParseResults) -> dict[str, ShownPicture]:
     """Return the pictures of the parse by name: of what has figures, and of what has analyses."""
-    return dict([*_of_models(scheme, results), *_of_labels(scheme, results)])
-
-
-def _of_models(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownPicture]]:
     parse, analysed, read = results.parse, own_groups(scheme, results.analysed), own_groups(scheme, results.read)
+    first, second = analysed[STAGE1], analysed[STAGE2]
     extraction, labelling = (scheme.group(STAGE1),), (scheme.group(STAGE2),)
+    shown = {}
     if read[STAGE1]:
         title = gettext_noop("F1 by story category")
-        yield "f1-by-category", ShownPicture(title, partial(_categories, read[STAGE1], parse), extraction)
+        shown["f1-by-category"] = ShownPicture(title, partial(_categories, read[STAGE1], parse), extraction)
     if read[STAGE2]:
         make, title = partial(_dimensions, read[STAGE2], parse, scheme), gettext_noop("Accuracy by dimension")
-        yield "dimensions", ShownPicture(title, make, labelling, whole=True)
+        shown["dimensions"] = ShownPicture(title, make, labelling, whole=True)
     for by, name in names_by_kind(scheme).items():
-        if analysed[STAGE1]:
+        if first:
             title = Sentence("Extraction by {head}", head=KIND_HEADS[by])
-            yield name, ShownPicture(title, partial(_kinds, analysed[STAGE1], STAGE1, by, parse, scheme), extraction)
-        if analysed[STAGE2]:
+            shown[name] = ShownPicture(title, partial(_kinds, first, STAGE1, by, parse, scheme), extraction)
+        if second:
             title = Sentence("Labelling accuracy by {head} and dimension", head=KIND_HEADS[by])
-            make = partial(_kinds, analysed[STAGE2], STAGE2, by, parse, scheme)
-            yield f"{name}-dimensions", ShownPicture(title, make, labelling)
-    if analysed[STAGE1]:
+            make = partial(_kinds, second, STAGE2, by, parse, scheme)
+            shown[f"{name}-dimensions"] = ShownPicture(title, make, labelling)
+    if first:
         title = gettext_noop("Volume against precision and recall")
-        yield "volume", ShownPicture(title, partial(_volume, analysed[STAGE1], parse), extraction)
+        shown["volume"] = ShownPicture(title, partial(_volume, first, parse), extraction)
         title = gettext_noop("MatchCount distribution")
-        yield "match-counts", ShownPicture(title, partial(_match_counts, analysed[STAGE1], parse), extraction)
-
-
-def _of_labels(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownPicture]]:
-    parse = results.parse
-    for at, entrant in enumerate(results.analysed[scheme.group(STAGE2)], 1):
+        shown["match-counts"] = ShownPicture(title, partial(_match_counts, first, parse), extraction)
+    for at, entrant in enumerate(second, 1):
         title = Sentence("Labels in gold and by {model}", model=entrant.model)
-        yield f"labels-{at}", ShownPicture(title, partial(_labels, entrant, parse, scheme))
+        shown[f"labels-{at}"] = ShownPicture(title, partial(_labels, entrant, parse, scheme))
         for dimension, name in scheme.titles.items():
             title = Sentence("{name}: gold labels and those of {model}", name=word(name), model=entrant.model)
             make = partial(_confusion, entrant, dimension, parse, scheme)
-            yield f"confusion-{at}-{slug_of(dimension)}", ShownPicture(title, make)
+            shown[f"confusion-{at}-{slug_of(dimension)}"] = ShownPicture(title, make)
+    return shown

@@ -249,25 +249,22 @@ def _measures(
     """Return the extents of story, tables and answer of each sample by its key."""
     sizes = {}
     for sample in samples:
-        record = record_of_sample(sample, schema)
-        data = Extent()
+        record, data = record_of_sample(sample, schema), Extent()
+        pairs = pairs_of(record.rows)
         if step == LABEL:
             data = Extent.of(propositions(record.rows, answer_format))
         elif step == JUDGE:
             predictions = predictions_table([row.as_told for row in record.rows], answer_format)
             data = Extent.of(predictions) + Extent.of(gold_table(record.rows, answer_format))
-        sizes[sample.key] = Extent.of(record.story.strip()), data, _answer_extent(answer_format, step, record)
+        if step == JUDGE:
+            answer = _judged_extent(pairs, answer_format)
+        elif answer_format == STRUCTURED:
+            texts = [text for pair in pairs for text in pair] if step == EXTRACT else []
+            answer = sum(map(Extent.of, texts), Extent(CELL_CHARACTERS[step] * len(pairs)))
+        else:
+            answer = Extent.of(gold_extraction_table(record) if step == EXTRACT else gold_label_table(record))
+        sizes[sample.key] = Extent.of(record.story.strip()), data, answer
     return sizes
-
-
-def _answer_extent(answer_format: str, step: str, record: Record) -> Extent:
-    pairs = pairs_of(record.rows)
-    if step == JUDGE:
-        return _judged_extent(pairs, answer_format)
-    if answer_format == STRUCTURED:
-        texts = [text for pair in pairs for text in pair] if step == EXTRACT else []
-        return sum(map(Extent.of, texts), Extent(CELL_CHARACTERS[step] * len(pairs)))
-    return Extent.of(gold_extraction_table(record) if step == EXTRACT else gold_label_table(record))
 
 
 def _judged_extent(pairs: Sequence[tuple[str, str]], answer_format: str) -> Extent:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from benchmark.suites.omnitom.data import GoldRow
 from benchmark.suites.omnitom.parsing.cells import Header, cells_at, header_of, lines_of
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow
+from benchmark.suites.omnitom.parsing.official import JudgedRow
 from benchmark.suites.omnitom.parsing.values import by_position, pair, place_of, row_key, rows_in
 from core.incoming.embedded_json import values_in
 from judge.domain.judgements import PassVerdict
@@ -21,12 +22,6 @@ _PREDICTION = re.compile(r"(?:the\s+)?predict(?:ions?|ed)\b", re.IGNORECASE)
 _GOLD = re.compile(r"(?:the\s+)?(?:ground[\s_-]*truths?|gt|gold|reference)\b", re.IGNORECASE)
 _COUNT = re.compile(r"\d{1,6}(?:\.0+)?")
 _SIDES = ("predictions", "gold")
-
-
-class _Judged(NamedTuple):
-    actor: str
-    belief: str
-    count: int  # type: ignore[assignment]  # it hides tuple.count, which rows have no use for
 
 
 def parse_counts(
@@ -90,7 +85,7 @@ def _verdict_in(row: Mapping[str, Any], other: int, cannot_tell: bool) -> PassVe
     return _NOWHERE if None in places else PassVerdict(len(places), there)
 
 
-def _counted(rows: Sequence[tuple[str, str, tuple[str, str] | None]], judged: Sequence[_Judged]) -> Counts:
+def _counted(rows: Sequence[tuple[str, str, tuple[str, str] | None]], judged: Sequence[JudgedRow]) -> Counts:
     keys = [row_key(actor, belief) for actor, belief, _ in rows]
     judged_keys = [row_key(row.actor, row.belief) for row in judged]
     places = pair(keys, judged_keys)
@@ -110,7 +105,7 @@ def _counted(rows: Sequence[tuple[str, str, tuple[str, str] | None]], judged: Se
     ]
 
 
-def _contradicted(keys: Sequence[str], judged_keys: Sequence[str], judged: Sequence[_Judged]) -> set[str]:
+def _contradicted(keys: Sequence[str], judged_keys: Sequence[str], judged: Sequence[JudgedRow]) -> set[str]:
     """Keys that the judge counts more often than there are rows, and differently."""
     occurrences, counts_by_key = Counter(keys), defaultdict[str, list[int]](list)
     for key, row in zip(judged_keys, judged, strict=True):
@@ -118,19 +113,19 @@ def _contradicted(keys: Sequence[str], judged_keys: Sequence[str], judged: Seque
     return {key for key, counts in counts_by_key.items() if len(counts) > occurrences[key] and len(set(counts)) > 1}
 
 
-def _sections(text: str) -> tuple[list[_Judged], list[_Judged]]:
+def _sections(text: str) -> tuple[list[JudgedRow], list[JudgedRow]]:
     """Both tables: of each side the last one that holds rows, as an answer may echo its input first."""
-    tables: tuple[list[_Judged], list[_Judged]] = ([], [])
+    tables: tuple[list[JudgedRow], list[JudgedRow]] = ([], [])
     for side, rows in _tables(text):
         if side is not None and rows:
             tables[side][:] = rows
     return tables
 
 
-def _tables(text: str) -> Iterator[tuple[int | None, list[_Judged]]]:
+def _tables(text: str) -> Iterator[tuple[int | None, list[JudgedRow]]]:
     side: int | None = None
     header: Header | None = None
-    rows: list[_Judged] = []
+    rows: list[JudgedRow] = []
     lines = lines_of(text)
     at = 0
     while at < len(lines):
@@ -165,9 +160,9 @@ def _cells(lines: Sequence[str], at: int, header: Header) -> tuple[Sequence[str]
     return header.cells(cells), used
 
 
-def _row(cells: Sequence[str], header: Header) -> _Judged | None:
+def _row(cells: Sequence[str], header: Header) -> JudgedRow | None:
     """A row with a count; cells too many are a belief that holds the delimiter."""
     fields = header.spread(cells)
     if not fields or not _COUNT.fullmatch(fields["count"]):
         return None
-    return _Judged(fields["actor"], fields["belief"], int(fields["count"].partition(".")[0]))
+    return JudgedRow(fields["actor"], fields["belief"], int(fields["count"].partition(".")[0]))

@@ -17,7 +17,6 @@ from benchmark.suites.omnitom.data import (
     EXTRACT,
     JUDGE,
     LABEL,
-    GoldRow,
     Record,
     gold_extraction_rows,
     gold_extraction_table,
@@ -25,7 +24,7 @@ from benchmark.suites.omnitom.data import (
     record_of,
     record_of_sample,
 )
-from benchmark.suites.omnitom.labels import ORDER, Scheme, scheme_of
+from benchmark.suites.omnitom.labels import ORDER, scheme_of
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction, parse_labels
 from benchmark.suites.omnitom.parsing.official import (
     OversizedField,
@@ -38,6 +37,7 @@ from benchmark.suites.omnitom.parsing.official import (
 from benchmark.suites.questions import Resources, Sample
 from benchmark.suites.settings import Settings
 from core.messages import gettext_noop
+from core.plain import Json
 from judge.domain.text import key
 
 MAX_EXAMPLES = 3
@@ -125,14 +125,7 @@ class Example:
     """A story with its gold rows, and for the judge a prediction that is wrong in known ways."""
 
     record: Record
-    prediction: Prediction | None = None
-
-    @property
-    def judged(self) -> Prediction:
-        """The prediction of an example for a judge. Raises ValueError for another one."""
-        if self.prediction is None:
-            raise ValueError("The example is not one for a judge: it has no prediction.")
-        return self.prediction
+    prediction: Prediction = Prediction((), ())
 
 
 def examples_for(
@@ -172,80 +165,65 @@ def is_alike(first: str, other: str) -> bool:
 def example_of(record: Record, step: str) -> Example | None:
     """Return the record as an example of a step, None if it cannot serve."""
     scheme = record.scheme
-    if not record.shown_rows or not all(_is_whole(row, step, scheme) for row in record.shown_rows):
-        return None
+    labelled = {EXTRACT: {ORDER}, LABEL: set(scheme.keys)}.get(step, set())
+    for row in record.shown_rows:
+        labels = zip(scheme.keys, row.labels, strict=True)
+        is_legal = all(label in scheme.legal[key] for key, label in labels if key in labelled)
+        if not is_legal or row.as_told != (row.actor, row.belief):  # it must say the same however it is written
+            return None
     rows = [replace(row, order=scheme.order_of(row.labels)) for row in record.shown_rows]
     if step == EXTRACT:  # world first, then one actor after another as they appear: what level 4 asks for
         actors = list(dict.fromkeys([WORLD, *(key(row.actor) for row in rows)]))
         rows.sort(key=lambda row: actors.index(key(row.actor)))
-    prediction = imperfect([row.as_told for row in rows]) if step == JUDGE else None
-    if step == JUDGE and prediction is None:
-        return None
-    example = Example(replace(record, rows=tuple(rows)), prediction)
-    return example if _reads_back(example, step) else None
-
-
-def _is_whole(row: GoldRow, step: str, scheme: Scheme) -> bool:
-    """Return whether the row says the same however it is written, and its labels are legal where they are shown."""
-    needed = {EXTRACT: {ORDER}, LABEL: set(scheme.keys)}.get(step, set())
-    legal = all(label in scheme.legal[key] for key, label in zip(scheme.keys, row.labels, strict=True) if key in needed)
-    return legal and row.as_told == (row.actor, row.belief)
+    example = Example(replace(record, rows=tuple(rows)))
+    if step == JUDGE and (prediction := imperfect([row.as_told for row in rows])):
+        example = replace(example, prediction=prediction)
+    can_serve = rows and (step != JUDGE or example.prediction.rows) and _reads_back(example, step)
+    return example if can_serve else None
 
 
 def _reads_back(example: Example, step: str) -> bool:
     record, text = example.record, ideal_answer(example, step, "text")
-    propositions = [(row.actor, row.belief, row.order) for row in record.rows]
+    scheme, rows = record.scheme, record.rows
     if step == EXTRACT:
-        read = extraction_rows(text) if record.scheme.official else parse_extraction(text, scheme=record.scheme)
-        return [tuple(row[:3]) for row in read] == propositions
-    if step == LABEL and not record.scheme.official:
-        return parse_labels(text, record.rows, scheme=record.scheme) == [row.labels for row in record.rows]
+        read = extraction_rows(text) if scheme.official else parse_extraction(text, scheme=scheme)
+        return [tuple(row[:3]) for row in read] == [(row.actor, row.belief, row.order) for row in rows]
+    if step == LABEL and not scheme.official:
+        return parse_labels(text, rows, scheme=scheme) == [row.labels for row in rows]
     if step == LABEL:
-        return [tuple(row) for row in label_rows(text)] == [(row.actor, row.belief, row.labels) for row in record.rows]
+        return [tuple(row) for row in label_rows(text)] == [(row.actor, row.belief, row.labels) for row in rows]
     try:
         judged = parse_judgement(text)
     except OversizedField:
         return False
-    told = [row.as_told for row in record.rows]
-    counts = align(example.judged.rows, judged.predictions), align(told, judged.gold)
-    return counts == example.judged.counts(len(told))
+    told, prediction = [row.as_told for row in rows], example.prediction
+    return (align(prediction.rows, judged.predictions), align(told, judged.gold)) == prediction.counts(len(told))
 
 
 def ideal_answer(example: Example, step: str, answer_format: str) -> str:
     """Return the answer of a perfect model about the example."""
-    record, structured = example.record, answer_format == "structured"
-    if step == EXTRACT:
-        return (
-            _json({"rows": gold_extraction_rows(record.rows, record.scheme)})
-            if structured
-            else gold_extraction_table(record)
-        )
-    if step == LABEL:
-        rows = [
-            {"id": at, **dict(zip(record.scheme.keys, row.labels, strict=True))}
-            for at, row in enumerate(record.rows, 1)
-        ]
-        return _json({"rows": rows}) if structured else gold_label_table(record)
-    prediction = example.judged
-    if not structured:
+    record, prediction = example.record, example.prediction
+    scheme, size = record.scheme, len(record.rows)
+    if answer_format == "text":
+        if step != JUDGE:
+            return gold_extraction_table(record) if step == EXTRACT else gold_label_table(record)
         told = (prediction.rows, [row.as_told for row in record.rows])
-        sides = zip(told, prediction.counts(len(record.rows)), strict=True)
-        return judgement(
-            *([(*row, count) for row, count in zip(rows, counts, strict=True)] for rows, counts in sides)
-        ).strip()
-    sizes = {"predictions": len(prediction.rows), "gold": len(record.rows)}
-    matches = {
-        name: [
-            {"id": at + 1, "matches": [pair[1 - side] + 1 for pair in prediction.matches if pair[side] == at]}
-            for at in range(size)
-        ]
-        for side, (name, size) in enumerate(sizes.items())
-    }
-    return _json(matches)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+        sides = zip(told, prediction.counts(size), strict=True)
+        tables = ([(*row, count) for row, count in zip(rows, counts, strict=True)] for rows, counts in sides)
+        return judgement(*tables).strip()
+    answer: Json = {"rows": gold_extraction_rows(record.rows, scheme)}
+    if step == LABEL:
+        labels = [dict(zip(scheme.keys, row.labels, strict=True)) for row in record.rows]
+        answer = {"rows": [{"id": at, **of_row} for at, of_row in enumerate(labels, 1)]}
+    elif step == JUDGE:
+        answer = {
+            name: [
+                {"id": at + 1, "matches": [pair[1 - side] + 1 for pair in prediction.matches if pair[side] == at]}
+                for at in range(rows)
+            ]
+            for side, (name, rows) in enumerate({"predictions": len(prediction.rows), "gold": size}.items())
+        }
+    return json.dumps(answer, ensure_ascii=False)
 
 
 # --- the examples of a run

@@ -31,10 +31,6 @@ from core.messages import Sentence, gettext_noop, listed, worded
 from workers.providers.contract import Request
 
 
-def _load(base: str, files: Mapping[str, str], name: str) -> PromptSet:
-    return load_prompt_set(files, name=name, base=base)
-
-
 def _hashes(schema: Schema, prompts: PromptSet, settings: Settings, steps: Sequence[str]) -> dict[str, str]:
     """Return the SHA-256 of the wording by step, none for judging if the judge reads no prompt. Raises BadPromptSet if
     a prompt has no place for what it is to show."""
@@ -119,7 +115,7 @@ def prompting_of(schema: Schema) -> PromptSets[PromptSet]:
     return PromptSets(
         names=names,
         built_in=built_in,
-        load=partial(_load, names[-1]),
+        load=lambda files, name: load_prompt_set(files, name=name, base=names[-1]),
         hashes=partial(_hashes, schema),
         filled=partial(filled, schema),
         example_count=example_count_of,

@@ -170,7 +170,7 @@ def _one_of(values: tuple[str, ...]) -> JsonSchema:
     return {"type": "string", "enum": list(values)}
 
 
-def _list(fields: Mapping[str, JsonSchema]) -> JsonSchema:
+def _list(fields: Json) -> JsonSchema:
     return {"type": "array", "items": closed_object(fields)}
 
 
@@ -255,8 +255,8 @@ class Asking:
         step, answer_format = self.step, self.answer_format
         blocks = [_data(step, self.story, self.rows, self.predictions, answer_format)]
         for example in self.examples:
-            record, predicted = example.record, example.judged.rows if step == JUDGE else ()
-            answer = {"answer": ideal_answer(example, step, answer_format)}
+            record, predicted = example.record, example.prediction.rows
+            answer: dict[str, str | None] = {"answer": ideal_answer(example, step, answer_format)}
             blocks.append(_data(step, record.story, record.rows, predicted, answer_format) | answer)
         if not shows_story:
             blocks = [block | {"story": None} for block in blocks]
