@@ -34,7 +34,7 @@ class JsonCommand(BaseCommand):
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
-        parser.error = _refusing(parser)  # type: ignore[method-assign, assignment]
+        vars(parser)["error"] = _refusing(parser)
         parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
         return parser
 
