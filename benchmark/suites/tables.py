@@ -4,56 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.domain.tables import Column, Table
-from benchmark.domain.tables.estimates import estimate, estimated
-from benchmark.domain.tables.table import Cells
+from benchmark.domain.tables import Cell, Column, Table
 from benchmark.suites.reports import Finding
 from benchmark.suites.results import EntrantResults, ParseResults, ShownTable
 from benchmark.suites.showing.entrants import findings_of, row_of
 from benchmark.suites.showing.missing import missing_sentences
 from core.messages import Sentence, clauses, gettext_noop, listed
+from core.statistics import Estimate
 
 Analysed = Sequence[tuple[EntrantResults, Any]]
 """Models with what the suite found in their answers."""
 MODEL = Column(key="model", header=gettext_noop("Model"))
-
-
-class Figure(NamedTuple):
-    """A column, and its value in the findings of a model."""
-
-    column: Column
-    value: Callable[[Any], Any]
+Figure = tuple[Column, Callable[[Any], Any]]
+"""A column, and its value in the findings of a model."""
 
 
 def figure(key: str, header: str, value: Callable[[Any], Any], **more: Any) -> Figure:
-    """Return the column of an estimate with one decimal; `more` are other fields of the column."""
-    return Figure(estimated(key, header, **{"digits": 1, **more}), value)
+    """Return the column of a share with one decimal, the highest marked; `more` are other fields of the column."""
+    return Column(key=key, header=header, **{"kind": "share", "best": "high", "digits": 1, **more}), value
 
 
 def count(key: str, header: str, value: Callable[[Any], int | None], group: str) -> Figure:
     """Return the column of a count."""
-    return Figure(Column(key=key, header=header, group=group, kind="count"), value)
+    return Column(key=key, header=header, group=group, kind="count"), value
 
 
 def table_of(
-    analysed: Analysed,
-    group: str,
-    title: str,
-    figures: Sequence[Figure],
-    *notes: str,
-    lead: Sequence[str] = (),
-    more: Callable[[Any], Cells] | None = None,
+    analysed: Analysed, group: str, title: str, figures: Sequence[Figure], *notes: str, lead: Sequence[str] = ()
 ) -> Table:
-    """Return a table of figures, in which models have their place in the metric group `group`. `more` are cells without
-    a column."""
+    """Return a table of figures, in which models have their place in the metric group `group`."""
     rows = []
     for entrant, finding in analysed:
-        cells: Cells = more(finding) if more else {}
-        for column, value in figures:
-            cells |= estimate(column.key, value(finding)) if column.interval else {column.key: value(finding)}
+        values = {column.key: value(finding) for column, value in figures}
+        cells = {key: Cell.of(value) if isinstance(value, Estimate) else value for key, value in values.items()}
         rows.append(row_of(entrant, group, cells))
     columns = [MODEL, *(column for column, _ in figures)]
     missing = missing_sentences(columns, [entrant for entrant, _ in analysed], group)

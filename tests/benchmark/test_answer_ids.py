@@ -17,9 +17,8 @@ from benchmark.services.plans import Plan
 from benchmark.suites.fantom.parsing import FULL, SHORT
 from benchmark.suites.fantom.parsing import samples_of as fantom_samples
 from benchmark.suites.fantom_questions.data import NOT_THERE, read_fantom
-from benchmark.suites.opentom.data import read_opentom
-from benchmark.suites.opentom.samples import load as load_opentom
-from benchmark.suites.opentom.samples import sampled
+from benchmark.suites.opentom.data import load as load_opentom
+from benchmark.suites.opentom.data import named_questions
 from benchmark.suites.percept_fantom.data import annotated_sets
 from benchmark.suites.percept_fantom.data import samples_of as percept_fantom_samples
 from benchmark.suites.questions import BadQuestion, Question
@@ -58,7 +57,7 @@ def test_of_opentom_they_lead_to_the_questions_that_the_released_code_samples(sh
     for part in ("coarse", "fine"):
         answers = vectors["runs"][part]["sloppy"]["model_answers"]
         places, unmatched = _matched("opentom", samples, answers, part=part)
-        truth = {row.id: row.question.key for row in sampled(read_opentom(shared / "data" / "OpenToM"), part)}
+        truth = {name: sample.key for name, sample in named_questions(samples, part).items()}
         assert unmatched == [] and len(places) == len(answers)
         assert all(truth[where] == key for (key, _, _), where in places.items())
 

@@ -69,7 +69,7 @@ def _stated(analysed: Analysed, parse: str) -> Table:
             for key, header in _HEADERS.items()
         ]
         figures += [
-            Figure(
+            (
                 Column(key=f"{scenario} {key}", header=header, kind="share", unit="%", group=group),
                 partial(share_of, scenario, key),
             )

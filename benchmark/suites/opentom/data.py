@@ -1,68 +1,71 @@
-"""OpenToM as it is distributed: narratives, seven files of questions about them, and a licence."""
+"""OpenToM as it is distributed: narratives, seven files of questions about them, and a licence; and its samples."""
 
 from __future__ import annotations
 
+import random
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
 
 from benchmark.domain.tables.table import ShortNames
-from benchmark.suites.copies import BadImport, CopyFile, CopySource, bytes_of, check_released, digest_of, licence_in
+from benchmark.suites.answers import Answered
+from benchmark.suites.copies import (
+    BadImport,
+    CopyFile,
+    CopySource,
+    Imported,
+    bytes_of,
+    check_released,
+    digest_of,
+    licence_in,
+)
+from benchmark.suites.opentom.parsing import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, LABELS, gold_label
+from benchmark.suites.questions import Sample
 from core.incoming.misfit import Misfit, kind_of
 from core.incoming.shapes import Filled, Open
 from core.incoming.text import NotJson, json_of
 from core.messages import Sentence, gettext_noop
 from core.plain import Json
 
-COARSE, FINE, FULLNESS, ACCESSIBILITY, ATTITUDE = "coarse", "fine", "fullness", "accessibility", "attitude"
-UNREADABLE = -1
-"""The label of an answer that cannot be read."""
-NEITHER = 3
-"""The label of a place that is as much the one as the other."""
-OUTSIDE = -2
-"""The label of an answer that is none of those that there are, in the repaired parse: it is read, and wrong."""
 
+class QuestionFile(NamedTuple):
+    """A file of questions: how many it has of each narrative, their type, their kind, empty for several, and what it
+    holds in words."""
 
-@dataclass(frozen=True, slots=True)
-class QuestionFile:
-    """A file of questions: how many it has of each narrative, its `type` and, but for files of several, its kind."""
-
-    name: str
     questions: int
     type: str
-    kind: str = ""
+    kind: str
+    holds: str
 
 
-FILES = (
-    QuestionFile("location_cg_fo", 2, "location-fo", COARSE),
-    QuestionFile("location_cg_so", 2, "location-so", COARSE),
-    QuestionFile("location_fg_fo_new", 4, "location-fo", FINE),
-    QuestionFile("location_fg_so_new", 2, "location-so", FINE),
-    QuestionFile("multihop_fo", 6, "multihop-fo"),
-    QuestionFile("multihop_so", 6, "multihop-so"),
-    QuestionFile("attitude", 1, "attitude", ATTITUDE),
-)
-"""The files of questions, in the order in which the released code asks them."""
-
-LABELS: Mapping[str, Mapping[str, int]] = {
-    COARSE: {"No": 0, "Yes": 1},
-    FULLNESS: {"less full": 1, "more full": 2, "equally full": 3},
-    ACCESSIBILITY: {"more accessible": 1, "less accessible": 2, "equally accessible": 3},
-    ATTITUDE: {"positive": 1, "negative": 2, "neutral": 3},
+FILES: Mapping[str, QuestionFile] = {
+    "location_cg_fo": QuestionFile(
+        2, "location-fo", COARSE, gettext_noop("coarse questions about places, first order")
+    ),
+    "location_cg_so": QuestionFile(
+        2, "location-so", COARSE, gettext_noop("coarse questions about places, second order")
+    ),
+    "location_fg_fo_new": QuestionFile(
+        4, "location-fo", FINE, gettext_noop("fine questions about places, first order")
+    ),
+    "location_fg_so_new": QuestionFile(
+        2, "location-so", FINE, gettext_noop("fine questions about places, second order")
+    ),
+    "multihop_fo": QuestionFile(
+        6, "multihop-fo", "", gettext_noop("questions about fullness and accessibility, first order")
+    ),
+    "multihop_so": QuestionFile(
+        6, "multihop-so", "", gettext_noop("questions about fullness and accessibility, second order")
+    ),
+    "attitude": QuestionFile(1, "attitude", ATTITUDE, gettext_noop("questions about the observer’s attitude")),
 }
-"""By kind, the number that official scoring gives to each answer; those of a place are 1 for the original and 2 for the
-new one."""
-
+"""The files of questions by name without `.json`, in the order in which the released code asks them."""
 PARTS = (COARSE, FINE)
 """The two parts of the benchmark: they differ in the questions about places, the others are in both."""
-
-
-def question_kind(question: str) -> str:
-    """Return the kind of a multi-hop question."""
-    return FULLNESS if "fullness" in question else ACCESSIBILITY
-
-
 GENRES: ShortNames = {
     gettext_noop("Coarse location, first order"): "Loc c (F)",
     gettext_noop("Coarse location, second order"): "Loc c (S)",
@@ -73,7 +76,6 @@ GENRES: ShortNames = {
     gettext_noop("Attitude"): "Att",
 }
 """The short name of each genre by its name, as the paper's tables head them."""
-_PLACES = {COARSE: gettext_noop("Coarse location"), FINE: gettext_noop("Fine location")}
 
 
 def genre_of(type_: str, kind: str) -> str:
@@ -81,8 +83,8 @@ def genre_of(type_: str, kind: str) -> str:
     if kind == ATTITUDE:
         return gettext_noop("Attitude")
     order = gettext_noop("second") if type_.endswith("-so") else gettext_noop("first")
-    what = _PLACES.get(kind, gettext_noop("Multi-hop"))
-    return Sentence("{what}, {order} order", what=what, order=order)
+    places = {COARSE: gettext_noop("Coarse location"), FINE: gettext_noop("Fine location")}
+    return Sentence("{what}, {order} order", what=places.get(kind, gettext_noop("Multi-hop")), order=order)
 
 
 class PlotRecord(Open):
@@ -120,6 +122,8 @@ class QuestionRecord(Open):
 
 
 S = TypeVar("S", bound=Open)
+Questions = Mapping[str, Mapping[str, Sequence[QuestionRecord]]]
+"""Questions by file and narrative."""
 NARRATIVES, LONG_NARRATIVES = "meta_data.json", "meta_data_long.json"
 COUNTS = {NARRATIVES: 596, LONG_NARRATIVES: 100}
 """The numbers of narratives."""
@@ -135,17 +139,6 @@ DIGESTS: Mapping[str, str] = {
     "attitude.json": "8c1d0cdd68d60ea6534700ae3d67436fb9a5b6c9cfab84c0d70185c9222e4047",
 }
 """The SHA-256 of the released files, as 64 hexadecimal digits, line ends as they were released."""
-
-
-_HOLDS: Mapping[str, str] = {
-    "location_cg_fo": gettext_noop("coarse questions about places, first order"),
-    "location_cg_so": gettext_noop("coarse questions about places, second order"),
-    "location_fg_fo_new": gettext_noop("fine questions about places, first order"),
-    "location_fg_so_new": gettext_noop("fine questions about places, second order"),
-    "multihop_fo": gettext_noop("questions about fullness and accessibility, first order"),
-    "multihop_so": gettext_noop("questions about fullness and accessibility, second order"),
-    "attitude": gettext_noop("questions about the observer’s attitude"),
-}
 SOURCE = CopySource(
     publisher=gettext_noop("the repository of its authors"),
     address="https://github.com/seacowx/OpenToM",
@@ -158,72 +151,37 @@ SOURCE = CopySource(
     files=(
         CopyFile(NARRATIVES, gettext_noop("the 596 narratives")),
         CopyFile(LONG_NARRATIVES, gettext_noop("the long form of 100 of them")),
-        *(CopyFile(f"{file.name}.json", _HOLDS[file.name]) for file in FILES),
+        *(CopyFile(f"{name}.json", file.holds) for name, file in FILES.items()),
         CopyFile("LICENSE", gettext_noop("the licence, at the top of the repository")),
     ),
 )
+ALL, LONG = "all", "long"
+SAMPLED, REST = "sampled", "rest"
+"""Splits: the questions of the five samples of narratives on which the benchmark's own figures rest, and the others."""
 
 
-@dataclass(frozen=True, slots=True)
-class Narrative:
-    """A story in which one person moves an object. `text` is the narrative, `long_text` its long form, empty where it
-    has none; `places` are the original and the new one."""
-
-    key: str
-    text: str
-    long_text: str
-    mover: str
-    observer: str
-    object: str
-    places: tuple[str, str]
-    observed: bool
-    personality: str
-
-
-@dataclass(frozen=True, slots=True)
-class OpenQuestion:
-    """A question. `index` counts those of its narrative within its file, from 0; `kind` is one of `kinds`."""
-
-    narrative: Narrative
-    file: str
-    index: int
-    type: str
-    kind: str
-    text: str
-    answer: str
-
-    @property
-    def key(self) -> str:
-        """`<narrative>/<file>/<index>`."""
-        return f"{self.narrative.key}/{self.file}/{self.index}"
-
-
-@dataclass(frozen=True, slots=True)
-class OpenToM:
-    """A copy of the benchmark: narratives and, by the name of their file and the narrative's key, questions, both in
-    the order of the files; the licence's text; the SHA-256 of each file as 64 hexadecimal digits."""
-
-    narratives: Mapping[str, Narrative]
-    questions: Mapping[str, Mapping[str, Sequence[OpenQuestion]]]
-    licence: str
-    digests: Mapping[str, str]
-
-
-def read_opentom(folder: Path) -> OpenToM:
-    """Read the nine files and the LICENSE of a folder, and check that they are the released ones. Raises BadImport."""
+def load(folder: Path, *, narratives: str = ALL) -> Imported:
+    """Return the questions of a folder, about the narratives or about the long ones, and check that its nine files are
+    the released ones. Raises BadImport."""
     if not folder.is_dir():
         raise BadImport(f"{folder} is not a folder; expected that of the files of OpenToM.")
-    raw = {
-        name: bytes_of(folder / name, "the nine files and the LICENSE of OpenToM")
-        for name in (NARRATIVES, LONG_NARRATIVES, *(f"{file.name}.json" for file in FILES))
-    }
+    raw = {name: bytes_of(folder / name, "the nine files and the LICENSE of OpenToM") for name in DIGESTS}
     licence = licence_in(folder, "OpenToM")
-    narratives = _narratives(raw)
-    questions = {file.name: _questions(file, raw[f"{file.name}.json"], narratives) for file in FILES}
+    records, long_texts = _narratives(raw)
+    questions = {name: _questions(name, raw[f"{name}.json"], records) for name in FILES}
     digests = {name: digest_of(content) for name, content in raw.items()}
     for name, digest in digests.items():
         check_released(name, digest, DIGESTS[name])
-    return OpenToM(narratives, questions, licence, digests)
+    stories = long_texts if narratives == LONG else {key: record.narrative for key, record in records.items()}
+    asked = _asked(questions, [key for key in records if key in stories], long=narratives == LONG)
+    samples = [
+        sample
+        for key, record in records.items()
+        if key in stories
+        for sample in _samples(key, stories[key], record, questions, asked)
+    ]
+    title = f"OpenToM ({'100 long' if narratives == LONG else '596'} narratives)"
+    return Imported(title, samples, licence, digests)
 
 
 def _object_of(name: str, raw: bytes) -> Json:
@@ -243,8 +201,9 @@ def _shaped(name: str, shape: type[S], value: Any, *place: str | int) -> S:
         raise BadImport(error.message_for(name)) from error
 
 
-def _narratives(raw: Mapping[str, bytes]) -> dict[str, Narrative]:
-    short, long = _object_of(NARRATIVES, raw[NARRATIVES]), _object_of(LONG_NARRATIVES, raw[LONG_NARRATIVES])
+def _narratives(raw: Mapping[str, bytes]) -> tuple[dict[str, NarrativeRecord], dict[str, str]]:
+    """Return the narratives by key, and the long texts of those that have one."""
+    short, long = (_object_of(name, raw[name]) for name in (NARRATIVES, LONG_NARRATIVES))
     for name, entries in ((NARRATIVES, short), (LONG_NARRATIVES, long)):
         if len(entries) != COUNTS[name]:
             raise BadImport(f"{name}: the number of narratives is {len(entries)}; expected {COUNTS[name]}.")
@@ -253,49 +212,145 @@ def _narratives(raw: Mapping[str, bytes]) -> dict[str, Narrative]:
     texts = {
         key: _shaped(LONG_NARRATIVES, LongNarrativeRecord, value, key).long_narrative for key, value in long.items()
     }
-    return {
-        key: _narrative(key, _shaped(NARRATIVES, NarrativeRecord, value, key), texts.get(key, ""))
-        for key, value in short.items()
-    }
+    return {key: _shaped(NARRATIVES, NarrativeRecord, value, key) for key, value in short.items()}, texts
 
 
-def _narrative(key: str, record: NarrativeRecord, long_text: str) -> Narrative:
-    plot = record.plot_info
-    return Narrative(
-        key=key,
-        text=record.narrative,
-        long_text=long_text,
-        mover=plot.mover,
-        observer=plot.observer,
-        object=plot.eoi,
-        places=(plot.original_place, plot.move_to_place),
-        observed=record.observed,
-        personality=record.personality,
-    )
-
-
-def _questions(file: QuestionFile, raw: bytes, narratives: Mapping[str, Narrative]) -> dict[str, list[OpenQuestion]]:
-    name = f"{file.name}.json"
+def _questions(file: str, raw: bytes, narratives: Mapping[str, object]) -> dict[str, list[QuestionRecord]]:
+    """Return the questions of a file by narrative."""
+    name, described = f"{file}.json", FILES[file]
     entries = _object_of(name, raw)
     for key in [*narratives, *entries]:
         if key not in entries or key not in narratives:
             raise BadImport(f"{name}: narrative {key} is missing here or in {NARRATIVES}; expected the same in both.")
-    return {key: list(_of_narrative(file, narratives[key], entries[key])) for key in narratives}
+    questions: dict[str, list[QuestionRecord]] = {}
+    for key in narratives:
+        if not isinstance(entries[key], list) or len(entries[key]) != described.questions:
+            size = len(entries[key]) if isinstance(entries[key], list) else kind_of(entries[key])
+            raise BadImport(f"{name}, {key}: the number of questions is {size}; expected {described.questions}.")
+        questions[key] = [_shaped(name, QuestionRecord, entry, key, at) for at, entry in enumerate(entries[key])]
+        for at, record in enumerate(questions[key]):
+            labels, place = LABELS.get(_kind(file, record)), f"{name}, {key}[{at}]"
+            if record.type != described.type:
+                raise BadImport(f"{place}.type: it is {record.type[:40]!r}; expected {described.type!r}.")
+            if labels and record.answer not in labels:
+                raise BadImport(f"{place}.answer: it is {record.answer[:40]!r}; expected one of {', '.join(labels)}.")
+    return questions
 
 
-def _of_narrative(file: QuestionFile, narrative: Narrative, entries: Any) -> Iterator[OpenQuestion]:
-    name = f"{file.name}.json, {narrative.key}"
-    if not isinstance(entries, list) or len(entries) != file.questions:
-        size = len(entries) if isinstance(entries, list) else kind_of(entries)
-        raise BadImport(f"{name}: the number of questions is {size}; expected {file.questions}.")
-    for index, entry in enumerate(entries):
-        record = _shaped(f"{file.name}.json", QuestionRecord, entry, narrative.key, index)
-        if record.type != file.type:
-            raise BadImport(f"{name}[{index}].type: it is {record.type[:40]!r}; expected {file.type!r}.")
-        kind = file.kind or question_kind(record.question)
-        labels = LABELS.get(kind)
-        if labels and record.answer not in labels:
-            raise BadImport(
-                f"{name}[{index}].answer: it is {record.answer[:40]!r}; expected one of {', '.join(labels)}."
-            )
-        yield OpenQuestion(narrative, file.name, index, record.type, kind, record.question, record.answer)
+def _kind(file: str, record: QuestionRecord) -> str:
+    return FILES[file].kind or (FULLNESS if "fullness" in record.question else ACCESSIBILITY)
+
+
+def _samples(
+    key: str, story: str, record: NarrativeRecord, questions: Questions, asked: Mapping[str, Json]
+) -> Iterator[Sample]:
+    """Yield the questions about a narrative. One on where a thing is exactly knows the yes-or-no question on the same
+    view, which goes before it in one session."""
+    plot, coarse = record.plot_info, dict[tuple[str, tuple[str, ...]], Json]()
+    about = {
+        "object": plot.eoi,
+        "mover": plot.mover,
+        "observer": plot.observer,
+        "observed": record.observed,
+        "personality": record.personality,
+    }
+    places = (plot.original_place, plot.move_to_place)
+    for file, described in FILES.items():
+        for index, question in enumerate(questions[file][key]):
+            name, kind = f"{key}/{file}/{index}", _kind(file, question)
+            people = _people(question, kind, plot)
+            content: Json = {
+                "story": story,
+                "question": question.question,
+                "kind": kind,
+                "people": list(people),
+                "perspective": "narrator" if not people else "mover" if people[0] == plot.mover else "observer",
+            }
+            if kind == COARSE:
+                coarse[described.type, people] = {"key": name, "question": question.question}
+            if kind == FINE and (first := coarse.get((described.type, people))):
+                content["first"] = first
+            label, batches = gold_label(kind, question.answer, places), asked.get(name, {})
+            gold = {"answer": question.answer, "label": label, "places": list(places), **about}
+            gold |= {"type": question.type, "batches": batches}
+            split = SAMPLED if batches else REST
+            yield Sample(name, key, content, gold, category=genre_of(question.type, kind), split=split)
+
+
+def _people(question: QuestionRecord, kind: str, plot: PlotRecord) -> tuple[str, ...]:
+    """Return through whose eyes a question looks: nobody's for the narrator's view, the observer's for an attitude."""
+    if kind == ATTITUDE:
+        return (plot.observer,)
+    first = question.question.removeprefix("From ").partition("'s perspective")[0]
+    if first not in (plot.mover, plot.observer):
+        return ()
+    other = plot.observer if first == plot.mover else plot.mover
+    return (first, other) if question.type.endswith("-so") else (first,)
+
+
+SEED = 42
+BATCHES, BATCH_SIZE = 5, 50
+_LEFT_OUT = 2
+
+
+def batches(keys: Sequence[str]) -> list[list[str]]:
+    """Return the keys of the five samples of narratives; `keys` are those of all, in the order of the file."""
+    shuffled = list(keys)
+    random.Random(SEED).shuffle(shuffled)
+    return [shuffled[start : start + BATCH_SIZE] for start in range(0, BATCHES * BATCH_SIZE, BATCH_SIZE)]
+
+
+def long_batches(keys: Sequence[str]) -> list[list[str]]:
+    """Return the keys of the five samples of long narratives, two of each shuffle; `keys` are those of all, in the
+    order of the file."""
+    shuffled, generator = list(keys), random.Random(SEED)
+    drawn: list[list[str]] = []
+    while len(drawn) < BATCHES:
+        generator.shuffle(shuffled)
+        drawn += [shuffled[:BATCH_SIZE], shuffled[BATCH_SIZE : 2 * BATCH_SIZE]]
+    return drawn[:BATCHES]
+
+
+def _asked(questions: Questions, keys: Sequence[str], *, long: bool) -> Mapping[str, Json]:
+    """Return, by key of a question and by part, the number of the sample of narratives in which the released code asks
+    it; of a long narrative all of them, as its samples overlap. Two questions on fullness of each file are left out."""
+    numbers: defaultdict[str, dict[str, list[int]]] = defaultdict(dict)
+    for part in PARTS:
+        left_out = np.random.RandomState(SEED)
+        for number, batch in enumerate((long_batches if long else batches)(keys), start=1):
+            for key, file in (
+                (key, file) for key in batch for file in FILES if FILES[file].kind in (part, ATTITUDE, "")
+            ):
+                kinds = [_kind(file, record) for record in questions[file][key]]
+                fullness = [index for index, kind in enumerate(kinds) if kind == FULLNESS]
+                dropped = {*left_out.choice(fullness, _LEFT_OUT, replace=False).tolist()} if fullness else ()
+                for index in range(len(kinds)):
+                    if index not in dropped:
+                        numbers[f"{key}/{file}/{index}"].setdefault(part, []).append(number)
+    return {
+        name: {part: each if long else each[0] for part, each in of_parts.items()} for name, of_parts in numbers.items()
+    }
+
+
+def batches_of(sample: Sample, part: str) -> list[int]:
+    """Return the numbers of the samples of narratives in which a question is asked in a part."""
+    numbers: int | list[int] = sample.gold["batches"].get(part, [])
+    return [numbers] if isinstance(numbers, int) else numbers
+
+
+def named_questions(samples: Sequence[Sample], part: str) -> dict[str, Sample]:
+    """Return the questions of a part that the released code asks, in its order, by their names in its result files:
+    `batch-<batch>/<narrative>/<number from 0>`. Of long narratives, whose samples overlap, there are none."""
+    place = {key: at for at, key in enumerate(chain(*batches([*dict.fromkeys(sample.cluster for sample in samples)])))}
+    asked = [sample for sample in samples if isinstance(sample.gold["batches"].get(part), int)]
+    numbers: Counter[str] = Counter()
+    named: dict[str, Sample] = {}
+    for sample in sorted(asked, key=lambda sample: place.get(sample.cluster, len(place))):
+        named[f"batch-{sample.gold['batches'][part]}/{sample.cluster}/{numbers[sample.cluster]}"] = sample
+        numbers[sample.cluster] += 1
+    return named
+
+
+def ids_of(samples: Sequence[Sample], answers: Mapping[str, Any], *, part: str) -> dict[str, Answered]:
+    """Return what the ids of a part's answers are of."""
+    return {name: Answered((sample.key,)) for name, sample in named_questions(samples, part).items()}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.suites.figures import Unit, unit_estimate
@@ -19,11 +19,9 @@ from benchmark.suites.measuring import (
     scored_by,
     with_findings,
 )
-from benchmark.suites.opentom.data import ACCESSIBILITY, FINE, FULLNESS, GENRES, LABELS, PARTS, UNREADABLE
+from benchmark.suites.opentom.data import GENRES, PARTS, batches_of, genre_of
 from benchmark.suites.opentom.metrics import (
     Answer,
-    LabelledAnswer,
-    MacroAnswer,
     Unfaithful,
     genres,
     macro_bounds,
@@ -31,13 +29,14 @@ from benchmark.suites.opentom.metrics import (
     macro_estimate,
     macro_mean,
     macro_paired_difference,
+    mean_and_deviation,
     metrics,
     unfaithful_rates,
 )
-from benchmark.suites.opentom.samples import batches_of
+from benchmark.suites.opentom.parsing import ACCESSIBILITY, FINE, FULLNESS, LABELS, UNREADABLE
 from benchmark.suites.opentom.steps import ANSWER, MAJORITY, STEPS, majority_key, majority_labels, right_label
 from benchmark.suites.questions import Entered, Measured, Outcome, Parse, Resources, Sample
-from core.messages import Sentence, gettext_noop
+from core.messages import gettext_noop
 
 
 def by_chance(sample: Sample) -> float:
@@ -52,13 +51,11 @@ def by_majority(sample: Sample, resources: Resources) -> float:
     return float(right_label(sample) == labels[majority_key(sample)])
 
 
-def by_genre(entered: Entered, parse: Parse) -> dict[str, list[tuple[int, MacroAnswer]]]:
+def by_genre(entered: Entered, parse: Parse) -> dict[str, list[tuple[int, Answer]]]:
     """Return the answers to the questions of each genre that have a right label, with the numbers of their samples."""
-    rows = [row for row in _labelled(entered, parse) if row.gold is not None]
-    of_genre = {
-        genre: [(row.sample.number, row.prediction) for row in rows if row.sample.category == genre] for genre in GENRES
-    }
-    return {genre: answers for genre, answers in of_genre.items() if answers}
+    answers = [(answer.sample.number, answer) for answer in _answers(entered, parse) if answer.gold is not None]
+    of_genre = {genre: [row for row in answers if row[1].sample.category == genre] for genre in GENRES}
+    return {genre: rows for genre, rows in of_genre.items() if rows}
 
 
 GROUP = accuracy_group(
@@ -96,36 +93,6 @@ GROUP = accuracy_group(
 )
 
 
-class Labelled(NamedTuple):
-    """A question of one parse: the label that is right and the one that was read, each None for none; `missing` where
-    it has no answer."""
-
-    sample: Sample
-    gold: int | None
-    predicted: int | None
-    missing: bool = False
-
-    @property
-    def prediction(self) -> MacroAnswer:
-        return MacroAnswer(self.sample.cluster, self.gold, self.predicted)
-
-
-@dataclass(frozen=True, slots=True)
-class Batches:
-    """Means over the five samples of narratives: macro F1 with its `deviation`, accuracy, the share of answers that are
-    left out (None where one of the five has no answer to such questions), the macro F1 with what was not read as wrong,
-    and the numbers of narratives in the sample that was asked about fewest and in the one that was asked about most.
-    Samples of long narratives are `overlapping`."""
-
-    f1: float | None
-    deviation: float | None
-    accuracy: float | None
-    corrupted: float | None
-    worst: float | None
-    narratives: Sequence[int]
-    overlapping: bool
-
-
 @dataclass(frozen=True, slots=True)
 class Gap(BoundedEstimate):
     """The mover's macro F1 less the observer's; `n` counts each question once, the narrator's too, which both sides
@@ -138,23 +105,27 @@ class Gap(BoundedEstimate):
 @dataclass(frozen=True, slots=True)
 class Analyses:
     """The metrics of the paper's tables by genre; `kinds` of multi-hop questions by kind and their `mean`, `unreadable`
-    the share of answers that were not read, `unfaithful` is by order."""
+    the share of answers that were not read, `unfaithful` is by order.
+
+    `batches` are means over the five samples of narratives: macro F1 (`f1`) with its `deviation`, `accuracy`, the share
+    of answers that are left out (`corrupted`, None where one of the five has no answer to such questions), the `bounds`
+    of the macro F1 where something was not read, and the numbers of `narratives` in the sample that was asked about
+    fewest and in the one that was asked about most. Samples of long narratives are `overlapping`."""
 
     kept_as: ClassVar[str] = "opentom"
     f1: Mapping[str, BoundedEstimate]
     kinds: Mapping[str, Mapping[str, BoundedEstimate]]
     gap: Mapping[str, Gap]
     unreadable: Mapping[str, BoundedEstimate]
-    batches: Mapping[str, Batches]
+    batches: Mapping[str, Mapping[str, Any]]
     unfaithful: Mapping[str, Unfaithful]
 
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
     """Return accuracy with the metrics of the paper's tables found in the answers."""
-    seed = entered.settings.seed
     measured = measured_samples(entered, GROUP, scored_by(_right))
-    analyse = once(partial(_analyses, seed=seed))
-    return {GROUP.key: with_findings(measured, lambda parse: analyse(_labelled(entered, parse)))}
+    analyse = once(partial(_analyses, seed=entered.settings.seed))
+    return {GROUP.key: with_findings(measured, lambda parse: analyse(_answers(entered, parse)))}
 
 
 def _right(sample: Sample, outcome: Outcome, parse: Parse) -> bool | None:
@@ -164,133 +135,105 @@ def _right(sample: Sample, outcome: Outcome, parse: Parse) -> bool | None:
     return None if label == UNREADABLE or gold is None else bool(label == gold)
 
 
-def _labelled(entered: Entered, parse: Parse) -> list[Labelled]:
-    """The questions of a parse, with their answers; several repetitions of a question are as many."""
-    rows = []
+def _answers(entered: Entered, parse: Parse) -> list[Answer]:
+    """Return the answers of a parse; several repetitions of a question are as many."""
+    answers = []
     for sample in entered.samples:
         gold = sample.gold["label"] if parse == "official" else right_label(sample)
         for outcome in counted_outcomes(entered.outcomes.get(sample.key, ()), GROUP):
             nothing = outcome.without or (parse == "repaired" and outcome.unreadable)
             label = None if nothing else (outcome.read(parse) or {}).get("label")
-            rows.append(Labelled(sample, gold, label, bool(outcome.without)))
-    return rows
+            answers.append(Answer(sample, gold, label, bool(outcome.without)))
+    return answers
 
 
-def _analyses(rows: Sequence[Labelled], seed: int) -> Analyses:
-    of_genre = {genre: [row for row in rows if row.sample.category == genre] for genre in GENRES}
-    of_genre = {genre: answers for genre, answers in of_genre.items() if answers}
+def _analyses(answers: Sequence[Answer], seed: int) -> Analyses:
+    of_genre = {genre: [answer for answer in answers if answer.sample.category == genre] for genre in GENRES}
+    of_genre = {genre: rows for genre, rows in of_genre.items() if rows}
     return Analyses(
-        f1={genre: macro_estimate([row.prediction for row in answers], seed) for genre, answers in of_genre.items()},
-        kinds={genre: _by_kind(answers, seed) for genre, answers in of_genre.items() if genre.startswith("Multi")},
-        gap={genre: _gap(answers, seed) for genre, answers in of_genre.items() if genre != "Attitude"},
-        unreadable={genre: _unreadable(answers, seed) for genre, answers in of_genre.items()},
-        batches=_batches(rows),
-        unfaithful=unfaithful_rates([Answer(row.sample, row.predicted, row.missing) for row in rows], seed),
+        f1={genre: macro_estimate(rows, seed) for genre, rows in of_genre.items()},
+        kinds={genre: _by_kind(rows, seed) for genre, rows in of_genre.items() if genre.startswith("Multi")},
+        gap={genre: gap_of(rows, seed) for genre, rows in of_genre.items() if genre != "Attitude"},
+        unreadable={genre: unreadable_share(rows, seed) for genre, rows in of_genre.items()},
+        batches=_batches(answers),
+        unfaithful=unfaithful_rates(answers, seed),
     )
 
 
-def _by_kind(rows: Sequence[Labelled], seed: int) -> dict[str, BoundedEstimate]:
-    """The F1 of each kind, and under `mean` the mean of the two, as the paper has its baselines."""
+def _by_kind(answers: Sequence[Answer], seed: int) -> dict[str, BoundedEstimate]:
+    """Return the F1 of each kind, and under `mean` the mean of the two, as the paper has its baselines."""
     kinds = {
-        kind: [row.prediction for row in rows if row.sample.content["kind"] == kind]
+        kind: [answer for answer in answers if answer.sample.content["kind"] == kind]
         for kind in (FULLNESS, ACCESSIBILITY)
     }
-    estimates = {kind: macro_estimate(answers, seed=seed) for kind, answers in kinds.items()}
-    return estimates | {"mean": macro_mean(list(kinds.values()), seed=seed)}
+    estimates = {kind: macro_estimate(rows, seed) for kind, rows in kinds.items()}
+    return estimates | {"mean": macro_mean(list(kinds.values()), seed)}
 
 
-def _gap(rows: Sequence[Labelled], seed: int) -> Gap:
-    sides = [[row.prediction for row in rows if _of(row, who)] for who in ("mover", "observer")]
-    estimate = macro_difference(sides[0], sides[1], seed=seed)
-    read = {row.sample.key for row in rows if row.prediction.counts and (_of(row, "mover") or _of(row, "observer"))}
-    unreadable = [_unreadable_share(answers) for answers in sides]
-    return Gap(
-        estimate.value,
-        len(read),
-        estimate.interval,
-        estimate.clusters,
-        estimate.reason,
-        estimate.bounds,
-        unreadable=unreadable,
+def gap_of(answers: Sequence[Answer], seed: int) -> Gap:
+    """Return the mover's macro F1 less the observer's: the narrator's questions count for both, as in the released
+    code."""
+    mover, observer = (
+        [answer for answer in answers if answer.sample.content["perspective"] in (who, "narrator")]
+        for who in ("mover", "observer")
     )
+    read = {answer.sample.key for answer in (*mover, *observer) if answer.counts}
+    unreadable = []
+    for side in (mover, observer):
+        asked = [answer for answer in side if answer.gold is not None]
+        unreadable.append(sum(answer.is_open for answer in asked) / len(asked) if asked else None)
+    of = macro_difference(mover, observer, seed)
+    return Gap(of.value, len(read), of.interval, of.clusters, of.reason, of.bounds, unreadable=unreadable)
 
 
-def _unreadable_share(answers: Sequence[MacroAnswer]) -> float | None:
-    """Return the share of questions with a right label whose answer was not read; None without such a question."""
-    asked = [answer for answer in answers if answer.gold is not None]
-    return sum(answer.is_open for answer in asked) / len(asked) if asked else None
-
-
-def _of(row: Labelled, who: str) -> bool:
-    """Return whether a question counts for a person: the narrator's count for both, as in the released code."""
-    return row.sample.content["perspective"] in (who, "narrator")
-
-
-def _unreadable(rows: Sequence[Labelled], seed: int) -> BoundedEstimate:
-    """The share of answers that were not read; bounds take missing ones for either."""
-    units = [Unit(row.sample.cluster, None if row.missing else float(not row.prediction.counts)) for row in rows]
+def unreadable_share(answers: Sequence[Answer], seed: int) -> BoundedEstimate:
+    """Return the share of answers that were not read; bounds take missing ones for either."""
+    units = [Unit(answer.sample.cluster, None if answer.missing else float(not answer.counts)) for answer in answers]
     return unit_estimate(units, seed, "narratives")
 
 
-def _batches(rows: Sequence[Labelled]) -> dict[str, Batches]:
-    """Means and deviations over the five samples of narratives, of the questions that the released code asks; genres of
-    which a batch is missing are left out."""
-    by_genre: dict[str, Batches] = {}
+def _batches(answers: Sequence[Answer]) -> dict[str, dict[str, Any]]:
+    """Return means and deviations over the five samples of narratives, of the questions that the released code asks;
+    genres of which a sample is missing are left out."""
+    means: dict[str, dict[str, Any]] = {}
     for part in PARTS:
-        asked = [row for row in rows if part in row.sample.gold["batches"]]
-        released = [(row, _released(row, batch)) for row in asked for batch in batches_of(row.sample, part)]
-        worst = {genre: _worst(questions) for genre, questions in genres([answer for _, answer in released]).items()}
-        asked_about = _narratives(asked, part)
-        for genre, result in metrics([answer for row, answer in released if not row.missing]).items():
-            f1, accuracy = result.mean_and_deviation("f1"), result.mean_and_deviation("accuracy")
-            name = _genre_name(genre, part)
-            if name in GENRES and len(result.by_batch) == 5:
-                means = Batches(
-                    *f1, accuracy=accuracy[0], corrupted=result.corrupted, worst=worst[genre], narratives=asked_about,
-                    overlapping=len(released) > len(asked),
-                )  # fmt: skip
-                by_genre.setdefault(name, means)
-    return by_genre
+        asked = [answer for answer in answers if part in answer.sample.gold["batches"]]
+        batched = [(number, answer) for answer in asked for number in batches_of(answer.sample, part)]
+        of_genre, sizes = genres(batched), narratives_asked(asked, part)
+        for genre, result in metrics([row for row in batched if not row[1].missing]).items():
+            kind = part if genre.startswith("location") else genre  # attitude, or of multi-hop questions any other
+            name = "" if genre.endswith((FULLNESS, ACCESSIBILITY)) else genre_of(genre.removesuffix("_overall"), kind)
+            if name not in GENRES or len(result.f1) != 5:
+                continue
+            f1, deviation = mean_and_deviation(result.f1)
+            figures = {
+                "f1": f1,
+                "deviation": deviation,
+                "accuracy": mean_and_deviation(result.accuracy)[0],
+                "corrupted": result.corrupted,
+                "bounds": _bounds(of_genre[genre]),
+                "narratives": list(sizes),
+                "overlapping": len(batched) > len(asked),
+            }
+            means.setdefault(name, figures)
+    return means
 
 
-def _narratives(asked: Sequence[Labelled], part: str) -> tuple[int, int]:
-    """The numbers of narratives in the smallest and in the largest of the samples as they were asked about."""
+def _bounds(rows: Sequence[tuple[int, Answer]]) -> list[float] | None:
+    """Return the mean F1 over the samples of narratives with what was not read as wrong and as right; None where
+    everything was read."""
+    batches = [[answer for batch, answer in rows if batch == number] for number in {number for number, _ in rows}]
+    ends = [bounds for answers in batches if (bounds := macro_bounds(answers))]
+    if not ends or not any(answer.is_open for _, answer in rows):
+        return None
+    return [fmean(low for low, _ in ends), fmean(high for _, high in ends)]
+
+
+def narratives_asked(answers: Sequence[Answer], part: str) -> tuple[int, int]:
+    """Return the numbers of narratives in the smallest and in the largest of the samples as they were asked about."""
     narratives: dict[int, set[str]] = {}
-    for row in asked:
-        for batch in batches_of(row.sample, part):
-            narratives.setdefault(batch, set()).add(row.sample.cluster)
+    for answer in answers:
+        for batch in batches_of(answer.sample, part):
+            narratives.setdefault(batch, set()).add(answer.sample.cluster)
     sizes = [len(keys) for keys in narratives.values()]
     return min(sizes, default=0), max(sizes, default=0)
-
-
-def _worst(questions: Sequence[LabelledAnswer]) -> float | None:
-    """The mean F1 over the batches with what was not read as wrong."""
-    batches = [
-        [MacroAnswer("", row.gold, row.predicted) for row in questions if row.batch == batch]
-        for batch in {row.batch for row in questions}
-    ]
-    lowest = [bounds[0] for answers in batches if (bounds := macro_bounds(answers))]
-    return fmean(lowest) if lowest else None
-
-
-def _genre_name(genre: str, part: str) -> str:
-    order = "second" if "-so" in genre else "first"
-    if genre.startswith("location"):
-        return Sentence("{part} location, {order} order", part=part.capitalize(), order=order)
-    if genre == "attitude":
-        return "Attitude"
-    return Sentence("Multi-hop, {order} order", order=order) if genre.endswith("overall") else ""
-
-
-def _released(row: Labelled, batch: int) -> LabelledAnswer:
-    sample = row.sample
-    return LabelledAnswer(
-        batch=batch,
-        type=sample.gold["type"],
-        kind=sample.content["kind"],
-        question=sample.content["question"],
-        mover=sample.gold["mover"],
-        observer=sample.gold["observer"],
-        gold=row.gold,
-        predicted=UNREADABLE if row.predicted is None else row.predicted,
-    )

@@ -1,108 +1,86 @@
-"""Parses of the released code: labels of gold and of prediction.
+"""Parses of answers: labels of gold and of prediction, as the released code and as a person reads them.
 
-Words are looked for as parts of others: "He knows" says No, "eyes" says Yes. The repaired parse is in `repaired.py`.
+The released code looks for words as parts of others: "He knows" says No, "eyes" says Yes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from benchmark.methods.answering import COT
 from benchmark.suites.closed_sets import main_clause, outside, outside_place, place_in, without_denied, words
-from benchmark.suites.opentom.data import (
-    ACCESSIBILITY,
-    ATTITUDE,
-    COARSE,
-    FINE,
-    FULLNESS,
-    LABELS,
-    NEITHER,
-    OUTSIDE,
-    UNREADABLE,
-)
 from benchmark.suites.refusals import OwnWords, own_words
 from core.messages import gettext_noop
 
-_FULLNESS = ((1, ("less full", "emptier", "more empty")), (2, ("more full", "fuller")), (3, ("equally full",)))
+COARSE, FINE, FULLNESS, ACCESSIBILITY, ATTITUDE = "coarse", "fine", "fullness", "accessibility", "attitude"
+"""The kinds of questions."""
+UNREADABLE, OUTSIDE, NEITHER = -1, -2, 3
+"""The labels of an answer that cannot be read, of one that is none of those that there are, which the repaired parse
+takes for wrong, and of a place that is as much the one as the other."""
+LABELS: Mapping[str, Mapping[str, int]] = {
+    COARSE: {"No": 0, "Yes": 1},
+    FULLNESS: {"less full": 1, "more full": 2, "equally full": 3},
+    ACCESSIBILITY: {"more accessible": 1, "less accessible": 2, "equally accessible": 3},
+    ATTITUDE: {"positive": 1, "negative": 2, "neutral": 3},
+}
+"""By kind, the number that official scoring gives to each answer; those of a place are 1 for the original and 2 for the
+new one."""
+Places = tuple[str, str]
+"""The original and the new place."""
+_FULLNESS = {1: ("less full", "emptier", "more empty"), 2: ("more full", "fuller"), 3: ("equally full",)}
 _LETTERS = {"a": "positive", "b": "neutral", "c": "negative"}
 
 
 def without_article(place: str) -> str:
     """Return a place without the beginning `a`, `an` or `the` as released code removes it: of words too, so that
     `attic` is `ttic`."""
-    for article in ("a", "an", "the"):
-        if place.startswith(article):
-            return place.removeprefix(article).strip()
-    return place
+    article = next((article for article in ("a", "an", "the") if place.startswith(article)), "")
+    return place.removeprefix(article).strip() if article else place
 
 
 def overlap(answer: str, place: str) -> float:
     """Return how many words of a place an answer has, from 0 to 1; of equal words of the place one counts."""
-    words = _words(place)
-    return len({*_words(answer.replace(".", ""))} & {*words}) / len(words)
+    given, words = (
+        text.lower().replace("_", " ").replace("'s", "").split() for text in (answer.replace(".", ""), place)
+    )
+    return len({*given} & {*words}) / len(words)
 
 
-def _words(text: str) -> list[str]:
-    return text.lower().replace("_", " ").replace("'s", "").split()
-
-
-def gold_label(kind: str, answer: str, places: tuple[str, str]) -> int | None:
-    """Return the number of a gold answer; None of one that official scoring leaves out. `places` are the original and
-    the new one."""
+def gold_label(kind: str, answer: str, places: Places) -> int | None:
+    """Return the number of a gold answer; None of one that official scoring leaves out."""
     if kind == FINE:
         bare = [without_article(place).lower() for place in places]
         gold = without_article(answer).lower()
         return bare.index(gold) + 1 if gold in bare else None
-    if kind == ACCESSIBILITY:
-        return LABELS[ACCESSIBILITY].get(answer, 3)
-    return LABELS[kind].get(answer)
+    return LABELS[kind].get(answer, 3 if kind == ACCESSIBILITY else None)
 
 
 def after_reasoning(answer: str) -> str:
     """Return the part of an answer by chain of thought that the released code reads: its last line, of one line what
     follows the last `Therefore`. It does so for results whose path has `cot` in it, not for those of Self-Ask."""
-    return answer.rpartition("\n")[2] if "\n" in answer else answer.rpartition("Therefore")[2]
+    return answer.rpartition("\n" if "\n" in answer else "Therefore")[2]
 
 
-def predicted_label(kind: str, answer: str, places: tuple[str, str]) -> int:
+def predicted_label(kind: str, answer: str, places: Places) -> int:
     """Return the number of an answer, UNREADABLE where it cannot be read; a place that both are equally like is
     NEITHER. `answer` has no outer space."""
+    text = answer.lower()
     if kind == FINE:
-        return _fine(answer, places)
-    return _READ[kind](answer)
-
-
-def _coarse(answer: str) -> int:
-    text = answer.lower()
-    yes, no = "yes" in text, "no" in text
-    return UNREADABLE if yes == no else int(yes)
-
-
-def _fine(answer: str, places: tuple[str, str]) -> int:
-    original, moved = (overlap(answer, without_article(place)) for place in places)
-    return NEITHER if original == moved else 1 if original > moved else 2
-
-
-def _fullness(answer: str) -> int:
-    text = answer.replace(".", "").lower()
-    return next((label for label, phrases in _FULLNESS if any(phrase in text for phrase in phrases)), UNREADABLE)
-
-
-def _accessibility(answer: str) -> int:
-    text = answer.lower()
+        original, moved = (overlap(answer, without_article(place)) for place in places)
+        return NEITHER if original == moved else 1 if original > moved else 2
+    if kind == COARSE:
+        yes, no = "yes" in text, "no" in text
+        return UNREADABLE if yes == no else int(yes)
+    if kind == ATTITUDE:
+        text = text.split("\n\n")[-1].split(":")[-1].split(".")[0].strip()
+        named = [label for word, label in LABELS[ATTITUDE].items() if word in _LETTERS.get(text, text)]
+        return named[0] if len(named) == 1 else UNREADABLE
+    if kind == FULLNESS:
+        text = text.replace(".", "")
+        return next((label for label, phrases in _FULLNESS.items() if any(map(text.__contains__, phrases))), UNREADABLE)
     return next((label for phrase, label in LABELS[ACCESSIBILITY].items() if phrase in text), UNREADABLE)
-
-
-def _attitude(answer: str) -> int:
-    text = answer.lower().split("\n\n")[-1].split(":")[-1].split(".")[0].strip()
-    text = _LETTERS.get(text, text)
-    named = [label for word, label in LABELS[ATTITUDE].items() if word in text]
-    return named[0] if len(named) == 1 else UNREADABLE
-
-
-_READ = {COARSE: _coarse, FULLNESS: _fullness, ACCESSIBILITY: _accessibility, ATTITUDE: _attitude}
 
 
 NOTHING_READ = gettext_noop("says none of the answers")
@@ -139,15 +117,15 @@ _CONCLUSION = re.compile(r"\b(?:therefore|thus|hence)\b[\s,:]*", re.IGNORECASE)
 
 
 class Read(NamedTuple):
-    """What an answer was read as: its label, as `kinds.LABELS` has it, of a place 1 for the original and 2 for the new
-    one, OUTSIDE of another answer, which is then `outside`. The label is None where there is a reason `why`."""
+    """What an answer was read as: its label, OUTSIDE of one that is none of those that there are, which is then
+    `outside`. The label is None where there is a reason `why`."""
 
     label: int | None
     outside: str = ""
     why: str = ""
 
 
-def read_answer(kind: str, answer: str, places: tuple[str, str]) -> Read:
+def read_answer(kind: str, answer: str, places: Places) -> Read:
     """Return what an answer to a question of a kind is read as."""
     own = own_words(answer)
     labels = _place(own.text, places) if kind == FINE else _phrase(own.text, kind)
@@ -155,7 +133,7 @@ def read_answer(kind: str, answer: str, places: tuple[str, str]) -> Read:
         return Read(labels.pop())
     if labels:
         return Read(None, why=own.why(SEVERAL))
-    other = _other_answer(kind, own, places)
+    other = outside_place(own, places) if kind == FINE else _other_answer(kind, own)
     return Read(OUTSIDE, other) if other else Read(None, why=own.why(NOTHING_READ))
 
 
@@ -167,14 +145,12 @@ def after_thinking(answer: str) -> str:
     return conclusion if re.search(r"\w", conclusion) else last
 
 
-def label_of(kind: str, answer: str, places: tuple[str, str]) -> int | None:
+def label_of(kind: str, answer: str, places: Places) -> int | None:
     """Return the label of an answer, as `Read` has it."""
     return read_answer(kind, answer, places).label
 
 
-def _other_answer(kind: str, own: OwnWords, places: Collection[str]) -> str:
-    if kind == FINE:
-        return outside_place(own, places)
+def _other_answer(kind: str, own: OwnWords) -> str:
     phrases = [phrase for each in _PHRASES[kind].values() for phrase in each]
     other = outside(own, phrases)
     denied = any(re.search(rf"\b{re.escape(phrase)}\b", other.lower()) for phrase in phrases)
@@ -198,7 +174,7 @@ def _phrases_in(text: str, phrases_by_label: Mapping[int, Iterable[str]]) -> set
     }
 
 
-def _place(answer: str, places: tuple[str, str]) -> set[int]:
+def _place(answer: str, places: Places) -> set[int]:
     """The places that an answer names as a whole, before its reasons, if there; else those that have the words of the
     place that it gives."""
     names = [_plain(place) for place in places]

@@ -12,7 +12,8 @@ from benchmark.methods.contract import PEOPLE, Put
 from benchmark.methods.perceptom import PERCEIVE, all_perceived
 from benchmark.methods.program import method_named, parsed_by, program_of, request_by, steps_with, wording_digest
 from benchmark.methods.registry import methods_for
-from benchmark.suites.opentom.data import (
+from benchmark.suites.opentom.data import genre_of
+from benchmark.suites.opentom.parsing import (
     ACCESSIBILITY,
     ATTITUDE,
     COARSE,
@@ -21,12 +22,15 @@ from benchmark.suites.opentom.data import (
     LABELS,
     OUTSIDE,
     UNREADABLE,
-    genre_of,
+    Places,
+    after_reasoning,
+    after_thinking,
+    label_of,
+    predicted_label,
+    read_answer,
 )
-from benchmark.suites.opentom.parsing import after_reasoning, after_thinking, label_of, predicted_label, read_answer
 from benchmark.suites.questions import BadQuestion, Parsed, Question, Sample, Step
 from core.messages import gettext_noop
-from core.plain import Json
 from workers.providers.contract import Request
 
 ANSWER = "answer"
@@ -93,31 +97,29 @@ def put_of(sample: Sample, *, joint: bool = False) -> Put:
 
 def request(question: Question) -> Request | str:
     """Return the request of one step of the method."""
-    method = method_named(METHODS, question.settings)
-    put = put_of(question.sample, joint=method is JOINT)
-    if question.step == FIRST:
-        return request_by(method, question, put, _task(question, first_of(question.sample) or question.sample))
-    task = _task(question, question.sample) if question.step == ANSWER else {"kind": question.step}
-    return request_by(method, question, put, task)
+    sample, method = question.sample, method_named(METHODS, question.settings)
+    put = put_of(sample, joint=method is JOINT)
+    if question.step not in (ANSWER, FIRST):
+        return request_by(method, question, put, {"kind": question.step})
+    asked = (first_of(sample) or sample) if question.step == FIRST else sample
+    most = question.resources.derived(MAJORITY, majority_labels)[majority_key(asked)]
+    answers = labels_of(asked)
+    majority = next(text for text, label in answers.items() if label == most)
+    return request_by(
+        method, question, put, {"kind": TELL, "key": asked.key, "choices": list(answers), "majority": majority}
+    )
 
 
-def _task(question: Question, sample: Sample) -> Json:
-    answer = _majority_answer(question, sample)
-    return {"kind": TELL, "key": sample.key, "choices": choices_of(sample), "majority": answer}
+def places_of(sample: Sample) -> Places:
+    """Return the original and the new place."""
+    original, new = sample.gold["places"]
+    return original, new
 
 
-def _majority_answer(question: Question, sample: Sample) -> str:
-    labels = question.resources.derived(MAJORITY, majority_labels)
-    label = labels[majority_key(sample)]
-    if sample.content["kind"] == FINE:
-        return str(sample.gold["places"][label - 1])
-    return next(text for text, number in LABELS[sample.content["kind"]].items() if number == label)
-
-
-def choices_of(sample: Sample) -> list[str]:
-    """Return what may be answered."""
+def labels_of(sample: Sample) -> dict[str, int]:
+    """Return what may be answered, with its label."""
     kind = sample.content["kind"]
-    return list(sample.gold["places"] if kind == FINE else LABELS[kind])
+    return dict(zip(places_of(sample), (1, 2), strict=True)) if kind == FINE else dict(LABELS[kind])
 
 
 def majority_key(sample: Sample) -> str:
@@ -140,48 +142,33 @@ def parse(question: Question, answer: str) -> Parsed:
     is."""
     if question.step != ANSWER:
         return Parsed(None, {"text": answer}, None, None)
-    method = method_named(METHODS, question.settings)
-    official, repaired = (after_reasoning, after_thinking) if method is COT else (str, method.read)
-    parsed = _parsed_label(question.sample, official(answer.strip()), repaired(answer))
-    return parsed_by(method, partial(put_of, question.sample), question.answers, parsed)
-
-
-def _parsed_label(sample: Sample, official_text: str, text: str) -> Parsed:
-    kind, places = sample.content["kind"], (sample.gold["places"][0], sample.gold["places"][1])
-    official, read = predicted_label(kind, official_text, places), read_answer(kind, text, places)
-    gold, right = sample.gold["label"], right_label(sample)
-    counted = official != UNREADABLE and gold is not None
-    return Parsed(
+    sample, method = question.sample, method_named(METHODS, question.settings)
+    kind, places, gold = sample.content["kind"], places_of(sample), sample.gold["label"]
+    official = predicted_label(kind, after_reasoning(answer.strip()) if method is COT else answer.strip(), places)
+    read = read_answer(kind, after_thinking(answer) if method is COT else method.read(answer), places)
+    parsed = Parsed(
         official={"label": official},
         repaired={"label": read.label} | ({"outside": read.outside} if read.outside else {}),
-        score=float(official == gold) if counted else None,
-        repaired_score=None if read.label is None else float(read.label == right),
+        score=float(official == gold) if official != UNREADABLE and gold is not None else None,
+        repaired_score=None if read.label is None else float(read.label == right_label(sample)),
         unreadable=read.why,
         stray=read.label == OUTSIDE,
     )
+    return parsed_by(method, partial(put_of, sample), question.answers, parsed)
 
 
 def right_label(sample: Sample) -> int | None:
     """Return the number of the right answer; of a place that the data misspell the one that it is more like."""
     label: int | None = sample.gold["label"]
-    if label is not None:
-        return label
-    return label_of(sample.content["kind"], sample.gold["answer"], (sample.gold["places"][0], sample.gold["places"][1]))
+    return label_of(sample.content["kind"], sample.gold["answer"], places_of(sample)) if label is None else label
 
 
 def expected(question: Question) -> str:
-    """Return what a perfect model would answer."""
+    """Return what a perfect model would answer: at the question before, yes where the thing is thought to be where it
+    was."""
+    sample = question.sample
     if question.step == PERCEIVE:
-        return all_perceived(put_of(question.sample), [question.sample.gold[who] for who in ("mover", "observer")])
-    if question.step == FIRST:
-        return str(_first_answer(question.sample))
-    if question.step != ANSWER:
-        return str(question.sample.content["story"])
-    return str(question.sample.gold["answer"])
-
-
-def _first_answer(sample: Sample) -> str:
-    """Yes where the thing is thought to be where it was."""
-    if first_of(sample) is None:
-        return str(sample.gold["answer"])
-    return "Yes" if right_label(sample) == 1 else "No"
+        return all_perceived(put_of(sample), [sample.gold[who] for who in ("mover", "observer")])
+    if question.step == FIRST and first_of(sample):
+        return "Yes" if right_label(sample) == 1 else "No"
+    return str(sample.gold["answer"] if question.step in (ANSWER, FIRST) else sample.content["story"])

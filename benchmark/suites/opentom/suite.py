@@ -11,9 +11,9 @@ from benchmark.methods.program import method_setting
 from benchmark.suites.answers import AnswerIds
 from benchmark.suites.contract import Asking, Copied, ItemPages, Released, Results, Suite, Texts
 from benchmark.suites.items import ReadLine
-from benchmark.suites.opentom.data import COARSE, FINE, GENRES, LABELS, NEITHER, OUTSIDE, PARTS, SOURCE, UNREADABLE
+from benchmark.suites.opentom.data import ALL, GENRES, LONG, PARTS, SOURCE, ids_of, load
 from benchmark.suites.opentom.measure import GROUP, measure
-from benchmark.suites.opentom.samples import ALL, LONG, ids_of, load
+from benchmark.suites.opentom.parsing import COARSE, FINE, NEITHER, OUTSIDE, UNREADABLE
 from benchmark.suites.opentom.scoring import score_answers
 from benchmark.suites.opentom.steps import (
     ANSWER,
@@ -22,6 +22,7 @@ from benchmark.suites.opentom.steps import (
     STEPS,
     TELL,
     expected,
+    labels_of,
     parse,
     request,
     right_label,
@@ -63,42 +64,42 @@ def _item(view: ItemView) -> ItemContext:
     ]
     fields = {name: sample.content[name] for name in ("story", "question", "perspective")}
     answered = bool(view.answer) and view.question.step == ANSWER
-    unreadable = note_of(view.unreadable) if answered else ""
-    return fields | {"genre": sample.category, "answers": answers, "unreadable": unreadable, "outside": _outside(view)}
-
-
-def _outside(view: ItemView) -> str:
-    """What the answer gives that is none of the answers that there are."""
-    return str((view.repaired or {}).get("outside", ""))
+    return fields | {
+        "genre": sample.category,
+        "answers": answers,
+        "unreadable": note_of(view.unreadable) if answered else "",
+        "outside": str((view.repaired or {}).get("outside", "")),
+    }
 
 
 def _labels(view: ItemView) -> Mapping[str, int]:
-    """The numbers of what may be answered, and of what the answer gives instead."""
-    sample = view.question.sample
-    first, second = sample.gold["places"]
-    labels = LABELS.get(sample.content["kind"]) or {first: 1, second: 2, "neither place": NEITHER}
-    return {**labels, **({f"“{_outside(view)}”": OUTSIDE} if _outside(view) else {})}
+    """Return the labels of what may be answered, and of what the answer gives instead."""
+    sample, other = view.question.sample, (view.repaired or {}).get("outside")
+    neither = {"neither place": NEITHER} if sample.content["kind"] == FINE else {}
+    return labels_of(sample) | neither | ({f"“{other}”": OUTSIDE} if other else {})
 
 
 def _read(view: ItemView) -> dict[str, int | None]:
-    parses = {"official": view.official, "repaired": view.repaired}
-    return {name: (parsed or {}).get("label") for name, parsed in parses.items()}
+    return {
+        name: (parsed or {}).get("label") for name, parsed in zip(PARSES, (view.official, view.repaired), strict=True)
+    }
 
 
 def _lines(view: ItemView) -> list[ReadLine]:
-    """The label of the answer; officially one that cannot be read, or whose gold cannot, is not counted."""
+    """Return the label of the answer; officially one that cannot be read, or whose gold cannot, is not counted."""
     sample = view.question.sample
     if view.question.step != ANSWER:
         return []
-    words = {number: text for text, number in _labels(view).items()} | {UNREADABLE: gettext_noop("none of the answers")}
-    gold, official, repaired = right_label(sample), *(_read(view)[name] for name in PARSES)
+    words: dict[int | None, str | None] = {number: text for text, number in _labels(view).items()}
+    words |= {UNREADABLE: gettext_noop("none of the answers"), None: None}
+    gold, official, repaired = right_label(sample), *_read(view).values()
     counted = official not in (None, UNREADABLE) and sample.gold["label"] is not None
     return [
         ReadLine(
             about=sample.content["question"],
-            gold=None if gold is None else words[gold],
-            official=None if official is None else words[official],
-            repaired=None if repaired is None else words[repaired],
+            gold=words[gold],
+            official=words[official],
+            repaired=words[repaired],
             right=None if repaired is None else repaired == gold,
             officially_right=official == sample.gold["label"] if counted else None,
             note=note_of(view.unreadable) if view.answer else "",
@@ -123,12 +124,7 @@ def _methods(reported: Reported) -> Sections:
 
 
 def _random(body: Body) -> str:
-    task = body["task"]
-    return str(generator(body, task["key"]).choice(task["choices"]))
-
-
-def _majority(body: Body) -> str:
-    return str(body["task"]["majority"])
+    return str(generator(body, body["task"]["key"]).choice(body["task"]["choices"]))
 
 
 _TASK = {"key": "x", "choices": ["Yes", "No"], "majority": "No"}
@@ -153,7 +149,7 @@ SUITE = Suite(
         prompts_version=PROMPT_SET,
         baselines=(
             Baseline(name="random", task=TELL, answer=_random, sample=_TASK, settings=seeded),
-            Baseline(name="majority", task=TELL, answer=_majority, sample=_TASK),
+            Baseline(name="majority", task=TELL, answer=lambda body: str(body["task"]["majority"]), sample=_TASK),
         ),
     ),
     groups=(GROUP,),
@@ -176,9 +172,7 @@ SUITE = Suite(
         ),
         answer_ids=AnswerIds(ids_of, (PART,)),
     ),
-    texts=Texts(
-        told_by=("story", "question"),
-    ),
+    texts=Texts(told_by=("story", "question")),
     copied=Copied(
         load=load,
         source=SOURCE,
@@ -189,11 +183,7 @@ SUITE = Suite(
     cluster=(gettext_noop("narrative"), gettext_noop("narratives")),
     settings=(SETTING,),
     controls=CONTROLS,
-    items=ItemPages(
-        item=_item,
-        template="opentom/item.html",
-        lines=_lines,
-    ),
+    items=ItemPages(item=_item, template="opentom/item.html", lines=_lines),
     results=Results(
         methods=_methods,
         tables=tables,

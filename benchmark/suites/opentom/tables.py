@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,9 +10,9 @@ from typing import Any
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.drawn import ModelRow, Plot
 from benchmark.domain.plots import scores_by_part
-from benchmark.domain.tables import Column, Table, bounds_text, share_column
-from benchmark.suites.opentom.data import GENRES
-from benchmark.suites.opentom.measure import GROUP, Analyses, Batches
+from benchmark.domain.tables import Cell, Column, Table, bounds_text
+from benchmark.suites.opentom.data import BATCH_SIZE, GENRES
+from benchmark.suites.opentom.measure import GROUP, Analyses
 from benchmark.suites.reports import Published
 from benchmark.suites.results import ParseResults, Section, ShownPicture, ShownTable
 from benchmark.suites.tables import Analysed, Figure, analysed_of, count, figure, table_of, tables_of
@@ -45,7 +45,6 @@ _OVERLAPPING = gettext_noop(
     "start (here from that of the one before), and whether a narrative of two samples has the same multi-hop questions "
     "in both (here they are drawn anew)."
 )
-NARRATIVES_A_SAMPLE = 50
 _ATTITUDE = "Attitude"
 _GAP = gettext_noop(
     "Macro F1 on the mover’s view less that on the observer’s, each with the narrator’s questions, as the released "
@@ -83,48 +82,56 @@ _KINDS = {
 }
 
 
+ORDERS = {name: Sentence("{order} order", order=name.capitalize()) for name in ("first", "second")}
+
+
 def _published() -> tuple[Published, ...]:
     """Return the figures of the paper's tables 2, 4, A7, A8 and A9."""
-    by_genre = (
-        ("f1", gettext_noop("Macro F1 (table 2)"), {"batches": "{genre} f1", "genres": "{genre}"}),
-        ("gap", gettext_noop("Mover’s view less observer’s (table 4)"), {"gap": "{genre}"}),
-        (
-            "unreadable",
-            gettext_noop("Unreadable answers, the paper’s corruption rate (table A8)"),
-            {"batches": "{genre} corrupted", "unreadable": "{genre}"},
-        ),
-    )
-    genres = {
-        key: [
-            Published(
-                f"{key}.{short}",
-                genre,
-                heading,
-                {table: column.format(genre=genre) for table, column in places.items()},
-                difference=key == "gap",
-            )
-            for genre, short in GENRES.items()
-            if key != "gap" or genre != _ATTITUDE
-        ]
-        for key, heading, places in by_genre
-    }
-    by_kind = gettext_noop("Multi-hop by kind (table A7)")
-    kinds = [
-        Published(f"{name}.{GENRES[genre]}", labelled(genre, name), by_kind, {"kinds": f"{genre} {name}"})
+    by_kind = [
+        Published(
+            f"{name}.{GENRES[genre]}",
+            labelled(genre, name),
+            gettext_noop("Multi-hop by kind (table A7)"),
+            {"kinds": f"{genre} {name}"},
+        )
         for genre in GENRES
         if genre.startswith("Multi-hop")
         for name in ("fullness", "accessibility")
     ]
-    of_all = gettext_noop("Unfaithful rate, of all pairs (table A9)")
     unfaithful = [
-        Published(f"unfaithful.{order}", _order(order), of_all, {"unfaithful": f"{order} of_all"})
-        for order in ("first", "second")
+        Published(
+            f"unfaithful.{order}",
+            title,
+            gettext_noop("Unfaithful rate, of all pairs (table A9)"),
+            {"unfaithful": f"{order} of_all"},
+        )
+        for order, title in ORDERS.items()
     ]
-    return (*genres["f1"], *kinds, *genres["gap"], *genres["unreadable"], *unfaithful)
+    return (
+        *_by_genre("f1", gettext_noop("Macro F1 (table 2)"), {"batches": "{genre} f1", "genres": "{genre}"}),
+        *by_kind,
+        *_by_genre("gap", gettext_noop("Mover’s view less observer’s (table 4)"), {"gap": "{genre}"}),
+        *_by_genre(
+            "unreadable",
+            gettext_noop("Unreadable answers, the paper’s corruption rate (table A8)"),
+            {"batches": "{genre} corrupted", "unreadable": "{genre}"},
+        ),
+        *unfaithful,
+    )
 
 
-def _order(order: str) -> str:
-    return Sentence("{order} order", order=order.capitalize())
+def _by_genre(key: str, heading: str, places: Mapping[str, str]) -> list[Published]:
+    return [
+        Published(
+            f"{key}.{short}",
+            genre,
+            heading,
+            {table: column.format(genre=genre) for table, column in places.items()},
+            difference=key == "gap",
+        )
+        for genre, short in GENRES.items()
+        if key != "gap" or genre != "Attitude"
+    ]
 
 
 PUBLISHED = _published()
@@ -138,7 +145,7 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
     }  # fmt: skip
     analysed = analysed_of(results, GROUP.key, Analyses)
     for name in ("batches", "kinds"):
-        if not _there(getattr(analyses, name) for _, analyses in analysed):
+        if not any(getattr(analyses, name) for _, analyses in analysed):
             makers.pop(name)
     return tables_of(results, GROUP.key, Analyses, makers)
 
@@ -158,118 +165,84 @@ def _plot(analysed: Analysed, parse: str) -> Plot:
     return drawn.about(over="narratives")
 
 
-def _there(by_genre: Iterable[Container[str]]) -> list[str]:
-    """The genres of which some model has a figure."""
-    figures = list(by_genre)
-    return [genre for genre in GENRES if any(genre in of_model for of_model in figures)]
+def _there(of_models: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the genres of which some model has a figure."""
+    found = {genre for of_model in of_models for genre in of_model}
+    return [genre for genre in GENRES if genre in found]
 
 
-def _by_genre(
-    analysed: Analysed,
-    estimates_of: Callable[[Analyses], Mapping[str, BoundedEstimate]],
-    title: str,
-    note: str,
-    *,
-    best: str = "high",
-    more: Callable[[Sequence[str]], Sequence[Figure]] | None = None,
-) -> Table:
-    there = _there(estimates_of(analyses) for _, analyses in analysed)
+def _genre_figures(
+    analysed: Analysed, estimates_of: Callable[[Analyses], Mapping[str, BoundedEstimate]], best: str = "high"
+) -> list[Figure]:
+    def of_genre(genre: str, analyses: Analyses) -> BoundedEstimate | None:
+        return estimates_of(analyses).get(genre)
 
-    def of_genre(genre: str) -> Figure:
-        return figure(genre, GENRES[genre], lambda analyses: estimates_of(analyses).get(genre), best=best)
-
-    return table_of(analysed, GROUP.key, title, [*map(of_genre, there), *(more(there) if more else ())], note)
+    return [
+        figure(genre, GENRES[genre], partial(of_genre, genre), best=best)
+        for genre in _there(estimates_of(analyses) for _, analyses in analysed)
+    ]
 
 
 def _genres(analysed: Analysed, parse: str) -> Table:
     title = Sentence("Macro F1 by genre, {parse} parse (%)", parse=word(parse))
-    table = _by_genre(analysed, lambda analyses: analyses.f1, title, _F1)
-    has_batches = _there(analyses.batches for _, analyses in analysed)
-    return table if has_batches else replace(table, notes=[*table.notes, _NO_BATCHES])
+    notes = [_F1] if any(analyses.batches for _, analyses in analysed) else [_F1, _NO_BATCHES]
+    return table_of(analysed, GROUP.key, title, _genre_figures(analysed, lambda analyses: analyses.f1), *notes)
 
 
 def _gap(analysed: Analysed, parse: str) -> Table:
-    def more(there: Sequence[str]) -> list[Figure]:
-        bounded = [
-            genre
-            for genre in dict.fromkeys(genre for _, analyses in analysed for genre in analyses.gap)
-            if any(genre in analyses.gap and analyses.gap[genre].bounds for _, analyses in analysed)
-        ]
-        return [*map(_unreadable_sides, there), *map(_within, bounded)]
-
-    title = Sentence("Mover’s view less observer’s, {parse} parse (percentage points of macro F1)", parse=word(parse))
-    return _by_genre(analysed, lambda analyses: analyses.gap, title, _GAP, best="", more=more)
-
-
-def _unreadable_sides(genre: str) -> Figure:
-    """Return the column of the unreadable shares of both sides in per cent."""
-    column = Column(key=f"{genre} unreadable", header=GENRES[genre], group=gettext_noop("Unreadable (%)"))
-
-    def both(analyses: Analyses) -> str | None:
+    def unreadable(genre: str, analyses: Analyses) -> str | None:
         gap = analyses.gap.get(genre)
-        sides = ["–" if share is None else f"{100 * share:.1f}" for share in gap.unreadable] if gap else []
-        return " / ".join(sides) or None
+        return " / ".join("–" if share is None else f"{100 * share:.1f}" for share in gap.unreadable) if gap else None
 
-    return Figure(column, both)
+    def within(genre: str, analyses: Analyses) -> str | None:
+        return bounds_text(analyses.gap[genre].bounds) if genre in analyses.gap else None
 
-
-def _within(genre: str) -> Figure:
-    column = Column(key=f"{genre} within", header=GENRES[genre], group=gettext_noop("Bounds (points)"))
-    return Figure(column, lambda analyses: bounds_text(analyses.gap[genre].bounds) if genre in analyses.gap else None)
+    gaps = [analyses.gap for _, analyses in analysed]
+    bounded = dict.fromkeys(genre for of_model in gaps for genre in of_model)
+    texts = (
+        ("unreadable", gettext_noop("Unreadable (%)"), unreadable, _there(gaps)),
+        (
+            "within",
+            gettext_noop("Bounds (points)"),
+            within,
+            [genre for genre in bounded if any(genre in of_model and of_model[genre].bounds for of_model in gaps)],
+        ),
+    )
+    figures = _genre_figures(analysed, lambda analyses: analyses.gap, best="") + [
+        (Column(key=f"{genre} {name}", header=GENRES[genre], group=group), partial(text, genre))
+        for name, group, text, of_genres in texts
+        for genre in of_genres
+    ]
+    title = Sentence("Mover’s view less observer’s, {parse} parse (percentage points of macro F1)", parse=word(parse))
+    return table_of(analysed, GROUP.key, title, figures, _GAP)
 
 
 def _batches(analysed: Analysed, parse: str) -> Table:
-    there = _there(analyses.batches for _, analyses in analysed)
+    def value(genre: str, name: str, analyses: Analyses) -> Cell | float | None:
+        figures = analyses.batches.get(genre, {})
+        return Cell(figures["f1"], bounds=figures["bounds"]) if figures and name == "f1" else figures.get(name)
+
     names = (("f1", "Mean", "high"), ("deviation", "SD", ""), ("corrupted", "Unreadable", ""))
     figures = [
-        Figure(
-            share_column(
-                f"{genre} {name}",
-                header,
-                group=GENRES[genre],
-                digits=1,
-                best=best,
-                worst=f"{genre} worst" if name == "f1" else "",
-            ),
-            partial(_of_batches, genre, name),
-        )
-        for genre in there
+        figure(f"{genre} {name}", header, partial(value, genre, name), group=GENRES[genre], best=best, unit="%")
+        for genre in _there(analyses.batches for _, analyses in analysed)
         for name, header, best in names
     ]
-    of_genres = [batches for _, analyses in analysed for batches in analyses.batches.values()]
-    notes = [_BATCHES, *([_OVERLAPPING] if any(batches.overlapping for batches in of_genres) else [])]
+    batches = [row for _, analyses in analysed for row in analyses.batches.values()]
+    notes = [_BATCHES, *([_OVERLAPPING] if any(row["overlapping"] for row in batches) else [])]
     title = Sentence("Macro F1 over five samples of fifty narratives, {parse} parse (%)", parse=word(parse))
-    table = table_of(
-        analysed,
-        GROUP.key,
-        title,
-        figures,
-        *notes,
-        more=lambda analyses: {f"{genre} worst": _of_batches(genre, "worst", analyses) for genre in there},
+    table = table_of(analysed, GROUP.key, title, figures, *notes)
+    sizes = [size for row in batches for size in row["narratives"]]
+    if not sizes or min(sizes) >= BATCH_SIZE:
+        return table
+    fewer = Sentence(
+        "Not the benchmark’s protocol: its samples are of {narratives_a_sample} narratives, those "
+        "here of {least} to {most}, as no others were asked about.",
+        narratives_a_sample=BATCH_SIZE,
+        least=min(sizes),
+        most=max(sizes),
     )
-    return replace(table, lead=[*_fewer_narratives(of_genres), *table.lead])
-
-
-def _of_batches(genre: str, name: str, analyses: Analyses) -> float | None:
-    batches = analyses.batches.get(genre)
-    value: float | None = getattr(batches, name) if batches else None
-    return value
-
-
-def _fewer_narratives(of_genres: Sequence[Batches]) -> list[str]:
-    """Return what stands before figures over samples that are not whole."""
-    sizes = [size for batches in of_genres for size in batches.narratives]
-    if not sizes or min(sizes) >= NARRATIVES_A_SAMPLE:
-        return []
-    return [
-        Sentence(
-            "Not the benchmark’s protocol: its samples are of {narratives_a_sample} narratives, those "
-            "here of {least} to {most}, as no others were asked about.",
-            narratives_a_sample=NARRATIVES_A_SAMPLE,
-            least=min(sizes),
-            most=max(sizes),
-        )
-    ]
+    return replace(table, lead=[fewer, *table.lead])
 
 
 def _kinds(analysed: Analysed, parse: str) -> Table:
@@ -287,23 +260,30 @@ def _kinds(analysed: Analysed, parse: str) -> Table:
 
 def _unreadable(analysed: Analysed, parse: str) -> Table:
     title = Sentence("Unreadable answers, {parse} parse (%)", parse=word(parse))
-    return _by_genre(analysed, lambda analyses: analyses.unreadable, title, _UNREADABLE, best="")
+    figures = _genre_figures(analysed, lambda analyses: analyses.unreadable, best="")
+    return table_of(analysed, GROUP.key, title, figures, _UNREADABLE)
 
 
 def _unfaithful(analysed: Analysed, parse: str) -> Table:
     def of_order(order: str, name: str, analyses: Analyses) -> Any:
         rates = analyses.unfaithful.get(order)
-        return getattr(rates, name) if rates else None
+        value = getattr(rates, name) if rates else None
+        return replace(Cell.of(value), n=None) if name == "of_all" else value  # the pairs have a column
 
     figures: list[Figure] = []
-    for order in ("first", "second"):
-        rate, group = partial(partial, of_order, order), _order(order)
+    for order, group in ORDERS.items():
+        counts = {
+            "pairs": gettext_noop("Pairs"),
+            "unreadable": gettext_noop("Unreadable"),
+            "missing": gettext_noop("Missing"),
+        }
+        rates = {"of_all": gettext_noop("Of all pairs"), "of_valid": gettext_noop("Of read pairs")}
         figures += [
-            count(f"{order} pairs", gettext_noop("Pairs"), rate("pairs"), group),
-            count(f"{order} unreadable", gettext_noop("Unreadable"), rate("unreadable"), group),
-            count(f"{order} missing", gettext_noop("Missing"), rate("missing"), group),
-            figure(f"{order} of_all", gettext_noop("Of all pairs"), rate("of_all"), group=group, best="low", n=""),
-            figure(f"{order} of_valid", gettext_noop("Of read pairs"), rate("of_valid"), group=group, best="low"),
+            *(count(f"{order} {name}", head, partial(of_order, order, name), group) for name, head in counts.items()),
+            *(
+                figure(f"{order} {name}", head, partial(of_order, order, name), group=group, best="low")
+                for name, head in rates.items()
+            ),
         ]
     title = Sentence("Unfaithful answers, {parse} parse (%)", parse=word(parse))
     return table_of(analysed, GROUP.key, title, figures, _UNFAITHFUL)

@@ -8,7 +8,7 @@ from functools import partial
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.drawn import ModelRow, Plot
 from benchmark.domain.plots import scores_by_part
-from benchmark.domain.tables import Cells, Column, Table
+from benchmark.domain.tables import Cell, Cells, Column, Table
 from benchmark.suites.perceiving.perceptions import ACCURACY, RECALL
 from benchmark.suites.reports import Published
 from benchmark.suites.results import EntrantResults, Section, ShownPicture
@@ -123,7 +123,7 @@ def correlations_table(entrants: Entrants, tasks: Tasks, parse: str) -> Table:
     columns = [
         Column(key="scenario", header=gettext_noop("Scenario")),
         Column(key="pair", header=gettext_noop("Pair")),
-        Column(key="r", header="r", kind="number", interval="interval", n="n"),
+        Column(key="r", header="r", kind="number"),
         Column(key="families", header=gettext_noop("Families"), kind="count"),
         Column(key="p", header="p", kind="number", digits=3),
     ]
@@ -139,7 +139,8 @@ def correlations_table(entrants: Entrants, tasks: Tasks, parse: str) -> Table:
         for first, second in ((perception, questions), (belief, questions), (perception, belief))
     ]
     title = Sentence("Correlations of the three tasks over models, {parse} parse", parse=word(parse))
-    few = {row["n"] for row in rows if row["n"] < FEWEST_POINTS}
+    correlations = [row["r"] for row in rows]
+    few = {r.n for r in correlations if r.n < FEWEST_POINTS}
     lead = (
         [
             Sentence(
@@ -151,7 +152,7 @@ def correlations_table(entrants: Entrants, tasks: Tasks, parse: str) -> Table:
         if few
         else []
     )
-    alike = {str(row["interval_reason"]) for row in rows if row["r"] is None and row["n"] >= FEWEST_POINTS}
+    alike = {str(r.reason) for r in correlations if r.value is None and r.n >= FEWEST_POINTS}
     lead += [Sentence("No correlation where {reason}.", reason=reason) for reason in sorted(alike)]
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[_CORRELATIONS])
 
@@ -169,9 +170,8 @@ def _correlation(models: Entrants, scenario: str, first: str, second: str) -> Ce
         clusters=[family for _, _, family in points],
         cluster_unit=FAMILIES,
     )
-    cells = {"r": result.r, "interval": result.interval and list(result.interval), "n": result.n, "p": result.p}
-    cells |= {"families": result.clusters}
-    return cells | ({"interval_reason": result.reason} if result.reason else {})
+    interval = result.interval and list(result.interval)
+    return {"r": Cell(result.r, interval, result.n, result.reason), "families": result.clusters, "p": result.p}
 
 
 def pictures(entrants: Entrants, tasks: Tasks, parse: str, over: str, group: str) -> dict[str, ShownPicture]:

@@ -143,7 +143,7 @@ def test_parts_that_a_suite_cannot_make_are_told_and_the_rest_is_there(runs, adm
     def unforeseen(*_):
         raise KeyError("unforeseen")
 
-    monkeypatch.setattr(metrics, "_bounded", unforeseen)
+    monkeypatch.setattr(metrics, "macro_bounds", unforeseen)
     by_method = document_of(runs[0]).by_method
     told = "OpenToM could not compare methods by part (KeyError); the log of the program says where."
     assert by_method.without_parts == {"opentom": told} and by_method.rows["opentom"] and not by_method.parts

@@ -8,8 +8,8 @@ import pytest
 
 from benchmark.suites.fantom_questions.asking import by_chance as of_conversation
 from benchmark.suites.fantom_questions.data import CHOICE, DISTANCE, FACT, LIST, YES_NO
-from benchmark.suites.opentom.data import ATTITUDE, COARSE, FINE
 from benchmark.suites.opentom.measure import by_chance as of_narrative
+from benchmark.suites.opentom.parsing import ATTITUDE, COARSE, FINE
 from benchmark.suites.percept_tomi.metrics import by_chance as of_container
 from benchmark.suites.questions import Sample
 from benchmark.suites.tombench.metrics import by_chance as of_options
@@ -35,7 +35,7 @@ def test_conversations():
 def test_questions_with_options():
     assert (
         of_narrative(sample({"kind": COARSE}, {"label": 1}))
-        == of_narrative(sample({"kind": FINE}, {"label": 2}))
+        == of_narrative(sample({"kind": FINE}, {"label": 2, "places": ["box", "jar"]}))
         == 0.5
     )
     assert of_narrative(sample({"kind": ATTITUDE}, {"label": 3})) == pytest.approx(1 / 3)

@@ -233,7 +233,7 @@ def test_tables_name_the_embedder_and_pages_show_the_answer(run, client, cast):
         table = tables[f"inaccessible-{parse}"]()
         assert {"ALL* (toy)", "Belief, distance (toy)", "ALL"} <= {column.header for column in table.columns}
         by_model = {row["model"]: row for row in table.rows}
-        assert (by_model["oracle"]["all"], by_model["knows-all"]["all"]) == (1.0, 0.0)
+        assert (by_model["oracle"]["all"].value, by_model["knows-all"]["all"].value) == (1.0, 0.0)
         reasons = {row["model"]: row for row in tables[f"reasons-{parse}"]().rows}
         assert reasons["oracle"]["inaccessible lists included"] == 0
         # the majority names everybody: of two sets one list a set, officially only that on answerability

@@ -8,6 +8,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmark.suites.opentom.metrics import Answer
+from benchmark.suites.questions import Sample
+
 PEOPLE = ("Ines", "Tomas"), ("Noah", "Bea"), ("Esi", "Ben"), ("Amal", "Kofi"), ("Lena", "Rui")
 PLACES = (
     ("a box", "a donation box"),
@@ -67,6 +70,17 @@ def write(folder: Path, files: Mapping[str, Any]) -> Path:
 
 def digests(files: Mapping[str, Any]) -> dict[str, str]:
     return {name: hashlib.sha256(json.dumps(content, indent=1).encode()).hexdigest() for name, content in files.items()}
+
+
+def asked(number: int, kind: str, **gold: Any) -> Sample:
+    """A first-order question on Ines's view in a narrative."""
+    content = {"kind": kind, "people": ["Ines"]}
+    return Sample(key=f"{number}/{kind}", cluster=str(number), content=content, gold={"type": "location-fo", **gold})
+
+
+def answers_of(*pairs: tuple[int | None, int | None]) -> list[Answer]:
+    """An answer in each of as many narratives, of gold and predicted labels."""
+    return [Answer(asked(at, "coarse"), gold, label) for at, (gold, label) in enumerate(pairs)]
 
 
 Maker = Callable[..., Path]

@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 
 from benchmark.suites.copies import BadImport
-from benchmark.suites.opentom.data import read_opentom
-from benchmark.suites.opentom.samples import batches, batches_of, ids_of, load, long_batches
+from benchmark.suites.opentom.data import batches, batches_of, ids_of, load, long_batches
 from tests.benchmark.suites.opentom.small import small
 
 
 def sentence_of(folder: Path) -> str:
     with pytest.raises(BadImport) as caught:
-        read_opentom(folder)
+        load(folder)
     return str(caught.value)
 
 
@@ -31,37 +30,20 @@ def changed(name: str, *path: str | int, to: object) -> dict[str, object]:
     return {name: content}
 
 
-def test_a_copy_is_read_by_name_and_in_order(copy_of):
-    copy = read_opentom(copy_of())
-    assert list(copy.narratives) == [f"{number:08}" for number in range(10)]
-    first = copy.narratives["00000000"]
-    assert (first.mover, first.observer, first.places, first.observed) == (
-        "Ines",
-        "Tomas",
-        ("a box", "a donation box"),
-        False,
-    )
-    assert first.long_text == f"It rained. {first.text}" and copy.narratives["00000002"].long_text == ""
-    assert sum(len(questions) for of_file in copy.questions.values() for questions in of_file.values()) == 230
-    assert copy.licence == "Use it to evaluate."
-
-
 def test_line_ends_of_windows_are_the_same_copy(copy_of):
     folder = copy_of()
-    before = read_opentom(folder).digests
+    before = load(folder).files
     path = folder / "attitude.json"
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    assert read_opentom(folder).digests == before
+    assert load(folder).files == before
 
 
-EXPECTED = dict.fromkeys(small(), "nine files and the LICENSE of OpenToM")
-
-
-@pytest.mark.parametrize(("name", "expected"), [*EXPECTED.items(), ("LICENSE", "licence that comes with OpenToM")])
-def test_a_missing_file(copy_of, name, expected):
-    folder = copy_of()
-    (folder / name).unlink()
-    assert sentence_of(folder) == f"{name} is missing in {folder}; expected the {expected}."
+def test_a_missing_file(copy_of):
+    expected = dict.fromkeys(small(), "nine files and the LICENSE of OpenToM")
+    for name, what in (expected | {"LICENSE": "licence that comes with OpenToM"}).items():
+        folder = copy_of()
+        (folder / name).unlink()
+        assert sentence_of(folder) == f"{name} is missing in {folder}; expected the {what}."
 
 
 def test_a_licence_that_says_nothing(copy_of):
@@ -85,61 +67,54 @@ def test_a_file_in_which_one_word_differs(copy_of):
     assert told.startswith("attitude.json is not the released file: its SHA-256 begins with ") and "; expected " in told
 
 
-@pytest.mark.parametrize(
-    ("files", "told"),
-    [
-        ({"attitude.json": []}, "attitude.json: it is a list; expected an object with an entry for each narrative."),
-        (
-            changed("attitude.json", "00000003", 0, "type", to="location-fo"),
-            "attitude.json, 00000003[0].type: it is 'location-fo'; expected 'attitude'.",
-        ),
-        (
-            changed("location_cg_so.json", "00000003", 1, "answer", to="Perhaps"),
-            "location_cg_so.json, 00000003[1].answer: it is 'Perhaps'; expected one of No, Yes.",
-        ),
-        (
-            changed("multihop_fo.json", "00000004", 5, "answer", to="less full"),
-            (
-                "multihop_fo.json, 00000004[5].answer: it is 'less full'; expected one of more accessible, less "
-                "accessible, equally accessible."
-            ),
-        ),
-        (
-            changed("multihop_fo.json", "00000004", to=[]),
-            "multihop_fo.json, 00000004: the number of questions is 0; expected 6.",
-        ),
-        (
-            changed("attitude.json", "00000004", to={}),
-            "attitude.json, 00000004: the number of questions is an object; expected 1.",
-        ),
-        (
-            changed("attitude.json", "99", to=[]),
-            "attitude.json: narrative 99 is missing here or in meta_data.json; expected the same in both.",
-        ),
-        (changed("meta_data.json", "99", to={}), "meta_data.json: the number of narratives is 11; expected 10."),
-        (
-            {"meta_data_long.json": {key: {} for key in ("00000001", "99")}},
-            "meta_data_long.json: narrative 99 is not in meta_data.json.",
-        ),
-    ],
+WRONG = (
+    ({"attitude.json": []}, "attitude.json: it is a list; expected an object with an entry for each narrative."),
+    (
+        changed("attitude.json", "00000003", 0, "type", to="location-fo"),
+        "attitude.json, 00000003[0].type: it is 'location-fo'; expected 'attitude'.",
+    ),
+    (
+        changed("location_cg_so.json", "00000003", 1, "answer", to="Perhaps"),
+        "location_cg_so.json, 00000003[1].answer: it is 'Perhaps'; expected one of No, Yes.",
+    ),
+    (
+        changed("multihop_fo.json", "00000004", 5, "answer", to="less full"),
+        "multihop_fo.json, 00000004[5].answer: it is 'less full'; expected one of more accessible, less accessible, "
+        "equally accessible.",
+    ),
+    (
+        changed("multihop_fo.json", "00000004", to=[]),
+        "multihop_fo.json, 00000004: the number of questions is 0; expected 6.",
+    ),
+    (
+        changed("attitude.json", "00000004", to={}),
+        "attitude.json, 00000004: the number of questions is an object; expected 1.",
+    ),
+    (
+        changed("attitude.json", "99", to=[]),
+        "attitude.json: narrative 99 is missing here or in meta_data.json; expected the same in both.",
+    ),
+    (changed("meta_data.json", "99", to={}), "meta_data.json: the number of narratives is 11; expected 10."),
+    (
+        {"meta_data_long.json": {key: {} for key in ("00000001", "99")}},
+        "meta_data_long.json: narrative 99 is not in meta_data.json.",
+    ),
 )
-def test_what_is_wrong_in_a_file_is_one_sentence(copy_of, files, told):
-    assert sentence_of(copy_of(files)) == told
+OF_ANOTHER_KIND = (
+    (("attitude.json", "00000004", 0, "question"), " ", "attitude.json, 00000004[0].question"),
+    (("attitude.json", "00000004", 0, "answer"), 3, "attitude.json, 00000004[0].answer"),
+    (("meta_data.json", "00000001", "observed"), "yes", "meta_data.json, 00000001.observed"),
+    (("meta_data.json", "00000001", "plot_info", "eoi"), "", "meta_data.json, 00000001.plot_info.eoi"),
+    (("meta_data_long.json", "00000001", "long_narrative"), None, "meta_data_long.json, 00000001.long_narrative"),
+)
 
 
-@pytest.mark.parametrize(
-    ("files", "place"),
-    [
-        (changed("attitude.json", "00000004", 0, "question", to=" "), "attitude.json, 00000004[0].question"),
-        (changed("attitude.json", "00000004", 0, "answer", to=3), "attitude.json, 00000004[0].answer"),
-        (changed("meta_data.json", "00000001", "observed", to="yes"), "meta_data.json, 00000001.observed"),
-        (changed("meta_data.json", "00000001", "plot_info", "eoi", to=""), "meta_data.json, 00000001.plot_info.eoi"),
-        (changed("meta_data_long.json", "00000001", "long_narrative", to=None), "meta_data_long.json, 00000001.long_narrative"),  # noqa: E501
-    ],
-)  # fmt: skip
-def test_what_is_not_of_its_kind_is_one_sentence_with_its_place(copy_of, files, place):
-    told = sentence_of(copy_of(files))
-    assert told.startswith(f"{place}: ") and "; expected " in told
+def test_what_is_wrong_in_a_file_is_one_sentence_with_its_place(copy_of):
+    for files, told in WRONG:
+        assert sentence_of(copy_of(files)) == told
+    for path, value, place in OF_ANOTHER_KIND:
+        told = sentence_of(copy_of(changed(*path, to=value)))
+        assert told.startswith(f"{place}: ") and "; expected " in told
 
 
 def test_samples_are_questions_of_narratives_and_of_long_ones(copy_of):
@@ -147,6 +122,9 @@ def test_samples_are_questions_of_narratives_and_of_long_ones(copy_of):
     assert len(imported.samples) == 230 and len({sample.cluster for sample in imported.samples}) == 10
     assert (imported.title, imported.licence) == ("OpenToM (596 narratives)", "Use it to evaluate.")
     by_key = {sample.key: sample for sample in imported.samples}
+    first = by_key["00000000/attitude/0"].gold
+    assert (first["mover"], first["observer"], first["places"]) == ("Ines", "Tomas", ["a box", "a donation box"])
+    assert first["observed"] is False
     views = {key: sample.content["perspective"] for key, sample in by_key.items() if key.startswith("00000001/loc")}
     assert [views[f"00000001/location_fg_fo_new/{index}"] for index in range(4)] == [
         "narrator",

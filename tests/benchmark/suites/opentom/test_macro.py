@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
-from types import SimpleNamespace
 
 import pytest
 
-from benchmark.suites.opentom.data import COARSE, FINE, UNREADABLE
-from benchmark.suites.opentom.measure import Labelled, _gap
+from benchmark.suites.opentom.measure import gap_of
 from benchmark.suites.opentom.metrics import (
     Answer,
-    LabelledAnswer,
-    MacroAnswer,
     full_precision,
     macro_bounds,
     macro_difference,
     macro_estimate,
     macro_mean,
+    mean_and_deviation,
     metrics,
     printed,
     unfaithful_rates,
 )
+from benchmark.suites.opentom.parsing import COARSE, FINE, UNREADABLE
 from benchmark.suites.questions import Sample
-
-
-def told(*pairs: tuple[int | None, int | None]) -> list[MacroAnswer]:
-    """One answer of each of as many narratives."""
-    return [MacroAnswer(f"n{at}", gold, predicted) for at, (gold, predicted) in enumerate(pairs)]
-
+from tests.benchmark.suites.opentom.small import answers_of as told
+from tests.benchmark.suites.opentom.small import asked
 
 PAIRS = [(1, 1), (1, 1), (1, 2), (2, 2), (2, 1), (2, 3)]
 # label 1: 2 hits, 3 in gold, 3 answered: 4/6; label 2: 1 hit, 3 in gold, 2 answered: 2/5; label 3: no hit, none in
@@ -75,15 +70,10 @@ def test_the_kinds_of_multi_hop_pooled_are_another_figure_than_their_mean():
 
 
 def test_pairs_that_are_not_read_or_missing_are_bounds_of_the_unfaithful_rate():
-    def asked(narrative: int, kind: str, label: int | None, missing: bool = False) -> Answer:
-        content = {"kind": kind, "people": ["Ines"]}
-        key = f"{narrative}/{kind}"
-        gold = {"type": "location-fo"}
-        return Answer(Sample(key=key, number=1, cluster=str(narrative), content=content, gold=gold), label, missing)
-
     def pairs(first: int, count: int, coarse: int | None, fine: int | None, missing: bool = False) -> list[Answer]:
         each = range(first, first + count)
-        return [asked(at, *told) for at in each for told in ((COARSE, coarse), (FINE, fine, missing))]
+        labels = ((COARSE, coarse, False), (FINE, fine, missing))
+        return [Answer(asked(at, kind), 1, label, lacking) for at in each for kind, label, lacking in labels]
 
     # a yes and the original place, a yes and the other one, one half that is not read, one half without an answer
     rates = unfaithful_rates(
@@ -99,22 +89,21 @@ def test_pairs_that_are_not_read_or_missing_are_bounds_of_the_unfaithful_rate():
 
 def test_a_sample_of_narratives_without_an_answer_leaves_no_share_of_what_was_left_out():
     """As a run of the first narratives makes it: no question of the genre is asked of some sample."""
-    asked = {"type": "attitude", "kind": "attitude", "question": "?", "mover": "Ines", "observer": "Tomas", "gold": 1}
-    answers = [LabelledAnswer(batch=0, predicted=1, **asked), LabelledAnswer(batch=0, predicted=UNREADABLE, **asked)]
-    elsewhere = LabelledAnswer(batch=1, predicted=1, **asked | {"type": "location-fo", "kind": COARSE})
-    by_genre = metrics([*answers, elsewhere])
-    assert by_genre["attitude"].corrupted is None and by_genre["attitude"].mean_and_deviation("f1") == (None, None)
+    sample = asked(0, "attitude", type="attitude")
+    answers = [(0, Answer(sample, 1, 1)), (0, Answer(sample, 1, UNREADABLE))]
+    by_genre = metrics([*answers, (1, Answer(asked(1, COARSE), 1, 1))])
+    assert by_genre["attitude"].corrupted is None and mean_and_deviation(by_genre["attitude"].f1) == (None, None)
     assert printed(by_genre)["attitude"]["corrupted_percent"] is None
     assert full_precision(by_genre)["attitude"]["corrupted_rate"] is None
     assert metrics(answers)["attitude"].corrupted == 0.5
 
 
 def test_the_gap_counts_each_question_once_whoever_it_is_of_and_however_often_it_was_asked():
-    asked = [
-        SimpleNamespace(key=f"{at}/{who}", cluster=str(at), content={"perspective": who})
+    views = [
+        Sample(key=f"{at}/{who}", cluster=str(at), content={"perspective": who}, gold={})
         for at in range(6)
         for who in ("mover", "observer", "narrator")
     ]
-    rows = [Labelled(sample, at % 2, turn) for at, sample in enumerate(asked) for turn in range(2)]
-    assert _gap(rows, seed=1).n == 18
-    assert _gap([*rows, Labelled(SimpleNamespace(**vars(asked[0]) | {"key": "unreadable"}), 1, None)], seed=1).n == 18
+    answers = [Answer(sample, at % 2, turn) for at, sample in enumerate(views) for turn in range(2)]
+    assert gap_of(answers, seed=1).n == 18
+    assert gap_of([*answers, Answer(replace(views[0], key="unreadable"), 1, None)], seed=1).n == 18

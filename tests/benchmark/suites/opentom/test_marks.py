@@ -5,52 +5,44 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import pytest
-
 from benchmark.domain.report_rows import BothParses, ParseRows, ReportRow
 from benchmark.domain.tables import Cell, Table
-from benchmark.suites.figures import Unit, unit_estimate
 from benchmark.suites.opentom import tables
-from benchmark.suites.opentom.data import COARSE, FINE
-from benchmark.suites.opentom.measure import Analyses, Batches, Labelled, _narratives
-from benchmark.suites.opentom.metrics import Answer, MacroAnswer, macro_difference, macro_estimate, unfaithful_rates
+from benchmark.suites.opentom.measure import Analyses, narratives_asked, unreadable_share
+from benchmark.suites.opentom.metrics import Answer, macro_difference, macro_estimate, unfaithful_rates
+from benchmark.suites.opentom.parsing import COARSE, FINE
 from benchmark.suites.questions import Sample
 from benchmark.suites.reports import Analysis, GroupMetrics, KeptAnalysis
 from benchmark.suites.results import EntrantResults, ParseResults
+from tests.benchmark.suites.opentom.small import answers_of, asked
 
 GENRE = "Coarse location, first order"
 
 
-def entrant(name: str, labels: list[int | None]) -> EntrantResults:
-    """A model with these labels of as many questions, of which 1 is right, in both kinds."""
-    told = [MacroAnswer(f"n{at}", 1, label) for at, label in enumerate(labels)]
+def found_in(labels: list[int | None], **others) -> Analyses:
+    """What is found in these labels of as many questions, of which 1 is right, in both kinds."""
+    told = answers_of(*((1, label) for label in labels))
+    both = [Answer(asked(at, kind), 1, label) for kind in (COARSE, FINE) for at, label in enumerate(labels)]
     found = Analyses(
-        f1={GENRE: macro_estimate(told, seed=1)},
-        gap={GENRE: macro_difference(told, told, seed=1)},
+        f1={GENRE: macro_estimate(told, 1)},
+        gap={GENRE: macro_difference(told, told, 1)},
         kinds={},
         batches={},
-        unreadable={
-            GENRE: unit_estimate([Unit(one.narrative, float(not one.counts)) for one in told], 1, "narratives")
-        },
-        unfaithful=unfaithful_rates(
-            [Answer(asked(at, kind), label) for kind in (COARSE, FINE) for at, label in enumerate(labels)], 1
-        ),
+        unreadable={GENRE: unreadable_share(told, 1)},
+        unfaithful=unfaithful_rates(both, 1),
     )
+    return replace(found, **others)
+
+
+def entrant(name: str, labels: list[int | None], **others) -> EntrantResults:
     left = labels.count(None)
     overall = ReportRow(stories=len(labels) - left, unreadable=left, cells={"accuracy": Cell(bounds=[0.0, 1.0])})
+    analysis = KeptAnalysis(Analysis(finding=found_in(labels, **others)).as_json())
+    metrics = GroupMetrics(analyses={"repaired": analysis}, parses=BothParses(repaired=ParseRows(overall=overall)))
     return EntrantResults(
-        key=name, name=name, model=name, kind="model", run="r", run_title="R", at=datetime.now(UTC), entrant=1, own="",
-        metrics=replace(kept(found), parses=BothParses(repaired=ParseRows(overall=overall))),
+        key=name, name=name, model=name, kind="model", run="r", run_title="R", at=datetime.now(UTC), entrant=1,
+        metrics=metrics,
     )  # fmt: skip
-
-
-def kept(found: Analyses) -> GroupMetrics:
-    return GroupMetrics(analyses={"repaired": KeptAnalysis(Analysis(finding=found).as_json())})
-
-
-def asked(number: int, kind: str) -> Sample:
-    content = {"kind": kind, "people": ["Ines"]}
-    return Sample(key=f"{number}/{kind}", cluster=str(number), content=content, gold={"type": "location-fo"})
 
 
 def marked(table: Table) -> set[tuple[str, str]]:
@@ -69,39 +61,27 @@ def test_who_cannot_be_read_has_no_mark_in_any_table():
     assert marked(made["genres"]) == marked(made["unfaithful"]) == {("fair", "best"), ("one", "second")}
     assert not made["unreadable"].marks() and not made["gap"].marks()
     assert "count them at their worst" in made["genres"].lead[0] and "bold" in made["genres"].lead[0]
-    assert "bold" not in made["unreadable"].lead[0] and made["unreadable"].rows[2][GENRE] == 1
-    assert made["unreadable"].rows[0][f"{GENRE} interval"] and made["unfaithful"].rows[0]["first of_all interval"]
+    assert "bold" not in made["unreadable"].lead[0] and made["unreadable"].rows[2][GENRE].value == 1
+    assert made["unreadable"].rows[0][GENRE].interval and made["unfaithful"].rows[0]["first of_all"].interval
 
 
-@pytest.mark.parametrize(
-    ("narratives", "told"),
-    [
-        ((50, 50), []),
-        (
-            (3, 5),
-            [
-                "Not the benchmark’s protocol: its samples are of 50 narratives, those here of 3 to 5, as no others "
-                "were asked about."
-            ],
-        ),
-    ],
-)
-def test_samples_that_are_not_whole_are_said_before_figures_over_them(narratives, told):
-    means = Batches(
-        f1=0.5, deviation=0.1, accuracy=0.5, corrupted=0.0, worst=0.5, narratives=narratives, overlapping=False
+def test_samples_that_are_not_whole_are_said_before_figures_over_them():
+    fewer = (
+        "Not the benchmark’s protocol: its samples are of 50 narratives, those here of 3 to 5, as no others were asked "
+        "about."
     )
-    model = entrant("fair", [1, 1, 1, 1, 0, 0])
-    found = replace(model.metrics.analysed("repaired").finding(Analyses), batches={GENRE: means})
-    model = replace(model, metrics=kept(found))
-    shown = tables.tables(ParseResults("repaired", {}, {}, {"opentom": [model]}))
-    assert list(shown["batches"].make().lead) == told
+    for narratives, told in (([50, 50], []), ([3, 5], [fewer])):
+        means = {"f1": 0.5, "deviation": 0.1, "accuracy": 0.5, "corrupted": 0.0, "bounds": None, "overlapping": False}
+        model = entrant("fair", [1, 1, 1, 1, 0, 0], batches={GENRE: means | {"narratives": narratives}})
+        shown = tables.tables(ParseResults("repaired", {}, {}, {"opentom": [model]}))
+        assert list(shown["batches"].make().lead) == told
 
 
 def test_narratives_are_counted_sample_by_sample():
     # of the first sample two narratives were asked about, one of them twice; of the second one
     rows = [("n0", 0), ("n0", 0), ("n1", 0), ("n2", 1)]
-    asked = [
-        Labelled(Sample(key=f"{at}", cluster=cluster, content={}, gold={"batches": {"coarse": batch}}), 1, 1)
+    answers = [
+        Answer(Sample(key=f"{at}", cluster=cluster, content={}, gold={"batches": {"coarse": batch}}), 1, 1)
         for at, (cluster, batch) in enumerate(rows)
     ]
-    assert _narratives(asked, "coarse") == (1, 2) and _narratives([], "coarse") == (0, 0)
+    assert narratives_asked(answers, "coarse") == (1, 2) and narratives_asked([], "coarse") == (0, 0)

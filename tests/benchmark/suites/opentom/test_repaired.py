@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from benchmark.suites.opentom.data import (
+from benchmark.suites.opentom.data import load
+from benchmark.suites.opentom.metrics import agreement, macro_bounds, macro_estimate
+from benchmark.suites.opentom.parsing import (
     ACCESSIBILITY,
     ATTITUDE,
     COARSE,
@@ -14,13 +16,13 @@ from benchmark.suites.opentom.data import (
     NEITHER,
     OUTSIDE,
     UNREADABLE,
+    label_of,
+    predicted_label,
 )
-from benchmark.suites.opentom.metrics import MacroAnswer, agreement, macro_bounds, macro_estimate
-from benchmark.suites.opentom.parsing import label_of, predicted_label
-from benchmark.suites.opentom.samples import load
-from benchmark.suites.opentom.steps import parse, right_label
+from benchmark.suites.opentom.steps import parse, places_of, right_label
 from benchmark.suites.questions import Question, Sample
 from benchmark.suites.settings import Settings
+from tests.benchmark.suites.opentom.small import answers_of
 
 NO_PLACES = ("", "")
 NESTED = ("box", "donation box")
@@ -95,8 +97,8 @@ def test_places_are_read_as_wholes():
 
 def test_every_gold_answer_of_the_data_is_read_as_right(shared):
     for sample in load(shared / "data" / "OpenToM").samples:
-        kind, places = sample.content["kind"], (sample.gold["places"][0], sample.gold["places"][1])
-        label = label_of(kind, sample.gold["answer"], places)
+        kind = sample.content["kind"]
+        label = label_of(kind, sample.gold["answer"], places_of(sample))
         assert label == right_label(sample) != None, sample.key  # noqa: E711
         assert kind == FINE or label == LABELS[kind][sample.gold["answer"]]
 
@@ -120,7 +122,7 @@ def test_the_official_parse_reads_what_the_released_code_reads_by_each_method():
 
 def test_an_answer_outside_the_labels_is_a_miss_and_no_label_of_its_own():
     # label 1: 1 of 2 found, nothing else answered so: 2 * 1 / (2 + 1) = 2/3; label 2: 1; their mean is 5/6
-    answers = [MacroAnswer("a", 1, 1), MacroAnswer("b", 1, OUTSIDE), MacroAnswer("c", 2, 2)]
+    answers = answers_of((1, 1), (1, OUTSIDE), (2, 2))
     assert macro_estimate(answers, seed=1).value == pytest.approx(5 / 6)
     assert macro_bounds(answers) == pytest.approx((5 / 6, 5 / 6))
-    assert agreement([(1, 1), (1, OUTSIDE), (2, 2)]).f1 == pytest.approx(5 / 6)
+    assert agreement([(1, 1), (1, OUTSIDE), (2, 2)])[0] == pytest.approx(5 / 6)

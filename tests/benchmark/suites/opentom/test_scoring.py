@@ -8,8 +8,8 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from benchmark.suites.opentom.data import OUTSIDE, read_opentom
-from benchmark.suites.opentom.samples import sampled
+from benchmark.suites.opentom.data import load, named_questions
+from benchmark.suites.opentom.parsing import OUTSIDE
 from tests.benchmark.suites.phrasings import OTHER_WORDS, REFUSALS, in_turn
 
 
@@ -22,7 +22,7 @@ def command(folder, answers, **options) -> str:
 
 
 def gold(folder, part: str) -> dict[str, str]:
-    return {row.id: row.question.answer for row in sampled(read_opentom(folder), part)}
+    return {name: sample.gold["answer"] for name, sample in named_questions(load(folder).samples, part).items()}
 
 
 def test_gold_answers_are_all_right_in_the_repaired_reading(copy_of):
@@ -76,17 +76,17 @@ def test_the_flag_is_of_opentom_alone(copy_of, tmp_path):
         call_command("score_outputs", "tombench", data=tmp_path, answers=tmp_path, cot=True)
 
 
-@pytest.mark.parametrize("part", ["coarse", "fine"])
-def test_refusals_have_no_accuracy_and_other_answers_are_wrong(copy_of, part):
+def test_refusals_have_no_accuracy_and_other_answers_are_wrong(copy_of):
     folder = copy_of()
-    names = list(gold(folder, part))
-    for texts, accuracy, unreadable in ((REFUSALS, None, True), (OTHER_WORDS, 0.0, False)):
-        answers = dict(zip(names, in_turn(texts, len(names)), strict=True))
-        repaired = json.loads(command(folder, answers, part=part, json=True))["repaired"]
-        for metrics in repaired["metrics"].values():
-            assert (metrics["accuracy"]["value"], metrics["f1"]["value"]) == (accuracy, accuracy), metrics
-            assert metrics["unreadable"] == (metrics["answers"] if unreadable else 0)
-        assert {*repaired["answers"].values()} == {None if unreadable else OUTSIDE}
+    for part in ("coarse", "fine"):
+        names = list(gold(folder, part))
+        for texts, accuracy, unreadable in ((REFUSALS, None, True), (OTHER_WORDS, 0.0, False)):
+            answers = dict(zip(names, in_turn(texts, len(names)), strict=True))
+            repaired = json.loads(command(folder, answers, part=part, json=True))["repaired"]
+            for metrics in repaired["metrics"].values():
+                assert (metrics["accuracy"]["value"], metrics["f1"]["value"]) == (accuracy, accuracy), metrics
+                assert metrics["unreadable"] == (metrics["answers"] if unreadable else 0)
+            assert {*repaired["answers"].values()} == {None if unreadable else OUTSIDE}
 
 
 def test_people_read_both_readings(copy_of):
@@ -97,15 +97,12 @@ def test_people_read_both_readings(copy_of):
     assert ["repaired", "Attitude,", "f1,", "value", "1.000000"] in lines
 
 
-@pytest.mark.parametrize(
-    ("answers", "options", "told"),
-    [
+def test_what_is_no_answer_is_refused(copy_of):
+    for answers, options, told in (
         ({"batch-1/00000000/99": "No"}, {}, "which is not a question of OpenToM's coarse part"),
         ({"batch-6/00000000/0": "No"}, {"part": "fine"}, "which is not a question of OpenToM's fine part"),
         ({"batch-1/00000000/0": 1}, {}, "the answer is not a text"),
         ([], {}, "holds no answers"),
-    ],
-)
-def test_what_is_no_answer_is_refused(copy_of, answers, options, told):
-    with pytest.raises(CommandError, match=told):
-        command(copy_of(), answers, **options)
+    ):
+        with pytest.raises(CommandError, match=told):
+            command(copy_of(), answers, **options)

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmark.suites.opentom.data import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, read_opentom
+from benchmark.suites.opentom.data import batches, load, named_questions
 from benchmark.suites.opentom.metrics import Answer, unfaithful_rates
 from benchmark.suites.opentom.parsing import (
+    ACCESSIBILITY,
+    ATTITUDE,
+    COARSE,
+    FINE,
+    FULLNESS,
     after_reasoning,
     gold_label,
     overlap,
     predicted_label,
     without_article,
 )
-from benchmark.suites.opentom.samples import batches, load, sampled
 from benchmark.suites.opentom.scoring import score_answers
-from benchmark.suites.opentom.steps import right_label
+from benchmark.suites.opentom.steps import places_of, right_label
 
 MODELS = ("oracle", "omniscient", "random_seed23", "sloppy", "unparseable")
 PLACES = ("", "")
@@ -32,44 +37,42 @@ def vectors(shared: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def copy(shared: Path):
-    return read_opentom(shared / "data" / "OpenToM")
-
-
-@pytest.fixture(scope="module")
-def read_once(copy):
-    """The copy is read once for all answers."""
+    """The copy, which is read once for all answers."""
+    copy = load(shared / "data" / "OpenToM")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("benchmark.suites.opentom.scoring.read_opentom", lambda folder: copy)
+        patch.setattr("benchmark.suites.opentom.scoring.load", lambda folder: copy)
         yield copy
 
 
 def test_the_samples_are_those_of_the_released_code(vectors, copy):
-    assert batches(list(copy.narratives)) == vectors["sample_keys_5x50"]
+    keys = dict.fromkeys(sample.cluster for sample in copy.samples)
+    assert batches(list(keys)) == vectors["sample_keys_5x50"]
     kept: dict[str, dict[str, list[int]]] = {}
-    for row in sampled(copy, "coarse"):
-        if row.question.file.startswith("multihop"):
-            kept.setdefault(row.question.narrative.key, {}).setdefault(row.question.file, []).append(row.question.index)
-    assert kept == vectors["kept_multihop_indices"]
     for part in ("coarse", "fine"):
-        questions = {row.id: row.question for row in sampled(copy, part)}
+        questions = named_questions(copy.samples, part)
         for name, expected in vectors["questions"][part].items():
             asked = questions[name]
-            assert {"type": asked.type, "question": asked.text, "answer": asked.answer} == expected
+            found = {"type": asked.gold["type"], "question": asked.content["question"], "answer": asked.gold["answer"]}
+            assert found == expected
+        for sample in questions.values() if part == "coarse" else ():
+            narrative, file, index = sample.key.split("/")
+            if file.startswith("multihop"):
+                kept.setdefault(narrative, {}).setdefault(file, []).append(int(index))
+    assert kept == vectors["kept_multihop_indices"]
 
 
-@pytest.mark.parametrize("part", ["coarse", "fine"])
-@pytest.mark.parametrize("model", MODELS)
-def test_answers_are_scored_as_by_the_released_code(vectors, read_once, tmp_path, part, model):
-    run = vectors["runs"][part][model]
+def test_answers_are_scored_as_by_the_released_code(vectors, copy, tmp_path):
     file = tmp_path / "answers.json"
-    file.write_text(json.dumps(run["model_answers"]))
-    official = score_answers(Path("copy"), file, part=part).as_json()["official"]
-    assert official["answers"] == run["expected"]["fixed/all"]["expected_parsed"]
-    for name, metrics in official["metrics"].items():
-        expected = {key: value for key, value in run["expected"][name].items() if key != "expected_parsed"}
-        assert metrics.keys() == expected.keys()
-        for key, value in expected.items():
-            assert _rounded(metrics[key]) == _rounded(value), (name, key)
+    for part, model in product(("coarse", "fine"), MODELS):
+        run = vectors["runs"][part][model]
+        file.write_text(json.dumps(run["model_answers"]))
+        official = score_answers(Path("copy"), file, part=part).as_json()["official"]
+        assert official["answers"] == run["expected"]["fixed/all"]["expected_parsed"]
+        for name, metrics in official["metrics"].items():
+            expected = {key: value for key, value in run["expected"][name].items() if key != "expected_parsed"}
+            assert metrics.keys() == expected.keys()
+            for key, value in expected.items():
+                assert _rounded(metrics[key]) == _rounded(value), (part, model, name, key)
 
 
 def _rounded(value):
@@ -100,31 +103,27 @@ def test_single_answers_are_read_as_by_the_released_code(vectors):
             assert [gold_label(kind, gold, PLACES), predicted_label(kind, answer, PLACES)] == labels, answer
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_unfaithful_pairs_are_those_of_the_reference(vectors, shared, copy, model):
-    samples = {sample.key: sample for sample in load(shared / "data" / "OpenToM").samples}
-    answers = []
-    for part in ("coarse", "fine"):
-        given = vectors["runs"][part][model]["model_answers"]
-        for row in sampled(copy, part):
-            if row.id in given:
-                sample = samples[row.question.key]
-                places = row.question.narrative.places
-                label = predicted_label(row.question.kind, given[row.id].strip(), places)
-                answers.append(Answer(sample, label))
-    for order, rates in unfaithful_rates(answers, 1).items():
-        expected = vectors["unfaithful_reference_not_official"][model][order]
-        assert (rates.pairs, rates.unreadable, rates.unfaithful) == (
-            expected["pairs"], expected["corrupted_pairs"], expected["unfaithful_pairs"],
-        )  # fmt: skip
-        assert rates.of_valid.value == expected["unfaithful_rate_over_valid_pairs"]
-        assert rates.of_all.value == expected["unfaithful_rate_over_all_pairs"]
-        if rates.unreadable:
-            unfaithful, pairs = rates.unfaithful, rates.pairs
-            assert rates.of_all.bounds == [unfaithful / pairs, (unfaithful + rates.unreadable) / pairs]
+def test_unfaithful_pairs_are_those_of_the_reference(vectors, copy):
+    for model in MODELS:
+        answers = []
+        for part in ("coarse", "fine"):
+            given = vectors["runs"][part][model]["model_answers"]
+            for name, sample in named_questions(copy.samples, part).items():
+                if name in given:
+                    label = predicted_label(sample.content["kind"], given[name].strip(), places_of(sample))
+                    answers.append(Answer(sample, sample.gold["label"], label))
+        for order, rates in unfaithful_rates(answers, 1).items():
+            expected = vectors["unfaithful_reference_not_official"][model][order]
+            assert (rates.pairs, rates.unreadable, rates.unfaithful) == (
+                expected["pairs"], expected["corrupted_pairs"], expected["unfaithful_pairs"],
+            )  # fmt: skip
+            assert rates.of_valid.value == expected["unfaithful_rate_over_valid_pairs"]
+            assert rates.of_all.value == expected["unfaithful_rate_over_all_pairs"]
+            if rates.unreadable:
+                unfaithful, pairs = rates.unfaithful, rates.pairs
+                assert rates.of_all.bounds == [unfaithful / pairs, (unfaithful + rates.unreadable) / pairs]
 
 
-def test_a_place_that_the_data_misspell_is_the_one_that_it_is_like(shared):
-    samples = load(shared / "data" / "OpenToM").samples
-    odd = [sample for sample in samples if sample.gold["label"] is None]
+def test_a_place_that_the_data_misspell_is_the_one_that_it_is_like(copy):
+    odd = [sample for sample in copy.samples if sample.gold["label"] is None]
     assert [sample.key for sample in odd] == ["71136438/location_fg_fo_new/0"] and right_label(odd[0]) == 2

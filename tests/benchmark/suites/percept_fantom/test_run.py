@@ -148,18 +148,19 @@ def shows_tables(run):
     for parse in ("official", "repaired"):
         rows = {row["model"]: row for row in made[f"scenarios-{parse}"]().rows}
         assert [
-            rows["omniscient"][f"{task} {scenario}"]
+            rows["omniscient"][f"{task} {scenario}"].value
             for scenario in ("true belief", "false belief")
             for task in (PERCEPTION[parse], "belief", "answer")
         ] == [1.0, 1.0, 1.0, 1.0, 0.0, 0.0]
         parts = {row["model"]: row for row in made[f"inaccessible-{parse}"]().rows}["omniscient"]
-        assert (parts["all"], parts["choice"], parts["answerability all"], parts["consistency"]) == (0.0, 0.0, 1.0, 1.0)
+        told = [parts[name].value for name in ("all", "choice", "answerability all", "consistency")]
+        assert told == [0.0, 0.0, 1.0, 1.0]
         whole = {row["model"]: row for row in made[f"accessible-{parse}"]().rows}["oracle"]
         # officially the accessible choice of 1-1-0 counts among choices
-        assert (whole["all n"], whole["choice n"]) == (1, 2 if parse == "official" else 1)
+        assert (whole["all"].n, whole["choice"].n) == (1, 2 if parse == "official" else 1)
         assert made[f"orders-{parse}"]().rows and made[f"reasons-{parse}"]().rows
         assert f"scenarios-{parse}" in plots_of(document)
-    assert "correlations-repaired" in made and made["correlations-repaired"]().rows[0]["n"] == 2
+    assert "correlations-repaired" in made and made["correlations-repaired"]().rows[0]["r"].n == 2
 
 
 def shows_pages(run, cast, client):
@@ -199,14 +200,15 @@ def test_five_models_have_correlations(cast, copy, folder, monkeypatch):
     run = worked_off(cast, copy, models)
     tables = tables_of(document_of(run))
     made = tables["correlations-repaired"]()
-    assert [(row["n"], row["families"]) for row in made.rows] == [(5, 5)] * 6
+    assert [(row["r"].n, row["families"]) for row in made.rows] == [(5, 5)] * 6
     perceiving = {(row["scenario"], row["pair"]): row for row in made.rows}[
         "False belief", "Perception recall and questions"
     ]  # fmt: skip
-    assert perceiving["interval"][0] < perceiving["r"] < perceiving["interval"][1] and 0 < perceiving["p"] < 1
+    low, high = perceiving["r"].interval
+    assert low < perceiving["r"].value < high and 0 < perceiving["p"] < 1
     # all that models wrote is right: the paper's accuracy is 1 of each, and goes together with nothing
     official = {(row["scenario"], row["pair"]): row for row in tables["correlations-official"]().rows}
-    assert official["False belief", "Perception accuracy and questions"]["r"] is None
+    assert official["False belief", "Perception accuracy and questions"]["r"].value is None
 
 
 def test_a_missing_answer_of_a_precursor_leaves_bounds_and_no_official_figure(cast, copy, folder, monkeypatch):
@@ -224,9 +226,9 @@ def test_a_missing_answer_of_a_precursor_leaves_bounds_and_no_official_figure(ca
         # false belief has two sets: one right, one lost; the value of what is there alone is the repaired parse's
         for task in (PERCEPTION[parse], "belief"):
             column = f"{task} false belief"
-            assert (row[column], row[f"{column} bounds"]) == (None if parse == "official" else 1.0, [0.5, 1.0])
-            assert row[f"{column} n"] == 1
-        assert row["answer false belief"] == 1.0 and f"{PERCEPTION[parse]} true belief" in row
+            assert (row[column].value, row[column].bounds) == (None if parse == "official" else 1.0, [0.5, 1.0])
+            assert row[column].n == 1
+        assert row["answer false belief"].value == 1.0 and f"{PERCEPTION[parse]} true belief" in row
         told = [sentence for sentence in table.lead if sentence.startswith("oracle has no figure here of")]
         assert len(told) == (2 if parse == "official" else 0), table.lead
     refused = metrics(run, "oracle", "percept-fantom-perception")
@@ -241,8 +243,8 @@ def test_perceptions_that_cannot_be_read_are_officially_left_out_with_bounds(cas
     run = worked_off(cast, copy, [make_endpoint("vague", model="vague", options={"function": "vague"})])
     (row,) = tables_of(document_of(run))["scenarios-official"]().rows
     # of the two sets with a true belief (1-1-0 and 2-0-0) one is left out, which could have had any accuracy
-    assert (row["perceptions true belief"], row["perceptions true belief bounds"]) == (1.0, [0.5, 1.0])
-    assert (row["perceptions false belief"], row["perceptions false belief bounds"]) == (1.0, None)
+    assert (row["perceptions true belief"].value, row["perceptions true belief"].bounds) == (1.0, [0.5, 1.0])
+    assert (row["perceptions false belief"].value, row["perceptions false belief"].bounds) == (1.0, None)
 
 
 def test_beliefs_from_perceptions_flip_where_they_say_another_thing(cast, copy, folder, monkeypatch):

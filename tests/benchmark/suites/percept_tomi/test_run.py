@@ -127,11 +127,10 @@ def test_five_models_have_correlations_with_intervals(cast, copy, monkeypatch):
     correlations = made["correlations-repaired"]()
     assert len(correlations.rows) == 6
     for row in correlations.rows:
-        assert (
-            row["n"] == row["families"] == 5 and row["interval"][0] < row["r"] < row["interval"][1] and 0 < row["p"] < 1
-        ), row
+        low, high = row["r"].interval
+        assert row["r"].n == row["families"] == 5 and low < row["r"].value < high and 0 < row["p"] < 1, row
     first = made["scenarios-repaired"]().rows[0]
-    assert first["percept-tomi true belief"] == first["percept-tomi-perception recall false belief"] == 1.0
+    assert first["percept-tomi true belief"].value == first["percept-tomi-perception recall false belief"].value == 1.0
     assert_perception_is_told_as_each_parse_counts(made)
 
 
@@ -142,7 +141,7 @@ def test_a_correlation_that_there_is_not_says_why():
 
     models = [(SimpleNamespace(kind="model", model=f"m{at}", family=""), told(1.0, at / 10)) for at in range(5)]
     table = correlations_table(models, TASKS, "repaired")
-    assert [row["r"] is None for row in table.rows] == [True, False, True] * 2
+    assert [row["r"].value is None for row in table.rows] == [True, False, True] * 2
     assert table.lead == ["No correlation where one of the two is the same everywhere."]
 
 
@@ -161,7 +160,7 @@ def assert_perception_is_told_as_each_parse_counts(made):
         table = with_entered(made[f"scenarios-{parse}"], "scenarios", [published], suite_named("percept-tomi"))
         assert {one.key: one.header for one in table.columns}[key] == header
         (worst,) = [row for row in table.rows if row["model"] == "model-4"]
-        assert worst[key] == (1.0 if parse == "official" else 0.25)
+        assert worst[key].value == (1.0 if parse == "official" else 0.25)
         [entered] = table.entered
         # the paper's accuracy stands beside an accuracy, and beside no recall
         assert entered.cells.get(column.format("")) == ("0.874" if parse == "official" else None)
