@@ -114,10 +114,15 @@ def test_of_fantom_they_are_keys_and_what_is_asked_of_full_conversations_alone_i
 
 def test_of_percept_fantom_perceptions_are_to_all_questions_about_a_conversation(shared):
     copy = read_fantom(shared / "vectors" / "fantom" / "fantom_mini.json")
-    samples = list(percept_fantom_samples(annotated_sets(copy), {}))
+    samples = list(percept_fantom_samples(copy, {}))
     vectors = _json(shared / "vectors" / "perceptfantom" / "vectors.json")
     places, unmatched = _matched("percept-fantom", samples, vectors["qa"]["oracle"]["model_answers"])
-    absent = {row.id for one in annotated_sets(copy).values() for row in one.rows if row.right == (NOT_THERE,)}
+    absent = {
+        sample.key
+        for questions in annotated_sets(copy).values()
+        for sample in questions
+        if sample.gold["right"] == [NOT_THERE]
+    }
     assert {where for where, _ in unmatched} == absent != set()
     assert {step for _, step, _ in places} == {"answer"} and len(places) == 277 - len(absent)
     told = vectors["perc_inf"]["oracle"]["model_answers_by_part"]

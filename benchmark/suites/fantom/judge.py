@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -63,9 +64,8 @@ class Options(NamedTuple):
 
     def verdict(self, choice: str) -> str:
         """Return what a judge says of the answer where it says one of CHOICES."""
-        if choice in (A, B):
-            return RIGHT if (choice == A) == self.right_is_a else WRONG
-        return choice
+        right = A if self.right_is_a else B
+        return (RIGHT if choice == right else WRONG) if choice in (A, B) else choice
 
 
 def is_free(sample: Sample) -> bool:
@@ -77,16 +77,14 @@ def options_of(question: Question) -> Options:
     """Return both texts of a belief in the order of the run's seed."""
     sample, seed = question.sample, question.settings.seed
     odd = question.resources.derived(f"fantom judged in order {seed}", lambda samples: _odd_sets(samples, seed))
-    right_is_a = (_place(sample) + (sample.group in odd)) % 2 == 0
-    right, wrong = sample.gold["right"][0], sample.gold["wrong"][0]
-    return Options(right, wrong, True) if right_is_a else Options(wrong, right, False)
+    place = re.search(r"/belief(\d+)/", sample.key)
+    options = Options(sample.gold["right"][0], sample.gold["wrong"][0], True)
+    return options.swapped if (int(place[1] if place else 0) + (sample.group in odd)) % 2 else options
 
 
 def _odd_sets(samples: Sequence[Sample], seed: int) -> frozenset[str]:
     """Return the sets before which an odd number of beliefs comes in the order that the seed draws."""
-    counts: dict[str, int] = {}
-    for sample in filter(is_free, samples):
-        counts[sample.group] = counts.get(sample.group, 0) + 1
+    counts = Counter(sample.group for sample in samples if is_free(sample))
     odd, before = set(), 0
     for name in sorted(counts, key=lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest()):
         odd |= {name} if before % 2 else set()
@@ -94,25 +92,15 @@ def _odd_sets(samples: Sequence[Sample], seed: int) -> frozenset[str]:
     return frozenset(odd)
 
 
-def _place(sample: Sample) -> int:
-    """Return the place of a belief among those of its set."""
-    match = re.search(r"/belief(\d+)/", sample.key)
-    return int(match[1]) if match else 0
-
-
 def verdict_in(answer: str, *, structured: bool) -> str | None:
     """Return which of CHOICES a judge's answer says, None where it says none: in the last line that gives a verdict, or
     as the whole answer; of a structured one in the last object with a `verdict`."""
     if structured:
-        return _structured(answer)
+        verdict = (values_in(answer).object_with("verdict") or {}).get("verdict")
+        return _BY_WORD.get(verdict.strip().casefold()) if isinstance(verdict, str) else None
     lines = _LINE.findall(answer)
     verdict = lines[-1] if lines else (alone[1] if (alone := _ALONE.fullmatch(answer)) else "")
     return _BY_WORD.get(verdict.casefold())
-
-
-def _structured(answer: str) -> str | None:
-    verdict = (values_in(answer).object_with("verdict") or {}).get("verdict")
-    return _BY_WORD.get(verdict.strip().casefold()) if isinstance(verdict, str) else None
 
 
 _ASKED = """\
@@ -146,15 +134,6 @@ _STRUCTURED = (
 )
 
 SCHEMA = closed_object({"verdict": {"type": "string", "enum": list(CHOICES)}})
-
-
-def messages_of(
-    question: str, character: str, answer: str, options: Options, *, structured: bool
-) -> tuple[Message, ...]:
-    """Return the prompt about an answer; `character` may be empty."""
-    whose = _WHOSE.format(character=character) if character else ""
-    text = _ASKED.format(question=question, whose=whose, said=answer, a=options.a, b=options.b)
-    return (Message("user", text + (_STRUCTURED if structured else _IN_TEXT)),)
 
 
 DIGEST = digest_of(_ASKED, _WHOSE, _IN_TEXT, _STRUCTURED)
@@ -223,9 +202,7 @@ def judge_request(question: Question) -> Request | str:
         return gettext_noop("There is no answer to be judged.")
     answer = answer_of(question)
     request = _request(question, answer)
-    if not says_nothing(answer):
-        return request
-    return replace(request, preset_answer=_written(CANNOT_TELL, _is_structured(question)))
+    return replace(request, preset_answer=_written(CANNOT_TELL, question)) if says_nothing(answer) else request
 
 
 def judge_parse(question: Question, answer: str) -> Parsed:
@@ -243,8 +220,8 @@ def judge_parse(question: Question, answer: str) -> Parsed:
 
 
 def _verdict(question: Question, answer: str, options: Options) -> str | None:
-    letter = verdict_in(answer, structured=_is_structured(question))
-    return None if letter is None else options.verdict(letter)
+    choice = verdict_in(answer, structured=_is_structured(question))
+    return None if choice is None else options.verdict(choice)
 
 
 Verdicts = Sequence[str | None]
@@ -260,13 +237,13 @@ def decided(passes: Verdicts) -> tuple[str | None, int | None]:
 
 
 def _judged(passes: Verdicts) -> RowJudgement:
-    """The judgement of the only row: the answer, or the right text."""
-    return row_judgement(None, tuple(None if verdict is None else _pass_verdict(verdict) for verdict in passes))
-
-
-def _pass_verdict(verdict: str) -> PassVerdict:
-    count = _count(verdict)
-    return PassVerdict(count, None if count is None else (0,) * count)
+    """Return the judgement of the only row: the answer, or the right text."""
+    counts = [(verdict, _count(verdict)) for verdict in passes]
+    verdicts = [
+        None if verdict is None else PassVerdict(count, None if count is None else (0,) * count)
+        for verdict, count in counts
+    ]
+    return row_judgement(None, tuple(verdicts))
 
 
 def passes_of(settings: Settings) -> tuple[str, ...]:
@@ -276,7 +253,7 @@ def passes_of(settings: Settings) -> tuple[str, ...]:
 
 def expected_verdict(question: Question) -> str:
     """Return what a perfect judge says of a right answer."""
-    return _written(A if options_of(question).right_is_a else B, _is_structured(question))
+    return _written(A if options_of(question).right_is_a else B, question)
 
 
 def answer_of(question: Question) -> str:
@@ -286,23 +263,21 @@ def answer_of(question: Question) -> str:
 
 
 def _request(question: Question, answer: str) -> Request:
-    content, options, structured = question.sample.content, _options_of_pass(question), _is_structured(question)
+    content, (a, b, _), structured = question.sample.content, _options_of_pass(question), _is_structured(question)
     character = content["character"]
+    whose = _WHOSE.format(character=character) if character else ""
+    text = _ASKED.format(question=content["question"], whose=whose, said=answer, a=a, b=b)
     return Request(
-        messages=messages_of(content["question"], character, answer, options, structured=structured),
+        messages=(Message("user", text + (_STRUCTURED if structured else _IN_TEXT)),),
         max_tokens=question.settings.max_tokens,
         temperature=0.0,
         seed=question.settings.seed,
         schema=SCHEMA if structured else None,
-        task={
-            "kind": COMPARE, "character": character, "said": answer, "options": [options.a, options.b],
-            "structured": structured,
-        },
-    )  # fmt: skip
+        task={"kind": COMPARE, "character": character, "said": answer, "options": [a, b], "structured": structured},
+    )
 
 
 def _options_of_pass(question: Question) -> Options:
-    """Both texts in the order of this pass."""
     options = options_of(question)
     return options.swapped if question.step == SECOND else options
 
@@ -311,8 +286,13 @@ def _is_structured(question: Question) -> bool:
     return bool(question.settings.options[ANSWER_FORMAT] == STRUCTURED)
 
 
-def _written(letter: str, structured: bool) -> str:
-    return json.dumps({"verdict": letter}) if structured else f"Verdict: {letter}"
+def _written(choice: str, question: Question) -> str:
+    return written(choice, structured=_is_structured(question))
+
+
+def written(choice: str, *, structured: bool) -> str:
+    """Return how a judge writes a choice."""
+    return json.dumps({"verdict": choice}) if structured else f"Verdict: {choice}"
 
 
 def _count(verdict: str | None) -> int | None:
@@ -377,14 +357,8 @@ def sees(settings: Settings) -> tuple[str, str]:
     )
 
 
-def _about(question: Question, pairs: Pairs) -> Request:
-    (pair,) = pairs
-    return _request(question, pair.belief)
-
-
 def _counts(question: Question, pairs: Pairs, answer: str) -> list[int | None]:
-    letter = verdict_in(answer, structured=_is_structured(question))
-    return [None if letter is None else _count(options_of(question).verdict(letter))]
+    return [_count(_verdict(question, answer, options_of(question)))]
 
 
 JUDGED = Judge(
@@ -399,7 +373,7 @@ JUDGED = Judge(
     test=JudgeTest(
         rows=_rows,
         unlike=_unlike,
-        request=_about,
+        request=lambda question, pairs: _request(question, pairs[0].belief),
         counts=_counts,
         least_pairs=1,
         settings=("max_tokens", "seed", "options", ANSWER_FORMAT),
@@ -410,9 +384,8 @@ JUDGED = Judge(
 def _lexical(body: Body) -> str:
     """Return the text whose words are nearer to the answer's, as long as they are near enough and none denies it."""
     task = body["task"]
-    texts: Sequence[str] = task["options"]
-    pairs = align([("", task["said"])], [("", text) for text in texts], threshold=body["threshold"])
-    return _written((A, B)[pairs[0][1]] if pairs else NEITHER, task["structured"])
+    pairs = align([("", task["said"])], [("", text) for text in task["options"]], threshold=body["threshold"])
+    return written((A, B)[pairs[0][1]] if pairs else NEITHER, structured=task["structured"])
 
 
 LEXICAL = lexical_judge(

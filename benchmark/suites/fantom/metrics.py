@@ -17,7 +17,6 @@ from benchmark.suites.fantom.steps import EMBEDDER
 from benchmark.suites.fantom_questions.asking import by_chance, by_majority
 from benchmark.suites.fantom_questions.data import (
     ACCESSIBLE,
-    DISTANCE,
     FACET_VALUES,
     FACT,
     INACCESSIBLE,
@@ -57,7 +56,7 @@ from benchmark.suites.measuring import (
 from benchmark.suites.questions import Entered, Measured, Outcome, Parse, Sample
 from benchmark.suites.reasons import JUDGE_S, questions_unanswered
 from core.messages import Sentence, gettext_noop, sentences
-from core.plain import Json, plain, read_as
+from core.plain import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,18 +123,14 @@ def measure_free_beliefs(entered: Entered) -> Measured | None:
     if measured is None:
         return None
     measured = replace(measured, metrics=replace(measured.metrics, reason=NO_OFFICIAL))
-    return with_findings(measured, lambda parse: FreeBeliefs(free_beliefs_of(entered)))
+    return with_findings(measured, lambda parse: _free_beliefs(entered))
 
 
 def _sample_result(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
     if not is_free(sample):
         return undefined(sample, (ACCURACY,))
-    result = _scored(sample, [_of_judge(outcome) for outcome in outcomes])
-    return replace(result, official=None, reason=NO_OFFICIAL)
-
-
-def _of_judge(outcome: Outcome) -> Outcome:
-    return replace(outcome, unreadable=JUDGE_S.get(outcome.unreadable, outcome.unreadable))
+    of_judge = [replace(one, unreadable=JUDGE_S.get(one.unreadable, one.unreadable)) for one in outcomes]
+    return replace(_scored(sample, of_judge), official=None, reason=NO_OFFICIAL)
 
 
 def _matched(sample: Sample, outcome: Outcome, parse: Parse) -> bool | None:
@@ -147,64 +142,52 @@ _scored = scored_by(_matched)
 
 
 @dataclass(frozen=True, slots=True)
-class StatedBeliefs:
-    """Beliefs that the answers of a scenario state: how many have each of VERDICTS, and, of those that both the judge
-    and the embedder call right or wrong, how many the embedder calls right and of how many they say the same."""
-
-    verdicts: Mapping[str, int]
-    both: int
-    near: int
-    alike: int
-
-
-@dataclass(frozen=True, slots=True)
 class FreeBeliefs:
-    """What answers state, by scenario."""
+    """The beliefs that answers state, by scenario: how many have each of VERDICTS (`verdicts`), and, of those that
+    `both` the judge and the embedder call right or wrong, how many the embedder calls right (`near`) and of how many
+    they say the same (`alike`)."""
 
     kept_as: ClassVar[str] = "told"
-    by_scenario: Mapping[str, StatedBeliefs]
+    by_scenario: Mapping[str, Mapping[str, Any]]
 
     def as_json(self) -> Json:
         """{scenario: {verdicts, both, near, alike}}."""
-        return {scenario: plain(beliefs) for scenario, beliefs in self.by_scenario.items()}
+        return dict(self.by_scenario)
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> FreeBeliefs:
-        return cls({scenario: read_as(StatedBeliefs, beliefs) for scenario, beliefs in kept.items()})
+        return cls(kept)
 
 
-def free_beliefs_of(entered: Entered) -> dict[str, StatedBeliefs]:
-    """Return what answers state, by scenario."""
-    return {scenario: _in_scenario(entered, scenario) for scenario in SCENARIOS}
-
-
-def _in_scenario(entered: Entered, scenario: str) -> StatedBeliefs:
-    verdicts: Counter[str] = Counter()
-    pairs: list[tuple[bool, bool]] = []
-    for sample in entered.samples:
-        if not is_free(sample) or sample.content["scenario"] != scenario:
-            continue
-        outcomes = entered.outcomes.get(sample.key, ())
-        near = {
-            judgement.repetition: bool((judgement.repaired or {})["right"])
-            for judgement in outcomes
-            if _is_nearness(judgement)
+def _free_beliefs(entered: Entered) -> FreeBeliefs:
+    by_scenario: dict[str, Json] = {}
+    for scenario in SCENARIOS:
+        verdicts: Counter[str] = Counter()
+        pairs: list[tuple[bool, bool]] = []
+        for sample in entered.samples:
+            if not is_free(sample) or sample.content["scenario"] != scenario:
+                continue
+            outcomes = entered.outcomes.get(sample.key, ())
+            near = {
+                outcome.repetition: bool(outcome.repaired["right"])
+                for outcome in outcomes
+                if outcome.step == ANSWER
+                and not outcome.unreadable
+                and outcome.repaired
+                and "right" in outcome.repaired
+            }
+            for outcome in counted_outcomes(outcomes, FREE_BELIEFS):
+                verdict = (outcome.repaired or {}).get("verdict") or UNREADABLE
+                verdicts[verdict] += 1
+                if verdict not in (CANNOT_TELL, UNREADABLE) and outcome.repetition in near:
+                    pairs.append((verdict == RIGHT, near[outcome.repetition]))
+        by_scenario[scenario] = {
+            "verdicts": {verdict: verdicts[verdict] for verdict in VERDICTS},
+            "both": len(pairs),
+            "near": sum(near for _, near in pairs),
+            "alike": sum(judged == near for judged, near in pairs),
         }
-        for outcome in counted_outcomes(outcomes, FREE_BELIEFS):
-            verdict = (outcome.repaired or {}).get("verdict") or UNREADABLE
-            verdicts[verdict] += 1
-            if verdict not in (CANNOT_TELL, UNREADABLE) and outcome.repetition in near:
-                pairs.append((verdict == RIGHT, near[outcome.repetition]))
-    return StatedBeliefs(
-        {verdict: verdicts[verdict] for verdict in VERDICTS},
-        len(pairs),
-        sum(near for _, near in pairs),
-        sum(judged == near for judged, near in pairs),
-    )
-
-
-def _is_nearness(outcome: Outcome) -> bool:
-    return outcome.step == ANSWER and not outcome.unreadable and "right" in (outcome.repaired or {})
+    return FreeBeliefs(by_scenario)
 
 
 ALL, F1 = "all", "f1"
@@ -215,19 +198,19 @@ _SET = gettext_noop(
 )
 
 
-def in_all(sample: Sample) -> bool:
-    """Return whether a question counts for ALL."""
-    return sample.content["kind"] not in (FACT, DISTANCE) and sample.content["scenario"] == INACCESSIBLE
-
-
 def in_all_star(sample: Sample) -> bool:
     """Return whether a question counts for ALL*."""
     return not _is_fact(sample) and sample.content["scenario"] == INACCESSIBLE
 
 
+def in_all(sample: Sample) -> bool:
+    """Return whether a question counts for ALL."""
+    return in_all_star(sample) and not is_free(sample)
+
+
 def in_control(sample: Sample) -> bool:
     """Return whether a question counts for ALL of the control."""
-    return sample.content["kind"] not in (FACT, DISTANCE) and sample.content["scenario"] == ACCESSIBLE
+    return not _is_fact(sample) and not is_free(sample) and sample.content["scenario"] == ACCESSIBLE
 
 
 def _is_fact(sample: Sample) -> bool:
@@ -374,14 +357,10 @@ def _fact(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
     missing = len(outcomes) - len(answered)
     official = {F1: fmean([(outcome.official or {}).get(F1, 0.0) for outcome in answered])} if not missing else None
     read = [float((outcome.repaired or {})[F1]) for outcome in answered if not outcome.unreadable]
-    unknown = (len(outcomes) - len(read)) / len(outcomes)
-    worst = {F1: sum(read) / len(outcomes)}
-    best = {F1: worst[F1] + unknown}
-    if not read:
-        why = next(outcome.without or outcome.unreadable for outcome in outcomes)
-        score = StoryScore(sample.category, worst, best, None, why)
-    else:
-        score = StoryScore(sample.category, worst, best, {F1: fmean(read)})
+    worst = sum(read) / len(outcomes)
+    best = worst + (len(outcomes) - len(read)) / len(outcomes)
+    why = "" if read else next(outcome.without or outcome.unreadable for outcome in outcomes)
+    score = StoryScore(sample.category, {F1: worst}, {F1: best}, {F1: fmean(read)} if read else None, why)
     return SampleResult(official, score, questions_unanswered(missing, len(outcomes)))
 
 

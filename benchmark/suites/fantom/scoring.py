@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from benchmark.suites.answers import AnswerScores, BadAnswers, ParsedScores, read_answers
 from benchmark.suites.fantom.embedding import embedder_named
 from benchmark.suites.fantom.metrics import analyses_of
-from benchmark.suites.fantom.parsing import SHORT, parsed_of, parses_of, samples_of, scored
+from benchmark.suites.fantom.parsing import SHORT, official_reads, parses_of, samples_of
 from benchmark.suites.fantom_questions.data import (
     ACCESSIBLE,
     ANSWERABILITY,
@@ -18,168 +18,167 @@ from benchmark.suites.fantom_questions.data import (
     DISTANCE,
     FACT,
     INACCESSIBLE,
-    INFORMATION,
     LIST,
-    YES,
+    TOPICS,
     YES_NO,
-    QuestionSet,
+    Sets,
     file_of,
     in_full,
+    question_sets,
     read_fantom,
 )
 from benchmark.suites.fantom_questions.metrics import (
+    BOTH,
+    EXCLUDED,
+    INCLUDED,
+    Group,
     Read,
     by_order,
     groups_right,
     list_answers,
+    list_reason,
     mean,
     released_f1,
+    shares_right,
+    subject_of,
     wholes_of,
     without_absent,
 )
-from benchmark.suites.fantom_questions.parsing import Scored, after_marker
+from benchmark.suites.fantom_questions.parsing import after_marker
 from benchmark.suites.questions import Sample
 from core.incoming.thoughts import without_thoughts
-from core.plain import Json, plain
+from core.plain import Json
 
-GROUPINGS: Mapping[str, Callable[[Scored], str]] = {
-    "set": lambda answer: answer.row.set_id,
-    "part": lambda answer: answer.row.part_id,
-    "conversation": lambda answer: answer.row.conversation_id,
+GROUPINGS: Mapping[str, Group] = {
+    "set": lambda sample: sample.group,
+    "part": lambda sample: sample.group.rpartition("-")[0],
+    "conversation": lambda sample: sample.cluster,
 }
 """The questions that must be right as a whole."""
-Released = dict[str, float | dict[str, int] | None]
-"""Metrics by their name in the released code: per cent, or how often what made an answer wrong."""
-_REASONS = {0: "false_negative", 1: "false_positive", -1: "irrelevant_response"}
-
-
-def scenario_metrics(answers: Sequence[Scored], scenario: str, grouping: str) -> Released:
-    """Return the metrics of the questions of a scenario, under the released code's names, in which a group is a "set"
-    whatever it is; None stands for not a number.
-
-    `answers` are those of both scenarios; `grouping` is a key of GROUPINGS.
-    """
-    rows = [answer for answer in answers if answer.row.scenario == scenario]
-    group = GROUPINGS[grouping]
-    free = [answer for answer in rows if answer.row.kind == DISTANCE]
-    choices = [answer for answer in rows if answer.row.kind == CHOICE]
-    metrics: Released = {
-        f"{scenario}:set:ALL*": _per_cent_right(rows, group),
-        f"{scenario}:set:ALL": _per_cent_right([answer for answer in rows if answer.row.kind != DISTANCE], group),
-        f"{scenario}:belief:multiple-choice": _share(choices),
-        f"{scenario}:belief:distance": _share(free),
-        f"{scenario}:belief_true_word-f1": _per_cent(mean([answer.f1 for answer in free if answer.right])),
-    }
-    for topic in (ANSWERABILITY, INFORMATION):
-        metrics |= _of_topic([answer for answer in rows if answer.row.topic == topic], f"{scenario}:{topic}", grouping)
-    metrics["fact_word-f1"] = _per_cent(mean([answer.f1 for answer in answers if answer.row.kind == FACT]))
-    metrics |= {f"{scenario}:tom:{name}": counts for name, counts in _wrong_reasons(rows).items()}
-    metrics |= {
-        f"{scenario}:{order}": share for order, answers_of in by_order(free).items() if (share := _share(answers_of))
-    }
-    metrics[f"{scenario}:set:ALL_character"] = _per_cent(mean(_all_of_characters(rows, group)))
-    metrics[f"{scenario}:set:character_answer_consistency"] = _per_cent(mean(_consistency(rows, group)))
-    return metrics
-
-
-def _of_topic(rows: Sequence[Scored], name: str, grouping: str) -> Released:
-    single = [answer for answer in rows if answer.row.kind == YES_NO]
-    return {
-        f"{name}:set:ALL": _per_cent_right(rows, GROUPINGS[grouping]),
-        f"{name}:list": _share([answer for answer in rows if answer.row.kind == LIST]),
-        f"{name}:binary-f1": _per_cent(
-            released_f1([(int(answer.row.right[0] == YES), answer.answer_class) for answer in single])
-        ),
-    }
-
-
-def _per_cent_right(answers: Sequence[Scored], group: Callable[[Scored], str]) -> float | None:
-    return _per_cent(mean(groups_right(answers, group)))
-
-
-def _per_cent(share: float | None) -> float | None:
-    return None if share is None else round(share, 3) * 100
-
-
-def _share(answers: Sequence[Scored]) -> float | None:
-    return _per_cent(mean([float(answer.right) for answer in answers]))
-
-
-def _wrong_reasons(rows: Sequence[Scored]) -> dict[str, dict[str, int]]:
-    lists = [answer.listed for answer in rows if answer.row.topic == ANSWERABILITY and answer.listed]
-    of_lists = Counter(_list_reason(names.excluded_aware, names.included_unaware) for names in lists if not names.right)
-    of_single = Counter(
-        _REASONS[answer.answer_class] for answer in rows if answer.row.kind == YES_NO and not answer.right
-    )
-    return {"lists:wrong_reasons:freq": dict(of_lists), "binary:wrong_reasons:freq": dict(of_single)}
-
-
-def _list_reason(excluded: bool, included: bool) -> str:
-    return (
-        "did_both"
-        if excluded and included
-        else "excluded_aware_character"
-        if excluded
-        else "included_unaware_character"
-    )
-
-
-def _all_of_characters(rows: Sequence[Scored], group: Callable[[Scored], str]) -> list[float]:
-    """Return for each group and character 1 where everything about the character is right."""
-    values: dict[tuple[str, str], bool] = {}
-    lists = list_answers(rows, group)
-    for answer in rows:
-        if answer.row.kind == YES_NO:
-            name = answer.row.character.lower()
-            key = (group(answer), name)
-            named = [
-                (name in text) == (answer.row.right[0] == YES)
-                for text in lists.get((group(answer), answer.row.topic), ())
-            ]
-            values[key] = values.get(key, True) and answer.right and all(named)
-    for answer in rows:
-        if answer.row.kind in (DISTANCE, CHOICE):
-            key = (group(answer), answer.row.subject)
-            values[key] = values.get(key, True) and answer.right
-    return [float(value) for value in values.values()]
-
-
-def _consistency(rows: Sequence[Scored], group: Callable[[Scored], str]) -> list[float]:
-    """Return for each group and character 1 where single answers and lists say the same of the character."""
-    answers: dict[tuple[str, str], set[int]] = {}
-    lists = list_answers(rows, group)
-    for answer in rows:
-        if answer.row.kind == YES_NO:
-            name = answer.row.character.lower()
-            named = {int(name in text) for text in lists.get((group(answer), answer.row.topic), ())}
-            answers.setdefault((group(answer), name), set()).update({answer.answer_class, *named})
-    return [float(len(values) == 1) for values in answers.values()]
-
-
 RUNS = (("short", "set"), ("full", "set"), ("short", "part"), ("full", "conversation"))
 """The conversation that the questions are about, and what must be right as a whole."""
+_OF_SINGLE = {0: "false_negative", 1: "false_positive", -1: "irrelevant_response"}
+_OF_LISTS = {BOTH: "did_both", EXCLUDED: "excluded_aware_character", INCLUDED: "included_unaware_character"}
 
 
 def score_answers(data: Path, answers: Path, *, embedder: str = "toy") -> ParsedScores:
-    """Return both parses of answers `{"QUESTION_ID": "text"}`, ids as `Row.id` has them: official metrics of each of
+    """Return both parses of answers `{"KEY": "text"}`, keys as `question_sets` has them: official metrics of each of
     RUNS under `<conversation>/<group>/<embedder>`, repaired ones, as fractions, of sets in the short conversation. Only
     questions with an answer are scored, and in the repaired parse only sets all of whose questions have one. Raises
     ValueError."""
     copy = read_fantom(file_of(data))
-    sets = copy.sets
-    texts = read_answers(answers)
-    rows = [row for question_set in sets.values() for row in question_set.rows]
-    ids = {row.id for row in rows}
+    sets, texts = question_sets(copy.sets), read_answers(answers)
+    samples = list(chain(*sets.values()))
+    keys = {sample.key for sample in samples}
     for name, text in texts.items():
-        if name not in ids:
+        if name not in keys:
             raise BadAnswers(f"{answers} answers {name[:60]!r}, which is not a question of {data.name}.")
         if not isinstance(text, str):
             raise BadAnswers(f"{answers}, {name}: the answer is not a text.")
-    rated = scored(rows, texts, embedder_named(embedder))
-    metrics = {f"{mode}/{grouping}/{embedder}": _metrics(rated, sets, mode, grouping) for mode, grouping in RUNS}
-    parsed = {row.row.id: {embedder: parsed_of(row)} if row.row.kind == DISTANCE else parsed_of(row) for row in rated}
-    repaired = _repaired(list(samples_of(copy, SHORT)), texts, embedder)
-    return ParsedScores(AnswerScores(parsed, metrics), repaired)
+    reads = official_reads(samples, texts, embedder_named(embedder))
+    metrics = {f"{mode}/{grouping}/{embedder}": _metrics(reads, sets, mode, grouping) for mode, grouping in RUNS}
+    parsed = {read.sample.key: {embedder: _parsed(read)} if read.kind == DISTANCE else _parsed(read) for read in reads}
+    return ParsedScores(AnswerScores(parsed, metrics), _repaired(list(samples_of(copy, SHORT)), texts, embedder))
+
+
+def _parsed(read: Read) -> Json:
+    """Return a parse with the names of the released code."""
+    parse = read.parse or {}
+    if read.kind == FACT:
+        return {"token_f1": round(parse["f1"], 10)}
+    if read.kind == CHOICE:
+        return {"result": parse["right"], "official_answer_index": read.sample.gold["key"]}
+    if read.kind == DISTANCE:
+        right, wrong = (round(cosine, 6) for cosine in parse["near"])
+        overlap = round(parse["f1"], 10)
+        return {"cos_correct": right, "cos_wrong": wrong, "result": parse["right"], "word_overlap": overlap}
+    if read.kind == YES_NO:
+        return {"binarized": parse["said"], "result": parse["right"]}
+    wrong = {"excluded_aware_character": parse["excluded"], "included_unaware_character": parse["included"]}
+    return {"result": parse["right"], **wrong}
+
+
+def _metrics(reads: Sequence[Read], sets: Sets, mode: str, grouping: str) -> Json:
+    if mode == "short":
+        counted = without_absent(reads)
+    else:
+        labelled = {sample.key: sample for questions in sets.values() for sample in in_full(questions)}
+        counted = [read._replace(sample=labelled[read.sample.key]) for read in reads]
+    return {
+        name: {"model": "fake", "conversation_input_type": mode, **scenario_metrics(counted, scenario, grouping)}
+        for name, scenario in (("fantom", INACCESSIBLE), ("control_task", ACCESSIBLE))
+    }
+
+
+def scenario_metrics(reads: Sequence[Read], scenario: str, grouping: str) -> Json:
+    """Return the metrics of the questions of a scenario, under the released code's names, in which a group is a "set"
+    whatever it is: per cent, None for not a number, or how often what made an answer wrong. `reads` are those of both
+    scenarios; `grouping` is a key of GROUPINGS."""
+    rows, group = [read for read in reads if read.sample.content["scenario"] == scenario], GROUPINGS[grouping]
+    free, choices, lists, single = ([read for read in rows if read.kind == kind] for kind in _KINDS)
+    metrics: Json = {
+        "set:ALL*": _per_cent(groups_right(rows, group)),
+        "set:ALL": _per_cent(groups_right([read for read in rows if read.kind != DISTANCE], group)),
+        "belief:multiple-choice": _per_cent(shares_right(choices)),
+        "belief:distance": _per_cent(shares_right(free)),
+        "belief_true_word-f1": _per_cent([read.parse["f1"] for read in free if read.parse and read.right]),
+        "tom:lists:wrong_reasons:freq": Counter(
+            _OF_LISTS[list_reason(read.parse)]
+            for read in lists
+            if read.parse and read.topic == ANSWERABILITY and not read.right
+        ),
+        "tom:binary:wrong_reasons:freq": Counter(
+            _OF_SINGLE[said] for read in single if not read.right and (said := read.said) is not None
+        ),
+        "set:ALL_character": _per_cent(_all_of_characters(rows, group)),
+        "set:character_answer_consistency": _per_cent(_consistency(rows, group)),
+    }
+    for topic in TOPICS:
+        of_topic = [read for read in rows if read.topic == topic]
+        f1 = released_f1([read for read in single if read.topic == topic])
+        metrics[f"{topic}:set:ALL"] = _per_cent(groups_right(of_topic, group))
+        metrics[f"{topic}:list"] = _per_cent(shares_right(read for read in lists if read.topic == topic))
+        metrics[f"{topic}:binary-f1"] = _per_cent([] if f1 is None else [f1])
+    orders = {order: _per_cent(shares_right(answers)) for order, answers in by_order(free).items()}
+    metrics |= {order: share for order, share in orders.items() if share}
+    facts = [read.parse["f1"] for read in reads if read.parse and read.kind == FACT]
+    return {f"{scenario}:{name}": value for name, value in metrics.items()} | {"fact_word-f1": _per_cent(facts)}
+
+
+_KINDS = (DISTANCE, CHOICE, LIST, YES_NO)
+
+
+def _per_cent(values: Sequence[float]) -> float | None:
+    share = mean(values)
+    return None if share is None else round(share, 3) * 100
+
+
+def _all_of_characters(rows: Sequence[Read], group: Group) -> list[float]:
+    """Return for each group and character 1 where everything about the character is right."""
+    values: dict[tuple[str, str], bool] = {}
+    lists = list_answers(rows, group)
+    for kinds in ((YES_NO,), (DISTANCE, CHOICE)):
+        for read in rows:
+            if read.kind in kinds:
+                single = read.kind == YES_NO
+                name = read.sample.content["character"].lower() if single else subject_of(read.sample)
+                texts = lists.get((group(read.sample), read.topic), ()) if single else ()
+                named = all((name in text) == bool(read.gold) for text in texts)
+                key = (group(read.sample), name)
+                values[key] = values.get(key, True) and bool(read.right) and named
+    return [float(value) for value in values.values()]
+
+
+def _consistency(rows: Sequence[Read], group: Group) -> list[float]:
+    """Return for each group and character 1 where single answers and lists say the same of the character."""
+    answers: dict[tuple[str, str], set[int | None]] = {}
+    lists = list_answers(rows, group)
+    for read in rows:
+        if read.kind == YES_NO:
+            name = read.sample.content["character"].lower()
+            named = {int(name in text) for text in lists.get((group(read.sample), read.topic), ())}
+            answers.setdefault((group(read.sample), name), set()).update({read.said, *named})
+    return [float(len(values) == 1) for values in answers.values()]
 
 
 def _repaired(samples: Sequence[Sample], texts: Mapping[str, str], embedder: str) -> AnswerScores:
@@ -187,25 +186,11 @@ def _repaired(samples: Sequence[Sample], texts: Mapping[str, str], embedder: str
     for sample in samples:
         if sample.key in texts:
             answer = after_marker(without_thoughts(texts[sample.key]))
-            parse = parses_of(sample, answer, embedder_named(embedder))[1]
-            reads.append(Read(sample, 0, parse))
+            reads.append(Read(sample, 0, parses_of(sample, answer, embedder_named(embedder))[1]))
     analyses = analyses_of(reads, wholes_of(samples), "repaired", embedder, seed=1)
-    scenarios = {
-        scenario: {name: metric.value for name, metric in metrics.items()} | plain(analyses.reasons[scenario])
+    scenarios: Json = {
+        scenario: {name: metric.value for name, metric in metrics.items()} | dict(analyses.reasons[scenario])
         for scenario, metrics in analyses.scenarios.items()
     }
     answers = {read.sample.key: read.parse for read in reads}
     return AnswerScores(answers, {f"short/set/{embedder}": scenarios | {"fact": analyses.fact.value}})
-
-
-def _metrics(rated: Sequence[Scored], sets: Mapping[str, QuestionSet], mode: str, grouping: str) -> Json:
-    rows = without_absent(rated) if mode == "short" else _in_full(rated, sets)
-    return {
-        name: {"model": "fake", "conversation_input_type": mode, **scenario_metrics(rows, scenario, grouping)}
-        for name, scenario in (("fantom", INACCESSIBLE), ("control_task", ACCESSIBLE))
-    }
-
-
-def _in_full(rated: Sequence[Scored], sets: Mapping[str, QuestionSet]) -> list[Scored]:
-    labelled = {row.id: row for question_set in sets.values() for row in in_full(question_set.rows)}
-    return [replace(answer, row=labelled[answer.row.id]) for answer in rated]

@@ -19,8 +19,8 @@ from benchmark.suites.fantom.judge import (
     judge_request,
 )
 from benchmark.suites.fantom.parsing import parses_of
-from benchmark.suites.fantom_questions.asking import answer_in, named_in, put_of, right_answer, score_of, task_of
-from benchmark.suites.fantom_questions.parsing import after_marker, is_stray, why_unreadable
+from benchmark.suites.fantom_questions.asking import answer_in, named_in, put_of, right_answer, task_of
+from benchmark.suites.fantom_questions.parsing import after_marker, parsed_answer
 from benchmark.suites.questions import BadQuestion, Parsed, Question
 from workers.providers.contract import Request
 
@@ -51,15 +51,8 @@ def parse(question: Question, answer: str) -> Parsed:
         return Parsed(None, {"text": answer}, None, None)
     method = method_named(METHODS, question.settings)
     text = after_marker(answer_in(method, answer))
-    official, repaired = parses_of(question.sample, text, embedder_named(question.settings.options[EMBEDDER]))
-    parsed = Parsed(
-        official=official,
-        repaired=repaired or {},
-        score=score_of(official),
-        repaired_score=None if repaired is None else score_of(repaired),
-        unreadable="" if repaired is not None else why_unreadable(question.sample, text),
-        stray=is_stray(question.sample, repaired),
-    )
+    parses = parses_of(question.sample, text, embedder_named(question.settings.options[EMBEDDER]))
+    parsed = parsed_answer(question.sample, text, *parses)
     return parsed_by(method, partial(put_of, question.sample), question.answers, parsed)
 
 

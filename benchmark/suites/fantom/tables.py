@@ -30,8 +30,8 @@ from benchmark.suites.fantom_questions.data import (
     INACCESSIBLE,
     ORDERS,
     SCENARIOS,
+    TOPICS,
 )
-from benchmark.suites.fantom_questions.metrics import TOPICS
 from benchmark.suites.fantom_questions.pages import incomplete_in, orders_in, reasons_table, topic_figures
 from benchmark.suites.reports import Published
 from benchmark.suites.results import ParseResults, Section, ShownPicture, ShownTable
@@ -54,11 +54,12 @@ _NOTE = gettext_noop(
 
 def _stated(analysed: Analysed, parse: str) -> Table:
     def of_verdict(scenario: str, verdict: str, beliefs: FreeBeliefs) -> int:
-        return beliefs.by_scenario[scenario].verdicts[verdict]
+        count: int = beliefs.by_scenario[scenario]["verdicts"][verdict]
+        return count
 
     def share_of(scenario: str, name: str, beliefs: FreeBeliefs) -> float | None:
         counts = beliefs.by_scenario[scenario]
-        return getattr(counts, name) / counts.both if counts.both else None
+        return counts[name] / counts["both"] if counts["both"] else None
 
     shares = {"near": gettext_noop("Right, by the embedder"), "alike": gettext_noop("Embedder agrees")}
     figures: list[Figure] = []

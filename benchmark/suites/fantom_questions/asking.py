@@ -13,7 +13,6 @@ from benchmark.controls.renaming import single_names, spelled, texts_at
 from benchmark.methods.contract import Method, Put
 from benchmark.methods.perceptom import NOTHING_PERCEIVED, PERCEPTOM
 from benchmark.suites.fantom_questions.data import ANSWERABILITY, CHOICE, DISTANCE, FACT, INFORMATION, LIST, YES, YES_NO
-from benchmark.suites.fantom_questions.parsing import Parse
 from benchmark.suites.questions import Question, Resources, Sample
 from core.plain import Json
 from workers.providers.baseline.baseline import Baseline, generator, seeded
@@ -59,11 +58,6 @@ def answer_in(method: Method, answer: str) -> str:
     return answer if method.read is str.strip else method.read(answer)
 
 
-def score_of(parse: Parse) -> float:
-    """Return 1 for right and 0 for wrong, of a fact its F1."""
-    return float(parse["right"] if "right" in parse else parse["f1"])
-
-
 def right_answer(sample: Sample) -> str:
     """Return what a perfect model would answer."""
     kind, right = sample.content["kind"], sample.gold["right"]
@@ -85,25 +79,17 @@ UNKNOWING = "I do not know."
 
 def task_of(question: Question) -> Json:
     """Return the question as data."""
-    sample = question.sample
-    majority = question.resources.derived(MAJORITY, majority_answers)
-    return {
-        "kind": TELL,
-        "key": sample.key,
-        "form": sample.content["kind"],
-        "choices": _choices(sample),
-        "majority": _majority(sample, majority[sample.category]),
-    }
+    sample, kind = question.sample, question.sample.content["kind"]
+    names = list(sample.content["names"])
+    # the order of both texts of a belief says nothing of which is right
+    texts = sorted([*sample.gold["right"], *sample.gold["wrong"]])
+    choices = {DISTANCE: texts, CHOICE: ["(a)", "(b)"], YES_NO: ["yes", "no"], LIST: names}.get(kind, [])
+    majority = _majority(sample, question.resources)
+    return {"kind": TELL, "key": sample.key, "form": kind, "choices": choices, "majority": majority}
 
 
-def _choices(sample: Sample) -> list[str]:
-    kind = sample.content["kind"]
-    if kind == DISTANCE:  # their order says nothing of which is right
-        return sorted([*sample.gold["right"], *sample.gold["wrong"]])
-    return {CHOICE: ["(a)", "(b)"], YES_NO: ["yes", "no"], LIST: list(sample.content["names"])}.get(kind, [])
-
-
-def _majority(sample: Sample, most: str) -> str:
+def _majority(sample: Sample, resources: Resources) -> str:
+    most = resources.derived(MAJORITY, majority_answers)[sample.category]
     return ", ".join(sample.content["names"]) if most == "everybody" else most
 
 
@@ -112,37 +98,22 @@ def majority_answers(samples: Sequence[Sample]) -> dict[str, str]:
     know, else that nobody does."""
     counts: dict[str, Counter[str]] = {}
     for sample in samples:
-        counts.setdefault(sample.category, Counter()).update(_votes(sample))
+        kind, right = sample.content["kind"], sample.gold["right"]
+        votes = {right_answer(sample) if kind in (CHOICE, YES_NO) else UNKNOWING: 1}
+        if kind == LIST:
+            votes = {"everybody": len(right), "Nobody": len(sample.content["names"]) - len(right)}
+        counts.setdefault(sample.category, Counter()).update(votes)
     return {name: max(sorted(answers), key=answers.__getitem__) for name, answers in sorted(counts.items())}
 
 
 def by_majority(sample: Sample, resources: Resources) -> float | None:
     """Return whether the answer that is right most often of its type is right; None of one in free words, of which
-    there is none."""
-    kind, right = sample.content["kind"], sample.gold["right"]
-    answer = _majority(sample, resources.derived(MAJORITY, majority_answers)[sample.category])
-    if kind == CHOICE:
-        return float(answer == f"({'ab'[sample.gold['key']]})")
-    if kind == YES_NO:
-        return float((answer == "yes") == (right[0] == YES))
-    return float(_names_right(sample, answer)) if kind == LIST else None
-
-
-def _names_right(sample: Sample, answer: str) -> bool:
-    """Return whether everybody, or nobody, is right: who knows is named, and nobody who does not."""
-    named = set() if answer == "Nobody" else {*sample.content["names"]}
-    return {*sample.gold["right"]} <= named and named.isdisjoint(sample.gold["wrong"])
-
-
-def _votes(sample: Sample) -> dict[str, int]:
-    kind, right = sample.content["kind"], sample.gold["right"]
-    if kind == CHOICE:
-        return {f"({'ab'[sample.gold['key']]})": 1}
-    if kind == YES_NO:
-        return {"yes" if right[0] == YES else "no": 1}
+    there is none. Of a list who knows has to be named, and nobody who does not."""
+    kind, gold, answer = sample.content["kind"], sample.gold, _majority(sample, resources)
     if kind == LIST:
-        return {"everybody": len(right), "Nobody": len(sample.content["names"]) - len(right)}
-    return {UNKNOWING: 1}
+        named = set() if answer == "Nobody" else {*sample.content["names"]}
+        return float({*gold["right"]} <= named and named.isdisjoint(gold["wrong"]))
+    return float(answer == right_answer(sample)) if kind in (CHOICE, YES_NO) else None
 
 
 def _random(body: Body) -> str:
@@ -153,14 +124,10 @@ def _random(body: Body) -> str:
     return str(drawn.choice(task["choices"])) if task["choices"] else UNKNOWING
 
 
-def _most_frequent(body: Body) -> str:
-    return str(body["task"]["majority"])
-
-
 _TASK = {"key": "x", "form": YES_NO, "choices": ["yes", "no"], "majority": "no"}
 BASELINES = (
     Baseline(name="random", task=TELL, answer=_random, sample=_TASK, settings=seeded),
-    Baseline(name="majority", task=TELL, answer=_most_frequent, sample=_TASK),
+    Baseline(name="majority", task=TELL, answer=lambda body: str(body["task"]["majority"]), sample=_TASK),
 )
 
 
@@ -169,12 +136,8 @@ def by_chance(sample: Sample) -> float | None:
     being named or not, one half to the power of the names that have to be told apart. None of a fact, where nothing is
     to choose from."""
     kind = sample.content["kind"]
-    if kind in (CHOICE, YES_NO, DISTANCE):
-        return 0.5
-    return _of_list(sample) if kind == LIST else None
-
-
-def _of_list(sample: Sample) -> float:
+    if kind != LIST:
+        return 0.5 if kind in (CHOICE, YES_NO, DISTANCE) else None
     names, right = {*sample.content["names"]}, {*sample.gold["right"]}
     return 0.5 ** len(names & (right | {*sample.gold["wrong"]})) if right <= names else 0.0
 

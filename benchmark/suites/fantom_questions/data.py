@@ -1,4 +1,4 @@
-"""FANToM as it is distributed: one JSON file of sets of questions, in an archive."""
+"""FANToM as it is distributed, one JSON file of sets of questions in an archive; and its questions as samples."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import tarfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,67 +31,54 @@ from core.incoming.misfit import Misfit, kind_of
 from core.incoming.shapes import Among, Filled, Like, Open
 from core.incoming.text import NotJson, json_of
 from core.messages import Sentence, gettext_noop
+from core.plain import Json
 
 FACT, DISTANCE, CHOICE, LIST, YES_NO = "fact", "distance", "choice", "list", "yes_no"
 """The fact; a belief in free words, and between two options; all who know, and whether one of them does."""
 ANSWERABILITY, INFORMATION = "answerability", "info_accessibility"
+TOPICS = (ANSWERABILITY, INFORMATION)
 ACCESSIBLE, INACCESSIBLE = "accessible", "inaccessible"
 """The scenarios: whether the character had access to what was said, or has a false belief."""
 YES, NO, NOT_THERE = "yes", "no", "no:long"
 """Gold of a yes or no question; the last is of a character who is not in the short conversation."""
+SCENARIOS: Mapping[str, str] = {INACCESSIBLE: "false belief", ACCESSIBLE: "control"}
+TYPES: Mapping[tuple[str, str], str] = {
+    (FACT, ""): gettext_noop("Fact"),
+    (CHOICE, ""): gettext_noop("Belief, choice"),
+    (DISTANCE, ""): gettext_noop("Belief, free"),
+    (LIST, ANSWERABILITY): gettext_noop("Answerability, list"),
+    (YES_NO, ANSWERABILITY): gettext_noop("Answerability, yes or no"),
+    (LIST, INFORMATION): gettext_noop("Information, list"),
+    (YES_NO, INFORMATION): gettext_noop("Information, yes or no"),
+}
+"""Titles of types of questions, by kind and topic."""
+SHORT_TYPES: Mapping[str, str] = {name: name for name in TYPES.values()}
+SHORT_IN_PANELS: Mapping[str, str] = {
+    "Belief, choice": "Choice",
+    "Belief, free": "Free",
+    "Answerability, list": "Ans. list",
+    "Answerability, yes or no": "Ans. y/n",
+    "Information, list": "Info list",
+    "Information, yes or no": "Info y/n",
+}
+"""Names of types for narrow panels of a picture."""
+NO_BELIEF = "no belief"
+ORDERS: Mapping[str, str] = {
+    "first-order": "First order",
+    "second-order": "Second order",
+    "second-order:accessible": gettext_noop("Second, accessible"),
+    "second-order:cyclic": gettext_noop("Second, cyclic"),
+    "second-order:acyclic": gettext_noop("Second, acyclic"),
+}
+"""Orders of belief as the file names them; the second holds those after it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A question.
-
-    `id` is `<set>/fact`, `<set>/belief<n>/dist` or `/choice`, `<set>/<topic>/list` or `<set>/<topic>/yn/<character>`.
-    `scenario` is empty of a fact; `topic` is answerability or information access, empty of the others; `order` is a
-    belief's kind as the file names it, such as `second-order:cyclic`. `right` and `wrong` are texts of a fact and a
-    belief, names of a list; of a yes or no question `right` is one label. `options` are those of a choice as shown,
-    `key` is the place of the right one.
-    """
-
-    id: str
-    set_id: str
-    kind: str
-    question: str
-    scenario: str
-    right: tuple[str, ...]
-    wrong: tuple[str, ...] = ()
-    topic: str = ""
-    order: str = ""
-    character: str = ""
-    options: tuple[str, ...] = ()
-    key: int = 0
-
-    @property
-    def part_id(self) -> str:
-        return self.set_id.rpartition("-")[0]
-
-    @property
-    def conversation_id(self) -> str:
-        return self.set_id.partition("-")[0]
-
-    @property
-    def subject(self) -> str:
-        """The person whose belief a question is about, in lower case: the word after its first "does "."""
-        return self.question.lower().partition("does ")[2].split(" ", 1)[0]
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionSet:
-    """A piece of information in a part of a conversation, and all questions about it."""
-
-    set_id: str
-    short_context: str
-    full_context: str
-    fact_question: str
-    fact_answer: str
-    rows: tuple[Row, ...]
-
-
-Sets = Mapping[str, QuestionSet]
+FACET_VALUES: Mapping[str, str] = {
+    **{scenario: name.capitalize() for scenario, name in SCENARIOS.items()},
+    **ORDERS,
+    NO_BELIEF: "No belief",
+}
+"""The names of scenarios and orders where a score is given by them."""
 
 
 Scenario = Annotated[str, Among((ACCESSIBLE, INACCESSIBLE))]
@@ -137,90 +125,136 @@ class SetRecord(Open):
     infoAccessibilityQAs_binary: list[YesNoRecord]
 
 
+@dataclass(frozen=True, slots=True)
+class Fantom:
+    """A copy of the benchmark: the records of its sets by id, in the order of the file, and the SHA-256 of each file
+    that was read by name, as 64 hexadecimal digits. `name` is that of the JSON file, `lines` where in it each set
+    begins, `unchecked` what could not be told of it."""
+
+    sets: Mapping[str, SetRecord]
+    name: str
+    digests: Mapping[str, str]
+    lines: Mapping[str, int] = field(default_factory=dict)
+    unchecked: str = ""
+
+
+Sets = Mapping[str, Sequence[Sample]]
+"""All questions of each set."""
 ORDER_SEED = 99
 
 
-def question_sets(records: Sequence[SetRecord]) -> dict[str, QuestionSet]:
-    """Return the sets by id. The order of options is drawn anew with the released code's seed, one draw a belief in the
-    order of the file."""
+def question_sets(records: Mapping[str, SetRecord]) -> dict[str, list[Sample]]:
+    """Return all questions of sets, those on characters who are not in the short conversation among them, without a
+    conversation. The order of options is drawn anew with the released code's seed, one draw a belief in the order of
+    the file.
+
+    A key is `<set>/fact`, `<set>/belief<n>/dist` or `/choice`, `<set>/<topic>/list` or `<set>/<topic>/yn/<character>`.
+    """
     draws = random.Random(ORDER_SEED)
-    return {record.set_id: _question_set(record, draws) for record in records}
+    return {set_id: list(_questions(record, draws)) for set_id, record in records.items()}
 
 
-def _question_set(record: SetRecord, draws: random.Random) -> QuestionSet:
-    fact = record.factQA
-    rows = [Row(f"{record.set_id}/fact", record.set_id, FACT, fact.question, "", (fact.correct_answer,))]
+def _questions(record: SetRecord, draws: random.Random) -> Iterator[Sample]:
+    fact, names = record.factQA, names_of(record)
+
+    def question(
+        place: str, kind: str, text: str, scenario: str, right: Sequence[str], wrong: Sequence[str] = (), **more: Any
+    ) -> Sample:
+        order, character, topic = more.get("order", NO_BELIEF), more.get("character", ""), more.get("topic", "")
+        people = (character,) if character else _believers(kind, text, order, names)
+        content = {
+            "kind": kind,
+            "topic": topic,
+            "question": text,
+            "options": list(more.get("options", ())),
+            "fact_question": fact.question,
+            "fact_answer": fact.correct_answer,
+            "scenario": scenario,
+            "order": order,
+            "character": people[0] if people else "",
+            "people": list(people),
+            "names": list(names),
+        }
+        gold = {"right": list(right), "wrong": list(wrong), "key": more.get("key", 0)}
+        set_id, category = record.set_id, TYPES[kind, topic]
+        return Sample(f"{set_id}/{place}", set_id.partition("-")[0], content, gold, category=category, group=set_id)
+
+    yield question("fact", FACT, fact.question, "", [fact.correct_answer])
     for index, belief in enumerate(record.beliefQAs):
-        rows += _belief(record.set_id, index, belief, wrong_first=draws.choice([True, False]))
-    for topic, everybody, single in (
+        texts = [belief.correct_answer, belief.wrong_answer]
+        about = (belief.question, belief.missed_info_accessibility, texts[:1])
+        yield question(f"belief{index}/dist", DISTANCE, *about, texts[1:], order=belief.tom_type)
+        key = int(draws.choice([True, False]))
+        options = texts[::-1] if key else texts
+        yield question(
+            f"belief{index}/choice", CHOICE, *about, texts[1:], order=belief.tom_type, options=options, key=key
+        )
+    for topic, every, single in (
         (ANSWERABILITY, record.answerabilityQA_list, record.answerabilityQAs_binary),
         (INFORMATION, record.infoAccessibilityQA_list, record.infoAccessibilityQAs_binary),
     ):
-        rows += _knowing(record.set_id, topic, everybody, single)
-    return QuestionSet(
-        record.set_id,
-        record.short_context.strip(),
-        record.full_context.strip(),
-        fact.question,
-        fact.correct_answer,
-        tuple(rows),
-    )
+        asked = (every.question, every.missed_info_accessibility, every.correct_answer, every.wrong_answer)
+        yield question(f"{topic}/list", LIST, *asked, topic=topic)
+        for one in single:
+            name, scenario = _asked_about(one), one.missed_info_accessibility
+            place = f"{topic}/yn/{name}"
+            yield question(place, YES_NO, one.question, scenario, [one.correct_answer], topic=topic, character=name)
 
 
-def _belief(set_id: str, index: int, belief: BeliefRecord, *, wrong_first: bool) -> list[Row]:
-    texts = (
-        (belief.wrong_answer, belief.correct_answer) if wrong_first else (belief.correct_answer, belief.wrong_answer)
-    )
-    free = Row(
-        id=f"{set_id}/belief{index}/dist",
-        set_id=set_id,
-        kind=DISTANCE,
-        question=belief.question,
-        scenario=belief.missed_info_accessibility,
-        right=(belief.correct_answer,),
-        wrong=(belief.wrong_answer,),
-        order=belief.tom_type,
-    )
-    return [free, replace(free, id=f"{set_id}/belief{index}/choice", kind=CHOICE, options=texts, key=int(wrong_first))]
+def _asked_about(record: YesNoRecord) -> str:
+    return record.question.partition("Does ")[2].split(" know", 1)[0]
 
 
-def _knowing(set_id: str, topic: str, everybody: ListRecord, single: Sequence[YesNoRecord]) -> Iterator[Row]:
-    yield Row(
-        id=f"{set_id}/{topic}/list",
-        set_id=set_id,
-        kind=LIST,
-        question=everybody.question,
-        scenario=everybody.missed_info_accessibility,
-        right=tuple(everybody.correct_answer),
-        wrong=tuple(everybody.wrong_answer),
-        topic=topic,
-    )
-    for record in single:
-        name = record.question.partition("Does ")[2].split(" know", 1)[0]
-        yield Row(
-            id=f"{set_id}/{topic}/yn/{name}",
-            set_id=set_id,
-            kind=YES_NO,
-            question=record.question,
-            scenario=record.missed_info_accessibility,
-            right=(record.correct_answer,),
-            topic=topic,
-            character=name,
-        )
-
-
-def in_full(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows of a set as they are labelled in the full conversation: who was not there at first does not know,
-    either."""
-    scenarios = {}
-    for topic in (ANSWERABILITY, INFORMATION):
-        of_topic = [row for row in rows if row.topic == topic]
-        scenarios[topic, LIST] = any(row.wrong for row in of_topic if row.kind == LIST)
-        scenarios[topic, YES_NO] = any(row.right[0] != YES for row in of_topic if row.kind == YES_NO)
-    return [
-        replace(row, scenario=INACCESSIBLE if scenarios[row.topic, row.kind] else ACCESSIBLE) if row.topic else row
-        for row in rows
+def names_of(record: SetRecord) -> tuple[str, ...]:
+    """Return the characters that the questions of a set are about, in the order in which they come up."""
+    each = [
+        (record.answerabilityQA_list, record.answerabilityQAs_binary),
+        (record.infoAccessibilityQA_list, record.infoAccessibilityQAs_binary),
     ]
+    listed = [[*every.correct_answer, *every.wrong_answer, *map(_asked_about, single)] for every, single in each]
+    return tuple(dict.fromkeys(chain(*listed)))
+
+
+def _believers(kind: str, question: str, order: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Return through whose eyes a question on a belief looks, outermost first: one of `names` or, of a belief of second
+    order, two; nobody's where it does not name one of them in its place."""
+    if kind not in (CHOICE, DISTANCE):
+        return ()
+    text = question.partition("does ")[2]
+    mentions = sorted((match.start(), name) for name in names if (match := re.search(rf"\b{re.escape(name)}\b", text)))
+    if not mentions or mentions[0][0]:
+        return ()
+    return tuple(name for _, name in mentions[: 2 if order.startswith("second") else 1])
+
+
+def about(questions: Sequence[Sample], conversation: str) -> list[Sample]:
+    """Return the questions of a set about a conversation."""
+    whole = all(sample.content["scenario"] in ("", ACCESSIBLE) for sample in questions)
+    return [
+        replace(sample, content={"conversation": conversation, **sample.content, "wholly_accessible": whole})
+        for sample in questions
+    ]
+
+
+def of_the_short(questions: Sequence[Sample]) -> list[Sample]:
+    """Return the questions of a set without those on characters who are not in the short conversation."""
+    return [sample for sample in questions if sample.gold["right"] != [NOT_THERE]]
+
+
+def in_full(questions: Sequence[Sample]) -> list[Sample]:
+    """Return the questions of a set as they are labelled in the full conversation: who was not there at first does not
+    know, either."""
+    missed = {
+        (sample.content["topic"], sample.content["kind"])
+        for sample in questions
+        if (sample.gold["wrong"] if sample.content["kind"] == LIST else sample.gold["right"][0] != YES)
+    }
+    relabelled = []
+    for sample in questions:
+        topic, kind = sample.content["topic"], sample.content["kind"]
+        scenario = INACCESSIBLE if (topic, kind) in missed else ACCESSIBLE
+        relabelled.append(replace(sample, content={**sample.content, "scenario": scenario}) if topic else sample)
+    return relabelled
 
 
 ARCHIVE, FILE, FLATTENED = "fantom.tar.gz", "fantom_v1.json", "flattened_fantom.csv"
@@ -252,132 +286,12 @@ SOURCE = CopySource(
         ),
     ),
 )
-_CHOOSE = "\n\nChoose an answer from above:"
-
-
-def source_of(path: Path) -> tuple[str, bytes, dict[str, str]]:
-    """Return name and bytes of FANToM's JSON file, which a path is or holds in the released archive, and the digests of
-    what was read, by name. Raises BadImport."""
-    name, raw = path.name, bytes_of(path, "the file of FANToM")
-    digest = hashlib.sha256(raw).hexdigest()
-    if not name.endswith((".tar.gz", ".tgz")):
-        return name, raw, {name: digest}
-    check_released(name, digest, DIGESTS[ARCHIVE], "archive")
-    inner, content = _unpacked(name, raw)
-    return inner, content, {name: digest, inner: hashlib.sha256(content).hexdigest()}
-
-
-def _unpacked(name: str, raw: bytes) -> tuple[str, bytes]:
-    """Return name and content of the only JSON file in an archive."""
-    damaged = damage_as(lambda error: BadImport(f"{name} cannot be read as an archive ({fault_of(error)})."), BadImport)
-    with damaged, tarfile.open(fileobj=io.BytesIO(raw), mode="r:gz") as archive:
-        files = [member for member in archive if member.isfile() and _is_json(member.name)]
-        if len(files) != 1:
-            raise BadImport(f"{name}: the number of JSON files is {len(files)}; expected {FILE} alone.")
-        handle = archive.extractfile(files[0])
-        content = handle.read(MOST_UNPACKED + 1) if handle else b""
-    if len(content) > MOST_UNPACKED:
-        raise BadImport(f"{name}: {files[0].name} is larger than {MOST_UNPACKED // 2**20:,} MB.")
-    return Path(files[0].name).name, content
-
-
-def _is_json(name: str) -> bool:
-    return name.endswith(".json") and not Path(name).name.startswith(".")
-
-
-def lines_of_entries(raw: bytes) -> list[int]:
-    """Return the line, from 1, on which each entry of a JSON list begins; empty where it is not such a list."""
-    try:
-        text = raw.decode("utf-8-sig")
-        lines: list[int] = []
-        at, line, seen = text.index("[") + 1, 1, 0
-        while True:
-            at = _past(text, at, " \t\r\n,")
-            if at >= len(text) or text[at] == "]":
-                return lines
-            line, seen = line + text.count("\n", seen, at), at
-            lines.append(line)
-            at = json.JSONDecoder().raw_decode(text, at)[1]
-    except (ValueError, RecursionError):
-        return []
-
-
-def _past(text: str, at: int, blanks: str) -> int:
-    while at < len(text) and text[at] in blanks:
-        at += 1
-    return at
-
-
-def check_flattened(path: Path, name: str, sets: Sets) -> dict[str, str]:
-    """Hold every question, with the options of choices in their order, against PercepToM's list of the released ones.
-    Returns its digest by name, nothing where there is no such list. Raises BadImport with set and line of the list."""
-    if not path.is_file():
-        return {}
-    raw = bytes_of(path, "the list of questions")
-    digest = digest_of(raw)
-    check_released(path.name, digest, DIGESTS[FLATTENED])
-    compare_flattened(raw, path.name, name, sets)
-    return {path.name: digest}
-
-
-def compare_flattened(raw: bytes, listed: str, name: str, sets: Sets) -> None:
-    """`check_flattened` of a list whatever its digest."""
-    expected = list(_listed(raw, listed))
-    for row, (line, set_id, text) in zip(rows_in_order(sets), expected, strict=False):
-        if (row.set_id, question_text(row)) != (set_id, text):
-            what = "another question or other options" if row.set_id == set_id else f"a question of set {row.set_id}"
-            raise BadImport(
-                f"{name}, set {set_id}: it has {what} than {listed}, line {line}: {text[:80]!r} is expected."
-            )
-
-
-def rows_in_order(sets: Sets) -> Sequence[Row]:
-    return [row for question_set in sets.values() for row in question_set.rows]
-
-
-def question_text(row: Row) -> str:
-    """A question as the list has it."""
-    if row.kind != CHOICE:
-        return row.question
-    first, second = row.options
-    return f"{row.question}\n(a) {first}\n(b) {second}{_CHOOSE}"
-
-
-def _listed(raw: bytes, name: str) -> Iterator[tuple[int, str, str]]:
-    """(line, set, question) of each row."""
-    text = text_of(raw.replace(b"\r\n", b"\n"), name)
-    return ((line, row["set_id"], row["question"]) for line, row in rows_of_csv(text, name, ("set_id", "question")))
-
-
-COUNTS = {
-    "sets": 870,
-    "parts of conversations": 368,
-    "questions on facts": 870,
-    "questions on beliefs": 1_540,
-    "lists": 1_740,
-    "yes or no questions": 7_142,
-}
-"""The counts of the released file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fantom:
-    """A copy of the benchmark: sets by id, in the order of the file, its records, and the SHA-256 of each file that was
-    read by name, as 64 hexadecimal digits. `name` is that of the JSON file, `lines` where in it each set begins,
-    `unchecked` what could not be told of it."""
-
-    sets: Sets
-    name: str
-    digests: Mapping[str, str]
-    records: Sequence[SetRecord] = ()
-    lines: Mapping[str, int] = field(default_factory=dict)
-    unchecked: str = ""
 
 
 def read_fantom(path: Path) -> Fantom:
     """Read the sets of a file, JSON or the released archive of it, and compare them with PercepToM's list of questions
     if it is next to it. Raises BadImport."""
-    name, raw, digests = source_of(path)
+    name, raw, digests = _source(path)
     try:
         value = json_of(raw)
     except NotJson as error:
@@ -394,20 +308,24 @@ def read_fantom(path: Path) -> Fantom:
     for set_id, count in Counter(record.set_id for record in records).items():
         if count > 1:
             raise BadImport(f"{name}: set {set_id} occurs {count} times; expected each set once.")
-    sets = question_sets(records)
-    listed = check_flattened(path.with_name(FLATTENED), name, sets)
-    line_by_set = dict(zip((record.set_id for record in records), lines, strict=False))
-    unchecked = "" if len(digests) > 1 else _unchecked(name)
-    return Fantom(sets, name, digests | listed, records, line_by_set, unchecked)
-
-
-def _unchecked(name: str) -> str:
-    return Sentence(
+    sets = {record.set_id: record for record in records}
+    if (listed := path.with_name(FLATTENED)).is_file():
+        content = bytes_of(listed, "the list of questions")
+        check_released(FLATTENED, digest_of(content), DIGESTS[FLATTENED])
+        compare_flattened(content, FLATTENED, name, question_sets(sets))
+        digests[FLATTENED] = digest_of(content)
+    unchecked = Sentence(
         "The digest of {name} as it was released is not known, so a changed text or answer in it is "
         "not noticed: import {archive}, whose digest is checked.",
         name=name,
         archive=ARCHIVE,
     )
+    return Fantom(
+        sets, name, digests, dict(zip(sets, lines, strict=False)), "" if path.name.endswith(_ARCHIVED) else unchecked
+    )
+
+
+_ARCHIVED = (".tar.gz", ".tgz")
 
 
 def file_of(path: Path) -> Path:
@@ -423,20 +341,43 @@ def file_of(path: Path) -> Path:
     return files[0]
 
 
-def check_counts(copy: Fantom) -> None:
-    """Check that a file holds as much as the released one. Raises BadImport."""
-    kinds = Counter(row.kind for question_set in copy.sets.values() for row in question_set.rows)
-    counts = {
-        "sets": len(copy.sets),
-        "parts of conversations": len({set_id.rpartition("-")[0] for set_id in copy.sets}),
-        "questions on facts": kinds[FACT],
-        "questions on beliefs": kinds[CHOICE],
-        "lists": kinds[LIST],
-        "yes or no questions": kinds[YES_NO],
-    }
-    for what, count in counts.items():
-        if count != COUNTS[what]:
-            raise BadImport(f"{copy.name}: the number of {what} is {count:,}; expected {COUNTS[what]:,}.")
+def _source(path: Path) -> tuple[str, bytes, dict[str, str]]:
+    """Return name and bytes of FANToM's JSON file, which a path is or holds in the released archive, and the digests of
+    what was read, by name."""
+    name, raw = path.name, bytes_of(path, "the file of FANToM")
+    digests = {name: hashlib.sha256(raw).hexdigest()}
+    if not name.endswith(_ARCHIVED):
+        return name, raw, digests
+    check_released(name, digests[name], DIGESTS[ARCHIVE], "archive")
+    damaged = damage_as(lambda error: BadImport(f"{name} cannot be read as an archive ({fault_of(error)})."), BadImport)
+    with damaged, tarfile.open(fileobj=io.BytesIO(raw), mode="r:gz") as archive:
+        members = [member for member in archive if member.isfile()]
+        files = [m for m in members if m.name.endswith(".json") and not Path(m.name).name.startswith(".")]
+        if len(files) != 1:
+            raise BadImport(f"{name}: the number of JSON files is {len(files)}; expected {FILE} alone.")
+        handle = archive.extractfile(files[0])
+        content = handle.read(MOST_UNPACKED + 1) if handle else b""
+    if len(content) > MOST_UNPACKED:
+        raise BadImport(f"{name}: {files[0].name} is larger than {MOST_UNPACKED // 2**20:,} MB.")
+    inner = Path(files[0].name).name
+    return inner, content, digests | {inner: hashlib.sha256(content).hexdigest()}
+
+
+def lines_of_entries(raw: bytes) -> list[int]:
+    """Return the line, from 1, on which each entry of a JSON list begins; empty where it is not such a list."""
+    try:
+        text, blanks = raw.decode("utf-8-sig"), re.compile(r"[ \t\r\n,]*")
+        lines: list[int] = []
+        at, line, seen = text.index("[") + 1, 1, 0
+        while True:
+            at = blanks.match(text, at).end()  # type: ignore[union-attr]  # which matches nothing too
+            if at >= len(text) or text[at] == "]":
+                return lines
+            line, seen = line + text.count("\n", seen, at), at
+            lines.append(line)
+            at = json.JSONDecoder().raw_decode(text, at)[1]
+    except (ValueError, RecursionError):
+        return []
 
 
 def _set_text(number: int, entry: object) -> str:
@@ -447,121 +388,56 @@ def _set_text(number: int, entry: object) -> str:
     return f"set {set_id[:40]} of conversation {set_id[:40].partition('-')[0]}"
 
 
-SCENARIOS: Mapping[str, str] = {INACCESSIBLE: "false belief", ACCESSIBLE: "control"}
-TYPES: Mapping[tuple[str, str], str] = {
-    (FACT, ""): gettext_noop("Fact"),
-    (CHOICE, ""): gettext_noop("Belief, choice"),
-    (DISTANCE, ""): gettext_noop("Belief, free"),
-    (LIST, ANSWERABILITY): gettext_noop("Answerability, list"),
-    (YES_NO, ANSWERABILITY): gettext_noop("Answerability, yes or no"),
-    (LIST, INFORMATION): gettext_noop("Information, list"),
-    (YES_NO, INFORMATION): gettext_noop("Information, yes or no"),
+def compare_flattened(raw: bytes, listed: str, name: str, sets: Sets) -> None:
+    """Hold every question, with the options of choices in their order, against a list of the released ones. Raises
+    BadImport with set and line of the list."""
+    text = text_of(raw.replace(b"\r\n", b"\n"), listed)
+    rows = rows_of_csv(text, listed, ("set_id", "question"))
+    for sample, (line, row) in zip(chain(*sets.values()), list(rows), strict=False):
+        expected, question = row["question"], sample.content["question"]
+        if sample.content["kind"] == CHOICE:
+            first, second = sample.content["options"]
+            question += f"\n(a) {first}\n(b) {second}\n\nChoose an answer from above:"
+        if (sample.group, question) != (row["set_id"], expected):
+            same = sample.group == row["set_id"]
+            what = "another question or other options" if same else f"a question of set {sample.group}"
+            raise BadImport(
+                f"{name}, set {row['set_id']}: it has {what} than {listed}, line {line}: {expected[:80]!r} is expected."
+            )
+
+
+COUNTS = {
+    "sets": 870,
+    "parts of conversations": 368,
+    "questions on facts": 870,
+    "questions on beliefs": 1_540,
+    "lists": 1_740,
+    "yes or no questions": 7_142,
 }
-"""Titles of types of questions, by kind and topic."""
-SHORT_TYPES: Mapping[str, str] = {name: name for name in TYPES.values()}
-SHORT_IN_PANELS: Mapping[str, str] = {
-    "Belief, choice": "Choice",
-    "Belief, free": "Free",
-    "Answerability, list": "Ans. list",
-    "Answerability, yes or no": "Ans. y/n",
-    "Information, list": "Info list",
-    "Information, yes or no": "Info y/n",
-}
-"""Names of types for narrow panels of a picture."""
-NO_BELIEF = "no belief"
-ORDERS: Mapping[str, str] = {
-    "first-order": "First order",
-    "second-order": "Second order",
-    "second-order:accessible": gettext_noop("Second, accessible"),
-    "second-order:cyclic": gettext_noop("Second, cyclic"),
-    "second-order:acyclic": gettext_noop("Second, acyclic"),
-}
-"""Orders of belief as the file names them; the second holds those after it."""
+"""The counts of the released file."""
 
 
-FACET_VALUES: Mapping[str, str] = {
-    **{scenario: name.capitalize() for scenario, name in SCENARIOS.items()},
-    **ORDERS,
-    NO_BELIEF: "No belief",
-}
-"""The names of scenarios and orders where a score is given by them."""
+def check_counts(name: str, sets: Sets) -> None:
+    """Check that a file holds as much as the released one. Raises BadImport."""
+    kinds = Counter(sample.content["kind"] for sample in chain(*sets.values()))
+    counts = {
+        "sets": len(sets),
+        "parts of conversations": len({set_id.rpartition("-")[0] for set_id in sets}),
+        "questions on facts": kinds[FACT],
+        "questions on beliefs": kinds[CHOICE],
+        "lists": kinds[LIST],
+        "yes or no questions": kinds[YES_NO],
+    }
+    for what, count in counts.items():
+        if count != COUNTS[what]:
+            raise BadImport(f"{name}: the number of {what} is {count:,}; expected {COUNTS[what]:,}.")
 
 
-def type_of(row: Row) -> str:
-    """Return what a question's type is called."""
-    return TYPES[row.kind, row.topic]
-
-
-Problem = Mapping[str, str | int]
 LONGEST_CITED = 80
 """Characters of a question in a sentence about it."""
 
 
-def names_of(question_set: QuestionSet) -> tuple[str, ...]:
-    """Return the characters that the questions of a set are about, in the order in which they come up."""
-    names: dict[str, None] = {}
-    for row in question_set.rows:
-        if row.topic:
-            names |= dict.fromkeys((row.character,) if row.kind == YES_NO else (*row.right, *row.wrong))
-    return tuple(names)
-
-
-def people_of(row: Row, names: Sequence[str]) -> tuple[str, ...]:
-    """Return through whose eyes a question looks, outermost first: one of `names` or, of a belief of second order, two;
-    nobody's where the question does not name one of them in its place."""
-    if row.kind == YES_NO:
-        return (row.character,)
-    if row.kind not in (CHOICE, DISTANCE):
-        return ()
-    text = row.question.partition("does ")[2]
-    mentions = sorted((match.start(), name) for name in names if (match := re.search(rf"\b{re.escape(name)}\b", text)))
-    if not mentions or mentions[0][0]:
-        return ()
-    return tuple(name for _, name in mentions[: 2 if row.order.startswith("second") else 1])
-
-
-def sample_of(row: Row, question_set: QuestionSet, text: str, names: Sequence[str], wholly_accessible: bool) -> Sample:
-    """Return a question as a sample; `names` are those of `names_of`, `wholly_accessible` is said of the set."""
-    people = people_of(row, names)
-    content = {
-        "conversation": text,
-        "kind": row.kind,
-        "topic": row.topic,
-        "question": row.question,
-        "options": list(row.options),
-        "fact_question": question_set.fact_question,
-        "fact_answer": question_set.fact_answer,
-        "scenario": row.scenario,
-        "order": row.order or NO_BELIEF,
-        "character": row.character or (people[0] if people else ""),
-        "people": list(people),
-        "names": list(names),
-        "wholly_accessible": wholly_accessible,
-    }
-    gold = {"right": list(row.right), "wrong": list(row.wrong), "key": row.key}
-    return Sample(row.id, row.conversation_id, content, gold, category=type_of(row), group=row.set_id)
-
-
-def row_of(sample: Sample) -> Row:
-    """Return the question that a sample is."""
-    content: Mapping[str, Any] = sample.content
-    return Row(
-        id=sample.key,
-        set_id=sample.group,
-        kind=content["kind"],
-        question=content["question"],
-        scenario=content["scenario"],
-        right=tuple(sample.gold["right"]),
-        wrong=tuple(sample.gold["wrong"]),
-        topic=content["topic"],
-        order="" if content["order"] == NO_BELIEF else content["order"],
-        character=content["character"] if content["kind"] == YES_NO else "",
-        options=tuple(content["options"]),
-        key=sample.gold["key"],
-    )
-
-
-def without_licence(name: str, licence: str) -> Iterator[Problem]:
+def without_licence(name: str, licence: str) -> Iterator[Json]:
     """Say it where a copy came without its licence."""
     if not licence:
         message = gettext_noop(
@@ -570,31 +446,28 @@ def without_licence(name: str, licence: str) -> Iterator[Problem]:
         yield {"file": name, "line": 0, "message": message}
 
 
-def _cut(question: str) -> str:
-    """The beginning of a question, which says where it goes on."""
-    return question if len(question) <= LONGEST_CITED else f"{question[: LONGEST_CITED - 1].rstrip()}…"
-
-
-def oddities(copy: Fantom) -> Iterator[Problem]:
-    """The parts of the file that make figures odd: `line` is where in it the set begins, and
+def oddities(copy: Fantom, sets: Sets) -> Iterator[Json]:
+    """Yield what makes figures of sets odd: `line` is where in the file the set begins, and
     the sentence names the set, as a file can be all in one line."""
-    for question_set in copy.sets.values():
-        place: Problem = {"file": copy.name, "line": copy.lines.get(question_set.set_id, 0)}
-        names = names_of(question_set)
+    for set_id, questions in sets.items():
+        place = {"file": copy.name, "line": copy.lines.get(set_id, 0)}
+        names = questions[0].content["names"]
         for part, whole in ((a, b) for a in names for b in names if a != b and a.lower() in b.lower()):
             message = Sentence(
                 "Set {set_id}: the name {part} is part of {whole}; the official parse takes one for the other.",
-                set_id=question_set.set_id,
+                set_id=set_id,
                 part=part,
                 whole=whole,
             )
             yield {**place, "message": message}
-        for row in question_set.rows:
-            if row.kind == CHOICE and not people_of(row, names):
+        for sample in questions:
+            if sample.content["kind"] == CHOICE and not sample.content["people"]:
+                text = sample.content["question"]
+                cut = text if len(text) <= LONGEST_CITED else f"{text[: LONGEST_CITED - 1].rstrip()}…"
                 message = Sentence(
                     "Set {set_id}: “{question}” asks about the belief of nobody who is in the conversation ({id}).",
-                    set_id=question_set.set_id,
-                    question=_cut(row.question),
-                    id=row.id,
+                    set_id=set_id,
+                    question=cut,
+                    id=sample.key,
                 )
                 yield {**place, "message": message}

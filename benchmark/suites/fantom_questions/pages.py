@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.tables import Table
@@ -22,7 +20,7 @@ from benchmark.suites.fantom_questions.data import (
 )
 from benchmark.suites.fantom_questions.metrics import BOTH, EXCLUDED, INCLUDED, REASONS, Questions
 from benchmark.suites.items import ReadLine
-from benchmark.suites.questions import Beside, ItemContext, ItemView, Sample, SuiteData
+from benchmark.suites.questions import ItemContext, ItemView, Sample, SuiteData
 from benchmark.suites.reasons import note_of
 from benchmark.suites.tables import Analysed, Figure, count, figure, incomplete_sentences, table_of
 from core.messages import Sentence, gettext_noop, word
@@ -38,69 +36,60 @@ def item_of(view: ItemView, *steps: str, scenarios: Mapping[str, str] = SCENARIO
     sample = view.question.sample
     content = sample.content
     answered = view.answer is not None and view.question.step in steps
-    parses = {"Official": view.official, "Repaired": None if view.unreadable else view.repaired}
+    repaired = (None if view.unreadable else view.repaired) or {}
+    parses = {"Official": view.official, "Repaired": repaired}
+    names = content["names"]
+    outside = repaired.get("outside") or ", ".join(name for name in repaired.get("named", ()) if name not in names)
     return {
         "conversation": content["conversation"],
         "question": content["question"],
-        "about": _about(content),
-        "options": [f"({letter}) {text}" for letter, text in zip("ab", content["options"], strict=False)],
+        "about": {
+            ANSWERABILITY: content["fact_question"],
+            INFORMATION: f"{content['fact_question']} {content['fact_answer']}",
+        }.get(content["topic"], ""),
+        "options": _worded_options(sample),
         "type": sample.category,
         "scenario": scenarios.get(content["scenario"], ""),
         "order": ORDERS.get(content["order"], ""),
         "right": right_of(sample),
-        "wrong": _wrong(sample),
+        "wrong": ", ".join(sample.gold["wrong"]) if content["kind"] in (LIST, DISTANCE) else "",
         "parses": [_parse(name, sample, parse) for name, parse in parses.items()] if answered else [],
         "unreadable": note_of(view.unreadable) if answered else "",
-        "outside": _outside(sample, parses["Repaired"]) if answered else "",
+        "outside": outside if answered else "",
         "fact": f"{content['fact_question']} {content['fact_answer']}",
-        "questions": _questions(view, scenarios) if view.question.step in steps else [],
+        "questions": _questions(view, scenarios) if view.question.step in steps and len(view.beside) > 1 else [],
     }
 
 
-def _outside(sample: Sample, parse: SuiteData | None) -> str:
-    """The part of an answer that is none of the possible answers, empty without one."""
-    if not parse:
-        return ""
-    names = sample.content["names"]
-    return str(parse.get("outside") or ", ".join(name for name in parse.get("named", ()) if name not in names))
-
-
-def _questions(view: ItemView, scenarios: Mapping[str, str]) -> Sequence[ItemContext]:
-    """The questions of the set with their answers, that of the page among them; none where it is alone."""
-    here = view.question.sample.key
-    return (
-        [_row(beside, beside.sample.key == here, scenarios) for beside in view.beside] if len(view.beside) > 1 else []
-    )
-
-
-def _row(beside: Beside, here: bool, scenarios: Mapping[str, str]) -> ItemContext:
-    sample, answer = beside.sample, beside.answer
-    official = _parse("official", sample, beside.official) if answer is not None else None
-    repaired = (
-        _parse("repaired", sample, None if beside.unreadable else beside.repaired) if answer is not None else None
-    )
-    return {
-        "item": beside.item,
-        "here": here,
-        "type": sample.category,
-        "question": sample.content["question"],
-        "scenario": scenarios.get(sample.content["scenario"], ""),
-        "right": _shortened(right_of(sample), _LONGEST_IN_A_SET),
-        "answer": answer if answer is None else _shortened(answer, _LONGEST_ANSWER),
-        "official": official,
-        "repaired": replace(repaired, verdict="unreadable") if repaired and beside.unreadable else repaired,
-    }
+def _questions(view: ItemView, scenarios: Mapping[str, str]) -> list[ItemContext]:
+    """Return the questions of the set with their answers, that of the page among them."""
+    rows = []
+    for beside in view.beside:
+        sample, answer = beside.sample, beside.answer
+        row: ItemContext = {
+            "item": beside.item,
+            "here": sample.key == view.question.sample.key,
+            "type": sample.category,
+            "question": sample.content["question"],
+            "scenario": scenarios.get(sample.content["scenario"], ""),
+            "right": _shortened(right_of(sample), _LONGEST_IN_A_SET),
+            "answer": None,
+            "official": None,
+            "repaired": None,
+        }
+        if answer is not None:
+            repaired = _parse("repaired", sample, None if beside.unreadable else beside.repaired)
+            row |= {
+                "answer": _shortened(answer, _LONGEST_ANSWER),
+                "official": _parse("official", sample, beside.official),
+                "repaired": repaired | ({"verdict": "unreadable"} if beside.unreadable else {}),
+            }
+        rows.append(row)
+    return rows
 
 
 def _shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most].rstrip()} …"
-
-
-def _about(content: SuiteData) -> str:
-    """The subject of a question on who knows."""
-    if content["topic"] == ANSWERABILITY:
-        return str(content["fact_question"])
-    return f"{content['fact_question']} {content['fact_answer']}" if content["topic"] == INFORMATION else ""
 
 
 def right_of(sample: Sample) -> str:
@@ -108,32 +97,19 @@ def right_of(sample: Sample) -> str:
     kind, right = sample.content["kind"], sample.gold["right"]
     if kind == CHOICE:
         return f"({'ab'[sample.gold['key']]}) {right[0]}"
-    if kind == LIST or kind in (FACT, DISTANCE):
+    if kind in (LIST, FACT, DISTANCE):
         return ", ".join(right) or "nobody"
     return "yes" if right[0] == YES else "no"
 
 
-def _wrong(sample: Sample) -> str:
-    return ", ".join(sample.gold["wrong"]) if sample.content["kind"] in (LIST, DISTANCE) else ""
-
-
-@dataclass(frozen=True, slots=True)
-class ShownParse:
-    """What the parse `name` read in an answer, and its verdict, both in words."""
-
-    name: str
-    read: str
-    verdict: str
-    wrong: bool = False
-
-
-def _parse(name: str, sample: Sample, parse: SuiteData | None) -> ShownParse:
+def _parse(name: str, sample: Sample, parse: SuiteData | None) -> ItemContext:
+    """Return what the parse `name` read in an answer, and its verdict, both in words."""
     if not parse:
-        return ShownParse(name, "nothing", "–")
+        return {"name": name, "read": "nothing", "verdict": "–", "wrong": False}
     if "right" not in parse:
-        return ShownParse(name, "the answer", f"token F1 {parse['f1']:.2f}")
-    verdict = "right" if parse["right"] else "wrong"
-    return ShownParse(name, parse_text(sample.content["kind"], parse), verdict, wrong=not parse["right"])
+        return {"name": name, "read": "the answer", "verdict": f"token F1 {parse['f1']:.2f}", "wrong": False}
+    read, wrong = parse_text(sample.content["kind"], parse), not parse["right"]
+    return {"name": name, "read": read, "verdict": "wrong" if wrong else "right", "wrong": wrong}
 
 
 def says(sample: Sample, parse: SuiteData) -> str:
@@ -166,37 +142,36 @@ def parse_text(kind: str, parse: SuiteData) -> str:
     return _ANSWERS[parse["said"]]
 
 
-Parse = Mapping[str, Any] | None
+Parse = SuiteData | None
 
 
 def answer_lines(view: ItemView, *steps: str) -> list[ReadLine]:
-    """Return the one line of an answer given at one of `steps`; none of what is written at another."""
+    """Return the one line of an answer given at one of `steps`; none of what is written at another. The official parse
+    of a choice says no more than whether it is the right one, so that one with the same verdict is the same; of a
+    fact no parse has a verdict, as its words count one by one."""
     if view.question.step not in steps:
         return []
     sample, repaired = view.question.sample, None if view.unreadable else view.repaired
-    right, officially_right = _right(repaired), _right(view.official)
-    answer = _parse_text(sample, repaired)
+    right, officially_right = (None if not parse else parse.get("right") for parse in (repaired, view.official))
+    answer, officially = _parse_text(sample, repaired), _parse_text(sample, view.official)
+    near = (repaired or {}).get("near")
+    if sample.content["kind"] == CHOICE and view.official:
+        officially = (answer if right == officially_right else None) or (
+            "the right option" if officially_right else "not the right option"
+        )
+    note = "cosine {:.3f} with the right text, {:.3f} with the wrong one".format(*near) if near else ""
     return [
         ReadLine(
             about=sample.content["question"],
             part=sample.category,
-            gold=_gold(sample),
-            official=_officially(sample, view.official, answer if right == officially_right else None),
+            gold=_worded_options(sample)[sample.gold["key"]] if sample.content["kind"] == CHOICE else right_of(sample),
+            official=officially,
             repaired=answer,
             right=right,
             officially_right=officially_right,
-            note=note_of(view.unreadable) if view.unreadable and view.answer is not None else _near(repaired),
+            note=note_of(view.unreadable) if view.unreadable and view.answer is not None else note,
         )
     ]
-
-
-def _right(parse: Parse) -> bool | None:
-    """Return the verdict of a parse; None of a fact, whose words count one by one."""
-    return None if not parse or "right" not in parse else bool(parse["right"])
-
-
-def _gold(sample: Sample) -> str:
-    return _worded_options(sample)[sample.gold["key"]] if sample.content["kind"] == CHOICE else right_of(sample)
 
 
 def _worded_options(sample: Sample) -> list[str]:
@@ -215,21 +190,6 @@ def _parse_text(sample: Sample, parse: Parse) -> str | None:
     if kind == CHOICE and parse["said"] is not None:
         return _worded_options(sample)[parse["said"]]
     return parse_text(kind, parse)
-
-
-def _officially(sample: Sample, parse: Parse, same: str | None) -> str | None:
-    """Return what the official parse takes an answer for; of a choice it says no more than whether it is the right
-    one, so that one with the same verdict is the `same`."""
-    if parse and sample.content["kind"] == CHOICE:
-        return same or ("the right option" if parse["right"] else "not the right option")
-    return _parse_text(sample, parse)
-
-
-def _near(parse: Parse) -> str:
-    if not parse or "near" not in parse:
-        return ""
-    right, wrong = parse["near"]
-    return f"cosine {right:.3f} with the right text, {wrong:.3f} with the wrong one"
 
 
 _REASONS = {
@@ -254,8 +214,7 @@ def reasons_table(analysed: Analysed, group: str, scenarios: Mapping[str, str], 
     """Return the table of wrong answers by reason; `scenarios` is what scenarios are called."""
 
     def of_reason(scenario: str, kind: str, reason: str, analyses: Questions) -> int:
-        counts: Mapping[str, int] = getattr(analyses.reasons[scenario], kind)
-        return counts.get(reason, 0)
+        return analyses.reasons[scenario][kind].get(reason, 0)
 
     names = {"lists": (EXCLUDED, INCLUDED, BOTH), "single": tuple(REASONS.values())}
     figures = [

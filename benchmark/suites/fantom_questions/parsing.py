@@ -1,32 +1,33 @@
-"""Parses of the released code. Names and words are looked for as parts of others: "Erika" names Erik,
-"Nobody" says no."""
+"""Parses of answers. The released code looks for names and words as parts of others: "Erika" names Erik, "Nobody" says
+no."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from benchmark.suites.closed_sets import main_clause, outside, words
-from benchmark.suites.fantom_questions.data import CHOICE, DISTANCE, FACT, LIST, YES, Row
-from benchmark.suites.questions import Sample
-from benchmark.suites.refusals import OwnWords, own_words
+from benchmark.suites.fantom_questions.data import CHOICE, DISTANCE, FACT, LIST, YES
+from benchmark.suites.questions import Parsed, Sample
+from benchmark.suites.refusals import own_words
 from core.messages import gettext_noop
 from core.statistics import harmonic
 
 _MARKERS = ("Answer:", "Choose an answer from above:")
 _YES = (" yes,", " yes ", " yes.", " knows ")
 _NO = (" no,", " no ", " no.", " does not know ", " doesn't know ")
+Parse = Mapping[str, Any]
+"""What an answer was read as: `f1` of a fact, else whether it is `right`, with what it `said` (the place of an option,
+or 1, 0 and -1 for yes, no and neither), the names that it `named` with what is wrong with them (one who knows is
+`excluded`, one who does not is `included`), or how `near` it is to the right and to the wrong text."""
 
 
 def after_marker(text: str) -> str:
     """Return what follows the last marker of an answer without outer space, all of it where there is none."""
-    for marker in _MARKERS:
-        if marker in text:
-            return text.rpartition(marker)[2].strip()
-    return text
+    marker = next((marker for marker in _MARKERS if marker in text), "")
+    return text.rpartition(marker)[2].strip() if marker else text
 
 
 def chooses(answer: str, key: int) -> bool:
@@ -36,22 +37,10 @@ def chooses(answer: str, key: int) -> bool:
     return text == letter or f"({letter})" in text or text.startswith(tuple(letter + mark for mark in ").:,"))
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """The faults of a list of names: one who knows is missing, one who does not is named."""
-
-    excluded_aware: bool
-    included_unaware: bool
-
-    @property
-    def right(self) -> bool:
-        return not (self.excluded_aware or self.included_unaware)
-
-
-def listed(answer: str, right: tuple[str, ...], wrong: tuple[str, ...]) -> Listed:
-    """Return what is wrong with an answer that is to name all of `right` and none of `wrong`."""
+def listed(answer: str, right: Sequence[str], wrong: Sequence[str]) -> tuple[bool, bool]:
+    """Return whether a list lacks one who knows, and whether it names one who does not."""
     text = answer.lower()
-    return Listed(any(name.lower() not in text for name in right), any(name.lower() in text for name in wrong))
+    return any(name.lower() not in text for name in right), any(name.lower() in text for name in wrong)
 
 
 def yes_or_no(answer: str) -> int:
@@ -66,10 +55,22 @@ def token_f1(truth: str, answer: str) -> float:
     """Return the F1 of the words between white space, counted as often as they stand; 0 without a common one."""
     gold, given = Counter(truth.split()), Counter(answer.split())
     common = (gold & given).total()
-    if not common:
-        return 0.0
-    precision, recall = common / given.total(), common / gold.total()
-    return harmonic(precision, recall)
+    return harmonic(common / given.total(), common / gold.total()) if common else 0.0
+
+
+def official_parse(sample: Sample, answer: str, listing: str | None = None) -> Parse:
+    """Return the official parse of the answer to a choice, a list, or a yes or no question. A list is looked for in
+    `listing`, in all of the answer without one."""
+    kind, right = sample.content["kind"], sample.gold["right"]
+    if kind == CHOICE:
+        return {"right": chooses(answer, sample.gold["key"]), "said": None}
+    if kind == LIST:
+        text = answer if listing is None else listing
+        excluded, included = listed(text, right, sample.gold["wrong"])
+        named = [name for name in sample.content["names"] if name.lower() in text.lower()]
+        return {"right": not (excluded or included), "named": named, "excluded": excluded, "included": included}
+    said = yes_or_no(answer)
+    return {"right": said == int(right[0] == YES), "said": said}
 
 
 _LETTER = (
@@ -212,36 +213,6 @@ def _squad(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", _PUNCTUATION.sub("", text.lower())).split())
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """A question with what its answer was read as. `f1` of a fact and a free belief is from 0 to 1; `near` are the
-    cosines of a free belief with the right and the wrong text; `answer_class` is 1, 0 or -1 of a yes or no question;
-    `listing` is the part of an answer that is taken for a list, `listed` what is wrong with it."""
-
-    row: Row
-    answer: str
-    right: bool
-    f1: float = 0.0
-    near: tuple[float, float] = (0.0, 0.0)
-    answer_class: int = -1
-    listing: str = ""
-    listed: Listed | None = None
-
-
-def scored_choice_list_or_yes_no(row: Row, answer: str, listing: str | None = None) -> Scored:
-    """Return a choice, a list or a yes or no question with what its answer is read as; a list is looked for in
-    `listing`, in all of the answer without one."""
-    if row.kind == CHOICE:
-        return Scored(row, answer, chooses(answer, row.key))
-    if row.kind == LIST:
-        text = answer if listing is None else listing
-        names = listed(text, row.right, row.wrong)
-        return Scored(row, answer, names.right, listing=text, listed=names)
-    answer_class = yes_or_no(answer)
-    return Scored(row, answer, answer_class == int(row.right[0] == YES), answer_class=answer_class)
-
-
-Parse = Mapping[str, Any]
 UNREADABLE: Mapping[str, str] = {
     FACT: gettext_noop("is empty"),
     DISTANCE: gettext_noop("is empty, or as near to one text as to the other"),
@@ -251,9 +222,24 @@ UNREADABLE: Mapping[str, str] = {
 NEITHER = gettext_noop("says neither yes nor no, or both")
 
 
-def why_unreadable(sample: Sample, answer: str) -> str:
-    """Return why an answer to a question cannot be read."""
-    return own_words(answer).why(UNREADABLE.get(sample.content["kind"], NEITHER))
+def score_of(parse: Parse) -> float:
+    """Return 1 for right and 0 for wrong, of a fact its F1."""
+    return float(parse["right"] if "right" in parse else parse["f1"])
+
+
+def parsed_answer(sample: Sample, answer: str, official: Parse, repaired: Parse | None) -> Parsed:
+    """Return both parses of an answer with their scores; the repaired one is None where a person cannot read it."""
+    why = own_words(answer).why(UNREADABLE.get(sample.content["kind"], NEITHER)) if repaired is None else ""
+    parse = repaired or {}
+    strangers = {*parse.get("named", ())} - {*sample.content["names"]}
+    return Parsed(
+        official=official,
+        repaired=parse,
+        score=score_of(official),
+        repaired_score=None if repaired is None else score_of(repaired),
+        unreadable=why,
+        stray=bool(parse.get("outside") or strangers),
+    )
 
 
 def says_nothing(answer: str) -> bool:
@@ -267,56 +253,29 @@ def owns_ignorance(answer: str) -> bool:
     return own.unknowing and not own.refused
 
 
-def is_stray(sample: Sample, parse: Parse | None) -> bool:
-    """Return whether a repaired parse is of none of the answers that there are."""
-    if not parse:
-        return False
-    return bool(parse.get("outside")) or not {*parse.get("named", ())} <= {*sample.content["names"]}
-
-
-def official_parse(sample: Sample, scored: Scored) -> Parse:
-    """Return the official parse of an answer that was scored."""
-    if scored.row.kind == CHOICE:
-        return {"right": scored.right, "said": None}
-    if scored.listed is None:
-        return {"right": scored.right, "said": scored.answer_class}
-    named = [name for name in sample.content["names"] if name.lower() in scored.listing.lower()]
-    excluded, included = scored.listed.excluded_aware, scored.listed.included_unaware
-    return {"right": scored.right, "named": named, "excluded": excluded, "included": included}
-
-
 def repaired_parse(sample: Sample, answer: str) -> Parse | None:
-    """Return the repaired parse of an answer; None where a person cannot read it."""
-    kind, own = sample.content["kind"], own_words(answer)
+    """Return the repaired parse of the answer to a choice, a list, or a yes or no question; None where a person cannot
+    read it."""
+    kind, own, gold, names = sample.content["kind"], own_words(answer), sample.gold, sample.content["names"]
     if kind == CHOICE:
-        return _choice(sample, own)
-    return _list(sample, own) if kind == LIST else _single(sample, own)
-
-
-def _choice(sample: Sample, own: OwnWords) -> Parse | None:
-    place = option_of(own.text, sample.content["options"])
-    if place is None:
+        place = option_of(own.text, sample.content["options"])
+        if place is not None:
+            return {"right": place == gold["key"], "said": place}
         other = option_outside(own.text) if own.whole else ""
         return {"right": False, "said": None, "outside": other} if other else None
-    return {"right": place == sample.gold["key"], "said": place}
-
-
-def _list(sample: Sample, own: OwnWords) -> Parse | None:
-    named = names_in(own.text, sample.content["names"])
-    strangers = strangers_in(own.text, sample.content["names"], sample.content["conversation"]) if own.whole else []
-    if named is None and not strangers and (other := outside(own, sample.content["names"])):
+    if kind != LIST:
+        said = repaired_yes_or_no(own.text)
+        if said is not None:
+            return {"right": said == int(gold["right"][0] == YES), "said": said}
+        other = "" if YES_OR_NO.search(own.text.lower()) else outside(own, ("yes", "no"))
+        return {"right": False, "said": -1, "outside": other} if other else None
+    named = names_in(own.text, names)
+    strangers = strangers_in(own.text, names, sample.content["conversation"]) if own.whole else []
+    if named is None and not strangers and (other := outside(own, names)):
         strangers = [other]
     if named is None and not strangers:
         return None
-    listed = [*(named or ()), *strangers]
-    excluded = not {*sample.gold["right"]} <= {*listed}
-    included = bool(strangers) or not {*listed}.isdisjoint(sample.gold["wrong"])
-    return {"right": not (excluded or included), "named": listed, "excluded": excluded, "included": included}
-
-
-def _single(sample: Sample, own: OwnWords) -> Parse | None:
-    answer_class = repaired_yes_or_no(own.text)
-    if answer_class is None:
-        other = "" if YES_OR_NO.search(own.text.lower()) else outside(own, ("yes", "no"))
-        return {"right": False, "said": -1, "outside": other} if other else None
-    return {"right": answer_class == int(sample.gold["right"][0] == YES), "said": answer_class}
+    given = [*(named or ()), *strangers]
+    excluded = not {*gold["right"]} <= {*given}
+    included = bool(strangers) or not {*given}.isdisjoint(gold["wrong"])
+    return {"right": not (excluded or included), "named": given, "excluded": excluded, "included": included}

@@ -27,26 +27,23 @@ from benchmark.suites.fantom_questions.data import (
     CHOICE,
     INACCESSIBLE,
     LIST,
-    NOT_THERE,
     YES_NO,
     Fantom,
-    Problem,
-    QuestionSet,
-    Row,
     Sets,
+    about,
     check_counts,
     file_of,
-    names_of,
     oddities,
+    of_the_short,
     question_sets,
     read_fantom,
-    sample_of,
     without_licence,
 )
 from benchmark.suites.fantom_questions.data import SOURCE as FANTOM
 from benchmark.suites.questions import Sample
 from core.incoming.text import NotJson, json_of
 from core.messages import gettext_noop
+from core.plain import Json
 
 FILE = "Percept-FANToM.csv"
 BESIDE = "Percept-FANToM-conv_with_perceivers.csv"
@@ -61,27 +58,19 @@ _PART = re.compile(r"\d+-\d+")
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """An utterance as it stands, its speaker first, and who hears it; `line` is that of the file, from 1."""
+    """An utterance as it stands, its speaker first, and who hears it."""
 
     text: str
     perceivers: tuple[str, ...]
-    line: int
 
 
 Parts = Mapping[str, tuple[Utterance, ...]]
 """The utterances of each part of a conversation, such as 3-0, in their order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
-    """A copy of the annotation: the parts, and the SHA-256 of each file that was read, by name."""
-
-    parts: Parts
-    digests: Mapping[str, str]
-
-
-def read_annotation(folder: Path) -> Annotation:
-    """Read the annotation in a folder and check that it is the released one. Raises BadImport."""
+def read_annotation(folder: Path) -> tuple[Parts, dict[str, str]]:
+    """Return the parts of the annotation in a folder, and the SHA-256 of each file that was read, by name, and check
+    that it is the released one. Raises BadImport."""
     raw = bytes_of(folder / FILE, "it beside the file of FANToM")
     parts = _parts(text_of(raw, FILE))
     for what, count, released in (
@@ -92,7 +81,7 @@ def read_annotation(folder: Path) -> Annotation:
             raise BadImport(f"{FILE}: the number of {what} is {count:,}; expected {released:,}.")
     digest = digest_of(raw)
     check_released(FILE, digest, DIGEST)
-    return Annotation(parts, {FILE: digest} | _beside(folder / BESIDE, parts))
+    return parts, {FILE: digest} | _beside(folder / BESIDE, parts)
 
 
 def _parts(text: str) -> Parts:
@@ -108,7 +97,7 @@ def _parts(text: str) -> Parts:
             )
         if not all(utterance.partition(": ")[:2]):
             _refuse(line, "utterance", f"it is {utterance[:40]!r}", "a speaker and a colon first")
-        parts.setdefault(part, []).append(Utterance(utterance, _names(line, row["perceivers"]), line))
+        parts.setdefault(part, []).append(Utterance(utterance, _names(line, row["perceivers"])))
         last = part
     return {part: tuple(utterances) for part, utterances in parts.items()}
 
@@ -191,42 +180,46 @@ def load(folder: Path) -> Imported:
     folder = folder if folder.is_dir() else folder.parent
     file = file_of(folder)
     copy, licence = read_fantom(file), licence_beside(file, "FANToM")
-    check_counts(copy)
-    annotation = read_annotation(folder)
+    check_counts(copy.name, question_sets(copy.sets))
+    parts, digests = read_annotation(folder)
     sets = annotated_sets(copy)
-    _check_sets(copy.name, sets, annotation.parts)
-    samples = list(samples_of(sets, annotation.parts))
-    problems = [*without_licence(copy.name, licence), *_differing(copy, sets, annotation.parts)]
-    problems += oddities(replace(copy, sets=sets))
-    digests = {**copy.digests, **annotation.digests}
-    return Imported("Percept-FANToM", samples, licence, digests, problems, unchecked=copy.unchecked)
+    _check_sets(copy.name, sets, parts)
+    problems = [*without_licence(copy.name, licence), *_differing(copy, sets, parts), *oddities(copy, sets)]
+    samples = list(samples_of(copy, parts))
+    return Imported("Percept-FANToM", samples, licence, {**copy.digests, **digests}, problems, unchecked=copy.unchecked)
+
+
+def part_of(set_id: str) -> str:
+    """Return the part of a conversation that a set is about."""
+    return set_id.rpartition("-")[0]
 
 
 def annotated_sets(copy: Fantom) -> Sets:
     """Return the sets of questions about annotated conversations, the order of options drawn over these alone, as in
     the released code."""
-    return question_sets([record for record in copy.records if record.set_id.rpartition("-")[0] not in LEFT_OUT])
+    return question_sets({set_id: record for set_id, record in copy.sets.items() if part_of(set_id) not in LEFT_OUT})
 
 
-def samples_of(sets: Sets, parts: Parts) -> Iterator[Sample]:
-    """Return the choices, lists and yes or no questions without those on characters who are not in the conversation,
-    who perceives what beside them; a part without annotation has none."""
-    for set_id, question_set in sets.items():
-        rows = [row for row in question_set.rows if row.kind in ASKED and row.right != (NOT_THERE,)]
-        utterances = parts.get(set_id.rpartition("-")[0], ())
-        text = "\n".join(utterance.text for utterance in utterances) or question_set.short_context
-        wholly_accessible = all(row.scenario == ACCESSIBLE for row in rows)
-        scenarios = [
-            scenario for scenario in (ACCESSIBLE, INACCESSIBLE) if any(row.scenario == scenario for row in rows)
-        ]
-        for row in rows:
-            sample = sample_of(row, question_set, text, names_of(question_set), wholly_accessible)
-            content = {**sample.content, "scenarios": scenarios, "belief": SCENARIO_NAMES[row.scenario]}
-            yield replace(
-                sample,
-                content=content,
-                gold={**sample.gold, "perceivers": [list(utterance.perceivers) for utterance in utterances]},
-            )
+def samples_of(copy: Fantom, parts: Parts) -> Iterator[Sample]:
+    """Yield the choices, lists and yes or no questions without those on characters who are not in the conversation,
+    with who perceives what; a part without annotation has none."""
+    for set_id, questions in annotated_sets(copy).items():
+        asked = of_the_short([sample for sample in questions if sample.content["kind"] in ASKED])
+        utterances = parts.get(part_of(set_id), ())
+        text = "\n".join(utterance.text for utterance in utterances) or copy.sets[set_id].short_context.strip()
+        scenarios = [scenario for scenario in (ACCESSIBLE, INACCESSIBLE) if _has(asked, scenario)]
+        perceivers = [list(utterance.perceivers) for utterance in utterances]
+        for sample in about(asked, text):
+            belief = SCENARIO_NAMES[sample.content["scenario"]]
+            content = {**sample.content, "scenarios": scenarios, "belief": belief}
+            yield replace(sample, content=content, gold={**sample.gold, "perceivers": perceivers})
+
+
+def _has(questions: Sequence[Sample], scenario: str, *kinds: str) -> bool:
+    return any(
+        sample.content["scenario"] == scenario and (not kinds or sample.content["kind"] in kinds)
+        for sample in questions
+    )
 
 
 def utterances_of(sample: Sample) -> list[str]:
@@ -237,8 +230,8 @@ def utterances_of(sample: Sample) -> list[str]:
 def _check_sets(name: str, sets: Sets, parts: Parts) -> None:
     counts = {
         "sets": len(sets),
-        "sets with a false belief": sum(_has_belief(question_set.rows, INACCESSIBLE) for question_set in sets.values()),
-        "sets with a true belief": sum(_has_belief(question_set.rows, ACCESSIBLE) for question_set in sets.values()),
+        "sets with a false belief": sum(_has(questions, INACCESSIBLE, CHOICE) for questions in sets.values()),
+        "sets with a true belief": sum(_has(questions, ACCESSIBLE, CHOICE) for questions in sets.values()),
     }
     for what, count in counts.items():
         if count != COUNTS[what]:
@@ -246,27 +239,19 @@ def _check_sets(name: str, sets: Sets, parts: Parts) -> None:
                 f"{name}: the number of {what} about annotated conversations is {count:,}; expected {COUNTS[what]:,}."
             )
     for set_id in sets:
-        if set_id.rpartition("-")[0] not in parts:
+        if part_of(set_id) not in parts:
             raise BadImport(f"{name}: set {set_id} is about a conversation that the annotation lacks.")
 
 
-def _has_belief(rows: Sequence[Row], scenario: str) -> bool:
-    return any(row.kind == CHOICE and row.scenario == scenario for row in rows)
-
-
-def _differing(copy: Fantom, sets: Sets, parts: Parts) -> Iterator[Problem]:
-    """Conversations that the two files have in other words: the annotated ones are asked about."""
+def _differing(copy: Fantom, sets: Sets, parts: Parts) -> Iterator[Json]:
+    """Yield the conversations that the two files have in other words: the annotated ones are asked about."""
     reported: set[str] = set()
-    for set_id, question_set in sets.items():
-        part = set_id.rpartition("-")[0]
-        if part not in reported and _mended(question_set) != [utterance.text.strip() for utterance in parts[part]]:
+    for set_id in sets:
+        part, text = part_of(set_id), copy.sets[set_id].short_context
+        for wrong, right in _TYPOS.items():
+            text = text.replace(wrong, right)
+        lines = [line.strip() for line in text.strip().split("\n") if line.strip()]
+        if part not in reported and lines != [utterance.text.strip() for utterance in parts[part]]:
             reported.add(part)
             message = f"Set {set_id}: its conversation is not word by word the annotated one, which is asked about."
             yield {"file": copy.name, "line": copy.lines.get(set_id, 0), "message": message}
-
-
-def _mended(question_set: QuestionSet) -> list[str]:
-    text = question_set.short_context
-    for wrong, right in _TYPOS.items():
-        text = text.replace(wrong, right)
-    return [line.strip() for line in text.split("\n") if line.strip()]

@@ -7,18 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from benchmark.methods.perceptom import Perceived, perceptions_of, repaired_perceptions
-from benchmark.suites.fantom_questions.asking import score_of
-from benchmark.suites.fantom_questions.data import LIST, Row, row_of
-from benchmark.suites.fantom_questions.parsing import (
-    Parse,
-    Scored,
-    after_marker,
-    is_stray,
-    official_parse,
-    repaired_parse,
-    scored_choice_list_or_yes_no,
-    why_unreadable,
-)
+from benchmark.suites.fantom_questions import parsing as questions
+from benchmark.suites.fantom_questions.data import LIST
+from benchmark.suites.fantom_questions.parsing import Parse, after_marker, official_parse, repaired_parse
 from benchmark.suites.perceiving.perceptions import ACCURACY, RECALL, WHOLE, Shares, makes_a_set, names_in, same_names
 from benchmark.suites.questions import Parsed, Sample
 
@@ -31,32 +22,24 @@ def listing_in(answer: str) -> str:
     return answer[answer.index("[") : answer.index("]") + 1]
 
 
-def scored_answer(row: Row, answer: str) -> Scored:
-    """Return a question with what its answer is officially read as."""
+def official_of(sample: Sample, answer: str) -> Parse:
+    """Return the official parse of an answer."""
     text = after_marker(answer)
-    return scored_choice_list_or_yes_no(row, text, listing_in(text) if row.kind == LIST else None)
+    return official_parse(sample, text, listing_in(text))
 
 
 def parses_of(sample: Sample, answer: str) -> tuple[Parse, Parse | None]:
     """Return the official parse of an answer and the repaired one, None where a person cannot read it."""
-    scored = scored_answer(row_of(sample), answer)
-    text = scored.listing or scored.answer
-    empty = scored.row.kind == LIST and "[" in text and not text.strip("[] \n")
-    repaired = repaired_parse(sample, "nobody" if empty else text)
-    return official_parse(sample, scored), repaired
+    text = after_marker(answer)
+    if sample.content["kind"] == LIST:
+        text = listing_in(text) or text
+        text = "nobody" if "[" in text and not text.strip("[] \n") else text
+    return official_of(sample, answer), repaired_parse(sample, text)
 
 
 def parsed_answer(sample: Sample, answer: str) -> Parsed:
     """Return both parses of an answer with their scores."""
-    official, repaired = parses_of(sample, answer)
-    return Parsed(
-        official=official,
-        repaired=repaired or {},
-        score=score_of(official),
-        repaired_score=None if repaired is None else score_of(repaired),
-        unreadable="" if repaired is not None else why_unreadable(sample, answer),
-        stray=is_stray(sample, repaired),
-    )
+    return questions.parsed_answer(sample, answer, *parses_of(sample, answer))
 
 
 _SYMBOLS = str.maketrans("", "", string.punctuation + "’…")

@@ -8,8 +8,7 @@ from functools import partial
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.tables import Table
-from benchmark.suites.fantom_questions.data import ACCESSIBLE, ANSWERABILITY, CHOICE, INACCESSIBLE, ORDERS
-from benchmark.suites.fantom_questions.metrics import TOPICS
+from benchmark.suites.fantom_questions.data import ACCESSIBLE, ANSWERABILITY, CHOICE, INACCESSIBLE, ORDERS, TOPICS
 from benchmark.suites.fantom_questions.pages import incomplete_in, orders_in, reasons_table, topic_figures
 from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.perceiving.asking import ANSWER

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from benchmark.domain.flips import Flips
-from benchmark.suites.fantom.metrics import FreeBeliefs, StatedBeliefs
+from benchmark.suites.fantom.metrics import FreeBeliefs
 from benchmark.suites.opentom.measure import Analyses
 from benchmark.suites.reports import Analysis, KeptAnalysis, Repetitions, SameAnswers, Spread
 
@@ -27,7 +27,7 @@ def test_repetitions_keep_same_answers_and_same_scores_apart():
 
 
 def test_an_analysis_is_read_from_what_was_kept_of_it():
-    beliefs = FreeBeliefs({"inaccessible": StatedBeliefs({"right": 3}, both=3, near=2, alike=1)})
+    beliefs = FreeBeliefs({"inaccessible": {"verdicts": {"right": 3}, "both": 3, "near": 2, "alike": 1}})
     kept = KeptAnalysis(Analysis({}, Repetitions(SPREAD), incomplete=2, finding=beliefs).as_json())
     assert list(kept.as_json()) == ["facets", "repetitions", "incomplete", "told"]
     assert (kept.repetitions, kept.incomplete) == (Repetitions(SPREAD), 2)

@@ -15,7 +15,6 @@ from benchmark.suites.fantom.parsing import samples_of as fantom_samples
 from benchmark.suites.fantom.suite import SUITE as FANTOM
 from benchmark.suites.fantom_questions.data import read_fantom
 from benchmark.suites.opentom.suite import SUITE as OPENTOM
-from benchmark.suites.percept_fantom.data import annotated_sets
 from benchmark.suites.percept_fantom.data import samples_of as percept_fantom_samples
 from benchmark.suites.percept_fantom.suite import SUITE as PERCEPT_FANTOM
 from benchmark.suites.percept_tomi.suite import SUITE as PERCEPT_TOMI
@@ -170,7 +169,7 @@ def test_models_are_read_as_what_they_are_on_all_narratives(suite, shared):
 @pytest.mark.parametrize("suite", [FANTOM, PERCEPT_FANTOM], ids=lambda suite: suite.name)
 def test_models_are_read_as_what_they_are_on_all_conversations(suite, shared):
     copy = read_fantom(shared / "vectors" / "fantom" / "fantom_mini.json")
-    percept = percept_fantom_samples(annotated_sets(copy), {})
+    percept = percept_fantom_samples(copy, {})
     samples = list(fantom_samples(copy, SHORT) if suite is FANTOM else percept)
     check_models(suite, [each for each in samples if each.content["kind"] not in FREE])
     free = [each for each in samples if each.content["kind"] in FREE]

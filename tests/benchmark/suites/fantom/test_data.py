@@ -79,24 +79,36 @@ def test_what_is_odd_is_said(small):
     assert "Set 2-0-0: the name Tom is part of Tomas" in told[2][1]
 
 
-@pytest.mark.parametrize(
-    ("value", "told"),
-    [
-        ({}, "fantom_v1.json: it is an object; expected a list of sets of questions."),
-        ([], "expected a list of sets of questions."),
-        (changed(1, "set_id", value="1-1"), "fantom_v1.json, line 1, set 1-1 of conversation 1, set_id: "),
-        (changed(1, "set_id", value="1-0-0"), "fantom_v1.json: set 1-0-0 occurs 2 times; expected each set once."),
-        (changed(0, "short_context", value=" "), "fantom_v1.json, line 1, set 1-0-0 of conversation 1, short_context: "),  # noqa: E501
-        (changed(2, "factQA", "question", value=3), ("fantom_v1.json, line 1, set 2-0-0 of conversation 2, " "factQA.question: ")),  # noqa: E501
-        (changed(0, "beliefQAs", 0, "missed_info_accessibility", value="hidden"), ("set 1-0-0 of conversation 1, " "beliefQAs[0].missed_info_accessibility: ")),  # noqa: E501
-        (changed(0, "answerabilityQAs_binary", 1, "correct_answer", value="maybe"), ("set 1-0-0 of conversation 1, " "answerabilityQAs_binary[1].correct_answer: ")),  # noqa: E501
-        (changed(0, "infoAccessibilityQA_list", "wrong_answer", value="Bea"), ("set 1-0-0 of conversation 1, " "infoAccessibilityQA_list.wrong_answer: ")),  # noqa: E501
-        (records()[:2], "fantom_v1.json: the number of sets is 2; expected 3."),
-        (changed(2, "beliefQAs", value=[]), "fantom_v1.json: the number of questions on beliefs is 3; expected 4."),
-    ],
-)  # fmt: skip
-def test_a_changed_file_is_refused(small, value, told):
-    assert told in refusal(small(value))
+WRONG = (
+    ({}, "fantom_v1.json: it is an object; expected a list of sets of questions."),
+    ([], "expected a list of sets of questions."),
+    (changed(1, "set_id", value="1-1"), "fantom_v1.json, line 1, set 1-1 of conversation 1, set_id: "),
+    (changed(1, "set_id", value="1-0-0"), "fantom_v1.json: set 1-0-0 occurs 2 times; expected each set once."),
+    (changed(0, "short_context", value=" "), "fantom_v1.json, line 1, set 1-0-0 of conversation 1, short_context: "),
+    (
+        changed(2, "factQA", "question", value=3),
+        "fantom_v1.json, line 1, set 2-0-0 of conversation 2, factQA.question: ",
+    ),
+    (
+        changed(0, "beliefQAs", 0, "missed_info_accessibility", value="hidden"),
+        "set 1-0-0 of conversation 1, beliefQAs[0].missed_info_accessibility: ",
+    ),
+    (
+        changed(0, "answerabilityQAs_binary", 1, "correct_answer", value="maybe"),
+        "set 1-0-0 of conversation 1, answerabilityQAs_binary[1].correct_answer: ",
+    ),
+    (
+        changed(0, "infoAccessibilityQA_list", "wrong_answer", value="Bea"),
+        "set 1-0-0 of conversation 1, infoAccessibilityQA_list.wrong_answer: ",
+    ),
+    (records()[:2], "fantom_v1.json: the number of sets is 2; expected 3."),
+    (changed(2, "beliefQAs", value=[]), "fantom_v1.json: the number of questions on beliefs is 3; expected 4."),
+)
+
+
+def test_a_changed_file_is_refused(small):
+    for value, told in WRONG:
+        assert told in refusal(small(value))
 
 
 def test_a_cut_file_is_refused_with_its_line(small):
@@ -172,8 +184,12 @@ def test_a_belief_whose_texts_were_swapped_is_found_by_the_list_of_questions(sma
     lines = io.StringIO(newline="")
     rows = csv.writer(lines)
     rows.writerow(["", "index", "question", "question_type", "set_id"])
-    for at, row in enumerate(data.rows_in_order(data.read_fantom(folder / "fantom_v1.json").sets)):
-        rows.writerow([at, at, data.question_text(row), "", row.set_id])
+    sets = data.question_sets(data.read_fantom(folder / "fantom_v1.json").sets)
+    for at, sample in enumerate(sample for questions in sets.values() for sample in questions):
+        text, options = sample.content["question"], sample.content["options"]
+        if options:
+            text += "\n(a) {}\n(b) {}\n\nChoose an answer from above:".format(*options)
+        rows.writerow([at, at, text, "", sample.group])
     beside = folder / "flattened_fantom.csv"
     beside.write_text(lines.getvalue(), newline="")
     assert refusal(folder).startswith("flattened_fantom.csv is not the released file")
@@ -193,16 +209,16 @@ def test_the_list_of_questions_is_as_released(shared):
     path = shared / "data" / "FANToM" / "flattened_fantom.csv"
     raw = path.read_bytes().replace(b"\r\n", b"\n")
     assert hashlib.sha256(raw).hexdigest() == data.DIGESTS["flattened_fantom.csv"]
-    copy = data.read_fantom(shared / "vectors" / "fantom" / "fantom_mini.json")
-    first = next(iter(copy.sets))
-    listed = [text for _, set_id, text in data._listed(raw, "") if set_id == first]
-    rows = copy.sets[first].rows
-    assert len(listed) == len(rows) and all(
-        text.startswith(row.question) for text, row in zip(listed, rows, strict=True)
+    first, samples = next(
+        iter(data.question_sets(data.read_fantom(shared / "vectors" / "fantom" / "fantom_mini.json").sets).items())
     )
+    rows = csv.DictReader(io.StringIO(raw.decode(), newline=""))
+    listed = [row["question"] for row in rows if row["set_id"] == first]
+    assert len(listed) == len(samples)
+    assert all(text.startswith(sample.content["question"]) for text, sample in zip(listed, samples, strict=True))
     # of these few sets the order of options is drawn otherwise
     options = {line[4:] for text in listed for line in text.splitlines() if line.startswith(("(a) ", "(b) "))}
-    assert options == {option for row in rows for option in row.options}
+    assert options == {option for sample in samples for option in sample.content["options"]}
 
 
 def test_the_command_prints_problems_as_sentences_and_how_many_more():

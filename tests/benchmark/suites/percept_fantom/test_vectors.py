@@ -10,7 +10,7 @@ import pytest
 
 from benchmark.methods.perceptom import perceived_by, perceptions_of
 from benchmark.suites.fantom_questions.data import read_fantom
-from benchmark.suites.percept_fantom.data import annotated_sets, read_annotation, samples_of, utterances_of
+from benchmark.suites.percept_fantom.data import read_annotation, samples_of, utterances_of
 from benchmark.suites.percept_fantom.scoring import score_answers
 from benchmark.suites.percept_fantom.steps import speakers_in
 
@@ -39,7 +39,7 @@ def annotation(shared):
 
 @pytest.fixture(scope="module")
 def samples(mini, annotation):
-    return {sample.key: sample for sample in samples_of(annotated_sets(read_fantom(mini)), annotation.parts)}
+    return {sample.key: sample for sample in samples_of(read_fantom(mini), annotation[0])}
 
 
 def scored(mini, tmp_path, answers):
@@ -48,11 +48,11 @@ def scored(mini, tmp_path, answers):
     return score_answers(mini, file).as_json()
 
 
-@pytest.mark.parametrize("model", ASKED)
-def test_answers_are_scored_as_by_the_released_code(vectors, mini, tmp_path, model):
-    run = vectors["qa"][model]
-    official = scored(mini, tmp_path, run["model_answers"])["official"]
-    assert official["answers"] == run["expected_parsed"] and official["metrics"] == run["expected_metrics"]
+def test_answers_are_scored_as_by_the_released_code(vectors, mini, tmp_path):
+    for model in ASKED:
+        run = vectors["qa"][model]
+        official = scored(mini, tmp_path, run["model_answers"])["official"]
+        assert official["answers"] == run["expected_parsed"] and official["metrics"] == run["expected_metrics"]
 
 
 def test_names_within_names_are_told_apart_in_the_repaired_reading(vectors, mini, tmp_path):
@@ -72,13 +72,13 @@ def told_by_part(run: dict[str, Any], samples: dict[str, Any]) -> dict[str, str]
     return {part: calls[part.partition("-")[0]].pop(0) for part in parts}
 
 
-@pytest.mark.parametrize("model", PERCEIVING)
-def test_perceptions_are_scored_as_by_the_released_code(vectors, mini, samples, tmp_path, model):
-    run = vectors["perc_inf"][model]
-    official = scored(mini, tmp_path, told_by_part(run, samples))["official"]
-    assert official["answers"] == run["extracted_json_by_set"]
-    assert official["accuracy_by_set"] == pytest.approx(run["accuracy_by_set"])
-    assert official["excluded_sets"] == run["excluded_sets"] and official["metrics"] == run["expected_metrics"]
+def test_perceptions_are_scored_as_by_the_released_code(vectors, mini, samples, tmp_path):
+    for model in PERCEIVING:
+        run = vectors["perc_inf"][model]
+        official = scored(mini, tmp_path, told_by_part(run, samples))["official"]
+        assert official["answers"] == run["extracted_json_by_set"]
+        assert official["accuracy_by_set"] == pytest.approx(run["accuracy_by_set"])
+        assert official["excluded_sets"] == run["excluded_sets"] and official["metrics"] == run["expected_metrics"]
 
 
 def test_what_is_left_out_costs_recall_alone(samples, mini, tmp_path):
