@@ -34,7 +34,7 @@ ROWS = [question(at) for at in range(12)]
 
 @pytest.fixture
 def dataset(cast, tmp_path, monkeypatch) -> Dataset:
-    monkeypatch.setattr(data, "FILES", {"Hidden Keys": data.Expected(12, 12, 4)})
+    monkeypatch.setattr(data, "FILES", {"Hidden Keys": (12, 12, 4)})
     folder = tmp_path / "copy"
     folder.mkdir()
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -226,7 +227,7 @@ def metrics_of(reads: Sequence[Read], wholes: Wholes, seed: int) -> dict[str, Bo
     for topic in TOPICS:
         rows = [read for read in reads if read.topic == topic]
         single = [(read.sample.cluster, read.gold, read.said) for read in _of(rows, YES_NO)]
-        metrics[f"{topic} all"] = all_right(rows, wholes, seed, lambda part, topic=topic: part.topic == topic)
+        metrics[f"{topic} all"] = all_right(rows, wholes, seed, partial(_on_topic, topic))
         metrics[f"{topic} list"] = _accuracy(_of(rows, LIST), seed)
         metrics[f"{topic} f1"] = weighted_f1(single, seed)
     sets, incomplete = whole_sets(reads, wholes, lambda part: True)
@@ -234,6 +235,10 @@ def metrics_of(reads: Sequence[Read], wholes: Wholes, seed: int) -> dict[str, Bo
     sets, incomplete = whole_sets(reads, wholes, lambda part: part.kind in (LIST, YES_NO))
     metrics["consistency"] = estimate_of([unit for members in sets for unit in _consistency(members)], seed, incomplete)
     return metrics
+
+
+def _on_topic(topic: str, part: Part) -> bool:
+    return part.topic == topic
 
 
 def _accuracy(reads: Sequence[Read], seed: int) -> BoundedEstimate:

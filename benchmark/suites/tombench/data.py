@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
@@ -42,9 +42,9 @@ def clean_option(text: str, letter: str) -> str:
     return _BREAK.sub(" ", _BREAK_IN_CHINESE.sub("", bare))
 
 
-def clean_options(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the texts of all options of a question, in their original order, without their letters."""
-    return tuple(clean_option(text, letter) for text, letter in zip(texts, LETTERS, strict=False))
+def options_of(sample: Sample) -> tuple[str, ...]:
+    """Return the texts of the options of a question, in their original order, without their letters."""
+    return tuple(clean_option(text, letter) for text, letter in zip(sample.content["options"], LETTERS, strict=False))
 
 
 ABILITY, ANSWER = "能力\nABILITY", "答案\nANSWER"
@@ -53,49 +53,11 @@ FIELDS = {"en": ("STORY", "QUESTION", "OPTION-"), "zh": ("故事", "问题", "�
 _CELL = re.compile(rf"\s*([{LETTERS}])\s*\.?\s*")
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """The texts of an item in one language; `options` in their original order, as raw as they are."""
-
-    story: str
-    question: str
-    options: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One item: raw ability, raw answer cell, and its texts by language, with two or four options in all of them."""
-
-    ability: str
-    answer: str
-    texts: Mapping[str, Text]
-
-    @property
-    def option_count(self) -> int:
-        return len(self.texts["zh"].options)
-
-
-def read_record(where: str, line: bytes) -> Record:
-    """Read one line; `where` names file and line in the sentences. Raises BadImport.
-
-    The bare token NaN stands for an option that does not exist. The Chinese option C decides whether there are two or
-    four, as in the released code: one English item has four where the Chinese has two, and loses two of them.
-    """
-    try:
-        value = json_of(line, nan=True)
-        item, by_language = _Item.of(value), {name: shape.of(value) for name, shape in _BY_LANGUAGE.items()}
-    except NotJson as error:
-        raise BadImport(f"{where}, {error.with_line()}" if error.line else f"{where}: {error}") from error
-    except Misfit as error:
-        raise BadImport(error.message_for(where)) from error
-    count = 2 if by_language["zh"].c is None else 4
-    texts = {language: _text(where, fields, language, count) for language, fields in by_language.items()}
-    cell = _CELL.fullmatch(item.answer)
-    if cell is None or cell[1] not in LETTERS[:count]:
-        raise BadImport(
-            f"{where}: the answer is {item.answer[:40]!r}; expected a letter from A to {LETTERS[count - 1]}."
-        )
-    return Record(item.ability, item.answer, texts)
+NAMES = {"en": "English", "zh": "Chinese"}
+LANGUAGES = tuple(NAMES)
+BOTH = "both"
+Texts = Mapping[str, tuple[str, str, list[str]]]
+"""Story, question and raw options in their original order, by language."""
 
 
 def _missing(value: Any) -> Any:
@@ -138,18 +100,45 @@ class _Chinese(_InOneLanguage):
 _BY_LANGUAGE: Mapping[str, type[_InOneLanguage]] = {"en": _English, "zh": _Chinese}
 
 
-def _text(where: str, fields: _InOneLanguage, language: str, count: int) -> Text:
-    prefix, options = FIELDS[language][2], (fields.a, fields.b, fields.c, fields.d)
+def read_record(where: str, line: bytes) -> tuple[str, str, Texts]:
+    """Return raw ability, raw answer cell and the texts of one line; `where` names file and line in the sentences.
+    Raises BadImport.
+
+    The bare token NaN stands for an option that does not exist. The Chinese option C decides whether there are two or
+    four, as in the released code: one English item has four where the Chinese has two, and loses two of them.
+    """
+    try:
+        value = json_of(line, nan=True)
+        item, by_language = _Item.of(value), {name: shape.of(value) for name, shape in _BY_LANGUAGE.items()}
+    except NotJson as error:
+        raise BadImport(f"{where}, {error.with_line()}" if error.line else f"{where}: {error}") from error
+    except Misfit as error:
+        raise BadImport(error.message_for(where)) from error
+    count = 2 if by_language["zh"].c is None else 4
+    texts = {
+        name: (text.story, text.question, _options(where, text, name, count)) for name, text in by_language.items()
+    }
+    cell = _CELL.fullmatch(item.answer)
+    if cell is None or cell[1] not in LETTERS[:count]:
+        raise BadImport(
+            f"{where}: the answer is {item.answer[:40]!r}; expected a letter from A to {LETTERS[count - 1]}."
+        )
+    return item.ability, item.answer, texts
+
+
+def _options(where: str, fields: _InOneLanguage, language: str, count: int) -> list[str]:
+    prefix = FIELDS[language][2]
+    options = dict(zip(LETTERS, (fields.a, fields.b, fields.c, fields.d), strict=True))
     if (fields.c is None) != (fields.d is None):
         raise BadImport(f"{where}: only one of {prefix}C and {prefix}D is missing; expected both or neither.")
-    for letter, option in zip(LETTERS, options, strict=True):
+    for letter, option in options.items():
         if option is not None and not clean_option(option, letter):
             raise BadImport(f"{where}: {prefix}{letter} holds a letter without a text.")
-    present = tuple(option for option in options[:count] if option is not None)
+    present = [option for option in list(options.values())[:count] if option is not None]
     if len(present) < count:
-        missing = next(letter for letter, option in zip(LETTERS, options, strict=True) if option is None)
+        missing = next(letter for letter, option in options.items() if option is None)
         raise BadImport(f"{where}: {prefix}{missing} is missing; expected {count} options.")
-    return Text(fields.story, fields.question, present)
+    return present
 
 
 DIGESTS: Mapping[str, str] = {
@@ -190,8 +179,11 @@ def unlike_released(task: str, lines: Sequence[bytes]) -> str:
     digest = hashlib.sha256(b"".join(line + b"\n" for line in plain)).hexdigest()
     if digest == DIGESTS[task]:
         return ""
+    begins = dict(row.split("\t") for row in _LINES.read_text(encoding="ascii").splitlines())[task]
     changed = [
-        at for at, (line, begins) in enumerate(zip(plain, _released(task), strict=False), 1) if _begins(line) != begins
+        at + 1
+        for at, line in enumerate(plain[: len(begins) // _BEGINNING])
+        if not hashlib.sha256(line).hexdigest().startswith(begins[at * _BEGINNING : (at + 1) * _BEGINNING])
     ]
     place = f", line {changed[0]}" if changed else ""
     more = f" ({len(changed):,} such lines)" if changed[1:] else ""
@@ -201,50 +193,30 @@ def unlike_released(task: str, lines: Sequence[bytes]) -> str:
     )
 
 
-def _begins(line: bytes) -> str:
-    return hashlib.sha256(line).hexdigest()[:_BEGINNING]
-
-
-def _released(task: str) -> list[str]:
-    """The beginnings of the digests of a released file's lines."""
-    rows = dict(row.split("\t") for row in _LINES.read_text(encoding="ascii").splitlines())
-    return [rows[task][at : at + _BEGINNING] for at in range(0, len(rows[task]), _BEGINNING)]
-
-
-LANGUAGES = tuple(FIELDS)
-
-
-class Expected(NamedTuple):
-    """The numbers of items, of distinct English stories, and of items with two options."""
-
-    items: int
-    stories: int
-    two_options: int = 0
-
-
-FILES: Mapping[str, Expected] = {
-    "Ambiguous Story Task": Expected(200, 101),
-    "Completion of Failed Actions": Expected(20, 20),
-    "Discrepant Desires": Expected(20, 20),
-    "Discrepant Emotions": Expected(40, 21),
-    "Discrepant Intentions": Expected(40, 24),
-    "Emotion Regulation": Expected(20, 20),
-    "False Belief Task": Expected(600, 100),
-    "Faux-pas Recognition Test": Expected(560, 145, 280),
-    "Hidden Emotions": Expected(80, 21),
-    "Hinting Task Test": Expected(103, 103),
-    "Knowledge-Attention Links": Expected(20, 20),
-    "Knowledge-Pretend Play Links": Expected(30, 30),
-    "Moral Emotions": Expected(40, 20),
-    "Multiple Desires": Expected(20, 20),
-    "Percepts-Knowledge Links": Expected(40, 22),
-    "Persuasion Story Task": Expected(100, 100),
-    "Prediction of Actions": Expected(20, 20),
-    "Scalar Implicature Test": Expected(200, 157),
-    "Strange Story Task": Expected(407, 210, 204),
-    "Unexpected Outcome Test": Expected(300, 209),
+FILES: Mapping[str, tuple[int, int, int]] = {
+    "Ambiguous Story Task": (200, 101, 0),
+    "Completion of Failed Actions": (20, 20, 0),
+    "Discrepant Desires": (20, 20, 0),
+    "Discrepant Emotions": (40, 21, 0),
+    "Discrepant Intentions": (40, 24, 0),
+    "Emotion Regulation": (20, 20, 0),
+    "False Belief Task": (600, 100, 0),
+    "Faux-pas Recognition Test": (560, 145, 280),
+    "Hidden Emotions": (80, 21, 0),
+    "Hinting Task Test": (103, 103, 0),
+    "Knowledge-Attention Links": (20, 20, 0),
+    "Knowledge-Pretend Play Links": (30, 30, 0),
+    "Moral Emotions": (40, 20, 0),
+    "Multiple Desires": (20, 20, 0),
+    "Percepts-Knowledge Links": (40, 22, 0),
+    "Persuasion Story Task": (100, 100, 0),
+    "Prediction of Actions": (20, 20, 0),
+    "Scalar Implicature Test": (200, 157, 0),
+    "Strange Story Task": (407, 210, 204),
+    "Unexpected Outcome Test": (300, 209, 0),
 }
-"""The title of each file's content, by its name without `.jsonl`, which is also the name of the task."""
+"""The numbers of items, of distinct English stories, and of items with two options of each file, by its name without
+`.jsonl`, which is also the name of the task."""
 
 
 SOURCE = CopySource(
@@ -265,77 +237,15 @@ SOURCE = CopySource(
 )
 
 
-def gold_letter(cell: str) -> str:
-    """Return the letter of an answer cell: `A` of `A. `."""
-    return cell.strip()[:1]
+def load(folder: Path, *, languages: str = BOTH) -> Imported:
+    """Return the questions of a copy in one language or in both, and check that its 20 files are the released ones.
 
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One question in one language.
-
-    `key` is `<task>:<line>:<language>` with the task in lower case and hyphens and the line counted from 1. `cluster`
-    names the story: items of a file with the same English text share it, in both languages. `options` are the raw
-    texts, in their original order, two or four; `answer` is the raw cell.
+    The key of a question is `<task>:<line>:<language>` with the task in lower case and hyphens and the line counted
+    from 1, its split the language. Questions of a file with the same English story share a cluster, in both languages.
+    Both languages are checked, whichever are wanted. Files of other kinds in the folder are left alone. Raises
+    BadImport.
     """
-
-    key: str
-    cluster: str
-    task: str
-    ability: str
-    language: str
-    line: int
-    story: str
-    question: str
-    options: tuple[str, ...]
-    answer: str
-
-    @property
-    def trimmed_ability(self) -> str:
-        """The ability without outer space: one item of the Scalar Implicature Test has some."""
-        return self.ability.strip()
-
-    @property
-    def gold(self) -> str:
-        """The original letter of the right option."""
-        return gold_letter(self.answer)
-
-    @property
-    def cleaned_options(self) -> tuple[str, ...]:
-        """The texts of the options without their letters, in their original order."""
-        return clean_options(self.options)
-
-
-@dataclass(frozen=True, slots=True)
-class ToMBench:
-    """A copy of the benchmark: items by file, line and language; the text of its licence; the SHA-256 of its 20 files
-    as 64 hexadecimal digits."""
-
-    items: tuple[Item, ...]
-    licence: str
-    digest: str
-
-
-def read_tombench(folder: Path, *, languages: Sequence[str] = LANGUAGES) -> ToMBench:
-    """Read the 20 files and the LICENSE of a folder, and check the counts of items, stories and items with two options,
-    and that they are the released ones.
-
-    Both languages are checked, whichever are wanted; the Chinese option C decides how many options an item has in
-    either. Files of other kinds in the folder are left alone. Raises BadImport.
-    """
-    if not languages or not {*languages} <= {*LANGUAGES} or len({*languages}) < len(languages):
-        raise BadImport(f"The languages are {', '.join(languages) or 'none'}; expected en, zh or both, each once.")
-    _check_names(folder)
-    items: list[Item] = []
-    digest = hashlib.sha256()
-    for task in FILES:
-        raw = bytes_of(folder / f"{task}.jsonl", f"the {len(FILES)} files of ToMBench")
-        digest.update(f"{task}.jsonl {hashlib.sha256(raw).hexdigest()}\n".encode())
-        items += _items_of(task, raw, languages)
-    return ToMBench(tuple(items), licence_in(folder, "ToMBench"), digest.hexdigest())
-
-
-def _check_names(folder: Path) -> None:
+    chosen = LANGUAGES if languages == BOTH else (languages,)
     if not folder.is_dir():
         raise BadImport(f"{folder} is not a folder; expected that of the {len(FILES)} files of ToMBench.")
     names = {path.name for path in folder.iterdir() if path.suffix.lower() == ".jsonl"}
@@ -344,56 +254,53 @@ def _check_names(folder: Path) -> None:
         raise BadImport(f"{missing[0]} is missing in {folder}; expected the {len(FILES)} files of ToMBench.")
     if others := sorted(names - expected):
         raise BadImport(f"{others[0]} in {folder} is not a file of ToMBench.")
+    samples: list[Sample] = []
+    digest = hashlib.sha256()
+    for task in FILES:
+        raw = bytes_of(folder / f"{task}.jsonl", f"the {len(FILES)} files of ToMBench")
+        digest.update(f"{task}.jsonl {hashlib.sha256(raw).hexdigest()}\n".encode())
+        samples += samples_of(task, raw, chosen)
+    title = f"ToMBench ({' and '.join(NAMES[language] for language in chosen)})"
+    return Imported(title, samples, licence_in(folder, "ToMBench"), {"20 JSONL files": digest.hexdigest()})
 
 
-def _items_of(task: str, raw: bytes, languages: Sequence[str]) -> Iterator[Item]:
-    """The items of a file, in the order of its lines and of `languages`."""
-    lines = _lines(raw)
+def samples_of(task: str, raw: bytes, languages: Sequence[str] = LANGUAGES) -> Iterator[Sample]:
+    """Yield the questions of a file, in the order of its lines and of `languages`. Raises BadImport."""
+    lines = raw.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    lines = lines if lines[-1].strip() else lines[:-1]
     records = [read_record(f"{task}.jsonl, line {line}", text) for line, text in enumerate(lines, start=1)]
-    if why := [*filter(None, (_unlike_counts(task, records), unlike_released(task, lines)))]:
+    stories = [texts["en"][0] for _, _, texts in records]
+    counts = (len(records), len({*stories}), sum(len(texts["zh"][2]) == 2 for _, _, texts in records))
+    nouns = ("items", "distinct English stories", "items with two options")
+    unlike = [
+        f"{task}.jsonl: the number of {noun} is {count}; expected {expected}."
+        for noun, count, expected in zip(nouns, counts, FILES[task], strict=True)
+        if count != expected
+    ]
+    if why := [*filter(None, (*unlike[:1], unlike_released(task, lines)))]:
         raise BadImport(" ".join(why))
     slug = task.lower().replace(" ", "-")
-    first_line: dict[str, int] = {}
-    for line, record in enumerate(records, start=1):
-        told_first = first_line.setdefault(record.texts["en"].story, line)
+    for line, (ability, cell, texts) in enumerate(records, start=1):
+        cluster = f"{slug}:{stories.index(texts['en'][0]) + 1}"
+        gold = {"answer": cell.strip()[:1], "cell": cell, "ability": ability}
         for language in languages:
-            text = record.texts[language]
-            yield Item(
-                key=f"{slug}:{line}:{language}",
-                cluster=f"{slug}:{told_first}",
-                task=task,
-                ability=record.ability,
-                language=language,
-                line=line,
-                story=text.story,
-                question=text.question,
-                options=text.options,
-                answer=record.answer,
-            )
-
-
-def _lines(raw: bytes) -> list[bytes]:
-    lines = raw.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    return lines if lines[-1].strip() else lines[:-1]
-
-
-def _unlike_counts(task: str, records: Sequence[Record]) -> str:
-    """Say which number of a file is not the released one; empty where all are."""
-    counts = (
-        len(records),
-        len({record.texts["en"].story for record in records}),
-        sum(record.option_count == 2 for record in records),
-    )
-    nouns = ("items", "distinct English stories", "items with two options")
-    for noun, count, expected in zip(nouns, counts, FILES[task], strict=True):
-        if count != expected:
-            return f"{task}.jsonl: the number of {noun} is {count}; expected {expected}."
-    return ""
+            story, question, options = texts[language]
+            content = {
+                "story": story,
+                "question": question,
+                "options": options,
+                "ability": ability.strip(),
+                "language": NAMES[language],
+            }
+            yield Sample(f"{slug}:{line}:{language}", cluster, content, gold, category=task, split=language)
 
 
 TRIES = 5
 OFFICIAL_SEED = 42
-
+SEEDED, RELEASED = "seeded", "released"
+"""The ways in which orders of options are drawn."""
+AS_LOGGED, UNSHUFFLED = "logged", "unshuffled"
+"""The orders of answers made elsewhere: the one in the record of each answer, and that of the data."""
 Order = tuple[int, ...]
 """The original places of the options, from 0, in the order in which they are shown."""
 
@@ -447,102 +354,54 @@ def official_orders(counts: Iterable[int], *, tries: int = TRIES, seed: int = OF
     `counts` are the numbers of options of all items of one file, from its first line on: one generator runs through
     items and tries, so that the orders of an item depend on all items before it.
     """
-    generator = random.Random(seed)
-    return [tuple(_shuffled(generator, count) for _ in range(tries)) for count in counts]
-
-
-def _shuffled(generator: random.Random, count: int) -> Order:
-    places = list(range(count))
-    generator.shuffle(places)
-    return tuple(places)
-
-
-NAMES = {"en": "English", "zh": "Chinese"}
-BOTH = "both"
-SEEDED, RELEASED = "seeded", "released"
-"""The ways in which orders of options are drawn."""
-AS_LOGGED, UNSHUFFLED = "logged", "unshuffled"
-"""The orders of answers made elsewhere: the one in the record of each answer, and that of the data."""
-
-
-def load(folder: Path, *, languages: str = BOTH) -> Imported:
-    """A copy of the benchmark in one language or in both. The split of a sample is its language. Raises BadImport."""
-    chosen = LANGUAGES if languages == BOTH else (languages,)
-    copy = read_tombench(folder, languages=chosen)
-    title = f"ToMBench ({' and '.join(NAMES[language] for language in chosen)})"
-    return Imported(title, [_sample(item) for item in copy.items], copy.licence, {"20 JSONL files": copy.digest})
-
-
-def _sample(item: Item) -> Sample:
-    content = {
-        "story": item.story,
-        "question": item.question,
-        "options": list(item.options),
-        "ability": item.trimmed_ability,
-        "language": NAMES[item.language],
-    }
-    gold = {"answer": item.gold, "cell": item.answer, "ability": item.ability}
-    return Sample(item.key, item.cluster, content, gold, category=item.task, split=item.language)
-
-
-def item_of(sample: Sample) -> Item:
-    """The item that a sample was made from."""
-    return Item(
-        key=sample.key,
-        cluster=sample.cluster,
-        task=sample.category,
-        ability=sample.gold["ability"],
-        language=sample.split,
-        line=line_of(sample),
-        story=sample.content["story"],
-        question=sample.content["question"],
-        options=tuple(sample.content["options"]),
-        answer=sample.gold["cell"],
-    )
+    generator, orders = random.Random(seed), []
+    for count in counts:
+        drawn = [list(range(count)) for _ in range(tries)]
+        for places in drawn:
+            generator.shuffle(places)
+        orders.append(tuple(map(tuple, drawn)))
+    return orders
 
 
 def shown_in(question: Question) -> OfferedOptions:
     """Return the options as one try shows them. A try is a repetition. Of an answer made elsewhere the order is the one
     that is known of it. Raises BadQuestion for a try that the released code does not have."""
-    item, kind = item_of(question.sample), question.settings.options["order"]
-    if OPTION_ORDER in question.sample.content:
-        order = tuple(question.sample.content[OPTION_ORDER])
+    sample, kind, repetition = question.sample, question.settings.options["order"], question.repetition
+    options = options_of(sample)
+    if OPTION_ORDER in sample.content:
+        order = tuple(sample.content[OPTION_ORDER])
     elif kind in (AS_LOGGED, UNSHUFFLED):
-        order = tuple(range(len(item.options)))
-    elif kind == RELEASED:
-        order = _released_order(question)
-    else:
-        order = seeded_order(question.settings.seed, item.key, question.repetition, len(item.options))
-    return show(item.cleaned_options, order)
-
-
-def _released_order(question: Question) -> Order:
-    if question.repetition >= TRIES:
+        order = tuple(range(len(options)))
+    elif kind != RELEASED:
+        order = seeded_order(question.settings.seed, sample.key, repetition, len(options))
+    elif repetition >= TRIES:
         raise BadQuestion(f"The released code draws orders for {TRIES} tries; ask at most {TRIES} times.")
-    return question.resources.derived("released orders", released_orders)[question.sample.key][question.repetition]
+    else:
+        order = question.resources.derived("released orders", released_orders)[sample.key][repetition]
+    return show(options, order)
 
 
 def released_orders(samples: Sequence[Sample]) -> dict[str, tuple[Order, ...]]:
     """Return the orders of each question's tries, by its key, as the released code draws them; `samples` are whole
     files."""
+    files: dict[tuple[str, str], list[Sample]] = {}
+    for sample in sorted(samples, key=line_of):
+        files.setdefault((sample.split, sample.category), []).append(sample)
     orders: dict[str, tuple[Order, ...]] = {}
-    for questions in _by_file(samples).values():
+    for questions in files.values():
         drawn = official_orders(len(sample.content["options"]) for sample in questions)
         orders.update((sample.key, tries) for sample, tries in zip(questions, drawn, strict=True))
     return orders
 
 
-def _by_file(samples: Sequence[Sample]) -> dict[tuple[str, str], list[Sample]]:
-    """Return the samples by language and task, in the order of their lines."""
-    files: dict[tuple[str, str], list[Sample]] = {}
-    for sample in sorted(samples, key=line_of):
-        files.setdefault((sample.split, sample.category), []).append(sample)
-    return files
-
-
 def line_of(sample: Sample) -> int:
     """Return the line of its file that a question stands in, from 1."""
     return int(sample.key.split(":")[1])
+
+
+def question_id(sample: Sample, attempt: int) -> str:
+    """Return the name of a try in the released code, in either language: `<task>/<line from 0>/<try from 0>`."""
+    return f"{sample.category}/{line_of(sample) - 1}/{attempt}"
 
 
 UNSAID = "unsaid"
@@ -555,19 +414,24 @@ def ids_of(samples: Sequence[Sample], answers: Mapping[str, Any], *, language: s
     Raises BadAnswers where they show none, where they are written in the other one, and where `samples` have no
     question in it.
     """
-    by_language = {name: _named_ids(samples, name) for name in dict.fromkeys(sample.split for sample in samples)}
+    by_language: dict[str, dict[str, Answered]] = {}
+    for sample in samples:
+        ids = by_language.setdefault(sample.split, {})
+        for attempt in range(TRIES):
+            ids[question_id(sample, attempt)] = Answered((sample.key,), repetition=attempt)
     mine = {name: answers[name] for name in answers if any(name in ids for ids in by_language.values())}
     if not mine:
         return {}
     if language in NAMES and language not in by_language:
         raise BadAnswers(f"the dataset has no questions in {NAMES[language]}.")
     chinese = _in_chinese(mine)
+    said = (
+        f"{len(chinese):,} of {len(mine):,} answers are written in Chinese, {chinese[0]!r:.80} first" if chinese else ""
+    )
     if chinese and "zh" not in by_language:
-        raise BadAnswers(f"{_chinese_sentence(chinese, mine)}, and the dataset has no questions in Chinese.")
+        raise BadAnswers(f"{said}, and the dataset has no questions in Chinese.")
     if chinese and language == "en":
-        raise BadAnswers(
-            f"{_chinese_sentence(chinese, mine)}; they are not to questions in English. Choose the language Chinese."
-        )
+        raise BadAnswers(f"{said}; they are not to questions in English. Choose the language Chinese.")
     return by_language["zh" if chinese else _only_language(language, by_language)]
 
 
@@ -587,16 +451,3 @@ def _in_chinese(answers: Mapping[str, Any]) -> list[str]:
     words = {name: text for name, text in answers.items() if isinstance(text, str) and re.search(r"\w\w", text)}
     chinese = [name for name, text in words.items() if _CHINESE.search(text)]
     return chinese if 2 * len(chinese) > len(words) else []
-
-
-def _chinese_sentence(chinese: Sequence[str], answers: Mapping[str, Any]) -> str:
-    return f"{len(chinese):,} of {len(answers):,} answers are written in Chinese, {chinese[0]!r:.80} first"
-
-
-def _named_ids(samples: Sequence[Sample], language: str) -> dict[str, Answered]:
-    return {
-        f"{sample.category}/{line_of(sample) - 1}/{attempt}": Answered((sample.key,), repetition=attempt)
-        for sample in samples
-        if sample.split == language
-        for attempt in range(TRIES)
-    }

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from benchmark.suites.refusals import own_words
 from benchmark.suites.tombench.data import LETTERS, NO_OPTION, NONE_OF_THEM, SEVERAL
@@ -141,36 +140,21 @@ OPENING = re.compile(
 """Announcements of the text of an option."""
 
 
-class _Mention(NamedTuple):
-    start: int
-    end: int
-    letter: str
-
-
-class Committed(NamedTuple):
-    """The letter that an answer commits to, offered or not, NONE_OF_THEM where it rejects all; None where there is a
-    reason `why`."""
-
-    letter: str | None
-    why: str = ""
-
-
-def committed(answer: str, options: Sequence[str]) -> Committed:
-    """Return the letter of the option that an answer commits to.
+def committed(answer: str, options: Sequence[str]) -> tuple[str | None, str]:
+    """Return the letter of the option that an answer commits to, offered or not, NONE_OF_THEM where it rejects all;
+    None with the reason why where there is none.
 
     `options` are the texts as they were shown, without letters: A is the first. An answer may also repeat the text of
     one option, before anything in it is taken for a refusal.
     """
     text = unicodedata.normalize("NFKC", answer).strip()  # full-width letters and punctuation as ASCII
     if letter := _repeated(text, options):
-        return Committed(letter)
+        return letter, ""
     own = own_words(text)
     letter = _letter(own.text, options)
     if not letter and own.whole and NONE_OF_ALL.search(own.text):
         letter = NONE_OF_THEM
-    if letter:
-        return Committed(letter)
-    return Committed(None, own.why(SEVERAL if letter == _MORE else NO_OPTION))
+    return (letter, "") if letter else (None, own.why(SEVERAL if letter == _MORE else NO_OPTION))
 
 
 _MORE = ""
@@ -197,10 +181,14 @@ def _letter(text: str, options: Sequence[str]) -> str | None:
     return _repeated(text, options) or _only(_letters(BARE, last))
 
 
-def _mentions(pattern: re.Pattern[str], text: str) -> list[_Mention]:
+Mention = tuple[int, int, str]
+"""(start, end, letter)"""
+
+
+def _mentions(pattern: re.Pattern[str], text: str) -> list[Mention]:
     """The letters that a pattern finds and the text does not deny, in its order."""
     return [
-        _Mention(match.start(), match.end(), next(group for group in match.groups() if group).upper())
+        (match.start(), match.end(), next(group for group in match.groups() if group).upper())
         for match in pattern.finditer(text)
         if not DENIAL.search(text[max(0, match.start() - 60) : match.start()])
         and not REJECTION.match(text, match.end())
@@ -208,7 +196,7 @@ def _mentions(pattern: re.Pattern[str], text: str) -> list[_Mention]:
 
 
 def _letters(pattern: re.Pattern[str], text: str) -> set[str]:
-    return {mention.letter for mention in _mentions(pattern, text)}
+    return {letter for _, _, letter in _mentions(pattern, text)}
 
 
 def _only(letters: set[str]) -> str | None:
@@ -217,24 +205,17 @@ def _only(letters: set[str]) -> str | None:
     return next(iter(letters), None)
 
 
-def _last(text: str, mentions: Sequence[_Mention]) -> str:
+def _last(text: str, mentions: Sequence[Mention]) -> str:
     """The letter of the last mention, _MORE where it is offered beside another letter, before or behind it."""
-    last = mentions[-1]
-    if (
-        len(mentions) > 1
-        and mentions[-2].letter != last.letter
-        and BESIDE.fullmatch(text, mentions[-2].end, last.start)
-    ):
-        return _MORE
-    for mention in mentions[-2:]:
-        other = ALTERNATIVE.match(text, mention.end)
-        if (
-            other
-            and next(group for group in other.groups() if group).upper() != mention.letter
-            and other.end() > last.start
-        ):
+    start, _, last = mentions[-1]
+    for _, end, letter in mentions[-2:-1]:
+        if letter != last and BESIDE.fullmatch(text, end, start):
             return _MORE
-    return last.letter
+    for _, end, letter in mentions[-2:]:
+        other = ALTERNATIVE.match(text, end)
+        if other and other.end() > start and next(group for group in other.groups() if group).upper() != letter:
+            return _MORE
+    return last
 
 
 def _repeated(text: str, options: Sequence[str]) -> str | None:

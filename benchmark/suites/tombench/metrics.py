@@ -8,7 +8,6 @@ accuracy 0, which the released code leaves out.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,15 +20,13 @@ from benchmark.suites.measuring import SampleResult, measured_samples
 from benchmark.suites.questions import PARSES, Entered, Measured, Outcome, Parse, Resources, Sample
 from benchmark.suites.reasons import tries_unanswered
 from benchmark.suites.tombench.data import (
+    LETTERS,
     NO_OPTION,
     TRIES,
-    Item,
-    OfferedOptions,
-    Order,
-    gold_letter,
-    item_of,
-    official_orders,
-    read_tombench,
+    load,
+    options_of,
+    question_id,
+    released_orders,
     show,
 )
 from benchmark.suites.tombench.parsing import extract_official, parse_official, parse_repaired
@@ -104,7 +101,7 @@ def is_correct_officially(item: VotedItem) -> bool:
 
 def is_correct(item: VotedItem) -> bool:
     """Return whether the majority is the letter of the answer cell; false where no try chose an option."""
-    return majority_vote(item.votes) == gold_letter(item.gold)
+    return majority_vote(item.votes) == item.gold.strip()[:1]
 
 
 def official_accuracies(items: Sequence[VotedItem]) -> Accuracies:
@@ -121,19 +118,16 @@ def repaired_accuracies(items: Sequence[VotedItem]) -> Accuracies:
 def _accuracies(
     items: Sequence[VotedItem], is_right: Callable[[VotedItem], bool], named: Callable[[str], str]
 ) -> Accuracies:
-    def accuracy(group: Sequence[VotedItem]) -> Accuracy:
-        return Accuracy(len(group), sum(map(is_right, group)), sum(majority_vote(item.votes) is None for item in group))
+    def by(name_of: Callable[[VotedItem], str]) -> dict[str, Accuracy]:
+        groups: dict[str, list[VotedItem]] = {}
+        for item in items:
+            groups.setdefault(name_of(item), []).append(item)
+        unparsed = {name: sum(majority_vote(item.votes) is None for item in group) for name, group in groups.items()}
+        return {name: Accuracy(len(group), sum(map(is_right, group)), unparsed[name]) for name, group in groups.items()}
 
-    tasks: dict[str, list[VotedItem]] = {}
-    abilities: dict[str, list[VotedItem]] = {}
-    for item in items:
-        tasks.setdefault(item.task, []).append(item)
-        abilities.setdefault(named(item.ability), []).append(item)
-    by_task, by_ability = ({name: accuracy(group) for name, group in groups.items()} for groups in (tasks, abilities))
-    return Accuracies(accuracy(items) if items else None, by_task, by_ability)
+    return Accuracies(by(lambda item: "").get(""), by(lambda item: item.task), by(lambda item: named(item.ability)))
 
 
-_ID = re.compile(r"(.+)/(\d+)/(\d+)")
 _PLACES = 10
 """Decimals of an accuracy."""
 
@@ -150,65 +144,37 @@ def score_answers(data: Path, answers: Path, *, language: str = "en") -> ParsedS
     was chosen without being offered, or None where no option is chosen. Official metrics leave out what is 0, as the
     released code does; repaired ones have `overall` and say what was `unparsed`. Raises ValueError.
     """
-    items = _by_file(data, language)
-    texts = read_answers(answers)
-    displayed = {name: _item_and_options(items, name, answers.name) for name in texts}
+    samples = load(data, languages=language).samples
+    orders, texts = released_orders(samples), read_answers(answers)
+    tries = {question_id(sample, attempt): (sample, attempt) for sample in samples for attempt in range(TRIES)}
+    official, repaired = {}, {}
+    for name in texts:
+        if name not in tries:
+            raise BadAnswerId(
+                f"{answers.name}: there is no question {name!r:.80}; expected <task>/<line from 0>/<try from 0 to "
+                f"{TRIES - 1}>."
+            )
     for name, text in texts.items():
         if not isinstance(text, str):
             raise BadAnswerId(f"{answers.name}: the answer {name!r:.80} is not a text; expected what the model said.")
-    official = {
-        name: [extract_official(text), parse_official(text, displayed[name][1])] for name, text in texts.items()
-    }
-    repaired = {name: parse_repaired(without_thoughts(text), displayed[name][1]) for name, text in texts.items()}
-    asked = {name: item for name, (item, _) in displayed.items()}
-    accuracies = official_accuracies(_voted_items(asked, {name: letters[1] for name, letters in official.items()}))
+        sample, attempt = tries[name]
+        displayed = show(options_of(sample), orders[sample.key][attempt])
+        official[name] = [extract_official(text), parse_official(text, displayed)]
+        repaired[name] = parse_repaired(without_thoughts(text), displayed)
+
+    def voted(choices: Mapping[str, str | None]) -> list[VotedItem]:
+        """The items, with the votes of those tries that have an answer, in their order."""
+        votes: dict[str, dict[int, str | None]] = {}
+        asked = {tries[name][0].key: tries[name][0] for name in texts}
+        for name in texts:
+            sample, attempt = tries[name]
+            votes.setdefault(sample.key, {})[attempt] = choices[name]
+        return [_voted(asked[key], tuple(of_try[at] for at in sorted(of_try))) for key, of_try in votes.items()]
+
     return ParsedScores(
-        AnswerScores(official, _above_nought(accuracies)),
-        AnswerScores(repaired, _whole(repaired_accuracies(_voted_items(asked, repaired)))),
+        AnswerScores(official, _above_nought(official_accuracies(voted({name: official[name][1] for name in texts})))),
+        AnswerScores(repaired, _whole(repaired_accuracies(voted(repaired)))),
     )
-
-
-Asked = Mapping[str, Sequence[tuple[Item, tuple[Order, ...]]]]
-"""The items of each file, with the orders of options that each try shows."""
-
-
-def _by_file(data: Path, language: str) -> Asked:
-    """The items of a copy: one generator of orders runs through a file."""
-    by_file: dict[str, list[Item]] = {}
-    for item in read_tombench(data, languages=(language,)).items:
-        by_file.setdefault(item.task, []).append(item)
-    return {
-        task: list(zip(items, official_orders(len(item.options) for item in items), strict=True))
-        for task, items in by_file.items()
-    }
-
-
-def _item_and_options(items: Asked, name: str, file: str) -> tuple[Item, OfferedOptions]:
-    match = _ID.fullmatch(name)
-    task, line, attempt = (match[1], int(match[2]), int(match[3])) if match else ("", 0, 0)
-    if not match or task not in items or line >= len(items[task]) or attempt >= TRIES:
-        raise BadAnswerId(
-            f"{file}: there is no question {name!r:.80}; expected <task>/<line from 0>/<try from 0 to {TRIES - 1}>."
-        )
-    item, orders = items[task][line]
-    return item, show(item.cleaned_options, orders[attempt])
-
-
-def _voted_items(asked: Mapping[str, Item], choices: Mapping[str, str | None]) -> list[VotedItem]:
-    """The items in the order of the data, with the votes of those tries that have an answer, in their order."""
-    votes: dict[str, list[tuple[int, str | None]]] = {}
-    items = {item.key: item for item in asked.values()}
-    for name, item in asked.items():
-        votes.setdefault(item.key, []).append((int(name.rpartition("/")[2]), choices[name]))
-    return [
-        VotedItem(
-            item.task,
-            item.ability,
-            item.answer,
-            tuple(vote for _, vote in sorted(votes[key], key=lambda vote: vote[0])),
-        )
-        for key, item in items.items()
-    ]
 
 
 def _above_nought(accuracies: Accuracies) -> dict[str, dict[str, float]]:
@@ -243,9 +209,8 @@ def by_chance(sample: Sample) -> float:
 
 def by_majority(sample: Sample, resources: Resources) -> float:
     """Return whether the option is right whose letter is right most often in all questions."""
-    item = item_of(sample)
-    letters = "ABCD"[: len(item.options)]
-    return float(commonest(letters, resources.derived(COUNTED, count_letters)) == item.gold)
+    letters = LETTERS[: len(sample.content["options"])]
+    return float(commonest(letters, resources.derived(COUNTED, count_letters)) == sample.gold["answer"])
 
 
 ABILITIES = ("Emotion", "Desire", "Intention", "Knowledge", "Belief", "Non-literal communication")
@@ -320,14 +285,12 @@ def _voted(sample: Sample, votes: tuple[str | None, ...]) -> VotedItem:
 def _score(sample: Sample, outcomes: Sequence[Outcome], votes: tuple[str | None, ...], missing: int) -> StoryScore:
     right, counts = sample.gold["answer"], Counter(vote for vote in votes if vote is not None)
     others = max((count for letter, count in counts.items() if letter != right), default=0)
-    if majority_vote(votes) is None:
-        why = next((outcome.without for outcome in outcomes if outcome.without), "") or next(
-            (outcome.unreadable for outcome in outcomes if outcome.unreadable), NO_OPTION
-        )
-        return StoryScore(sample.category, {ACCURACY: 0.0}, {ACCURACY: 1.0}, None, why)
-    estimate = float(is_correct(_voted(sample, votes)))
-    if not missing:
-        values = {ACCURACY: estimate}
-        return StoryScore(sample.category, values, values, values)
-    worst, best = float(counts[right] > others + missing), float(counts[right] + missing >= others)
-    return StoryScore(sample.category, {ACCURACY: worst}, {ACCURACY: best}, {ACCURACY: estimate})
+    worst, best, why = float(counts[right] > others + missing), float(counts[right] + missing >= others), ""
+    estimate: dict[str, float | None] | None = {ACCURACY: float(is_correct(_voted(sample, votes)))}
+    if not counts:
+        without = [outcome.without for outcome in outcomes if outcome.without]
+        why = [*without, *(outcome.unreadable for outcome in outcomes if outcome.unreadable), NO_OPTION][0]
+        worst, best, estimate = 0.0, 1.0, None
+    elif not missing and estimate:
+        return StoryScore(sample.category, estimate, estimate, estimate)
+    return StoryScore(sample.category, {ACCURACY: worst}, {ACCURACY: best}, estimate, why)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from benchmark.suites.tombench.data import LETTERS, OfferedOptions
 
@@ -32,27 +31,16 @@ def parse_official(answer: str, displayed: OfferedOptions) -> str:
     return displayed.original_of[extract_official(answer)]
 
 
-class Choice(NamedTuple):
-    """The original letter of the option that an answer chooses, or what it chooses that was not offered, which is never
-    right. None where it chooses nothing, for a reason `why`."""
-
-    letter: str | None
-    why: str = ""
-
-
-def choice_in(answer: str, displayed: OfferedOptions) -> Choice:
-    """Return the option that an answer commits to, as a person reads it.
-
-    An answer that names none, or leaves it between several, chooses nothing. A letter that was not shown stands for
-    itself.
-    """
+def choice_in(answer: str, displayed: OfferedOptions) -> tuple[str | None, str]:
+    """Return the original letter of the option that an answer commits to, as a person reads it, or what it chooses that
+    was not offered, which is never right; None where it names none, or leaves it between several, and why."""
     # its patterns take a tenth of a second to compile, which no start has to wait for
     from benchmark.suites.tombench.letters import committed
 
     letter, why = committed(answer, displayed.texts)
-    return Choice(letter and (displayed.original_of.get(letter) or letter), why)
+    return letter and (displayed.original_of.get(letter) or letter), why
 
 
 def parse_repaired(answer: str, displayed: OfferedOptions) -> str | None:
     """Return the letter of `choice_in`."""
-    return choice_in(answer, displayed).letter
+    return choice_in(answer, displayed)[0]

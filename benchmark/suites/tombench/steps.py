@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from benchmark.methods.answering import COT, PLAIN, S2A, SELF_ASK, SIMTOM
 from benchmark.methods.contract import PEOPLE, Answering, Put
 from benchmark.methods.program import digest_of, method_named, program_of, request_by, steps_with, wording_digest
 from benchmark.suites.questions import Parsed, Question, Sample, Step
-from benchmark.suites.tombench.data import LANGUAGES, LETTERS, Item, OfferedOptions, item_of, shown_in
+from benchmark.suites.tombench.data import LANGUAGES, LETTERS, OfferedOptions, shown_in
 from benchmark.suites.tombench.parsing import choice_in, parse_official
 from core.messages import gettext_noop
 from core.plain import Json
@@ -37,42 +37,35 @@ HOW_AFTER = {
 _CHOICE = {"en": (", ", " or "), "zh": ("、", " 或 ")}
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """The two messages of one try."""
+def render_prompt(sample: Sample, displayed: OfferedOptions, *, method: str = DIRECT) -> tuple[str, str]:
+    """Return the system and the user prompt of a question with its options as they are shown, in its language.
 
-    system: str
-    user: str
-
-
-def render_prompt(item: Item, displayed: OfferedOptions, *, method: str = DIRECT) -> Prompt:
-    """Return the prompt of an item with its options as they are shown, in the item's language.
-
-    The system prompt names the letters that the item has, two or four. Raises ValueError for a method that is not one
-    of WORDINGS.
+    The system prompt names the letters that the question has, two or four. Raises ValueError for a method that is not
+    one of WORDINGS.
     """
+    language, (comma, last) = sample.split, _CHOICE[sample.split]
+    letters = comma.join(displayed.letters[:-1]) + last + displayed.letters[-1]
     lines = [f"{letter}. {text}" for letter, text in zip(LETTERS, displayed.texts, strict=False)]
-    texts = {"story": item.story.strip(), "question": item.question.strip(), "options": "\n".join(lines)}
-    return Prompt(
-        _fill(_template(_system_file(method, item.language)), {"letters": _choice(displayed.letters, item.language)}),
-        _fill(_template(_user_file(item.language)), texts),
-    )
+    texts = {name: sample.content[name].strip() for name in ("story", "question")} | {"options": "\n".join(lines)}
+    system = _fill(_template(_system_file(method, language)), {"letters": letters})
+    return system, _fill(_template(f"user-{language}.txt"), texts)
 
 
-def put_of(item: Item, displayed: OfferedOptions, person: str = "") -> Put:
+def put_of(sample: Sample, displayed: OfferedOptions, person: str = "") -> Put:
     """Return the question with its options as they are shown, as methods put it; `person` is through whose eyes it
     looks, empty where nobody's."""
-    alone, reasoning = (render_prompt(item, displayed, method=method) for method in WORDINGS)
-    story, start = item.story.strip(), _template(_user_file(item.language)).index("{story}")
+    (alone, user), (reasoning, _) = (render_prompt(sample, displayed, method=method) for method in WORDINGS)
+    language, story = sample.split, sample.content["story"].strip()
+    start = _template(f"user-{language}.txt").index("{story}")
     return Put(
         story=story,
-        question=item.question,
+        question=sample.content["question"],
         how="",
-        how_after=HOW_AFTER[item.language],
+        how_after=HOW_AFTER[language],
         people=(person,) if person else (),
-        language=item.language,
-        frame=(alone.user[:start], alone.user[start + len(story) :]),
-        answering=Answering(alone.system, reasoning.system),
+        language=language,
+        frame=(user[:start], user[start + len(story) :]),
+        answering=Answering(alone, reasoning),
     )
 
 
@@ -81,18 +74,13 @@ def prompt_digest(method: str, language: str) -> str:
 
     Raises ValueError for a method that is not one of WORDINGS.
     """
-    texts = (_template(_system_file(method, language)), _template(_user_file(language)))
-    return digest_of(*texts)
+    return digest_of(_template(_system_file(method, language)), _template(f"user-{language}.txt"))
 
 
 def _system_file(method: str, language: str) -> str:
     if method not in WORDINGS:
         raise ValueError(f"There is no method {method!r}; expected one of {', '.join(WORDINGS)}.")
     return f"{method}-{language}.txt"
-
-
-def _user_file(language: str) -> str:
-    return f"user-{language}.txt"
 
 
 @cache
@@ -103,12 +91,6 @@ def _template(name: str) -> str:
 def _fill(template: str, texts: Mapping[str, str]) -> str:
     """The template with its placeholders filled in one pass, so that braces in a story stay what they are."""
     return re.sub(r"\{(\w+)\}", lambda match: texts[match[1]], template)
-
-
-def _choice(letters: str, language: str) -> str:
-    """`A, B, C or D`, in the words of the language."""
-    comma, last = _CHOICE[language]
-    return comma.join(letters[:-1]) + last + letters[-1]
 
 
 _WHEN = {
@@ -130,14 +112,16 @@ _MIND = {
 """Person whose mind is asked about, in front of what says so."""
 
 
-def viewer_of(item: Item) -> str:
+def viewer_of(sample: Sample) -> str:
     """Return the person whose mind a question is about, as in “After Ines returns, where does Bo look?”; else the first
     one whom it names, beside what says when before others; empty where it names nobody."""
-    rest = _WHEN[item.language].sub(" " if item.language == ENGLISH else "", item.question)
-    if match := _MIND[item.language].search(rest):
+    language, question = sample.split, sample.content["question"]
+    rest = _WHEN[language].sub(" " if language == ENGLISH else "", question)
+    if match := _MIND[language].search(rest):
         return match[1].strip()
-    names = [spelling for person in people_in([item.story, item.question], item.language) for spelling in person]
-    return _first(names, rest, item.language) or _first(names, item.question, item.language)
+    people = people_in([sample.content["story"], question], language)
+    names = [spelling for person in people for spelling in person]
+    return _first(names, rest, language) or _first(names, question, language)
 
 
 def _first(names: Sequence[str], text: str, language: str) -> str:
@@ -172,26 +156,20 @@ def wording() -> dict[str, str]:
 
 def request(question: Question) -> Request:
     """Return the request of one step of the method, with the options in the order of this repetition."""
-    item, displayed = item_of(question.sample), shown_in(question)
+    sample, displayed = question.sample, shown_in(question)
     method = method_named(METHODS, question.settings)
-    put = put_of(item, displayed, viewer_of(item) if PEOPLE in method.needs else "")
-    task = _task(question, displayed) if question.step == ANSWER else {"kind": question.step}
+    put = put_of(sample, displayed, viewer_of(sample) if PEOPLE in method.needs else "")
+    task: Json = {"kind": question.step}
+    if question.step == ANSWER:
+        task = {"kind": CHOOSE, "key": sample.key, "letters": list(displayed.letters)}
+        task |= {"originals": list(displayed.originals)}
+        task |= {"counts": question.resources.derived(COUNTED, count_letters)}
     return request_by(method, question, put, task)
-
-
-def _task(question: Question, displayed: OfferedOptions) -> Json:
-    return {
-        "kind": CHOOSE,
-        "key": question.sample.key,
-        "letters": list(displayed.letters),
-        "originals": list(displayed.originals),
-        "counts": question.resources.derived(COUNTED, count_letters),
-    }
 
 
 def count_letters(samples: Sequence[Sample]) -> dict[str, int]:
     """Return how often each letter is right in all items: what the majority letter goes by."""
-    return dict(sorted(Counter(item_of(sample).gold for sample in samples).items()))
+    return dict(sorted(Counter(sample.gold["answer"] for sample in samples).items()))
 
 
 def commonest(letters: Sequence[str], counts: Mapping[str, int]) -> str:
@@ -205,13 +183,13 @@ def parse(question: Question, answer: str) -> Parsed:
     from all of the answer; of an earlier step of a method the text as it is."""
     if question.step != ANSWER:
         return Parsed(None, {"text": answer}, None, None)
-    item, displayed = item_of(question.sample), shown_in(question)
+    gold, displayed = question.sample.gold, shown_in(question)
     official, (repaired, why) = parse_official(answer, displayed), choice_in(answer, displayed)
     return Parsed(
         official={"choice": official},
         repaired={"choice": repaired},
-        score=float(official == item.answer),
-        repaired_score=None if repaired is None else float(repaired == item.gold),
+        score=float(official == gold["cell"]),
+        repaired_score=None if repaired is None else float(repaired == gold["answer"]),
         unreadable=why,
         stray=repaired is not None and repaired not in displayed.originals,
     )
@@ -221,7 +199,7 @@ def expected(question: Question) -> str:
     """Return what a perfect model would answer."""
     if question.step != ANSWER:
         return str(question.sample.content["story"])
-    return f"[[{letter_of(shown_in(question), item_of(question.sample).gold)}]]"
+    return f"[[{letter_of(shown_in(question), question.sample.gold['answer'])}]]"
 
 
 def letter_of(displayed: OfferedOptions, original: str) -> str:

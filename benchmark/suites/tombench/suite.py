@@ -24,7 +24,6 @@ from benchmark.suites.tombench.data import (
     UNSAID,
     UNSHUFFLED,
     ids_of,
-    item_of,
     load,
     shown_in,
 )
@@ -78,48 +77,54 @@ LANGUAGES = Setting(
 
 
 def _item(view: ItemView) -> ItemContext:
-    """Story, question, and the options as this try shows them, with the right one and what either parse takes."""
-    item, displayed = item_of(view.question.sample), shown_in(view.question)
-    taken = {
-        name: (parsed or {}).get("choice")
-        for name, parsed in (("official", view.official), ("repaired", view.repaired))
-    }
+    """Return story, question, and the options as this try shows them, with the right one and what either parse
+    takes."""
+    sample, displayed = view.question.sample, shown_in(view.question)
+    official, repaired = ((parsed or {}).get("choice") for parsed in (view.official, view.repaired))
     options = [
-        {"letter": letter, "text": text, "original": original, "right": original == item.gold}
-        | {name: choice == original for name, choice in taken.items()}
+        {
+            "letter": letter,
+            "text": text,
+            "original": original,
+            "right": original == sample.gold["answer"],
+            "official": official == original,
+            "repaired": repaired == original,
+        }
         for letter, text, original in zip(displayed.letters, displayed.texts, displayed.originals, strict=True)
     ]
-    fields = {"story": item.story, "question": item.question, "ability": item.trimmed_ability, "options": options}
     answered = bool(view.answer) and view.question.step == ANSWER
-    stray = taken["repaired"] if answered and taken["repaired"] not in (None, *displayed.originals) else ""
-    unreadable = note_of(view.unreadable) if answered else ""
-    return fields | {"try": view.question.repetition + 1, "unreadable": unreadable, "outside": stray}
+    fields = {name: sample.content[name] for name in ("story", "question", "ability")}
+    return fields | {
+        "options": options,
+        "try": view.question.repetition + 1,
+        "unreadable": note_of(view.unreadable) if answered else "",
+        "outside": repaired if answered and repaired not in (None, *displayed.originals) else "",
+    }
 
 
 def _lines(view: ItemView) -> list[ReadLine]:
-    """The option that the answer chooses in this try, by its text, with the letter under which the model was shown
-    it."""
+    """Return the option that the answer chooses in this try, by its text, with the letter under which the model was
+    shown it."""
     if view.question.step != ANSWER:
         return []
-    item, displayed = item_of(view.question.sample), shown_in(view.question)
+    sample, displayed = view.question.sample, shown_in(view.question)
+    gold = sample.gold["answer"]
     texts, letters = (
         dict(zip(displayed.originals, values, strict=True)) for values in (displayed.texts, displayed.letters)
     )
     official, repaired = ((parsed or {}).get("choice") for parsed in (view.official, view.repaired))
-    as_displayed = (
-        Sentence("Shown as {order}; right is {right}.", order=letters[repaired], right=letters[item.gold])
-        if repaired in letters
-        else ""
-    )
+    note = note_of(view.unreadable) if view.unreadable and view.answer is not None else ""
+    if not note and repaired in letters:
+        note = Sentence("Shown as {order}; right is {right}.", order=letters[repaired], right=letters[gold])
     return [
         ReadLine(
-            about=item.question,
-            gold=texts[item.gold],
+            about=sample.content["question"],
+            gold=texts[gold],
             official=None if official is None else texts.get(official, "no option"),
             repaired=None if repaired is None else texts.get(repaired, repaired),
-            right=None if repaired is None else repaired == item.gold,
-            officially_right=None if official is None else official == item.answer,
-            note=note_of(view.unreadable) if view.unreadable and view.answer is not None else as_displayed,
+            right=None if repaired is None else repaired == gold,
+            officially_right=None if official is None else official == sample.gold["cell"],
+            note=note,
         )
     ]
 

@@ -14,7 +14,6 @@ from benchmark.suites.opentom import data as opentom_data
 from benchmark.suites.questions import Question, Sample
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import Settings
-from benchmark.suites.tombench.data import Item, _sample
 from tests.benchmark.suites.opentom import small as opentom
 from tests.benchmark.suites.percept_fantom import own as percept_fantom
 from tests.benchmark.suites.percept_tomi import own as percept_tomi
@@ -63,20 +62,18 @@ def _tombench(folder: Path, patch: pytest.MonkeyPatch) -> Sequence[Sample]:
         ),
         "zh": ("小明把苹果放进盒子。小红走了。", "小红认为苹果在哪里？", ("盒子里", "篮子里")),
     }
-    items = [
-        Item(
+    gold = {"answer": "A", "cell": "A", "ability": "Belief: Location"}
+    return [
+        Sample(
             f"false-belief-task:1:{language}",
             "c",
-            "False Belief Task",
-            "Belief: Location",
-            language,
-            1,
-            *texts,
-            answer="A",
+            {"story": story, "question": question, "options": options},
+            gold,
+            category="False Belief Task",
+            split=language,
         )
-        for language, texts in told.items()
+        for language, (story, question, options) in told.items()
     ]
-    return [_sample(item) for item in items]
 
 
 LOADED: dict[str, Load] = {

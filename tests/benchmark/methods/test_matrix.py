@@ -77,7 +77,7 @@ def _percept_fantom(patch: pytest.MonkeyPatch, folder: Path) -> Path:
 
 def _tombench(patch: pytest.MonkeyPatch, folder: Path) -> Path:
     ability = {"能力\nABILITY": "Belief: Identity false beliefs"}
-    patch.setattr(tombench, "FILES", {"First Task": tombench.Expected(1, 1), "Second Task": tombench.Expected(1, 1)})
+    patch.setattr(tombench, "FILES", {"First Task": (1, 1, 0), "Second Task": (1, 1, 0)})
     for name, record in (
         ("First Task", tombench_copy.record()), ("Second Task", tombench_copy.record(**ability, STORY="Bo hides it.", 故事="他藏")),  # noqa: E501
     ):  # fmt: skip

@@ -22,7 +22,7 @@ from benchmark.suites.questions import Question, Sample
 from benchmark.suites.reasons import REFUSED, UNKNOWING
 from benchmark.suites.refusals import own_words
 from benchmark.suites.settings import Settings
-from benchmark.suites.tombench.data import item_of, shown_in
+from benchmark.suites.tombench.data import shown_in
 from benchmark.suites.tombench.steps import letter_of
 from benchmark.suites.tombench.suite import SUITE as TOMBENCH
 from tests.benchmark.suites import phrasings
@@ -102,7 +102,7 @@ def right_answer(suite: Any, sample: Sample, at: int) -> str:
     if suite is TOMBENCH:
         settings = Settings({setting.name: setting.default for setting in suite.settings})
         displayed = shown_in(Question(sample, "answer", settings, phrasings.Resources([sample])))
-        letter = letter_of(displayed, item_of(sample).gold)
+        letter = letter_of(displayed, sample.gold["answer"])
         return turn(phrasings.LETTERS, at).format(letter, displayed.texts["ABCD".index(letter)])
     if suite is PERCEPT_TOMI or kind == "fine":
         places = sample.content["containers"] if suite is PERCEPT_TOMI else gold["places"]

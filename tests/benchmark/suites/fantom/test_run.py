@@ -300,12 +300,12 @@ def test_two_models_are_compared_by_sets_and_a_set_leads_to_its_questions(run, c
     text = written(page)
     assert "unreadable" not in text and "Set, by its first question" in text and "over the 1 test of" in text
     asked = client.get(reverse("benchmark:compare_story", args=[cast.project.slug, numbers["1-0-0/fact"]]), query)
-    beside = {row.number: row for row in asked.context["questions"]}
+    beside = {row["number"]: row for row in asked.context["questions"]}
     assert asked.context["counting"] == 1 and len(beside) == 11
     belief, free = beside[numbers["1-0-0/belief0/choice"]], beside[numbers["1-0-0/belief0/dist"]]
-    assert [cell.right for cell in belief.cells] == [True, False] and belief.differs and belief.counts
-    assert free.differs and not free.counts
-    assert f"compare/{belief.number}/?a=" in written(asked)
+    assert [cell["right"] for cell in belief["cells"]] == [True, False] and belief["differs"] and belief["counts"]
+    assert free["differs"] and not free["counts"]
+    assert f"compare/{belief['number']}/?a=" in written(asked)
 
 
 def test_an_embedder_that_is_not_installed_is_refused_at_the_launch(cast, dataset, monkeypatch):

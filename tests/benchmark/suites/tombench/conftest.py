@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from benchmark.suites.copies import Imported
+from benchmark.suites.questions import Sample
 from benchmark.suites.tombench import data
-from benchmark.suites.tombench.data import Item, ToMBench, read_tombench
+from benchmark.suites.tombench.data import OfferedOptions
 
 
 @pytest.fixture(scope="session")
@@ -19,16 +21,38 @@ def vectors(shared: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def tombench(shared: Path) -> ToMBench:
-    return read_tombench(shared / "data" / "ToMBench")
+def tombench(shared: Path) -> Imported:
+    return data.load(shared / "data" / "ToMBench")
 
 
 @pytest.fixture(scope="session")
-def vector_items(vectors: dict[str, Any], tombench: ToMBench) -> dict[tuple[str, str], Item]:
-    """The items of the vectors by language and their name there: the task and the place in its file, from 0."""
-    held = {(item.language, f"{item.task}/{item.line - 1}"): item for item in tombench.items}
+def vector_items(vectors: dict[str, Any], tombench: Imported) -> dict[tuple[str, str], Sample]:
+    """The questions of the vectors by language and their name there: the task and the place in its file, from 0."""
+    held = {(sample.split, data.question_id(sample, 0)[:-2]): sample for sample in tombench.samples}
     names = [f"{task}/{one['line']}" for task, items in vectors["items"].items() for one in items]
     return {(language, name): held[language, name] for language in ("en", "zh") for name in names}
+
+
+@pytest.fixture(scope="session")
+def tries(vector_items) -> dict[str, dict[str, OfferedOptions]]:
+    """The options of every try, by language and question of the vectors, in the official order."""
+    orders = data.released_orders([*vector_items.values()])
+    shown: dict[str, dict[str, OfferedOptions]] = {"en": {}, "zh": {}}
+    for (language, name), sample in vector_items.items():
+        for attempt, order in enumerate(orders[sample.key]):
+            shown[language][f"{name}/{attempt}"] = data.show(data.options_of(sample), order)
+    return shown
+
+
+def question(language: str = "en", **content: Any) -> Sample:
+    """A question in our own words."""
+    texts = {
+        "en": ("Ines hides the key in the box.", "Where is the key?", ["A. Drawer", "B.Box", "Bag", "D: Vase"]),
+        "zh": ("伊内斯把钥匙藏在盒子里。", "钥匙在哪里？", ["A.抽屉", "B. 盒子"]),
+    }[language]
+    held = dict(zip(("story", "question", "options"), texts, strict=True)) | content
+    gold = {"answer": "B", "cell": "B", "ability": "Belief: Location false beliefs"}
+    return Sample(f"second-task:1:{language}", "second-task:1", held, gold, category="Second Task", split=language)
 
 
 def record(**changed: object) -> dict[str, object]:
@@ -52,7 +76,7 @@ def record(**changed: object) -> dict[str, object]:
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
     """Writes a folder of two files, the second of them with the given lines, that counts as ToMBench."""
-    counts = {"First Task": data.Expected(1, 1), "Second Task": data.Expected(2, 1, 1)}
+    counts = {"First Task": (1, 1, 0), "Second Task": (2, 1, 1)}
     monkeypatch.setattr(data, "FILES", counts)
 
     def write(*lines: object) -> Path:

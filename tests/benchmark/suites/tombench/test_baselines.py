@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from benchmark.suites.tombench.data import TRIES, seeded_order, show
+from benchmark.suites.tombench.data import TRIES, options_of, seeded_order, show
 from benchmark.suites.tombench.metrics import VotedItem, repaired_accuracies
 from benchmark.suites.tombench.parsing import parse_repaired
 from benchmark.suites.tombench.steps import first_option, majority_letter, random_option
@@ -39,20 +39,21 @@ def test_a_random_option_depends_on_seed_item_and_try_alone():
 
 
 def accuracy(items, answer, seed=1):
-    counts = Counter(item.gold for item in items)
+    counts = Counter(item.gold["answer"] for item in items)
     voted = []
     for item in items:
         votes = []
         for attempt in range(TRIES):
-            shown = show(item.cleaned_options, seeded_order(1, item.key, attempt, len(item.options)))
+            options = options_of(item)
+            shown = show(options, seeded_order(1, item.key, attempt, len(options)))
             asked = body(shown.letters, shown.originals, counts, key=item.key, seed=seed, attempt=attempt)
             votes.append(parse_repaired(answer(asked), shown))
-        voted.append(VotedItem(item.task, item.ability, item.answer, tuple(votes)))
+        voted.append(VotedItem(item.category, item.gold["ability"], item.gold["cell"], tuple(votes)))
     return repaired_accuracies(voted).overall
 
 
 def test_baselines_of_the_data(tombench):
-    items = [item for item in tombench.items if item.language == "en"]
+    items = [item for item in tombench.samples if item.split == "en"]
     # the majority letter is B, which 967 of 2,860 cells hold
     majority = accuracy(items, majority_letter)
     assert (majority.items, majority.correct, majority.unparsed) == (2860, 967, 0)

@@ -193,12 +193,12 @@ ANSWERS = [
 
 def test_the_letter_that_an_answer_commits_to():
     for answer, letter in ANSWERS:
-        assert committed(answer, OPTIONS).letter == letter
+        assert committed(answer, OPTIONS)[0] == letter
 
 
 def test_a_letter_that_was_not_shown_stands_for_itself():
     for answer in ["[[C]]", "C", "答案：C", "Answer: (c)", "**C**"]:
-        assert committed(answer, ("Yes", "No")).letter == "C"
+        assert committed(answer, ("Yes", "No"))[0] == "C"
 
 
 def test_an_answer_that_chooses_nothing_says_why():
@@ -217,23 +217,23 @@ def test_an_answer_that_chooses_nothing_says_why():
 
 
 def test_an_option_is_no_refusal():
-    assert committed("不知道", ("知道", "不知道")).letter == "B"
-    assert committed("B. I can't help you.", ("Sure", "I can't help you.")).letter == "B"
-    assert committed("I can't help you.", ("Sure", "I can't help you.")).letter == "B"
+    assert committed("不知道", ("知道", "不知道"))[0] == "B"
+    assert committed("B. I can't help you.", ("Sure", "I can't help you."))[0] == "B"
+    assert committed("I can't help you.", ("Sure", "I can't help you."))[0] == "B"
 
 
 def test_an_option_is_repeated_as_text():
     options = ("No one says something wrong.", "Someone says something wrong")
-    assert committed("someone says something wrong.", options).letter == "B"
-    assert committed("Let me think.\n\nNo one says something wrong", options).letter == "A"
-    assert committed("答案是：生气。", ("高兴", "生气")).letter == "B"
-    assert committed("Either, neither", options).letter is None
+    assert committed("someone says something wrong.", options)[0] == "B"
+    assert committed("Let me think.\n\nNo one says something wrong", options)[0] == "A"
+    assert committed("答案是：生气。", ("高兴", "生气"))[0] == "B"
+    assert committed("Either, neither", options)[0] is None
 
 
 def test_options_with_letters_of_their_own_are_read_as_text():
     options = ("Ask about attraction C.", "Go to attractions A or B.")
-    assert committed("Go to attractions A or B.", options).letter == "B"
-    assert committed("Ask about attraction C.", options).letter == "A"
+    assert committed("Go to attractions A or B.", options)[0] == "B"
+    assert committed("Ask about attraction C.", options)[0] == "A"
 
 
 def test_of_doubled_options_the_first_stands_for_both():
@@ -255,7 +255,7 @@ def test_a_vote_for_a_missing_option_is_a_vote_in_both_parses():
 )
 def test_the_required_form_behind_any_other_counts(letter, form):
     reasoning = form.format("D" if letter == "A" else "A")
-    assert committed(f"{reasoning}\n\n[[{letter}]]", OPTIONS).letter == letter
+    assert committed(f"{reasoning}\n\n[[{letter}]]", OPTIONS)[0] == letter
 
 
 def test_the_letter_of_an_option():

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from benchmark.methods.answering import EXTRACT, PERSPECTIVE
 from benchmark.suites.questions import Question
 from benchmark.suites.settings import Settings
-from benchmark.suites.tombench.data import _sample, shown_in
+from benchmark.suites.tombench.data import shown_in
 from benchmark.suites.tombench.steps import ANSWER, METHODS, expected, parse, render_prompt, request, viewer_of
-from tests.benchmark.suites.tombench.test_prompting import CHINESE, ITEM
+from tests.benchmark.suites.tombench.conftest import question as sample_of
 
-ENGLISH = replace(ITEM, story="Ines hides the key. Bo leaves.", question="After Ines returns, where does Bo look?")
-IN_CHINESE = replace(CHINESE, story="小红藏了钥匙。小明离开了。", question="小红回来之后，小明会在哪里寻找钥匙？")
+ENGLISH = sample_of(story="Ines hides the key. Bo leaves.", question="After Ines returns, where does Bo look?")
+IN_CHINESE = sample_of("zh", story="小红藏了钥匙。小明离开了。", question="小红回来之后，小明会在哪里寻找钥匙？")
 
 
 class Derived:
@@ -23,7 +21,7 @@ class Derived:
 def question(item, method, step=ANSWER, repetition=0, **answers):
     settings = Settings({"method": method, "order": "seeded"}, max_tokens=9)
     earlier = {key.replace("_", "-"): text for key, text in answers.items()}
-    return Question(_sample(item), step, settings, Derived(), earlier, repetition)
+    return Question(item, step, settings, Derived(), earlier, repetition)
 
 
 def texts(asked):
@@ -35,7 +33,7 @@ def test_plain_and_chain_of_thought_are_the_prompts_of_the_set():
         for item in [ENGLISH, IN_CHINESE]:
             asked = question(item, method, repetition=2)
             prompt = render_prompt(item, shown_in(asked), method=method)
-            assert texts(asked) == {"system": prompt.system, "user": prompt.user}
+            assert texts(asked) == dict(zip(("system", "user"), prompt, strict=True))
 
 
 def test_self_ask_goes_on_from_the_question_without_the_prompt_for_the_letter_alone():
@@ -44,7 +42,7 @@ def test_self_ask_goes_on_from_the_question_without_the_prompt_for_the_letter_al
         (IN_CHINESE, "拆成几个小问题", "“最终答案：”"),
     ]:
         asked = question(item, "self-ask")
-        prompt = render_prompt(item, shown_in(asked)).user
+        _, prompt = render_prompt(item, shown_in(asked))
         (text,) = texts(asked).values()
         assert text.startswith(f"{prompt}\n") and ask in text and last in text and text.count("[[") == 1
 
@@ -55,17 +53,18 @@ def test_the_answer_rests_on_the_step_before_it_in_every_try():
         (IN_CHINESE, "s2a", EXTRACT, "摘抄"),
         (ENGLISH, "simtom", PERSPECTIVE, "does Bo know about"),
         (IN_CHINESE, "simtom", PERSPECTIVE, "小明知道其中的哪些事情"),
-        (replace(ENGLISH, question="Where is the key?"), "simtom", PERSPECTIVE, "Retell all"),
+        (sample_of(story="Ines hides the key. Bo leaves."), "simtom", PERSPECTIVE, "Retell all"),
     ]:
         (before,) = texts(question(item, method, step)).values()
-        assert item.story in before and wanted in before
+        story = item.content["story"]
+        assert story in before and wanted in before
         for turn in (0, 3):
             asked = question(item, method, repetition=turn, **{step: " What matters. "})
-            shown = render_prompt(item, shown_in(asked))
+            system, user = render_prompt(item, shown_in(asked))
             told = texts(asked)
-            heading, _, rest = shown.user.partition(item.story)
-            assert told["system"] == shown.system and told["user"].startswith(heading) and told["user"].endswith(rest)
-            assert "What matters." in told["user"] and item.story not in told["user"]
+            heading, _, rest = user.partition(story)
+            assert told["system"] == system and told["user"].startswith(heading) and told["user"].endswith(rest)
+            assert "What matters." in told["user"] and story not in told["user"]
             assert request(asked).task["kind"] == "choose"
 
 
@@ -95,5 +94,5 @@ def test_a_question_looks_through_the_eyes_of_whose_mind_it_asks_about():
         (IN_CHINESE, "小明数前，推测有多少把钥匙？", "小明"),
         (IN_CHINESE, "现在钥匙在哪里？", ""),
     ]:
-        story = f"{item.story} " + ("Ines said: I do. Ines asked Bo." if item is ENGLISH else "")
-        assert viewer_of(replace(item, story=story, question=asked)) == person
+        story = f"{item.content['story']} " + ("Ines said: I do. Ines asked Bo." if item is ENGLISH else "")
+        assert viewer_of(sample_of(item.split, story=story, question=asked)) == person
