@@ -19,8 +19,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from annotation.domain.anchoring import Arm, DrawUnit, Votes, anchoring_report
-from annotation.domain.anchoring.arms import randomisation_p
+from annotation.domain.anchoring.randomisation import Votes, randomisation_p
+from annotation.domain.anchoring.report import anchoring_report
+from annotation.domain.arms import Arm, DrawUnit
 from bench.data_sets import data_sets_parser
 from core.statistics import ALPHA, holm
 
@@ -69,7 +70,7 @@ def world_findings(seed: int, *, stories: int, unit: str, shift: float, draws: i
     """Return `decided` of one data set, and whether the interval holds the shift (None without an interval)."""
     votes = simulated(np.random.default_rng((seed, stories)), stories=stories, unit=unit, shift=shift)
     overall_votes = replace(votes, dimensions=(), annotators=(), sources=())
-    ends = anchoring_report(overall_votes, seed=seed, resamples=500).overall.difference.interval
+    ends = anchoring_report(overall_votes, seed=seed, resamples=500)["overall"]["difference"].interval
     return *decided(votes, seed, draws), ends and ends[0] <= shift <= ends[1]
 
 

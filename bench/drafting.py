@@ -19,7 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from annotation.domain.anchoring.tables import MEASURES, Tables, arm_p, tables_report
+from annotation.domain.anchoring.tables import MEASURES, Tables, arm_p, part_and_whole, tables_report
 from bench.data_sets import data_sets_parser
 from core.statistics import ALPHA, holm
 
@@ -48,7 +48,7 @@ def simulated(rng: np.random.Generator, *, stories: int, effect: float, blind: f
     likeness = rows * np.clip(like + rng.normal(0, 0.05, size), 0, 1)
     pace = rng.lognormal(0, 0.3, stories)[story] * rng.lognormal(0, 0.3, size)
     minutes = 25 * pace * (1 - 0.25 * shown * (effect > 0))
-    return Tables(
+    return dict(
         story=story, expert=expert, blind=is_blind, blind_chance=np.full(size, blind), rows=rows,
         consensus=consensus[story], recalled=found_held + found_missed, missed=(consensus - held)[story],
         missed_recalled=found_missed, likeness=likeness, minutes=minutes,
@@ -62,8 +62,8 @@ def truth(*, effect: float, blind: float = 0.5, worlds: int = 400) -> dict[str, 
     for _ in range(worlds):
         tables = simulated(rng, stories=500, effect=effect, blind=blind)
         for name, total in sums.items():
-            columns = tables.part_and_whole(name)
-            for arm, rows in enumerate((~tables.blind, tables.blind)):
+            columns = part_and_whole(tables, name)
+            for arm, rows in enumerate((~tables["blind"], tables["blind"])):
                 total[arm] += [column[rows].sum() for column in columns]
     return {name: total[0, 0] / total[0, 1] - total[1, 0] / total[1, 1] for name, total in sums.items()}
 
@@ -72,11 +72,11 @@ def findings(seed: int, *, stories: int, effect: float, blind: float, true: dict
     """Return whether any measure is announced after Holm's correction, and for each measure whether it is announced by
     itself and whether its interval holds the true difference (None without one)."""
     tables = simulated(np.random.default_rng((seed, stories)), stories=stories, effect=effect, blind=blind)
-    rows = tables_report(tables, seed=seed, resamples=500).measures
+    rows = tables_report(tables, seed=seed, resamples=500)["measures"]
     p = [arm_p(tables, name, seed=seed, draws=draws) for name in MEASURES]
     some = any(value is not None and value <= ALPHA for value in holm(p))
-    ends = [row.difference.interval for row in rows]
-    held = [None if end is None else end[0] <= true[row.measure] <= end[1] for end, row in zip(ends, rows, strict=True)]
+    ends = {row["measure"]: row["difference"].interval for row in rows}
+    held = [None if end is None else end[0] <= true[name] <= end[1] for name, end in ends.items()]
     return [some, [value is not None and value <= ALPHA for value in p], held]
 
 

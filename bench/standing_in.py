@@ -19,8 +19,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from annotation.domain.anchoring import alternative_annotator_over_stories, alternative_annotator_test, wins
-from annotation.domain.anchoring.over_stories import Place
+from annotation.domain.anchoring.alternative_annotator import (
+    alternative_annotator_over_stories,
+    alternative_annotator_test,
+    clustered_p,
+    story_sums,
+    wins,
+)
 
 EPSILON, SKILL, MISSING, STEADY = 0.15, 0.9, 0.4, 0.98
 STORIES = (6, 10, 15, 20, 40, 100)
@@ -74,7 +79,7 @@ def measured(rng: np.random.Generator, kind: str, stories: int, skill: float, da
         found = alternative_annotator_over_stories(published, labels, model, story, seed=1)
         low, high = found.advantage.interval
         false, held = false + bool(found.winning_rate), held + (low <= truth <= high)
-        ps = [Place.of(labels, model, annotator, story).p(EPSILON) for annotator in range(3)]
+        ps = [clustered_p(story_sums(labels, model, annotator, story), EPSILON) for annotator in range(3)]
         alone += bool((false_discovery_control(ps, method="by") <= published.q).any())
     passes = [
         alternative_annotator_over_stories(

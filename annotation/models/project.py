@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy
 
-from annotation.domain.anchoring.arms import DrawUnit
+from annotation.domain.arms import DrawUnit
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models.label_schema import schema_of

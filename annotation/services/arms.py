@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from annotation.domain.anchoring.arms import Arm, DrawUnit, draw_arm
+from annotation.domain.arms import Arm, DrawUnit, draw_arm
 from annotation.models import Assignment, Project, Suggestion
 
 Cell = tuple[int, str]

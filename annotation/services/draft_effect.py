@@ -7,13 +7,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
-from annotation.domain.anchoring.tables import (
-    Tables,
-    WrittenTable,
-    left_out_by,
-    likeness,
-    tables_report,
-)
+from annotation.domain.anchoring.tables import Tables, left_out_by, likeness, tables_report
 from annotation.domain.drafts import Mark
 from annotation.domain.effort import Act, Activity, TimeSheet
 from annotation.domain.reconciliation import Status
@@ -28,7 +22,8 @@ SEED = 1
 def effect_of(project: Project, *, seed: int = SEED) -> Json:
     """Return the effect of drafts on the tables of a project, over the stories in use: {project, drafted: number of
     stories with a model's draft, arms: {shown, blind}: {drawn, handed_in, reconciled}, rows: {kept, edited, deleted,
-    added}, consensus: {from_model, by_people}, effect: TablesReport or None if no table with an arm is handed in}."""
+    added}, consensus: {from_model, by_people}, effect: as `tables_report` makes it, or None if no table with an arm is
+    handed in}."""
     loaded = _Loaded(project)
     return {
         "project": project.slug,
@@ -111,15 +106,16 @@ class _Loaded:
         return {"from_model": sum(rows), "by_people": len(rows) - sum(rows)}
 
     def tables(self) -> Tables:
-        return Tables.of([self._written(table) for table in self.handed_in])
+        rows = [self._written(table) for table in self.handed_in]
+        return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
-    def _written(self, table: BeliefTable) -> WrittenTable:
+    def _written(self, table: BeliefTable) -> Json:
         suggested = [row.words for row in self.suggested.get(table.story_id, [])]
         pairs = self.consensus.get(table.story_id, [])
         wrote = [table.pk in tables for _, tables, _ in pairs]
         missed = left_out_by(suggested, [words for words, *_ in pairs])
         rows = self.rows[table.pk]
-        return WrittenTable(
+        return dict(
             story=table.story_id,
             expert=table.author_id or 0,
             blind=table.is_blind,

@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
-from annotation.domain.anchoring.arms import is_drawn_blind
+from annotation.domain.arms import is_drawn_blind
 from annotation.domain.drafts import (
     Change,
     Mark,

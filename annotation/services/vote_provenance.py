@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from django.db.models import Exists, OuterRef
 
-from annotation.domain.anchoring import Arm, untouched
+from annotation.domain.arms import Arm, untouched
 from annotation.models import Proposition, Story, Suggestion, Vote, VoteEvent
 
 ByDimension = dict[str, str]

@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext
 
-from annotation.domain.anchoring.arms import Arm
+from annotation.domain.arms import Arm
 from annotation.domain.resolution import GoldVote
 from annotation.models import Assignment, Proposition, User, Vote, VoteEvent
 from annotation.services.arms import Suggested, suggestions_on

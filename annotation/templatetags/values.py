@@ -144,3 +144,31 @@ def p_value(value: float | None) -> str:
     if value is None:
         return "–"
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+@register.filter
+def estimate_text(estimate: Any, kind: str) -> dict[str, Any]:
+    """Return an estimate as {value, n, reason, value_text, interval_text}: a share in per cent, a shift in percentage
+    points, a time of milliseconds in seconds, a number, or a signed one. Both texts are empty if there is no value."""
+    interval = ""
+    if estimate.interval:
+        low, high = (in_unit(end, kind, unit=False) for end in estimate.interval)
+        interval = gettext("{low} to {high}").format(low=low, high=high) + _units()[kind]
+    texts = {"value_text": in_unit(estimate.value, kind), "interval_text": interval}
+    return {"value": estimate.value, "n": estimate.n, "reason": estimate.reason or "", **texts}
+
+
+@register.filter
+def in_unit(value: float | None, kind: str, *, unit: bool = True) -> str:
+    """Return a number in the unit of a kind of estimate; "" for None."""
+    if value is None:
+        return ""
+    scale, sign = {"share": (100, ""), "shift": (100, "+"), "seconds": (0.001, ""), "number": (1, "z")}.get(
+        kind, (1, "+z")
+    )
+    return f"{value * scale:{sign}.1f}".replace("-", "\N{MINUS SIGN}") + (_units()[kind] if unit else "")
+
+
+def _units() -> dict[str, str]:
+    points = f"\u202f{gettext('points')}"
+    return {"share": "\u202f%", "shift": points, "seconds": "\u202fs", "number": "", "signed": ""}

@@ -10,14 +10,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.domain.anchoring import (
-    FEWEST_BLIND_VOTES,
+from annotation.domain.anchoring.alternative_annotator import (
     AlternativeAnnotator,
     OverStories,
     alternative_annotator_over_stories,
     alternative_annotator_test,
-    gold_from_blind,
 )
+from annotation.domain.anchoring.gold import FEWEST_BLIND_VOTES, gold_from_blind
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from core.messages import gettext_noop
 from core.statistics import (

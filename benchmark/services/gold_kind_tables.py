@@ -366,17 +366,14 @@ def annotators_table(metrics: GoldMetrics) -> Table:
             {
                 "model": model,
                 "votes": STANDING_VOTES[votes],
-                "annotator": metrics.cells.annotators[row.annotator],
-                "items": row.items,
-                "advantage": row.advantage,
-                "human_advantage": row.human_advantage,
-                "p": row.p,
-                "p_corrected": row.p_corrected,
+                "annotator": metrics.cells.annotators[row["annotator"]],
+                **{name: row[name] for name in ("items", "advantage", "human_advantage", "p")},
+                "p_corrected": row.get("p_corrected"),
             }
             for votes, by_model in metrics.standing_in.items()
             for model in in_order(metrics.scores[OVERALL])
             for row in by_model[model][0].annotators
-            if row.advantage is not None
+            if row["advantage"] is not None
         ],
         notes=[EPSILON_NOTE, *_unknown_sentences(metrics)],
     )

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.domain.anchoring import FEWEST_BLIND_VOTES, AlternativeAnnotator, OverStories
+from annotation.domain.anchoring.alternative_annotator import AlternativeAnnotator, OverStories
+from annotation.domain.anchoring.gold import FEWEST_BLIND_VOTES
 from annotation.models import Project
 from benchmark.domain.gold_kinds import (
     NOTHING,

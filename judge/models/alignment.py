@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.domain.anchoring.arms import is_drawn_blind
+from annotation.domain.arms import is_drawn_blind
 from annotation.models.append_only import AppendOnlyModel, RowEvent
 from core.ids import OpaqueModel
 from judge.domain.alignment import Answers, RowAnswer, SettledRow, answers_as_json, answers_from_json, open_rows

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from annotation.domain.anchoring.arms import randomisation_p
+from annotation.domain.anchoring.randomisation import randomisation_p
 from annotation.models import Membership, Proposition
 from tests.annotation.prefilling import suggest
 from workers.models import Endpoint, EndpointRateLimit

@@ -6,7 +6,7 @@ import uuid
 
 from django.utils import timezone
 
-from annotation.domain.anchoring.arms import Arm
+from annotation.domain.arms import Arm
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Assignment, Proposition, Suggestion
 from annotation.services.arms import arm_of, draw_for

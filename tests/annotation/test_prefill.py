@@ -11,7 +11,7 @@ import pytest
 from django.db import IntegrityError
 from django.utils import timezone
 
-from annotation.domain.anchoring.arms import Arm
+from annotation.domain.arms import Arm
 from annotation.domain.labelling import answer_schema, labelling_request, read_labels
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.domain.tasks import Row

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from annotation.domain.anchoring.arms import is_drawn_blind
+from annotation.domain.arms import is_drawn_blind
 from annotation.domain.drafts import Change, Mark
 from annotation.models import (
     AuditEvent,
@@ -308,13 +308,13 @@ def test_the_consensus_keeps_where_its_rows_come_from(cast, experts, bare, clien
     assert report["arms"] == {"shown": once, "blind": once}
     assert report["rows"] == {"kept": 1, "edited": 2, "deleted": 1, "added": 1}
     assert report["consensus"] == {"from_model": 2, "by_people": 2}
-    measures = {row.measure: row for row in report["effect"].measures}
+    measures = {row["measure"]: row for row in report["effect"]["measures"]}
     # of four consensus rows A wrote three and B two; two of them are in the draft, of the others each wrote one
     recall, missed, rows = (measures[name] for name in ("recall", "missed_recall", "rows"))
-    assert (recall.shown.value, recall.blind.value) == (0.75, 0.5)
-    assert (missed.shown.value, missed.blind.value) == (0.5, 0.5)
-    assert (rows.shown.value, rows.blind.value, rows.difference.value) == (4, 2, 2)
-    assert recall.difference.interval is None and measures["likeness"].shown.value > 0.5
+    assert (recall["shown"].value, recall["blind"].value) == (0.75, 0.5)
+    assert (missed["shown"].value, missed["blind"].value) == (0.5, 0.5)
+    assert (rows["shown"].value, rows["blind"].value, rows["difference"].value) == (4, 2, 2)
+    assert recall["difference"].interval is None and measures["likeness"]["shown"].value > 0.5
     for address in (reverse("annotation:draft_effect", args=["minds"]), reverse("annotation:settings", args=["minds"])):
         client.force_login(cast.alice)
         assert client.get(address).status_code == 200

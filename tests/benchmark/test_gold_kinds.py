@@ -85,7 +85,7 @@ def test_a_version_keeps_what_annotators_saw_and_figures_stay(cast, row, django_
     # All three voted blind on 13 cells alike: each is tested as published, on one story none over stories.
     published, over_stories = before.standing_in[BLIND_VOTES]["majority"]
     assert (published.tested, over_stories.winning_rate) == (3, None)
-    assert [row.items for row in published.annotators] == [13, 13, 13]
+    assert [row["items"] for row in published.annotators] == [13, 13, 13]
     tables = {name: make() for name, make in tables_of(before).items()}
     Vote.objects.filter(proposition=row).update(arm="shown", suggested="x", label="Neutral")
     Suggestion.objects.all().delete()

@@ -15,7 +15,7 @@ from celery import current_app
 from django.db import connections
 from django.utils import timezone
 
-from annotation.domain.anchoring.arms import Arm
+from annotation.domain.arms import Arm
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Assignment, Project, Proposition, Suggestion, Vote, VoteEvent
 from annotation.services.arms import arm_of, draw_for

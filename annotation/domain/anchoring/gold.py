@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
-from annotation.domain.anchoring.estimates import Bools, Estimate, Ints, Share, estimates, numbered
+from annotation.domain.anchoring.estimates import Ints, estimates, numbered, share
 from core.messages import Sentence, gettext_noop
-from core.plain import WHERE_THERE_IS_ONE
+from core.plain import Json
 from core.statistics import FEWEST, RESAMPLES, method
 
 FEWEST_BLIND_VOTES = 2
@@ -36,121 +34,62 @@ def gold_from_blind(labels: Ints) -> tuple[Ints, Ints]:
     return np.where(settled, np.take_along_axis(labels, first, axis=1)[:, 0], -1), votes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlindEvidence:
-    """The cells and votes that gold from blind votes rests on. `votes_a_cell` is the mean over the `cells` that have
-    such gold, None with a `reason` where there are none."""
-
-    rule: str
-    fewest_votes: int
-    cells: int
-    votes: int
-    votes_a_cell: float | None
-    cells_with_one_vote: int
-    cells_without_majority: int
-    reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-
-
-def blind_evidence(gold: Ints, votes: Ints) -> BlindEvidence:
-    """Return the evidence for gold from blind votes, given what `gold_from_blind` returns."""
+def blind_evidence(gold: Ints, votes: Ints) -> Json:
+    """Return the cells and votes that gold from blind votes rests on, given what `gold_from_blind` returns: {rule,
+    fewest_votes, cells, votes, votes_a_cell, cells_with_one_vote, cells_without_majority[, reason]}. `votes_a_cell` is
+    the mean over the `cells` that have such gold, None with a `reason` where there are none."""
     has = gold >= 0
     cells, total = int(has.sum()), int(votes[has].sum())
     single, split = int((votes == 1).sum()), int(((votes >= FEWEST_BLIND_VOTES) & ~has).sum())
-    return BlindEvidence(
-        rule=BLIND_RULE,
-        fewest_votes=FEWEST_BLIND_VOTES,
-        cells=cells,
-        votes=total,
-        votes_a_cell=total / cells if cells else None,
-        cells_with_one_vote=single,
-        cells_without_majority=split,
-        reason=None if cells else _none_yet(single, split),
-    )
-
-
-def _none_yet(single: int, split: int) -> str:
-    fewest = f"{FEWEST} stories"
-    return Sentence(
+    reason = Sentence(
         "no cell has {fewest_blind_votes} agreeing votes cast without its suggestion in sight "
         "({single} have one such vote, {split} have more that do not agree); the share is given from "
         "one such cell on, its interval from {fewest} with such cells on",
         fewest_blind_votes=FEWEST_BLIND_VOTES,
         single=single,
         split=split,
-        fewest=fewest,
+        fewest=f"{FEWEST} stories",
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    """Accuracy on the `cells` that have both gold labels; `difference` is all minus blind."""
-
-    all: Estimate
-    blind: Estimate
-    difference: Estimate
-    cells: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accuracy:
-    """The accuracy of one suggesting model on every cell with the one or the other gold label, and on those with
-    `both`."""
-
-    all_gold: Estimate
-    blind_gold: Estimate
-    both: Compared
-    method: str
-    seed: int
-    resamples: int
+    return {
+        "rule": BLIND_RULE,
+        "fewest_votes": FEWEST_BLIND_VOTES,
+        "cells": cells,
+        "votes": total,
+        "votes_a_cell": total / cells if cells else None,
+        "cells_with_one_vote": single,
+        "cells_without_majority": split,
+        **({} if cells else {"reason": reason}),
+    }
 
 
 def accuracy_on(
-    story: Ints,
-    suggested: Ints,
-    gold_all: Ints,
-    gold_blind: Ints,
-    *,
-    seed: int,
-    resamples: int = RESAMPLES,
-) -> Accuracy:
-    """Return the accuracy of one suggesting model on gold from blind votes only, beside its accuracy on all gold.
+    story: Ints, suggested: Ints, gold_all: Ints, gold_blind: Ints, *, seed: int, resamples: int = RESAMPLES
+) -> Json:
+    """Return the accuracy of one suggesting model on gold from blind votes only, beside its accuracy on all gold:
+    {all_gold, blind_gold, both: {all, blind, difference, cells}, method, seed, resamples}.
 
     One row a cell with a suggestion, every array of shape (C,); -1 where the gold label is undefined. `all_gold` and
     `blind_gold` count every cell that has the one or the other gold label. `both` compares the two on the cells that
     have both, since cells that blind votes resolve may be the easier ones: `difference` is all minus blind.
     """
-    codes, stories = numbered(story)
+    story, stories = numbered(story)
     has_all, has_blind = gold_all >= 0, gold_blind >= 0
     both = has_all & has_blind
-
-    def share(gold: Ints, cells: Bools, empty: str) -> Share:
-        return Share.of(codes, stories, suggested == gold, cells, empty)
-
+    right, right_blind = suggested == gold_all, suggested == gold_blind
+    no_both = gettext_noop("no cells with both gold labels")
     quantities = {
-        "all_gold": share(gold_all, has_all, gettext_noop("no gold labels")),
-        "blind_gold": share(gold_blind, has_blind, gettext_noop("no gold labels from blind votes")),
-        "all": share(gold_all, both, gettext_noop("no cells with both gold labels")),
-        "blind": share(gold_blind, both, gettext_noop("no cells with both gold labels")),
+        "all_gold": share(story, stories, right, has_all, gettext_noop("no gold labels")),
+        "blind_gold": share(story, stories, right_blind, has_blind, gettext_noop("no gold labels from blind votes")),
+        "all": share(story, stories, right, both, no_both),
+        "blind": share(story, stories, right_blind, both, no_both),
     }
-    results = estimates(
-        quantities,
-        {"difference": ("all", "blind")},
-        paired={"difference"},
-        stories=stories,
-        seed=seed,
-        resamples=resamples,
-    )
-    compared = Compared(
-        all=results["all"],
-        blind=results["blind"],
-        difference=results["difference"],
-        cells=int(both.sum()),
-    )
-    return Accuracy(
-        all_gold=results["all_gold"],
-        blind_gold=results["blind_gold"],
-        both=compared,
-        method=method(seed=seed, resamples=resamples, unit="stories"),
-        seed=seed,
-        resamples=resamples,
-    )
+    differences = {"difference": ("all", "blind")}
+    found = estimates(quantities, differences, paired={"difference"}, stories=stories, seed=seed, resamples=resamples)
+    return {
+        "all_gold": found["all_gold"],
+        "blind_gold": found["blind_gold"],
+        "both": {**{name: found[name] for name in ("all", "blind", "difference")}, "cells": int(both.sum())},
+        "method": method(seed=seed, resamples=resamples, unit="stories"),
+        "seed": seed,
+        "resamples": resamples,
+    }

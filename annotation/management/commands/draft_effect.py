@@ -3,11 +3,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from annotation.management.json_command import JsonCommand
+from core.plain import Json
 
 if TYPE_CHECKING:  # the statistics libraries take a second to load
     from annotation.domain.anchoring.estimates import Estimate
-    from annotation.domain.anchoring.tables import Measured
-    from core.plain import Json
 
 PLAIN = ("rows", "minutes")
 """Measures that are numbers; the others are shares."""
@@ -39,16 +38,16 @@ class Command(JsonCommand):
         if report["effect"] is None:
             self.stdout.write("No table of either kind is handed in yet.")
             return
-        for row in report["effect"].measures:
+        for row in report["effect"]["measures"]:
             self._measure(row)
-        self.stdout.write(report["effect"].method)
+        self.stdout.write(report["effect"]["method"])
 
-    def _measure(self, row: Measured) -> None:
-        is_plain = row.measure in PLAIN
-        self.stdout.write(f"\n{row.told}")
-        for name, estimate in (("shown", row.shown), ("blind", row.blind), ("difference", row.difference)):
-            self.stdout.write(f"  {name:12}{_text(estimate, is_plain, signed=name == 'difference')}")
-        p = row.effect_reason if row.p_adjusted is None else f"p = {row.p_adjusted:.4f}, adjusted"
+    def _measure(self, row: Json) -> None:
+        is_plain = row["measure"] in PLAIN
+        self.stdout.write(f"\n{row['told']}")
+        for name in ("shown", "blind", "difference"):
+            self.stdout.write(f"  {name:12}{_text(row[name], is_plain, signed=name == 'difference')}")
+        p = row["effect_reason"] if row["p_adjusted"] is None else f"p = {row['p_adjusted']:.4f}, adjusted"
         self.stdout.write(f"  {p}")
 
 

@@ -5,15 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotation.domain.anchoring.tables import (
-    MEASURES,
-    Tables,
-    WrittenTable,
-    arm_p,
-    left_out_by,
-    likeness,
-    tables_report,
-)
+from annotation.domain.anchoring.tables import MEASURES, arm_p, left_out_by, likeness, tables_report
 from annotation.domain.tables import TableRow
 from bench.drafting import findings, simulated, truth
 from core.statistics import FEWEST
@@ -42,30 +34,34 @@ def test_an_effect_is_found_and_none_is_announced_at_the_nominal_rate(world):
     assert np.mean(some) < 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / DATA_SETS)
 
 
-def table(story, expert, blind, recalled, **fields) -> WrittenTable:
-    plain = {"rows": 6, "consensus": 10, "missed": 4, "missed_recalled": 2, "likeness": 3.0, "minutes": 20.0}
-    given = {"story": story, "expert": expert, "blind": blind, "blind_chance": 0.5, "recalled": recalled}
-    return WrittenTable(**given | plain | fields)
+def columns(*tables) -> dict[str, np.ndarray]:
+    """The columns of tables, each (story, expert, blind, recalled, what else is not as usual)."""
+    usual = {"rows": 6, "consensus": 10, "missed": 4, "missed_recalled": 2, "likeness": 3.0, "minutes": 20.0}
+    rows = [
+        dict(zip(("story", "expert", "blind", "recalled"), given, strict=True)) | usual | {"blind_chance": 0.5} | more
+        for *given, more in tables
+    ]
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
 def test_a_report_by_hand():
-    tables = Tables.of([table(1, 1, False, 9, rows=12), table(1, 2, True, 6), table(2, 1, True, 4, minutes=np.nan)])
-    rows = {row.measure: row for row in tables_report(tables, seed=1).measures}
-    recall = rows["recall"]
-    assert (recall.shown.value, recall.blind.value, recall.blind.n) == (0.9, 0.5, 20)
-    assert recall.difference.value == pytest.approx(0.4) and recall.difference.interval is None
-    assert str(FEWEST) in recall.difference.reason
-    assert (rows["rows"].shown.value, rows["rows"].blind.value) == (12, 6)
-    assert (rows["minutes"].blind.value, rows["minutes"].blind.n) == (20, 1)
-    assert recall.p_adjusted is not None and recall.effect is False
+    tables = columns((1, 1, False, 9, {"rows": 12}), (1, 2, True, 6, {}), (2, 1, True, 4, {"minutes": np.nan}))
+    rows = {row["measure"]: row for row in tables_report(tables, seed=1)["measures"]}
+    recall, difference = rows["recall"], rows["recall"]["difference"]
+    assert (recall["shown"].value, recall["blind"].value, recall["blind"].n) == (0.9, 0.5, 20)
+    assert difference.value == pytest.approx(0.4) and difference.interval is None
+    assert str(FEWEST) in difference.reason
+    assert (rows["rows"]["shown"].value, rows["rows"]["blind"].value) == (12, 6)
+    assert (rows["minutes"]["blind"].value, rows["minutes"]["blind"].n) == (20, 1)
+    assert recall["p_adjusted"] is not None and recall["effect"] is False
 
 
 def test_without_the_other_arm_there_is_no_test_and_a_reason():
-    tables = Tables.of([table(story, 1, True, 5) for story in range(6)])
-    (recall, *_) = tables_report(tables, seed=1).measures
-    assert arm_p(tables, "recall", seed=1) is None and recall.effect is None and recall.effect_reason
-    assert recall.shown.value is None and recall.shown.reason == ("no table of this kind is reconciled")
-    certain = Tables.of([table(story, 1, story > 2, 5, blind_chance=0.0) for story in range(6)])
+    tables = columns(*((story, 1, True, 5, {}) for story in range(6)))
+    (recall, *_) = tables_report(tables, seed=1)["measures"]
+    assert arm_p(tables, "recall", seed=1) is None and recall["effect"] is None and recall["effect_reason"]
+    assert recall["shown"].value is None and recall["shown"].reason == ("no table of this kind is reconciled")
+    certain = columns(*((story, 1, story > 2, 5, {"blind_chance": 0.0}) for story in range(6)))
     assert arm_p(certain, "recall", seed=1) is None  # nothing was left to chance
 
 
@@ -80,4 +76,4 @@ def test_likeness_and_what_the_draft_left_out():
         TableRow("Tomas", "It rains"),
     ]
     assert left_out_by(suggested, consensus) == [False, True, False]
-    assert len(simulated(np.random.default_rng(1), stories=4, effect=0.1)) == 8
+    assert len(simulated(np.random.default_rng(1), stories=4, effect=0.1)["story"]) == 8

@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 from scipy.special import stdtr
 
-from annotation.domain.anchoring import alternative_annotator_over_stories, alternative_annotator_test
-from annotation.domain.anchoring.over_stories import NO_ITEMS, Place
+from annotation.domain.anchoring.alternative_annotator import (
+    NO_ITEMS,
+    alternative_annotator_over_stories,
+    alternative_annotator_test,
+    clustered_p,
+    story_sums,
+    unseen_p,
+)
 
 CELLS = 4
 
@@ -28,9 +34,8 @@ def test_stories_that_all_succeed_are_not_certain():
         # others .15 short of it), it would be ε: the chance of none among n is .85ⁿ, .0536 of 18 and .0456 of 19
         result = found(*alike(stories), stories)
         assert (result.winning_rate, result.passes) == (rate, rate >= 0.5)
-        assert Place.of(*alike(stories), 0, np.repeat(np.arange(stories), CELLS)).unseen_p(0.15) == pytest.approx(
-            0.85**stories
-        )
+        sums = story_sums(*alike(stories), 0, np.repeat(np.arange(stories), CELLS))
+        assert unseen_p(sums, 0.15) == pytest.approx(0.85**stories)
         # and the interval is that of the rule of three, not [1, 1]
         assert result.advantage.value == 1 and result.advantage.interval == pytest.approx([0.05 ** (1 / stories), 1])
 
@@ -55,11 +60,11 @@ def test_the_clustered_test_by_hand():
     # six stories of four cells; the model loses 0, 1, 0, 1, 0, 1 of them to the first annotator, nobody else differs
     labels, model = alike(6)
     model[[4, 12, 20]] = 1
-    place = Place.of(labels, model, 0, np.repeat(np.arange(6), CELLS))
+    sums = story_sums(labels, model, 0, np.repeat(np.arange(6), CELLS))
     # mean 3/24 = .125, less ε −.025; stories lie ±.5 cells apart: moves ±.5/24 · √(6/5), error √(6 · .25 · 1.2) / 24
     error = np.sqrt(6 * 0.25 * 1.2) / 24
-    assert place.p(0.15) == pytest.approx(float(stdtr(5, -0.025 / error)))
-    assert place.unseen_p(0.15) == pytest.approx((1 - 0.025 / (0.85 + 0.025)) ** 6)
+    assert clustered_p(sums, 0.15) == pytest.approx(float(stdtr(5, -0.025 / error)))
+    assert unseen_p(sums, 0.15) == pytest.approx((1 - 0.025 / (0.85 + 0.025)) ** 6)
 
 
 def test_where_nothing_can_be_said_there_is_a_reason():

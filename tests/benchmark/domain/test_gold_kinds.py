@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from annotation.domain.anchoring import wins
+from annotation.domain.anchoring.alternative_annotator import wins
 from benchmark.domain.doubtful_gold import Doubt, agreement_elsewhere, doubts, usual_label
 from benchmark.domain.gold_kinds import (
     ALL_TIED,
