@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
@@ -49,7 +50,7 @@ class RunAccess:
     run: Run
 
     @property
-    def context(self) -> dict:
+    def context(self) -> dict[str, Any]:
         return self.project.context | {"run": self.run}
 
 

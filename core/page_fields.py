@@ -11,6 +11,16 @@ from core.incoming.shapes import Like
 from core.incoming.text import NotJson, json_of
 
 
+class PageForm(forms.Form):
+    """A form whose fields are of many classes."""
+
+    fields: dict[str, Any]
+
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        return self.cleaned_data
+
+
 class LikeField(forms.CharField):
     """A text that is as a mark says. That nothing was typed, or too much, is said as on every page."""
 

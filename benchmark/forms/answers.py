@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from django.utils.datastructures import MultiValueDict
 
 from annotation.forms.corpus import FilesField
 from annotation.models import Project, User
+from benchmark.domain.provenance import Statements
 from benchmark.forms.launch import SampleFields
 from benchmark.forms.settings import setting_field
 from benchmark.models import Run
@@ -21,7 +22,6 @@ from benchmark.services.made_elsewhere import importing
 from benchmark.services.made_elsewhere.files import FORMATS
 from benchmark.services.made_elsewhere.importing import (
     Preview,
-    Statements,
     import_answers,
     import_unread,
     importable,
@@ -30,6 +30,7 @@ from benchmark.services.made_elsewhere.importing import (
 from benchmark.services.plans import MOST_REPETITIONS, MOST_TITLE, Plan
 from benchmark.services.prompt_sets import names_of
 from benchmark.suites.contract import Suite
+from benchmark.suites.settings import Setting
 from core.catalogues.sentences import translated
 from core.joints import labelled
 from core.messages import gettext_noop
@@ -39,7 +40,7 @@ class AnswersForm(SampleFields):
     """Files of answers to a suite's samples. Settings that answers are read by have fields under their names, those
     that say what the ids are of have `ids_<name>`."""
 
-    files = FilesField(
+    files: Any = FilesField(
         label=gettext_noop("Files"), command="import_answers",
         help_text=gettext_noop(
             "Answers by id, samples_….jsonl with results_….json, or a log of inspect_ai; of "
@@ -72,7 +73,7 @@ class AnswersForm(SampleFields):
     def __init__(
         self,
         data: Mapping[str, Any] | None = None,
-        files: MultiValueDict | None = None,
+        files: MultiValueDict[str, Any] | None = None,
         *,
         project: Project,
         suite: Suite,
@@ -94,7 +95,7 @@ class AnswersForm(SampleFields):
             self.fields[f"ids_{setting.name}"] = setting_field(setting)
 
     @property
-    def _own(self):
+    def _own(self) -> Sequence[Setting]:
         return self.suite.released.answer_ids.options if self.suite.released.answer_ids else ()
 
     @property
@@ -119,7 +120,7 @@ class AnswersForm(SampleFields):
         return [
             labelled(translated(str(self.fields[name].label or name.capitalize())), translated(str(error)))
             if name in self.fields
-            else error
+            else str(error)
             for name, errors in self.errors.items()
             for error in errors
         ]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.conf import settings
 
@@ -7,15 +9,16 @@ from benchmark.forms.settings import setting_field
 from benchmark.models import Audience
 from benchmark.suites.contract import Suite
 from core.messages import Sentence, gettext_noop
+from core.page_fields import PageForm
 
 
-class PublishForm(forms.Form):
+class PublishForm(PageForm):
     note = forms.CharField(
         required=False, max_length=200, label=gettext_noop("Note"), help_text=gettext_noop("What this version is for.")
     )
 
 
-class AudienceForm(forms.Form):
+class AudienceForm(PageForm):
     audience = forms.ChoiceField(
         choices=Audience.choices,
         label=gettext_noop("Who sees results of models"),
@@ -33,7 +36,7 @@ class AudienceForm(forms.Form):
     )
 
 
-class CopyForm(forms.Form):
+class CopyForm(PageForm):
     """A user's copy of a benchmark; the suite's options have fields named `set_<name>`."""
 
     file = forms.FileField(label=gettext_noop("Zip of its folder"), widget=forms.FileInput(attrs={"accept": ".zip"}))
@@ -41,7 +44,7 @@ class CopyForm(forms.Form):
         required=False, max_length=200, label=gettext_noop("Note"), help_text=gettext_noop("What this copy is for.")
     )
 
-    def __init__(self, data=None, files=None, *, suite: Suite) -> None:
+    def __init__(self, data: Any = None, files: Any = None, *, suite: Suite) -> None:
         super().__init__(data, files)
         self.suite = suite
         for setting in suite.copied.options:
@@ -50,7 +53,7 @@ class CopyForm(forms.Form):
             self.fields["file"].label = Sentence("{archive}, or a zip of its folder", archive=suite.copied.archive)
             self.fields["file"].widget.attrs["accept"] = ".zip,.gz,.tgz"
 
-    def clean_file(self):
+    def clean_file(self) -> Any:
         file = self.cleaned_data["file"]
         if file.size > settings.IMPORT_MAX_BYTES:
             raise forms.ValidationError(
@@ -62,5 +65,5 @@ class CopyForm(forms.Form):
         return file
 
     @property
-    def options(self) -> dict:
+    def options(self) -> dict[str, Any]:
         return {setting.name: self.cleaned_data[f"set_{setting.name}"] for setting in self.suite.copied.options}

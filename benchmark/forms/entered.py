@@ -10,12 +10,13 @@ from benchmark.models import EnteredKind, EnteredRow
 from benchmark.services.entered_rows import Entry, EntryRefused, problems_of
 from benchmark.suites.contract import Suite
 from core.messages import gettext_noop
+from core.page_fields import PageForm
 
 PREFIX = "figure."
 """The beginning of the names of fields of metrics."""
 
 
-class EntryForm(forms.Form):
+class EntryForm(PageForm):
     """A row of a paper: what it is, where it stands, and each metric that the suite lets be entered, in a field named
     `figure.KEY`."""
 
@@ -38,7 +39,7 @@ class EntryForm(forms.Form):
             )
 
     def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean()
+        cleaned = super().clean()
         if not self.errors:
             for refusal in problems_of(self.suite, self.entry):
                 self.refuse(refusal)

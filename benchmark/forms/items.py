@@ -11,6 +11,7 @@ from benchmark.services.items import STATE_NAMES, ChosenItems, asks_for_rows, ca
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import suite_named
 from core.messages import gettext_noop
+from core.page_fields import PageForm
 
 ALL = ("", gettext_noop("All"))
 
@@ -19,7 +20,7 @@ def _choices(names: Iterable[str]) -> list[tuple[str, str]]:
     return [ALL, *((name, name) for name in names)]
 
 
-class ItemFilter(forms.Form):
+class ItemFilter(PageForm):
     """Filters of a run's items, with those that its suite declares, which narrow to items that hold rows of a kind;
     they need a model."""
 

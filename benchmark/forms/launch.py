@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from annotation.models import Project
 from benchmark.controls.chosen import CONTROLS, controls_of, senseless
 from benchmark.controls.contract import Control
+from benchmark.domain.parameters import SEED
 from benchmark.forms.settings import methods_field, setting_field, swept_field
 from benchmark.models import Dataset, DatasetSample, Run
 from benchmark.services.launches import ExtendIn, Launch, judging_plans, planned
@@ -30,10 +31,11 @@ from benchmark.services.plans import (
 from benchmark.services.prompt_sets import names_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named, suites_of
-from benchmark.suites.settings import SEED, Setting
+from benchmark.suites.settings import Setting
 from core.catalogues.sentences import translated
 from core.incoming.shapes import Shape
 from core.messages import Sentence, gettext_noop, listed, word
+from core.page_fields import PageForm
 from judge.domain import lexical
 from workers.domain.pricing import BUDGET
 from workers.forms.amounts import AmountField
@@ -81,7 +83,7 @@ class WholeField(forms.IntegerField):
             raise forms.ValidationError(sentence, code="invalid")
 
 
-def models_field(label: str = MORE_JUDGES, **options: Any) -> forms.ModelMultipleChoiceField:
+def models_field(label: str = MORE_JUDGES, **options: Any) -> Any:
     """Return a field of endpoints to tick, by name."""
     return forms.ModelMultipleChoiceField(
         Endpoint.objects.none(), to_field_name="name", label=label, widget=forms.CheckboxSelectMultiple, **options
@@ -101,7 +103,7 @@ def title_field() -> forms.CharField:
     return forms.CharField(required=False, max_length=MOST_TITLE, label=gettext_noop("Name of the run"))
 
 
-class RefusableForm(forms.Form):
+class RefusableForm(PageForm):
     """A form that a service may refuse: the sentence goes next to its field."""
 
     def refuse(self, error: RunRefused) -> None:
@@ -124,7 +126,7 @@ def able_to(suite: Suite, steps: Collection[str]) -> QuerySet[Endpoint]:
     return Endpoint.objects.filter(pk__in=able)
 
 
-class JudgingFields(forms.Form):
+class JudgingFields(PageForm):
     """The judge and its settings, whose fields have their names; the budget, and whether it is a batch."""
 
     judge = forms.ModelChoiceField(
@@ -167,7 +169,7 @@ class JudgingFields(forms.Form):
         return {name: self.cleaned_data[name] for name in names}
 
 
-class ControlFields(forms.Form):
+class ControlFields(PageForm):
     """Controls, of which a suite may have some."""
 
     suite: Suite
@@ -187,7 +189,7 @@ class ControlFields(forms.Form):
         """(box to tick or None, control, reason why the suite does not have it or "") of all controls."""
         boxes = {box.data["value"]: box for box in self["controls"]}
         return [
-            (boxes.get(name), control, senseless(self.suite.controls, name).get(""))
+            (boxes.get(name), control, senseless(self.suite.controls, name).get("") or "")
             for name, control in CONTROLS.items()
         ]
 

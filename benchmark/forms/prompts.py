@@ -13,9 +13,10 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.prompt_sets import PromptSets
 from core.duplicates import first_duplicate
 from core.messages import Sentence, gettext_noop, word
+from core.page_fields import PageForm
 
 
-class PromptSetForm(forms.Form):
+class PromptSetForm(PageForm):
     name = forms.SlugField(
         max_length=60,
         help_text=gettext_noop("What runs call it. Letters, digits, hyphens."),
@@ -25,9 +26,9 @@ class PromptSetForm(forms.Form):
             )
         },
     )
-    files = FilesField(label=gettext_noop("Files (.txt)"))
+    files: Any = FilesField(label=gettext_noop("Files (.txt)"))
 
-    def __init__(self, *args: Any, prompting: PromptSets, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, prompting: PromptSets[Any], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["files"].help_text = Sentence(
             "All files of the set at once, such as {example_file}.", example_file=prompting.example_file
@@ -43,7 +44,7 @@ class PromptSetForm(forms.Form):
         return {name: file.read() for name, file in zip(names, files, strict=True)}
 
 
-class PromptChoice(forms.Form):
+class PromptChoice(PageForm):
     """The choice of the prompt of a set that is shown."""
 
     step = forms.ChoiceField(label=gettext_noop("Step"))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -16,7 +17,7 @@ from core.stored_json import LongJSONField
 IN_FULL_AT_ONCE = 500
 
 
-class DatasetQuerySet(models.QuerySet):
+class DatasetQuerySet(models.QuerySet["Dataset"]):
     def counting_runs(self) -> DatasetQuerySet:
         """Annotate `runs_count`: the runs on each version with archived ones, without deleted ones and controls."""
         return self.annotate(runs_count=models.Count("runs", filter=models.Q(runs__deleted_at=None, runs__control="")))
@@ -85,7 +86,7 @@ class Dataset(OpaqueModel):
         return schema_of(self.schema_name, self.schema_version)
 
 
-class DatasetSampleQuerySet(models.QuerySet):
+class DatasetSampleQuerySet(models.QuerySet["DatasetSample"]):
     def selected(self, *, split: str = "", category: str = "", limit: int = 0) -> DatasetSampleQuerySet:
         """Return the samples of a split and category in the order of the corpus; `limit` 0 takes all."""
         chosen = self.filter(**({"split": split} if split else {}), **({"category": category} if category else {}))
@@ -153,12 +154,12 @@ class DatasetSample(models.Model):
         return self.content["story"]
 
     @property
-    def beliefs(self) -> list[dict]:
+    def beliefs(self) -> list[dict[str, Any]]:
         """The gold propositions of a sample of published gold, in the record format."""
         return self.gold["beliefs"]
 
     @property
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         """A sample of published gold in the record format."""
         return {"story_id": self.number, "story_category": self.category, "story": self.text, "beliefs": self.beliefs}
 

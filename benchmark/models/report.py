@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -108,6 +109,6 @@ class SnapshotItem(ParsedAnswer):
             ),
         ]
 
-    def among(self) -> models.QuerySet:
+    def among(self) -> models.QuerySet[Any]:
         """Return the items that this one belongs with: those of its snapshot."""
         return SnapshotItem.objects.filter(snapshot=self.snapshot_id)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -25,7 +26,7 @@ class AnswerFormat(models.TextChoices):
     STRUCTURED = "structured", gettext_noop("Structured output")
 
 
-class RunQuerySet(models.QuerySet):
+class RunQuerySet(models.QuerySet["Run"]):
     def listed(self) -> RunQuerySet:
         """Leave out archived runs, those under a control, and repeats of a watch, as all lists and comparisons do."""
         return self.originals().filter(archived_at=None, anchor_repeat=None)
@@ -153,7 +154,7 @@ class Entrant(models.Model):
         return read_as(EndpointSpec, self.spec)
 
 
-class RunItemQuerySet(models.QuerySet):
+class RunItemQuerySet(models.QuerySet["RunItem"]):
     def without(self, closed: Set[int]) -> RunItemQuerySet:
         """Leave out the items of these stories, which the reader has open work on (`benchmark.access.closed_to`)."""
         return self.exclude(sample__number__in=closed) if closed else self
@@ -196,7 +197,7 @@ class RunItem(ParsedAnswer):
             models.UniqueConstraint(fields=["entrant", "step", "sample", "repetition"], name="one_run_item_a_place"),
         ]
 
-    def among(self) -> models.QuerySet:
+    def among(self) -> models.QuerySet[Any]:
         """Return the items that this one belongs with: those of all runs, as they are now."""
         return RunItem.objects.all()
 

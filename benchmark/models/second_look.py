@@ -8,7 +8,7 @@ from django.db import models
 from annotation.models import Proposition
 
 
-class SecondLookQuerySet(models.QuerySet):
+class SecondLookQuerySet(models.QuerySet["SecondLook"]):
     def standing(self) -> SecondLookQuerySet:
         return self.filter(withdrawn_at=None)
 
@@ -18,7 +18,7 @@ class SecondLookQuerySet(models.QuerySet):
         """Take a look back; 0 where it was taken back before."""
         return self.filter(pk=look.pk, withdrawn_at=None).update(withdrawn_at=now)
 
-    def explain(self, look: SecondLook, reason: str) -> int:
+    def give_reason(self, look: SecondLook, reason: str) -> int:
         """Give a look that stands another reason."""
         return self.filter(pk=look.pk, withdrawn_at=None).update(reason=reason)
 

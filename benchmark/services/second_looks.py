@@ -101,7 +101,7 @@ def _explained(cell: DoubtfulCell, *, by: User, reason: str, now: datetime) -> S
     look = cell.look
     assert look is not None
     if reason and reason != look.reason:
-        SecondLook.objects.all().explain(look, reason)
+        SecondLook.objects.all().give_reason(look, reason)
         look.reason = reason
         if cell.changed:
             _decide(cell, by=by, label=look.label, reason=reason, now=now)

@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 
 from core.messages import Sentence, gettext_noop, word
-from core.page_fields import ReadField
+from core.page_fields import PageForm, ReadField
 from workers.forms.amounts import AmountField
 from workers.models import Endpoint
 from workers.providers.description import PRICES
@@ -127,7 +127,7 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # it takes none 
         return options
 
 
-class LedgerFilter(forms.Form):
+class LedgerFilter(PageForm):
     text = forms.CharField(label=gettext_noop("Text or id"), required=False, max_length=200)
     endpoint = forms.CharField(required=False)
     state = forms.CharField(required=False)

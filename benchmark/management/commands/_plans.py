@@ -230,7 +230,7 @@ def _dataset(
     reads_others = judging is not None and judging.key in steps and not set(judging.needs) & set(steps)
     if dataset is None and not (reads_others and len(steps) == 1):
         dataset = _newest(project, suite) if suite.copied.load else publish_version(by=None, project=project)[0]
-    if not reads_others:
+    if dataset and not reads_others:
         return dataset, None
     source = _judgeable(project, suite, endpoints, dataset, typed)
     return source.dataset, source

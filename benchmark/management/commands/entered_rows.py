@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.core.management.base import CommandParser
+
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
 from benchmark.models import EnteredKind, EnteredRow
@@ -20,7 +22,7 @@ class Command(JsonCommand):
         "are, figures which a suite takes, add, edit and remove change one; edit keeps what is not given."
     )
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("action", choices=ACTIONS)
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--suite", metavar="NAME", help="of all suites if not given, for list")
@@ -32,7 +34,7 @@ class Command(JsonCommand):
         )
         parser.add_argument("--rename", metavar="NAME", help="edit: another name")
 
-    def work(self, **options) -> Json:
+    def work(self, **options: Any) -> Json:
         project, action = self.project(options["project"]), options["action"]
         offered = enterable_suites(project)
         if options["suite"] and options["suite"] not in offered:

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from annotation.management.json_command import JsonCommand
+from annotation.models import Project
+from benchmark.domain.provenance import Statements
 from benchmark.management.commands._plans import options_given
 from benchmark.management.commands._runs import run_summary, say_run
 from benchmark.models import Dataset
 from benchmark.services.made_elsewhere.files import READERS
-from benchmark.services.made_elsewhere.importing import Statements, import_answers, preview_of
+from benchmark.services.made_elsewhere.importing import import_answers, preview_of
 from benchmark.services.plans import Plan
 from benchmark.suites.registry import suite_for, suite_of_gold, suites
 from workers.services.run_to_end import run_to_end
@@ -26,7 +30,7 @@ class Command(JsonCommand):
         "The run has the samples that the files answer."
     )
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--suite", choices=list(suites()), help="that of the dataset if not given")
@@ -66,7 +70,7 @@ class Command(JsonCommand):
         )
         parser.add_argument("--dry-run", action="store_true", help="say what would be kept, and keep nothing")
 
-    def work(self, **options) -> dict:
+    def work(self, **options: Any) -> dict[str, Any]:
         project = self.project(options["project"])
         dataset = _dataset(project, options)
         suite = suite_for(options["suite"] or dataset.suite or suite_of_gold().name, dataset.schema)
@@ -98,7 +102,7 @@ class Command(JsonCommand):
         run_to_end(job=run.job)
         return run_summary(run, scores=True)[0] | summary
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         lists = (("to no sample", "unmatched"), ("double", "double"), ("without an answer", "unanswered"))
         for what, rows in ((what, result[name]) for what, name in lists):
             for row in rows[:MOST_LINES]:
@@ -120,7 +124,7 @@ class Command(JsonCommand):
         say_run(self, {name: value for name, value in result.items() if name not in listed | unknown} | counts)
 
 
-def _dataset(project, options: dict) -> Dataset:
+def _dataset(project: Project, options: dict[str, Any]) -> Dataset:
     datasets = Dataset.objects.filter(project=project)
     if options["suite"]:
         datasets = datasets.asked_about_by(suite_for(options["suite"], project.schema))

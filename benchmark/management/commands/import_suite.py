@@ -3,8 +3,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from django.core.management.base import DjangoHelpFormatter
+from django.core.management.base import CommandParser, DjangoHelpFormatter
 
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._plans import options_given
@@ -25,7 +26,7 @@ class _WithLines(DjangoHelpFormatter, argparse.RawDescriptionHelpFormatter):
 class Command(JsonCommand):
     help = "Keeps your copy of a benchmark as a dataset of a project, for runs; the same samples are the same version."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         importable = {name: suite for name, suite in suites().items() if suite.copied.load}
         parser.formatter_class = _WithLines
         parser.epilog = "\n\n".join(_needed(suite) for suite in importable.values() if suite.copied.source)
@@ -43,7 +44,7 @@ class Command(JsonCommand):
         )
         parser.add_argument("--note", default="", help="What this copy is for.")
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         problems = result["problems"]
         for name, value in result.items():
             if name not in APART:
@@ -58,7 +59,7 @@ class Command(JsonCommand):
             self.stdout.write(f"  {len(more):,} more; --json lists all.")
         self.stdout.write(f"not checked: {result['unchecked'] or 'nothing'}")
 
-    def work(self, **options) -> dict:
+    def work(self, **options: Any) -> dict[str, Any]:
         suite, project = suite_named(options["suite"]), self.project(options["project"])
         given = options_given(suite.copied.options, options["option"])
         with together(options["paths"]) as path:
@@ -81,6 +82,6 @@ def _sentence(problem: Mapping[str, str | int]) -> str:
     return f"{problem['file']}{line}: {problem['message']}"
 
 
-def _as_json(copy: Copy) -> dict:
+def _as_json(copy: Copy) -> dict[str, Any]:
     source = copy.suite.copied.source
     return {**copy.summary, "terms": source.licence if source else ""}

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from django.core.management.base import CommandParser
+
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
 from benchmark.domain.tables import Cell
@@ -108,10 +110,10 @@ class Command(JsonCommand):
         "writes its tables."
     )
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         add_filters(parser)
 
-    def work(self, **options) -> Json:
+    def work(self, **options: Any) -> Json:
         asked = asked_for(self.project(options["project"]), options)
         leaderboard = asked.leaderboard
         for absence in leaderboard.absent:

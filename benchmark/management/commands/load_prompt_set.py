@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.core.management.base import CommandParser
 from django.core.validators import validate_slug
 
 from annotation.management.json_command import JsonCommand
@@ -11,7 +13,7 @@ from benchmark.services.asking import prompt_set_named
 from benchmark.services.prompt_sets import LARGEST, add_prompt_set, discard_prompt_set, names_of, prompting_of
 from benchmark.suites.registry import suite_of_gold
 
-LONGEST_NAME = StoredPromptSet._meta.get_field("name").max_length
+LONGEST_NAME: Any = StoredPromptSet._meta.get_field("name").max_length
 
 
 class Command(JsonCommand):
@@ -20,13 +22,13 @@ class Command(JsonCommand):
         "set that no run used."
     )
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", metavar="NAME", help="what runs call it: letters, digits, hyphens")
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--folder", type=Path, metavar="PATH", help="its .txt files make up the set")
         parser.add_argument("--discard", action="store_true")
 
-    def work(self, **options) -> dict:
+    def work(self, **options: Any) -> dict[str, Any]:
         project, name, folder = self.project(options["project"]), options["name"], options["folder"]
         suite = suite_of_gold(project.schema)
         if options["discard"]:

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from typing import Any
+
+from django.core.management.base import CommandParser
+
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
 from annotation.services.sample import PASSWORD, PEOPLE, SLUG, load_sample, unfinished_sample
@@ -12,12 +16,12 @@ class Command(JsonCommand):
         "installation that others can reach."
     )
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--once", action="store_true", help="where any project exists do no more than complete a sample"
         )
 
-    def work(self, **options) -> dict:
+    def work(self, **options: Any) -> dict[str, Any]:
         if not options["once"] or not Project.objects.exists():
             load_sample()
         if project := unfinished_sample():
@@ -26,7 +30,7 @@ class Command(JsonCommand):
             return {"project": None, "people": []}
         return {"project": SLUG, "password": PASSWORD, "people": list(PEOPLE)}
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         if result["project"]:
             people = ", ".join(f"{name} ({PEOPLE[name][1].label.lower()})" for name in result["people"])
             self.stdout.write(f"Sample log-ins: {people}; the password of each is {result['password']}")

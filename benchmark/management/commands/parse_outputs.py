@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from django.core.management.base import CommandParser
+
 from benchmark.suites.answers import BadAnswers, Parser, Row
 from benchmark.suites.registry import parsers
 from core.incoming.json_lines import lines_of, object_of_line
@@ -21,7 +23,7 @@ Given = Mapping[str, Callable[[Any], list[Row]]]
 class Command(JsonCommand):
     help = "Prints, line by line, what official parsing makes of raw model texts."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("kind", choices=list(parsers()))
         parser.add_argument("file", type=Path, metavar="FILE.jsonl", help="""each line {"id", "text"}""")
         for option, kinds in _options().items():
@@ -30,11 +32,11 @@ class Command(JsonCommand):
                 f"--{option}", type=Path, metavar="FILE", help=f"{what}, or an object of such lists by id"
             )
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         # A line a text is this command's output with --json and without.
         super().handle(*args, **{**options, "json": False})
 
-    def work(self, **options) -> list[Line]:
+    def work(self, **options: Any) -> list[Line]:
         path, parser = options["file"], parsers()[options["kind"]]
         files = {name: options[name] for name in _options() if options[name]}
         _check_own(files.keys(), parser)

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from typing import Any
+
+from django.core.management.base import CommandParser
+
 from annotation.management.json_command import JsonCommand
 from benchmark.services.datasets import publish_version
 
@@ -7,11 +11,11 @@ from benchmark.services.datasets import publish_version
 class Command(JsonCommand):
     help = "Publishes a version of a project's gold; equal gold is the same version."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--note", default="", help="What this version is for.")
 
-    def work(self, **options) -> dict:
+    def work(self, **options: Any) -> dict[str, Any]:
         dataset, created = publish_version(
             by=None, project=self.project(options["project"]), note=options["note"][:200]
         )

@@ -5,6 +5,8 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any
 
+from django.core.management.base import CommandParser
+
 from annotation.management.commands._output import file_output
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
@@ -40,7 +42,7 @@ class Command(JsonCommand):
         "--output it writes a table (csv, json, tex) or a plot (svg, pdf, png)."
     )
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "table", nargs="?", metavar="TABLE", help="its name, or that of a plot; lists them by default"
         )
@@ -64,7 +66,7 @@ class Command(JsonCommand):
         parser.add_argument("--output", metavar="PATH", help="its ending says the format")
         parser.add_argument("--width", choices=WIDTHS, help="of a plot: a column of a paper, or its text by default")
 
-    def work(self, **options) -> Json:
+    def work(self, **options: Any) -> Json:
         project, name = self.project(options["project"]), options["table"]
         tables, plots = contents_of(project, options)
         if options["output"]:

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
+
+from django.core.management.base import CommandParser
 
 from annotation.management.json_command import JsonCommand
 from benchmark.models import Audience, ResultsVisibility
@@ -12,7 +15,7 @@ class Command(JsonCommand):
         "Says who of a project sees results of models, the lowest role; with --audience or --once-published changes it."
     )
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--audience", choices=Audience.values)
         parser.add_argument(
@@ -22,7 +25,7 @@ class Command(JsonCommand):
             help="experts and annotators only while every story is settled and the present gold is a published version",
         )
 
-    def work(self, **options) -> dict:
+    def work(self, **options: Any) -> dict[str, Any]:
         project = self.project(options["project"])
         visibility = ResultsVisibility.objects.filter(project=project).first() or ResultsVisibility(project=project)
         if options["audience"] or options["once_published"] is not None:

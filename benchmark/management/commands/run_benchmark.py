@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from typing import Any
+
+from django.core.management.base import CommandParser
 from django.db import transaction
 from django.utils import timezone
 
@@ -23,7 +26,7 @@ class Command(JsonCommand):
         "through and prints the scores."
     )
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--suite", required=True, choices=list(suites()))
         steps = "; ".join(
@@ -99,7 +102,7 @@ class Command(JsonCommand):
         parser.add_argument("--title", default="", metavar="TEXT")
         parser.add_argument("--wait", action="store_true")
 
-    def work(self, **options) -> Json:
+    def work(self, **options: Any) -> Json:
         project = self.project(options["project"])
         suite = suite_for(options["suite"], project.schema)
         if suite.copied.load is None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from annotation.management.commands._money import dollars
@@ -89,7 +90,7 @@ class Command(JsonCommand):
         "rename, archive, restore or delete it, or write its results to a file."
     )
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("action", choices=list(ACTIONS))
         parser.add_argument(
             "run", metavar="RUN", nargs="?", help="its id, as in the address of its page; for all but list"
@@ -125,7 +126,7 @@ class Command(JsonCommand):
         add_width(parser)
         parser.add_argument("--wait", action="store_true", help="run it to its end and print the scores")
 
-    def work(self, **options) -> Json:
+    def work(self, **options: Any) -> Json:
         action = options["action"]
         idle = [name for name in given(options, _OPTIONS) if name not in ACTIONS[action]]
         if idle:
@@ -203,6 +204,7 @@ def _done(run: Run, action: str, options: Options, tell: Callable[[str], None]) 
     if action == "test-judge":
         line = estimate_of_test(run) if run.judge else None
         test = start_test(by=None, run=run, now=now)
+        assert run.judge and line, "a run without a judge is refused"
         tell(f"{line.calls:,} calls of {run.judge.name}, {about(line.cost, line.most)}.")
         return run, {"test": test.uid, "calls_of_test": line.calls}
     if action == "extend":

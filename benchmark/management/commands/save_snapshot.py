@@ -1,6 +1,11 @@
 from __future__ import annotations
 
+from typing import Any
+
+from django.core.management.base import CommandParser
+
 from annotation.management.json_command import JsonCommand
+from annotation.models import Project
 from benchmark.management.commands._comparing import OF_COMPARING, compared
 from benchmark.management.commands._plans import flag, given
 from benchmark.management.commands._runs import run_of
@@ -25,7 +30,7 @@ class Command(JsonCommand):
         "one of its models with a model of that run, or with --page of the leaderboard or of models across suites."
     )
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("run", nargs="?", metavar="RUN", help="its id, as in the address of its page")
         parser.add_argument("--title", default="", metavar="TEXT")
         parser.add_argument("--page", choices=PAGES, help="a page of --project instead of a run")
@@ -36,7 +41,7 @@ class Command(JsonCommand):
         parser.add_argument("--group", metavar="KEY", help="the metric group that is compared; the first by default")
         parser.add_argument("--parse", choices=PARSES, help="repaired by default")
 
-    def work(self, **options) -> dict:
+    def work(self, **options: Any) -> dict[str, Any]:
         if bool(options["run"]) == bool(options["page"]):
             raise ValueError("Name a run, or a page with --page.")
         snapshot = _of_page(self.project(options["project"] or ""), options) if options["page"] else _of_run(options)
@@ -44,7 +49,7 @@ class Command(JsonCommand):
         return {"snapshot": snapshot.uid, "title": snapshot.title, "address": address}
 
 
-def _of_run(options) -> Snapshot:
+def _of_run(options: dict[str, Any]) -> Snapshot:
     run = run_of(options["run"])
     if options["against"]:
         runs, keys, comparison = compared(run, run_of(options["against"]), options)
@@ -56,7 +61,7 @@ def _of_run(options) -> Snapshot:
     return save_run_snapshot(by=None, run=run, title=options["title"])
 
 
-def _of_page(project, options) -> Snapshot:
+def _of_page(project: Project, options: dict[str, Any]) -> Snapshot:
     if options["page"] == "across":
         return save_across_snapshot(by=None, project=project, title=options["title"])
     asked = asked_for(project, options)
