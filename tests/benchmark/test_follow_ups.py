@@ -19,7 +19,7 @@ from benchmark.services.plans import RunRefused, plan_of
 from benchmark.services.reports import report_of
 from benchmark.services.watching import step_progress
 from benchmark.suites.omnitom.data import EXTRACT, FOLLOW_UP, JUDGE
-from benchmark.suites.omnitom.parsing.extraction import parse_extraction
+from benchmark.suites.omnitom.parsing.answers import parse_extraction
 from tests.benchmark.settled import make_endpoint, started, work_off, written
 from workers.models import Call, Endpoint, ItemState
 from workers.providers.scripted.backend import FUNCTIONS

@@ -13,8 +13,7 @@ from annotation.domain.tasks import Row
 from benchmark.suites.fantom.judge import A, verdict_in
 from benchmark.suites.omnitom.data import GoldRow
 from benchmark.suites.omnitom.labels import DIMENSIONS
-from benchmark.suites.omnitom.parsing.extraction import parse_extraction, parse_labels
-from benchmark.suites.omnitom.parsing.judgement import linked, parse_counts
+from benchmark.suites.omnitom.parsing.answers import linked, parse_counts, parse_extraction, parse_labels
 from benchmark.suites.omnitom.parsing.values import ignores_schema
 from benchmark.suites.percept_fantom.parsing import repaired_scenes as scenes_of_fantom
 from benchmark.suites.percept_tomi.parsing import repaired_scenes as scenes_of_tomi

@@ -24,7 +24,7 @@ from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of, scores_of
 from benchmark.suites import registry
 from benchmark.suites.omnitom.labels import SCHEMA, scheme_of
-from benchmark.suites.omnitom.parsing.extraction import parse_labels
+from benchmark.suites.omnitom.parsing.answers import parse_labels
 from benchmark.suites.omnitom.parsing.values import repaired
 from tests.benchmark.planning import planned
 from tests.benchmark.settled import baselines, make_endpoint, started, work_off, written

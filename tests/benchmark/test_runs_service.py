@@ -21,8 +21,8 @@ from benchmark.suites.omnitom import steps
 from benchmark.suites.omnitom.data import EXTRACT, JUDGE
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.official import STRUCTURED
-from benchmark.suites.omnitom.parses import parse_stage2
 from benchmark.suites.omnitom.prompting.sets import built_in
+from benchmark.suites.omnitom.steps import parse_stage2
 from core.plain import plain
 from tests.benchmark.evaluation import endpoint, generated, published, started, worked_off, write_records
 from tests.benchmark.planning import changed, planned

@@ -26,12 +26,11 @@ from benchmark.suites.omnitom.data import (
 from benchmark.suites.omnitom.judgements import Judging, rows_kept
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, Scheme
 from benchmark.suites.omnitom.official import no_official_parse
-from benchmark.suites.omnitom.parses import judged_rows
-from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
+from benchmark.suites.omnitom.parsing.answers import PredictedRow, parse_extraction
 from benchmark.suites.omnitom.parsing.official import ExtractionRow, extraction_rows
 from benchmark.suites.omnitom.parsing.values import repaired, row_key
 from benchmark.suites.omnitom.results import ACTORS, KINDS, Stage1Result, Stage2Result, stage1_of, stage2_of
-from benchmark.suites.omnitom.steps import STRUCTURED, judging_of
+from benchmark.suites.omnitom.steps import STRUCTURED, judged_rows, judging_of
 from benchmark.suites.questions import PARSES, ItemContext, ItemView, Sample
 from core.messages import Sentence, gettext_noop
 from core.plain import Json

@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmark.suites.omnitom.data import EXTRACT, FOLLOW_UP, JUDGE, GoldRow, Record, pairs_of
-from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
-from benchmark.suites.omnitom.parsing.judgement import linked, parse_counts
+from benchmark.suites.omnitom.parsing.answers import PredictedRow, linked, parse_counts, parse_extraction
 from benchmark.suites.omnitom.parsing.official import (
     JudgedRow,
     OversizedField,

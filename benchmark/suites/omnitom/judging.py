@@ -11,7 +11,7 @@ from benchmark.suites.judges import FollowUp, Grouping, Judge, JudgeTest, Pairs,
 from benchmark.suites.omnitom.data import EXTRACT, FOLLOW_UP, JUDGE, GoldRow, Record, pairs_of, record_of_sample
 from benchmark.suites.omnitom.judgements import LINKS, NOTHING, Judging, pass_verdicts, rows_kept
 from benchmark.suites.omnitom.labels import ORDER, Scheme
-from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
+from benchmark.suites.omnitom.parsing.answers import PredictedRow, parse_extraction
 from benchmark.suites.omnitom.parsing.official import judgement
 from benchmark.suites.omnitom.prompting.examples import CALIBRATION_SPLIT, example_count_of
 from benchmark.suites.omnitom.prompting.requests import DIGEST, WORDINGS

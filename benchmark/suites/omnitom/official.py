@@ -36,6 +36,7 @@ from benchmark.suites.omnitom.results import (
     stage2_of,
 )
 from core.messages import Sentence
+from core.plain import Json
 from judge.domain.text import key, normalise_space
 
 T = TypeVar("T")
@@ -78,6 +79,11 @@ class StoredTables:
         """The steps whose answers are stored."""
         stored = {EXTRACT: self.extraction, LABEL: self.labels, JUDGE: self.judged}
         return {step for step, table in stored.items() if table is not None}
+
+    @property
+    def kept_aborted(self) -> Json:
+        """The entry of a kept parse that says why the released code would end, if it would."""
+        return {"aborted": dict(self.aborted)} if self.aborted else {}
 
 
 def stored_tables(records: Iterable[Record], texts: Texts) -> dict[int, StoredTables]:

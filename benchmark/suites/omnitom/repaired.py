@@ -26,7 +26,7 @@ from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, Record
 from benchmark.suites.omnitom.judgements import AS_PUBLISHED, Judging, Sides, judged
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.official import NEEDED, Texts
-from benchmark.suites.omnitom.parsing.extraction import parse_extraction, parse_labels, says_nothing
+from benchmark.suites.omnitom.parsing.answers import parse_extraction, parse_labels, says_nothing
 from benchmark.suites.omnitom.parsing.values import ignores_schema
 from benchmark.suites.omnitom.results import (
     GroupScores,

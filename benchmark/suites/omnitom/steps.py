@@ -10,6 +10,7 @@ from functools import partial
 
 from annotation.domain.schema import Schema
 from benchmark.suites.contract import Sizes
+from benchmark.suites.omnitom import official, repaired
 from benchmark.suites.omnitom.data import (
     EXTRACT,
     FOLLOW_UP,
@@ -23,15 +24,20 @@ from benchmark.suites.omnitom.data import (
     pairs_of,
     record_of_sample,
 )
-from benchmark.suites.omnitom.judgements import NOTHING, PASSES, Judging, judged, unsettled
-from benchmark.suites.omnitom.parses import (
-    parse_follow_up,
-    parse_pass,
-    parse_stage1,
-    parse_stage1_rows,
-    parse_stage2,
+from benchmark.suites.omnitom.judgements import (
+    FIRST,
+    NOTHING,
+    PASSES,
+    Judging,
+    Sides,
+    detail_of,
+    judged,
+    pass_verdicts,
+    released_text,
+    unsettled,
 )
-from benchmark.suites.omnitom.parsing.extraction import parse_extraction
+from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, DIMENSIONS
+from benchmark.suites.omnitom.parsing.answers import parse_extraction
 from benchmark.suites.omnitom.parsing.official import extraction_rows
 from benchmark.suites.omnitom.prompting.examples import examples_of, level_of
 from benchmark.suites.omnitom.prompting.requests import (
@@ -46,8 +52,12 @@ from benchmark.suites.omnitom.prompting.requests import (
     propositions,
 )
 from benchmark.suites.omnitom.prompting.sets import built_in
+from benchmark.suites.omnitom.results import kinds_of
 from benchmark.suites.questions import Parsed, Question, Sample, Step
 from core.messages import Sentence, gettext_noop
+from core.plain import Json
+from core.statistics import harmonic
+from judge.domain.calibration.tables import share
 from workers.domain.pricing import Extent
 from workers.providers.contract import Request
 
@@ -204,7 +214,7 @@ def parse(question: Question, answer: str) -> Parsed:
     follow-up."""
     record, how, step = _record(question), judging_of(question), question.step
     if step == EXTRACT:
-        return parse_stage1_rows(answer, structured=how.structured, scheme=record.scheme)
+        return parse_stage1_rows(record, answer, structured=how.structured)
     if step == LABEL:
         return parse_stage2(record, answer, structured=how.structured)
     texts = {**question.answers, step: answer}
@@ -213,6 +223,81 @@ def parse(question: Question, answer: str) -> Parsed:
     if step == FOLLOW_UP:
         return parse_follow_up(record, texts, how)
     return parse_pass(record, texts.get(EXTRACT, ""), answer, how, JUDGED_AT.index(step))
+
+
+def parse_stage1_rows(record: Record, extraction: str, *, structured: bool = False) -> Parsed:
+    """Parse an extraction, which has no score of its own: the number of its rows and their kinds."""
+    rows = parse_extraction(extraction, structured=structured, scheme=record.scheme)
+    unreadable = "" if rows else repaired.why_unreadable(extraction, structured=structured, scheme=record.scheme)
+    return Parsed(None, {"rows": len(rows), **kinds_of(rows)}, None, None, unreadable, empty=not rows)
+
+
+def parse_stage1(record: Record, texts: Mapping[str, str], how: Judging) -> Parsed:
+    """Parse a judgement; `texts` are the answers by step. The repaired parse takes what the passes lack from the
+    follow-up, the official one reads only the first pass."""
+    mended, sides = repaired.read_judgement(record, texts, how)
+    undecided = sum(row.cannot_tell for side in sides for row in side) if any(mended.unjudged) else 0
+    score = repaired.stage1_score(mended).of("estimate", "f1")
+    repaired_fields = (score, mended.unreadable, sum(mended.unjudged) - undecided)
+    kept = mended.kept() | detail_of(sides, how)
+    if how.structured or not record.scheme.official:
+        return Parsed(None, kept, None, *repaired_fields)
+    published = {name: texts[name] for name in (EXTRACT, FIRST) if name in texts}
+    if not how.as_published:
+        published[FIRST] = released_text(record, texts, how)
+    tables = official.stored_tables([record], {record.story_id: published})[record.story_id]
+    result = official.stage1_result(record, tables)
+    precision = share(result.pred_matched, len(result.pred_counts))
+    f1 = harmonic(precision, share(result.gold_matched, len(result.gold_counts)))
+    return Parsed(result.kept() | tables.kept_aborted, kept, None if tables.aborted else f1, *repaired_fields)
+
+
+def judged_rows(record: Record, texts: Mapping[str, str], how: Judging) -> Sides:
+    """Return the judgement of every row of the extraction in `texts`, and of every gold row that was shown."""
+    predicted = parse_extraction(texts.get(EXTRACT, ""), structured=how.structured, scheme=record.scheme)
+    return judged(texts, predicted, record.shown_rows, how)
+
+
+def parse_follow_up(record: Record, texts: Mapping[str, str], how: Judging) -> Parsed:
+    """Return the number of rows that a judgement lacks and of those that its follow-up brings: {"asked", "judged"}."""
+    before, after = (
+        sum(row.missing for side in judged_rows(record, given, how) for row in side)
+        for given in ({name: text for name, text in texts.items() if name != FOLLOW_UP}, texts)
+    )
+    unreadable = "" if after < before else repaired.no_judgement(texts.get(FOLLOW_UP, ""), how)
+    return Parsed(None, {"asked": before, "judged": before - after}, None, None, unreadable, after)
+
+
+def parse_pass(record: Record, extraction: str, answer: str, how: Judging, turn: int) -> Parsed:
+    """Return the counts of one pass for both sides, and the `order` in which their rows were shown."""
+    predicted = parse_extraction(extraction, structured=how.structured, scheme=record.scheme)
+    sides = pass_verdicts(answer, predicted, record.shown_rows, how, turn)
+    kept: Json = {"order": {}}
+    for at, (name, side) in enumerate(zip(("pred", "gold"), sides, strict=True)):
+        kept[name] = [verdict and verdict.count for verdict in side]
+        kept["order"][name] = how.order(turn, at, len(side))
+    has_judgement = any(verdict is not None for side in sides for verdict in side)
+    unreadable = "" if has_judgement or not predicted else repaired.no_judgement(answer, how)
+    return Parsed(None, kept, None, None, unreadable)
+
+
+def parse_stage2(record: Record, answer: str, *, structured: bool = False) -> Parsed:
+    """Parse a labelling. Its official score is the share of right cells, the mean of the seven accuracies."""
+    texts = {LABEL: answer}
+    mended = repaired.stage2_result(record, texts, structured=structured)
+    score, empty = repaired.stage2_score(mended).of("estimate", ALL_DIMENSIONS), not any(mended.predicted)
+    if structured or not record.scheme.official:
+        return Parsed(None, mended.kept(), None, score, mended.unreadable, empty=empty)
+    tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
+    result = official.stage2_result(record, tables)
+    right = sum(
+        bool(label) and label == gold_label
+        for gold, predicted in zip(result.gold, result.predicted, strict=True)
+        for label, gold_label in zip(predicted or (), gold, strict=False)
+    )
+    accuracy = None if tables.aborted else share(right, len(result.gold) * len(DIMENSIONS))
+    parsed = result.kept() | tables.kept_aborted
+    return Parsed(parsed, mended.kept(), accuracy, score, mended.unreadable, empty=empty)
 
 
 def expected(question: Question) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 from benchmark.suites.omnitom.labels import DIMENSIONS
-from benchmark.suites.omnitom.parsing.extraction import parse_extraction, parse_labels, says_nothing
-from benchmark.suites.omnitom.parsing.judgement import parse_counts
+from benchmark.suites.omnitom.parsing.answers import parse_counts, parse_extraction, parse_labels, says_nothing
 
 DRAWER, GONE = "the key is in the drawer", "the key is gone"
 ROWS = [("world", DRAWER, "0"), ("Mia", GONE, "1")]

@@ -17,7 +17,7 @@ from benchmark.suites.omnitom.judgements import (
     settled,
     unsettled,
 )
-from benchmark.suites.omnitom.parsing.extraction import PredictedRow
+from benchmark.suites.omnitom.parsing.answers import PredictedRow
 from benchmark.suites.settings import Settings
 from judge.domain.judgements import CANNOT_TELL, MATCHED, UNMATCHED, PassVerdict, row_judgement
 

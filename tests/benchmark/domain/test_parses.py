@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
-from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction, parse_labels
-from benchmark.suites.omnitom.parsing.judgement import parse_counts
+from benchmark.suites.omnitom.parsing.answers import PredictedRow, parse_counts, parse_extraction, parse_labels
 from benchmark.suites.omnitom.parsing.values import by_position, pair, repaired
 
 LABELS = ("1", "True", "Private", "Implicit", "Epistemic", "Inference", "Neutral")

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from benchmark.suites.omnitom.data import read_records
 from benchmark.suites.omnitom.official import STEPS, score_official
-from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction, parse_labels
-from benchmark.suites.omnitom.parsing.judgement import parse_counts
+from benchmark.suites.omnitom.parsing.answers import PredictedRow, parse_counts, parse_extraction, parse_labels
 from benchmark.suites.omnitom.parsing.official import align, parse_judgement
 from benchmark.suites.omnitom.prompting.examples import (
     LEAST_ROWS,

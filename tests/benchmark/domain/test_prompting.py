@@ -14,8 +14,7 @@ from benchmark.suites.omnitom import data, judging
 from benchmark.suites.omnitom.data import read_records
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, SCHEMA
 from benchmark.suites.omnitom.official import STEPS
-from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction, parse_labels
-from benchmark.suites.omnitom.parsing.judgement import parse_counts
+from benchmark.suites.omnitom.parsing.answers import PredictedRow, parse_counts, parse_extraction, parse_labels
 from benchmark.suites.omnitom.parsing.official import gold_csv, predictions_csv
 from benchmark.suites.omnitom.prompting.examples import examples_for
 from benchmark.suites.omnitom.prompting.requests import (

@@ -25,7 +25,7 @@ from benchmark.suites.omnitom.data import (
     record_of_sample,
 )
 from benchmark.suites.omnitom.labels import ORDER, scheme_of
-from benchmark.suites.omnitom.parsing.extraction import parse_extraction, parse_labels
+from benchmark.suites.omnitom.parsing.answers import parse_extraction, parse_labels
 from benchmark.suites.omnitom.parsing.official import (
     OversizedField,
     align,
