@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import secrets
+from datetime import datetime
 from typing import Any
 
 from django import template
 from django.conf import settings
 from django.forms import BoundField, ModelChoiceField
-from django.template.base import Parser, Token, TokenType
+from django.template.base import FilterExpression, Parser, Token, TokenType
 from django.template.context import Context
-from django.utils.html import format_html, json_script
+from django.utils.html import format_html, format_html_join, json_script
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation.trans_real import DjangoTranslation, translation
@@ -87,6 +88,39 @@ def do_joint(parser: Parser, token: Token) -> Joint:
     if isinstance(before, Token) and before.token_type == TokenType.TEXT:
         before.contents = before.contents.lstrip()
     return Joint(sign)
+
+
+class Heads(template.Node):
+    """Writes the heads of columns."""
+
+    def __init__(self, heads: list[tuple[str, FilterExpression]]) -> None:
+        self.heads = heads
+
+    def render(self, context: Context) -> str:
+        return format_html_join(
+            "", '<th scope="col"{}>{}</th>', [(mark, head.resolve(context)) for mark, head in self.heads]
+        )
+
+
+@register.tag("heads")
+def do_heads(parser: Parser, token: Token) -> Heads:
+    """Write heads of columns: `{% heads _("Model") number _("Calls") %}`; `number` stands before that of a column of
+    numbers."""
+    heads: list[tuple[str, FilterExpression]] = []
+    mark = SafeString()
+    for part in token.split_contents()[1:]:
+        if part == "number":
+            mark = SafeString(' class="number"')
+        else:
+            heads.append((mark, parser.compile_filter(part)))
+            mark = SafeString()
+    return Heads(heads)
+
+
+@register.inclusion_tag("components/time.html")
+def moment(at: datetime | None) -> dict[str, datetime | None]:
+    """Write a moment relative to now, with the absolute one on hover; a dash for none."""
+    return {"at": at}
 
 
 @register.simple_tag
