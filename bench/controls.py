@@ -116,7 +116,7 @@ def cases_of(published: np.ndarray, controlled: np.ndarray, story: np.ndarray) -
 def repetition(rng: np.random.Generator, world: World, flips: int) -> One:
     """Return one model's difference in new stories."""
     cases, seed = cases_of(*world.draw(rng)), int(rng.integers(2**31))
-    difference = product.answered_difference(cases, seed=seed, resamples=RESAMPLES).difference
+    difference = product.answered_difference(cases, seed=seed, resamples=RESAMPLES)[1]
     rows = np.array([cases.worst[0] - cases.worst[1], cases.answered[0] - cases.answered[1]])
     sums = rows if cases.clusters is None else by_cluster(np.nan_to_num(rows).T, cases.clusters).T
     return One(difference, *(1.0 if p is None else p for p in sign_flip_p(sums, seed=seed, flips=flips)))

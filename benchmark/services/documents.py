@@ -12,21 +12,19 @@ from typing import Any, TypeVar
 
 from django.db.models import prefetch_related_objects
 
-from benchmark.domain.beside import ControlResults, MethodResults
+from benchmark.domain.asked_again import AskedAgainResults
 from benchmark.domain.drawn import PaperRow
 from benchmark.domain.tables import Absent, Table
 from benchmark.models import Run
 from benchmark.services.absences import Absence, unscored, without_metrics
 from benchmark.services.across import SuiteRanking
+from benchmark.services.asked_again import control_results, method_results
+from benchmark.services.asked_again_tables import control_tables, method_tables
 from benchmark.services.calibration import calibration
 from benchmark.services.comparisons import Comparison
-from benchmark.services.control_results import control_results
-from benchmark.services.control_tables import control_tables
 from benchmark.services.correction_tables import correction_tables
 from benchmark.services.entered_rows import rows_of, with_entered
 from benchmark.services.leaderboards import ranked_entrants_of_run
-from benchmark.services.method_results import method_results
-from benchmark.services.method_tables import method_tables
 from benchmark.services.methods_text import Facts, facts_of, methods_of
 from benchmark.services.repetition_tables import (
     flips_of,
@@ -78,8 +76,8 @@ class Document:
     answer_format: str | None = None
     stories: int | None = None
     numbers: Sequence[int] | None = None
-    controls: ControlResults | None = None
-    by_method: MethodResults | None = None
+    controls: AskedAgainResults | None = None
+    by_method: AskedAgainResults | None = None
     corrections: Corrections | None = None
     prompt_splits: Mapping[str, Sequence[Json]] | None = None
     entered: Sequence[PaperRow] | None = None
@@ -192,8 +190,8 @@ def tables_of(document: Document, failed: list[str] | None = None) -> dict[str, 
             suite_tables = {
                 **own_of(suite.results.tables, results, failed),
                 **dict(_of_repetitions(results)),
-                **_of_controls(document, parse),
-                **_of_methods(document, parse),
+                **(dict(control_tables(document.controls, parse)) if document.controls else {}),
+                **(dict(method_tables(document.by_method, parse)) if document.by_method else {}),
             }
             visible = {name: table for name, table in suite_tables.items() if table.whole or not document.withheld}
             tables |= {f"{name}-{parse}": _table_of(document, name, table, parse) for name, table in visible.items()}
@@ -264,14 +262,6 @@ def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:
         yield from correction_tables(document.corrections)
     if tests_of(judged):
         yield "judge-tests", ShownTable(partial(judge_test_table, judged))
-
-
-def _of_controls(document: Document, parse: str) -> dict[str, ShownTable]:
-    return dict(control_tables(document.controls, parse)) if document.controls else {}
-
-
-def _of_methods(document: Document, parse: str) -> dict[str, ShownTable]:
-    return dict(method_tables(document.by_method, parse)) if document.by_method else {}
 
 
 def _of_repetitions(results: ParseResults) -> Iterator[tuple[str, ShownTable]]:

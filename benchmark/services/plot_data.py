@@ -13,11 +13,10 @@ from benchmark.domain.inference import ComparedModel
 from benchmark.domain.tables import Absent, absent_text
 from benchmark.domain.tables.estimates import metric_of
 from benchmark.services.absences import without_metrics
+from benchmark.services.asked_again_tables import control_pictures, method_pictures
 from benchmark.services.comparisons import Comparison
-from benchmark.services.control_tables import control_pictures
 from benchmark.services.documents import Document, absent_from, by_group, own_of, results_of, suites_of
 from benchmark.services.entered_rows import references_in, references_of
-from benchmark.services.method_tables import method_pictures
 from benchmark.suites.contract import Suite
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group

@@ -65,7 +65,9 @@ class Repetitions:
         """Return what `as_json` made."""
         answers = None
         if "same_answer" in kept:
-            answers = SameAnswers(kept["same_answer"], [Flips(*row) for row in kept["stories"]])
+            answers = SameAnswers(
+                kept["same_answer"], [(name, asked, flipped) for name, asked, flipped in kept["stories"]]
+            )
         return cls(read_as(Spread, kept) if "mean" in kept else None, answers)
 
 

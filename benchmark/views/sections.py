@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmark.domain.tables import Table
-from benchmark.services.control_tables import control_sections
+from benchmark.services.asked_again_tables import control_sections, method_sections
 from benchmark.services.correction_tables import correction_sections
 from benchmark.services.documents import Document, results_of, suites_of, tables_of
-from benchmark.services.method_tables import method_sections
 from benchmark.services.plot_data import Picture, plots_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed

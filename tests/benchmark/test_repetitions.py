@@ -173,7 +173,7 @@ def assert_prompts_split(run: Run, other: Run) -> None:
     document = document_from(json.loads(json.dumps(as_json(replace(document, prompt_splits=found)))))
     assert document.prompt_splits == found
     table = tables_of(document)["prompts-stage2"]()
-    assert table.rows[0]["of_prompts"] == row["of_prompts"] and "level 1" in " ".join(table.notes)
+    assert table.rows[0]["of_prompts"].value == row["of_prompts"] and "level 1" in " ".join(table.notes)
     assert any("prompts-stage2" in section.tables for section in sections_in(document))
     Run.objects.filter(pk=other.pk).update(params=other.params | {"temperature": 0.1})
     assert prompt_splits(run, {"stage2": [model]}) == {}
@@ -188,8 +188,8 @@ def assert_prompts_split(run: Run, other: Run) -> None:
 @pytest.mark.once
 def test_the_variance_is_split_between_stories_prompts_and_repetitions(run, cast):
     rows = {row["model"]: row for row in tables_of(document_of(run))["repetitions-stage2-repaired"]().rows}
-    assert rows["random"]["of_samples"] + rows["random"]["of_repetitions"] == pytest.approx(1)
-    assert rows["majority"]["of_samples"] is None
+    assert sum(rows["random"][key].value for key in ("of_samples", "of_repetitions")) == pytest.approx(1)
+    assert rows["majority"]["of_samples"].value is None
     plan = changed(
         plan_of(run), steps=["label"], judge=None, level=1, title="Level 1", endpoints=plan_of(run).endpoints[:2]
     )

@@ -179,9 +179,9 @@ def test_the_variance_of_every_score_is_split(suite, cast, tmp_path, monkeypatch
     shares = {}
     for group, how in COUNTED[suite].items():
         [row] = tables[f"repetitions-{group}-repaired"]().rows
-        shares[group] = row["of_samples"]
+        shares[group] = row["of_samples"].value
         assert shares[group] == pytest.approx(between_units(counted(run, how))), group
-        assert row["of_repetitions"] == pytest.approx(1 - shares[group])
+        assert row["of_repetitions"].value == pytest.approx(1 - shares[group])
     assert {group.key for group in suite_named(suite).groups if f"repetitions-{group.key}-repaired" in tables} == {
         *COUNTED[suite]
     }

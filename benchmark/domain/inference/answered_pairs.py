@@ -29,6 +29,8 @@ from core.statistics import (
     spared_p,
 )
 
+Means = tuple[float | None, float | None]
+"""The means of both sides. None without a sample that has both scores."""
 NONE_ANSWERED = gettext_noop("no sample has a score both ways")
 _ROUNDING = 1e-12
 
@@ -76,23 +78,15 @@ class Difference(Tested):
         return self.bounds if self.bounds and self.bounds[1] - self.bounds[0] > _ROUNDING else None
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """The means of both sides over the samples that have both scores, None without one, and their difference."""
-
-    means: tuple[float | None, float | None]
-    difference: Difference
-
-
 def answered_difference(
     cases: Cases, *, seed: int, tests: int = 1, unit: str = "stories", resamples: int = RESAMPLES
-) -> Sides:
-    """Return the first of two sides less the second over the samples that both answered, with its test.
+) -> tuple[Means, Difference]:
+    """Return the means of two sides over the samples that both answered, and the first less the second with its test.
 
     `tests` is how many tests the caller corrects over, `unit` what clusters are called, in the plural.
     """
     if not cases.stories:
-        return Sides((None, None), Difference(reason=NONE_ANSWERED, n=0, asked=0, missing=[0, 0]))
+        return (None, None), Difference(reason=NONE_ANSWERED, n=0, asked=0, missing=[0, 0])
     answered = cases.answered[0] - cases.answered[1]
     lowest, highest = cases.worst[0] - cases.best[1], cases.best[0] - cases.worst[1]
     open_shares = (cases.best[0] - cases.worst[0]) - (cases.best[1] - cases.worst[1])
@@ -106,7 +100,7 @@ def answered_difference(
         bounds=[float(lowest.mean()), float(highest.mean())], missing=missing, shares=shares,
         p=_p(np.array([answered, lowest, highest]), shares.alike, cases, seed, tests),
     )  # fmt: skip
-    return Sides((first, second) if both.any() else (None, None), difference)
+    return (first, second) if both.any() else (None, None), difference
 
 
 def _estimates(rows: Floats, cases: Cases, unit: str, seed: int, resamples: int) -> list[Estimate]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
-from benchmark.domain.beside import AskedAgain, ControlRow, MethodRow
+from benchmark.domain.asked_again import AskedAgain
 from benchmark.domain.drawn import AnswersRow, MetricOfSuite, ModelRow, RankedRow, SuiteMetrics
 from benchmark.domain.plots.dots import METRIC, NARROWEST, Aside, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
@@ -26,7 +26,6 @@ _HEAD = 20
 WIDEST = 110.0
 """The most points of a panel that is as wide as its title; a longer title is shortened."""
 Bounds = tuple[float, float] | None
-RowT = TypeVar("RowT", bound=AskedAgain)
 
 
 # --- ranking
@@ -142,7 +141,7 @@ def models_across(look: Look, models: Sequence[str], suites: Sequence[SuiteMetri
 
 
 @plot
-def control_differences(look: Look, rows: Sequence[ControlRow], *, score: str, parse: str) -> Drawing:
+def control_differences(look: Look, rows: Sequence[AskedAgain], *, score: str, parse: str) -> Drawing:
     """Draw the score as published less that under each control, with its interval, in a panel per control."""
     title = f"{score}: published less controlled, {parse} parse"
     unit = f"{score}, {parse} parse: points by which it is higher as published"
@@ -150,7 +149,7 @@ def control_differences(look: Look, rows: Sequence[ControlRow], *, score: str, p
 
 
 @plot
-def method_differences(look: Look, rows: Sequence[MethodRow], *, score: str, parse: str, plain: str) -> Drawing:
+def method_differences(look: Look, rows: Sequence[AskedAgain], *, score: str, parse: str, plain: str) -> Drawing:
     """Draw the score by each method less that by the `plain` one."""
     title = f"{score}: methods less {plain}, {parse} parse"
     unit = f"{score}, {parse} parse: points by which it is higher than {plain}"
@@ -158,7 +157,7 @@ def method_differences(look: Look, rows: Sequence[MethodRow], *, score: str, par
 
 
 @plot
-def method_scores(look: Look, rows: Sequence[MethodRow], *, score: str, parse: str) -> Drawing:
+def method_scores(look: Look, rows: Sequence[AskedAgain], *, score: str, parse: str) -> Drawing:
     """Draw each model's score by each method, with its interval, in a panel per method."""
     unit = f"{score}, {parse} parse (%), missing answers at their worst"
     return _panels(
@@ -175,8 +174,8 @@ def _differences(look: Look, rows: Sequence[AskedAgain], title: str, **more: Any
 
 def _panels(
     look: Look,
-    rows: Sequence[RowT],
-    figure: Callable[[RowT], tuple[Percent | None, Bounds]],
+    rows: Sequence[AskedAgain],
+    figure: Callable[[AskedAgain], tuple[Percent | None, Bounds]],
     title: str,
     *,
     label: str,
@@ -195,14 +194,14 @@ def _panels(
     return Drawing(title, canvas, [panel.describe(panel.title, models) for panel in panels])
 
 
-def _least(rows: Sequence[MethodRow]) -> float:
+def _least(rows: Sequence[AskedAgain]) -> float:
     """Return the width of a panel in which the names of methods can be read, in points."""
     return min(WIDEST, text_width([row.title for row in rows], weight="bold") + 2)
 
 
 @plot
 def method_parts(
-    look: Look, rows: Sequence[MethodRow], *, score: str, parse: str, part: str, short: Mapping[str, str]
+    look: Look, rows: Sequence[AskedAgain], *, score: str, parse: str, part: str, short: Mapping[str, str]
 ) -> Drawing:
     """Draw each model's score in a panel per `part`, its methods below each other; `short` are names for narrow
     panels."""
@@ -253,13 +252,13 @@ def model_across(look: Look, title: str, suites: Sequence[MetricOfSuite]) -> Dra
 
 
 @plot
-def without_story(look: Look, rows: Sequence[ControlRow], *, score: str, parse: str) -> Drawing:
+def without_story(look: Look, rows: Sequence[AskedAgain], *, score: str, parse: str) -> Drawing:
     """Draw each model's and baseline's score with its story and without."""
     unit = (
         f"{score}, {parse} parse (%), of what was answered both ways; what is left without the story is what cues "
         f"give, or memory"
     )
-    marks = [(row.model, percent(row.published), percent(row.controlled)) for row in rows]
+    marks = [(row.model, percent(row.means[0]), percent(row.means[1])) for row in rows]
     series = [Series.hollow("published", "As published"), Series(key="controlled", label="Without the story")]
     return _pairs(look, marks, series, title=f"{score} without the story, {parse} parse", unit=unit)
 

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from benchmark.domain.beside import ControlRow
+from benchmark.domain.asked_again import AskedAgain
 from benchmark.models import Run, RunItem
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.flips import REPETITIONS, counts_of, flips_of, ways_of
@@ -39,9 +39,9 @@ def admin(client, world):
     return client
 
 
-def _rows(run: Run) -> dict[tuple[str, str], ControlRow]:
+def _rows(run: Run) -> dict[tuple[str, str], AskedAgain]:
     rows = document_of(run).controls.rows["opentom"]["repaired"]
-    return {(row.model, row.control): row for row in rows}
+    return {(row.model, row.way): row for row in rows}
 
 
 def test_a_model_that_remembers_is_told_from_one_that_reads(run):
@@ -51,7 +51,7 @@ def test_a_model_that_remembers_is_told_from_one_that_reads(run):
     assert abs(reads.value) < 0.02 and reads.same_answer > 0.98
     assert rows[READS, "storyless"].value > 0.4
     for row in rows.values():
-        assert row.n == QUESTIONS and row.value == pytest.approx(row.published - row.controlled)
+        assert row.n == QUESTIONS and row.value == pytest.approx(row.means[0] - row.means[1])
     assert len(remembers.flips) == sum(flipped for _, _, flipped in remembers.stories) > QUESTIONS / 3
 
 

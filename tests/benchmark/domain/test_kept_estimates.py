@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmark.domain.beside import MethodRow
+from benchmark.domain.asked_again import AskedAgain
 from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
 from core.plain import plain, read_as
 from core.statistics import Estimate
@@ -29,7 +29,7 @@ def test_corrected_scores_are_kept_with_their_reason_also_where_there_is_none():
 
 
 def test_rows_of_methods_are_read_with_their_score_or_without():
-    row = MethodRow(**MODEL, title="plain", method="plain", score=Estimate(0.5, 4, [0.4, 0.6]))
+    row = AskedAgain(**MODEL, title="plain", way="plain", score=Estimate(0.5, 4, [0.4, 0.6]))
     assert plain(row)["score"] == {"value": 0.5, "n": 4, "interval": [0.4, 0.6]}
-    assert read_as(MethodRow, plain(row)).score == row.score
-    assert read_as(MethodRow, plain(row) | {"score": None}).score is None
+    assert read_as(AskedAgain, plain(row)).score == row.score
+    assert read_as(AskedAgain, plain(row) | {"score": None}).score is None

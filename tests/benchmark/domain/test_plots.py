@@ -16,7 +16,7 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 from benchmark.domain import plots
-from benchmark.domain.beside import MethodRow
+from benchmark.domain.asked_again import AskedAgain
 from benchmark.domain.drawn import Lead, ModelRow, RankedRow
 from benchmark.domain.plots.dots import Series
 from benchmark.domain.plots.heat import STRONGEST
@@ -124,13 +124,13 @@ def made(n: int) -> dict:
             plots.method_parts,
             (
                 [
-                    MethodRow(
+                    AskedAgain(
                         key=str(at),
                         model=model,
                         kind="model",
                         entrant=None,
                         run="",
-                        method=title,
+                        way=title,
                         title=title,
                         part=part,
                         score=metric(float(rng.uniform(0.1, 0.95))),
@@ -237,8 +237,8 @@ def test_a_description_says_what_the_picture_says():
 def test_methods_of_a_model_stand_below_its_name_with_a_mark_beside_each():
     shares = {("A", "plain"): 0.4, ("A", "s2a"): 0.6, ("B", "plain"): 0.5}
     rows = [
-        MethodRow(
-            key=model, model=model, kind="model", entrant=None, run="", method=title, title=title, part="Attitude",
+        AskedAgain(
+            key=model, model=model, kind="model", entrant=None, run="", way=title, title=title, part="Attitude",
             score=Estimate(share, 9) if (share := shares.get((model, title))) else None,
         )
         for model in "AB" for title in ("plain", "s2a")

@@ -202,7 +202,7 @@ def _each_is_right_where_its_rule_is(run: Run, copy: Small) -> None:
 
 def _methods_stand_beside_each_other(run: Run, methods: list[str]) -> None:
     for group, by_parse in document_of(run).by_method.rows.items():
-        rows = {(row.model, row.method): row for row in by_parse["repaired"]}
+        rows = {(row.model, row.way): row for row in by_parse["repaired"]}
         assert list(rows)[: len(methods)] == [(next(iter(rows))[0], method) for method in methods], group
         for method in methods[1:]:
             assert rows[ORACLE, method].value in (0, None) and rows[OMNISCIENT, method].value in (0, None)

@@ -10,7 +10,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmark.domain.beside import MethodRow
+from benchmark.domain.asked_again import AskedAgain
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.documents import as_json, document_from, document_of, tables_of
 from benchmark.services.launches import start_run
@@ -45,9 +45,9 @@ def admin(client, world):
     return client
 
 
-def rows_of(run: Run, parse: str = "repaired") -> dict[tuple[str, str], MethodRow]:
+def rows_of(run: Run, parse: str = "repaired") -> dict[tuple[str, str], AskedAgain]:
     rows = document_of(run).by_method.rows["opentom"][parse]
-    return {(row.model, row.method): row for row in rows}
+    return {(row.model, row.way): row for row in rows}
 
 
 def test_a_method_that_helps_is_told_from_one_that_does_not(runs):
@@ -57,12 +57,12 @@ def test_a_method_that_helps_is_told_from_one_that_does_not(runs):
     helped, unhelped = rows[THINKS, "cot"], rows[THINKS, "s2a"]
     assert helped.value == pytest.approx(OVERLOOKED) and 0 < helped.p <= helped.p_adjusted < 1
     assert helped.interval[0] < helped.value < helped.interval[1]  # five narratives are few
-    assert (helped.own, helped.score.value) == (1.0, 1.0) and helped.plain == pytest.approx(1 - OVERLOOKED)
+    assert (helped.means[0], helped.score.value) == (1.0, 1.0) and helped.means[1] == pytest.approx(1 - OVERLOOKED)
     assert unhelped.value == rows[STEADY, "cot"].value == 0 and unhelped.n == QUESTIONS
     plain = rows[THINKS, "plain"]
     assert plain.score.value == pytest.approx(1 - OVERLOOKED) and plain.value is None and plain.why == ""
-    by_method = document_of(runs[0]).by_method
-    assert "Holm's correction over the 4 tests" in by_method.how["opentom"]["repaired"]
+    notes = tables_of(document_of(runs[0]))["methods-opentom-repaired"]().notes
+    assert "Holm's correction over the 4 tests" in notes[0]
     # whichever of the runs is looked at
     assert [row.value for row in rows_of(runs[1]).values()] == [row.value for row in rows.values()]
 
@@ -76,14 +76,14 @@ def test_missing_answers_are_values_with_bounds(runs):
     assert row.missing == [23, 0] and (row.n, row.asked) == (QUESTIONS - 23, QUESTIONS)
     low, high = row.bounds
     assert low - 1e-9 <= row.value <= high and high - low == pytest.approx(23 / QUESTIONS)
-    assert row.value == pytest.approx(row.own - row.plain) and not row.shares.alike
+    assert row.value == pytest.approx(row.means[0] - row.means[1]) and not row.shares.alike
     # official scoring needs an answer to every question
     assert document_of(runs[0]).by_method.rows["opentom"]["repaired"]
 
 
-def part_rows(run: Run, parse: str = "repaired") -> dict[tuple[str, str, str], MethodRow]:
+def part_rows(run: Run, parse: str = "repaired") -> dict[tuple[str, str, str], AskedAgain]:
     rows = document_of(run).by_method.parts["opentom"][parse]
-    return {(row.model, row.method, row.part): row for row in rows}
+    return {(row.model, row.way, row.part): row for row in rows}
 
 
 def test_methods_are_compared_by_genre_in_the_macro_f1_of_the_paper(runs):
@@ -93,7 +93,7 @@ def test_methods_are_compared_by_genre_in_the_macro_f1_of_the_paper(runs):
     # plain, the model says no to both: F1 of no 2 · 5 / (5 + 10), of yes 0, and their mean is 1/3
     hasty, thinking = rows[THINKS, "plain", first], rows[THINKS, "cot", first]
     assert hasty.score.value == pytest.approx(1 / 3) and hasty.score.n == 10 and hasty.value is None
-    assert thinking.score.value == thinking.own == 1.0 and thinking.plain == pytest.approx(1 / 3)
+    assert thinking.score.value == thinking.means[0] == 1.0 and thinking.means[1] == pytest.approx(1 / 3)
     assert thinking.value == pytest.approx(2 / 3) and thinking.interval[0] < 2 / 3 < thinking.interval[1]
     assert (thinking.n, thinking.bounds, thinking.p) == (10, None, None)
     # second order: all are wrong plain, all right after thinking
@@ -133,7 +133,7 @@ def test_the_table_by_genre_has_a_row_for_each_model_and_method(runs):
         (STEADY, "Plain"), (STEADY, "Chain of thought"), (STEADY, "System 2 Attention"),
     ]  # fmt: skip
     assert not any(column.header == "p, Holm" for column in table.columns)
-    assert table.rows[4]["Coarse location, second order value"] == 1.0
+    assert table.rows[4]["Coarse location, second order value"].value == 1.0
     kept = document_from(as_json(document)).by_method
     assert plain(kept.parts) == plain(document.by_method.parts)
 
@@ -160,7 +160,7 @@ def test_a_model_that_was_not_asked_stands_there_as_missing(runs):
     tables = tables_of(document_of(runs[0]))
     scores = tables["method-scores-opentom-repaired"]()
     lacking = "chain of thought, not asked: thinks; System 2 Attention, the endpoint had other settings: thinks."
-    assert scores.rows[-1]["cot"] is None and scores.notes[-1] == f"Without a score: {lacking}"
+    assert scores.rows[-1]["cot"].value is None and scores.notes[-1] == f"Without a score: {lacking}"
     assert tables["methods-opentom-repaired"]().notes[-1] == f"Without a difference: {lacking}"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from benchmark.domain.flips import Flips
 from benchmark.suites.fantom.metrics import FreeBeliefs
 from benchmark.suites.opentom.measure import Analyses
 from benchmark.suites.reports import Analysis, KeptAnalysis, Repetitions, SameAnswers, Spread
@@ -14,7 +13,7 @@ SPREAD = Spread(repetitions=2, mean=0.5, spread=0.1, lowest=0.4, highest=0.6, sa
 
 
 def test_repetitions_keep_same_answers_and_same_scores_apart():
-    both = Repetitions(SPREAD, SameAnswers(0.25, [Flips("s1", 4, 3)]))
+    both = Repetitions(SPREAD, SameAnswers(0.25, [("s1", 4, 3)]))
     kept = both.as_json()
     assert list(kept)[5:] == ["same_score", "of_samples", "of_repetitions", "same_answer", "stories"]
     assert (kept["same_score"], kept["same_answer"]) == (0.9, 0.25)

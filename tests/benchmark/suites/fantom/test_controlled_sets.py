@@ -6,10 +6,10 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from benchmark.domain.beside import ControlRow
+from benchmark.domain.asked_again import AskedAgain
 from benchmark.domain.report_rows import ReportRow
 from benchmark.models import RunItem
-from benchmark.services.control_tables import left_table
+from benchmark.services.asked_again_tables import left_table
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.launches import add_controls
 from benchmark.services.reports import forget_report, report_of
@@ -49,7 +49,7 @@ def run(small, own_registry):
     return run
 
 
-def _rows(run, group: str, parse: str = "repaired") -> list[ControlRow]:
+def _rows(run, group: str, parse: str = "repaired") -> list[AskedAgain]:
     return document_of(run).controls.rows[group][parse]
 
 
@@ -63,9 +63,9 @@ def test_sets_are_compared_of_which_choices_alone_are_shuffled(run):
     for group, sets in (("fantom", right), ("fantom-star-toy", right), ("fantom-control", {"2-0-0"})):
         [row] = _rows(run, group)
         assert (row.n, row.missing) == (len(sets), [0, 0]), group
-        assert row.published + row.controlled == 1 and len(row.flips) == len(sets)
+        assert sum(row.means) == 1 and len(row.flips) == len(sets)
     [row] = _rows(run, "fantom")
-    assert len(right) == 2 and row.published == sum(right.values()) / 2
+    assert len(right) == 2 and row.means[0] == sum(right.values()) / 2
     # single questions: the four choices alone
     assert _rows(run, "fantom-questions")[0].n == 4
 
@@ -75,10 +75,8 @@ def test_a_figure_that_a_control_cannot_change_has_a_sentence_and_no_row(run):
     assert _rows(run, "fantom-facts") == [] and "controls-fantom-facts-repaired" not in tables_of(document)
     [left] = document.controls.left
     assert left.still == ["Token F1"] and left.same == 31
-    assert (
-        "Shuffled options: nothing changes of what Token F1 counts, so no difference is shown."
-        in left_table([left]).notes
-    )
+    told = "Shuffled options: changes nothing that counts for Token F1, so no difference is shown."
+    assert told in left_table([left]).notes
     table = tables_of(document)["controls-fantom-repaired"]
     assert any("with its other answers as published" in note for note in table().notes)
 

@@ -340,7 +340,7 @@ def test_people_align_and_the_judges_score_is_corrected(judged):
     assert {"Aligned conversations", "Judged questions", "Right, by the judge"} <= headers
     assert "Precision" not in headers and len(table.rows) == 2
     row = cells_of(table)["hasty"]
-    naive, corrected = row["lenient-f1"], row["corrected-f1"]
+    naive, corrected = row["lenient-f1"], row["corrected-f1"].value
     assert abs(corrected - sum(RIGHT["hasty"]) / len(THINGS)) < abs(naive - sum(RIGHT["hasty"]) / len(THINGS))
 
 

@@ -107,9 +107,9 @@ def test_methods_are_compared_by_type_of_question(cast, dataset, run):
     types = ["Belief, choice", "Belief, free", "Answerability, list", "Answerability, yes or no"]
     types += ["Information, list", "Information, yes or no"]
     assert list(dict.fromkeys(row.part for row in parted)) == types, "facts have no part in the accuracy"
-    scores = {row.part: row.score.value for row in parted if (row.model, row.method) == ("knows-all", "plain")}
+    scores = {row.part: row.score.value for row in parted if (row.model, row.way) == ("knows-all", "plain")}
     assert scores == {part: 0.5 if part.startswith("Belief") else 1.0 for part in types}
-    whole = [row for row in document.by_method.rows["fantom-questions"]["repaired"] if row.method == "cot"]
+    whole = [row for row in document.by_method.rows["fantom-questions"]["repaired"] if row.way == "cot"]
     assert all(row.part == "" for row in whole), "the table without parts is as it was"
     names = {name for name in tables_of(document) if name.startswith("method-parts")}
     assert names == {"method-parts-fantom-questions-repaired", "method-parts-fantom-questions-official"}

@@ -250,7 +250,7 @@ def test_perceptions_that_cannot_be_read_are_an_unreadable_answer_of_the_model(c
     work_off(start_run(by=cast.alice, plan=plain, now=timezone.now()))
     by_method = document_of(run).by_method
     for parse in ("official", "repaired"):
-        row = next(row for row in by_method.rows["percept-tomi"][parse] if row.method == "perceptom")
+        row = next(row for row in by_method.rows["percept-tomi"][parse] if row.way == "perceptom")
         # plain all 16 are right, and so are the 8 that were asked; with the unasked ones wrong 8 / 16 - 16 / 16
         assert (row.score.value, row.value, row.n, row.missing) == (0.5, 0.0, 8, [8, 0])
         assert row.bounds == [-0.5, 0.0] and row.verdict != "yes"
@@ -275,13 +275,13 @@ def test_methods_are_compared_by_scenario_as_the_paper_has_them(cast, copy, monk
     for run in runs:
         work_off(run)
     document = document_of(runs[0])
-    rows = {(row.method, row.part): row for row in document.by_method.parts["percept-tomi"]["repaired"]}
+    rows = {(row.way, row.part): row for row in document.by_method.parts["percept-tomi"]["repaired"]}
     # 8 questions of each scenario: plain, those on true beliefs are right, those on false ones wrong
     assert {part: rows["plain", part].score.value for _, part in rows} == {"true belief": 1.0, "false belief": 0.0}
     assert {part: rows["cot", part].value for _, part in rows} == {"true belief": 0.0, "false belief": 1.0}
     assert {row.score.n for row in rows.values()} == {8}
     # the whole pools them: (8 · 0 + 8 · 1) / 16
-    (pooled,) = [row.value for row in document.by_method.rows["percept-tomi"]["repaired"] if row.method == "cot"]
+    (pooled,) = [row.value for row in document.by_method.rows["percept-tomi"]["repaired"] if row.way == "cot"]
     assert pooled == 0.5
     table = tables_of(document)["method-parts-percept-tomi-official"]()
     assert [column.group for column in table.columns if column.header == "p, Holm"] == ["true belief", "false belief"]
