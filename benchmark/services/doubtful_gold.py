@@ -1,12 +1,26 @@
-"""The gold labels that good models agree against, as experts look at them again: what waits, and what they said."""
+"""The gold labels that good models agree against, and the second looks of experts at them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext
 
 from annotation.domain.schema import Schema
-from annotation.models import GoldLabel, Proposition
+from annotation.models import GoldLabel, Proposition, User
+from annotation.services.adjudication import (
+    AdjudicationRefused,
+    DecidedMeanwhile,
+    adjudicate,
+    check_claim,
+    check_independence,
+    check_values,
+    lock_propositions,
+    undo_decision,
+)
 from benchmark.domain.doubtful_gold import Doubt, Doubts, doubts
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.models import DatasetSample, Entrant, SecondLook
@@ -70,14 +84,15 @@ class DoubtfulCell:
 
 @dataclass(frozen=True, slots=True)
 class DoubtfulGold:
-    """The doubtful cells of a version, the least credible first. `left_out` counts those whose label or proposition
-    changed otherwise since it was published; `families` has the largest number of families heard in a dimension, and
-    `stories` the numbers of those that all models were asked about."""
+    """The doubtful cells of a version, the least credible first."""
 
     cells: tuple[DoubtfulCell, ...]
     left_out: int
+    """The number of cells whose label or proposition changed otherwise since the version was published."""
     families: int
+    """The largest number of families heard in a dimension."""
     stories: frozenset[int]
+    """The numbers of the stories that all models were asked about."""
 
     @property
     def waiting(self) -> list[DoubtfulCell]:
@@ -88,21 +103,24 @@ class DoubtfulGold:
         """The cells that an expert has looked at, the last look first."""
         return sorted((cell for cell in self.cells if not cell.waits), key=lambda cell: -(cell.look.pk))  # type: ignore[union-attr]
 
-    def cell(self, proposition: int, dimension: str) -> DoubtfulCell | None:
-        return next(
-            (cell for cell in self.cells if (cell.proposition.pk, cell.dimension) == (proposition, dimension)), None
-        )
+    def named(self, proposition: str, dimension: str) -> DoubtfulCell:
+        """Return the cell of a proposition's uid. Raises AdjudicationRefused if it is not doubtful."""
+        for cell in self.cells:
+            if (cell.proposition.uid, cell.dimension) == (proposition, dimension):
+                return cell
+        raise AdjudicationRefused(gettext("This cell is not doubtful, or its gold changed since it was published."))
 
 
 def doubtful_gold(labelling: Labelling, *, closed: Collection[int] = ()) -> DoubtfulGold:
     """Return the doubtful cells of a version, without those of the `closed` stories, with what experts said of each."""
     material, doubted = material_of(labelling), doubts_of(labelling)
-    cells = material.cells
-    listed = [doubt for doubt in doubted.listed if cells.stories[cells.story[doubt.cell]] not in set(closed)]
-    opened = _Opened(labelling, {cells.stories[cells.story[doubt.cell]] for doubt in listed})
-    made = [opened.cell(material, doubt) for doubt in listed]
+    stories = material.cells.stories
+    numbered = [(stories[material.cells.story[doubt.cell]], doubt) for doubt in doubted.listed]
+    listed = [(number, doubt) for number, doubt in numbered if number not in set(closed)]
+    present = _present(labelling, {number for number, _ in listed})
+    made = [_cell(material, labelling.dataset.schema, number, doubt, *present) for number, doubt in listed]
     kept = tuple(cell for cell in made if cell is not None and (cell.now == cell.gold or cell.changed))
-    return DoubtfulGold(kept, len(made) - len(kept), max(doubted.families, default=0), frozenset(cells.stories))
+    return DoubtfulGold(kept, len(made) - len(kept), max(doubted.families, default=0), frozenset(stories))
 
 
 def doubts_of(labelling: Labelling) -> Doubts:
@@ -127,65 +145,149 @@ def families_of(labelling: Labelling) -> dict[str, str]:
     return {models[row.pk]: family_named(row.endpoint.model, row.endpoint.family) or models[row.pk] for row in rows}
 
 
-class _Opened:
-    """The present gold of the stories of a version, and the looks at it, in four statements."""
-
-    def __init__(self, labelling: Labelling, numbers: Iterable[int]) -> None:
-        rows = DatasetSample.objects.filter(dataset=labelling.dataset, number__in=set(numbers), story__isnull=False)
-        self.schema = labelling.dataset.schema
-        self.samples = {sample.number: sample for sample in rows.filter(story__in=_in_use(labelling))}
-        stories = {sample.story_id for sample in self.samples.values()}
-        live = Proposition.objects.live_gold().filter(table__story__in=stories)
-        self.tables: dict[int, list[Proposition]] = {}
-        for row in live.select_related("table__story").order_by("position"):
-            self.tables.setdefault(row.table.story_id, []).append(row)
-        propositions = [row.pk for table in self.tables.values() for row in table]
-        gold = GoldLabel.objects.filter(proposition__in=propositions).only(
-            "proposition_id", "dimension", "label", "revision"
-        )
-        self.gold = {(label.proposition_id, label.dimension): label for label in gold}
-        looks = SecondLook.objects.standing().filter(proposition__in=propositions).select_related("by")
-        self.looks: Mapping[Key, SecondLook] = {(look.proposition_id, look.dimension): look for look in looks}
-
-    def cell(self, material: Material, doubt: Doubt) -> DoubtfulCell | None:
-        """Return the cell of a doubt; None where its proposition is no longer as it was published."""
-        cells, at = material.cells, doubt.cell
-        number, row, dimension = cells.stories[cells.story[at]], int(cells.row[at]), int(cells.dimension[at])
-        proposition = self._proposition(number, row)
-        if proposition is None:
-            return None
-        key = self.schema.keys[dimension]
-        gold_label = self.gold.get((proposition.pk, key))
-        return DoubtfulCell(
-            story=number, row=row + 1, proposition=proposition, dimension=key,
-            gold=material.label_of(dimension, int(cells.gold[at])), now=_label_now(proposition, key, gold_label),
-            label=gold_label.pk if gold_label else 0, revision=gold_label.revision if gold_label else 0,
-            proposed=material.label_of(dimension, doubt.label), families=doubt.against,
-            heard=doubt.heard, look=self.looks.get((proposition.pk, key)),
-        )  # fmt: skip
-
-    def _proposition(self, number: int, row: int) -> Proposition | None:
-        """Return the proposition of a published row: where it stood, or else the first that says the same."""
-        sample = self.samples.get(number)
-        if sample is None:
-            return None
-        published, table = sample.beliefs[row], self.tables.get(sample.story_id or 0, [])
-        same = [
-            proposition
-            for proposition in table
-            if (proposition.actor, proposition.belief) == (published["actor"], published["belief"])
-        ]
-        in_place = [proposition for proposition in table[row : row + 1] if proposition in same]
-        return next(iter([*in_place, *same]), None)
+Tables = Mapping[int, tuple[DatasetSample, list[Proposition]]]
+"""The sample and the present propositions of each story, by its number."""
 
 
-def _in_use(labelling: Labelling):
-    return labelling.dataset.project.stories.in_use().order_by().values("pk")
+def _present(
+    labelling: Labelling, numbers: Collection[int]
+) -> tuple[Tables, Mapping[Key, GoldLabel], Mapping[Key, SecondLook]]:
+    """Return the present tables, gold labels and standing looks of the stories of a version that are in use."""
+    in_use = labelling.dataset.project.stories.in_use().order_by().values("pk")
+    samples = list(DatasetSample.objects.filter(dataset=labelling.dataset, number__in=numbers, story__in=in_use))
+    live = Proposition.objects.live_gold().filter(table__story__in=[sample.story_id for sample in samples])
+    by_story: dict[int, list[Proposition]] = {}
+    for row in live.select_related("table__story").order_by("position"):
+        by_story.setdefault(row.table.story_id, []).append(row)
+    propositions = [row.pk for rows in by_story.values() for row in rows]
+    gold = GoldLabel.objects.filter(proposition__in=propositions)
+    gold = gold.only("proposition_id", "dimension", "label", "revision")
+    looks = SecondLook.objects.standing().filter(proposition__in=propositions).select_related("by")
+    return (
+        {sample.number: (sample, by_story.get(sample.story_id or 0, [])) for sample in samples},
+        {(label.proposition_id, label.dimension): label for label in gold},
+        {(look.proposition_id, look.dimension): look for look in looks},
+    )
 
 
-def _label_now(proposition: Proposition, dimension: str, gold_label: GoldLabel | None) -> str:
-    return gold_label.label if gold_label else (proposition.imported_labels or {}).get(dimension, "")
+def _cell(
+    material: Material, schema: Schema, number: int, doubt: Doubt, tables: Tables, gold: Mapping[Key, GoldLabel],
+    looks: Mapping[Key, SecondLook],
+) -> DoubtfulCell | None:  # fmt: skip
+    """Return the cell of a doubt. Returns None if its proposition is no longer as it was published."""
+    cells, at = material.cells, doubt.cell
+    row, dimension = int(cells.row[at]), int(cells.dimension[at])
+    proposition = _proposition(*tables[number], row) if number in tables else None
+    if proposition is None:
+        return None
+    key = schema.keys[dimension]
+    label = gold.get((proposition.pk, key))
+    return DoubtfulCell(
+        story=number, row=row + 1, proposition=proposition, dimension=key,
+        gold=material.label_of(dimension, int(cells.gold[at])),
+        now=label.label if label else (proposition.imported_labels or {}).get(key, ""),
+        label=label.pk if label else 0, revision=label.revision if label else 0,
+        proposed=material.label_of(dimension, doubt.label), families=doubt.against, heard=doubt.heard,
+        look=looks.get((proposition.pk, key)),
+    )  # fmt: skip
 
+
+def _proposition(sample: DatasetSample, table: list[Proposition], row: int) -> Proposition | None:
+    """Return the proposition of a published row: where it stood, or else the first that says the same."""
+    published = sample.beliefs[row]
+    same = [each for each in table if (each.actor, each.belief) == (published["actor"], published["belief"])]
+    in_place = [each for each in table[row : row + 1] if each in same]
+    return next(iter([*in_place, *same]), None)
+
+
+# --- second looks
+
+
+REASON = "second look: models of several families said otherwise"
+"""The reason of a decision whose expert gave none: without having seen what models said, nobody can name it."""
+
+
+@transaction.atomic
+def look_again(
+    *,
+    by: User, labelling: Labelling, proposition: Proposition, dimension: str, label: str, revision: int, row: int,
+    now: datetime, reason: str = "", replaces: str = "",
+) -> SecondLook:  # fmt: skip
+    """Keep the label that an expert gives a doubtful cell, and adjudicate the cell where gold has another one.
+
+    `revision` and `row` are those of the gold label that the page was made of. The same look again keeps what stands,
+    with the reason of the newer one; another label where `replaces` names the expert's own takes the place of it.
+    Raises AdjudicationRefused where the cell is not doubtful, where another expert has looked at it or claimed its
+    story, and wherever `adjudicate` would; DecidedMeanwhile where gold is not as it was seen.
+    """
+    check_values(proposition.table.story.project, dimension, label, "")
+    lock_propositions([proposition.pk])
+    check_independence(by=by, proposition=proposition, dimension=dimension)
+    cell, reason = doubtful_gold(labelling).named(proposition.uid, dimension), reason.strip()
+    if not cell.waits:
+        assert cell.look is not None
+        if cell.look.by_id != by.pk:
+            text = gettext("Meanwhile {shown_name} looked at this cell. Nothing was overwritten.")
+            raise AdjudicationRefused(text.format(shown_name=cell.look.by.shown_name))
+        if cell.look.label == label:
+            return _explained(cell, by=by, reason=reason, now=now)
+        if replaces != cell.look.label:
+            text = gettext("You said {label} here. Say that you replace that, then choose again.")
+            raise AdjudicationRefused(text.format(label=cell.look.label))
+        _take_back(cell.look, by=by, now=now)
+        cell = doubtful_gold(labelling).named(proposition.uid, dimension)
+    elif (cell.revision, cell.label) != (revision, row):
+        rows = GoldLabel.objects.select_related("decided_by")
+        raise DecidedMeanwhile(rows.filter(proposition=cell.proposition, dimension=cell.dimension).first())
+    check_claim(by=by, story=proposition.table.story, now=now)
+    if label != cell.gold:
+        _decide(cell, by=by, label=label, reason=reason, now=now)
+    return SecondLook.objects.create(
+        proposition=proposition, dimension=dimension, gold=cell.gold, label=label, proposed=cell.proposed,
+        families=list(cell.families), reason=reason, by=by, at=now,
+    )  # fmt: skip
+
+
+def _explained(cell: DoubtfulCell, *, by: User, reason: str, now: datetime) -> SecondLook:
+    """Keep a reason that is given afterwards, with the decision too where there is one."""
+    look = cell.look
+    assert look is not None
+    if reason and reason != look.reason:
+        SecondLook.objects.all().give_reason(look, reason)
+        look.reason = reason
+        if cell.changed:
+            _decide(cell, by=by, label=look.label, reason=reason, now=now)
+    return look
+
+
+def _decide(cell: DoubtfulCell, *, by: User, label: str, reason: str, now: datetime) -> None:
+    adjudicate(
+        by=by, proposition=cell.proposition, dimension=cell.dimension, label=label, revision=cell.revision,
+        row=cell.label, reason=reason or REASON, now=now,
+    )  # fmt: skip
+
+
+@transaction.atomic
+def take_back(*, by: User, proposition: Proposition, dimension: str, now: datetime) -> SecondLook | None:
+    """Take the expert's own look at a cell back, with the decision where it changed gold; return it, None where there
+    is none. Raises AdjudicationRefused where somebody decided the cell since."""
+    lock_propositions([proposition.pk])
+    rows = SecondLook.objects.standing().filter(proposition=proposition, dimension=dimension, by=by)
+    look = rows.order_by("-pk").first()
+    if look is not None:
+        _take_back(look, by=by, now=now)
+    return look
+
+
+def _take_back(look: SecondLook, *, by: User, now: datetime) -> None:
+    rows = GoldLabel.objects.filter(proposition=look.proposition_id, dimension=look.dimension)
+    gold = rows.select_related("decided_by").first()
+    if not look.stands and gold is not None and gold.label == look.label:
+        undo_decision(by=by, proposition=look.proposition, dimension=look.dimension, revision=gold.revision, now=now)
+    SecondLook.objects.all().withdraw(look, now)
+
+
+# --- the table
 
 BLIND = gettext_noop(
     "Labels stand in a row once an expert has looked at it: until then nobody is told what models said."

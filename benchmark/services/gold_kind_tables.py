@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.gold_kinds import REFERENCE, Kind, Move, in_order
-from benchmark.domain.tables import Cells, Column, Table
+from benchmark.domain.tables import Cell, Cells, Column, Table
 from benchmark.services.gold_kinds import ALL_VOTES, BLIND_VOTES, OVERALL, UNKNOWN_VOTES, GoldMetrics
 from core.messages import Sentence, gettext_noop
-from core.statistics import Estimate
 
 NAMES: Mapping[Kind, str] = {
     Kind.ALL: gettext_noop("All gold"),
@@ -106,22 +104,8 @@ def dimension_sentence(metrics: GoldMetrics, dimension: int) -> str:
     return ALL_DIMENSIONS if dimension == OVERALL else metrics.cells.dimensions[dimension]
 
 
-def _cells(key: str, estimate: Estimate) -> Cells:
-    bounds = {f"{key}_bounds": estimate.bounds} if isinstance(estimate, BoundedEstimate) else {}
-    return {
-        key: estimate.value,
-        f"{key}_interval": estimate.interval,
-        f"{key}_interval_reason": estimate.reason or "",
-        **bounds,
-    }
-
-
 def _share(key: str, header: str, **more: Any) -> Column:
-    return Column(key=key, header=header, unit="%", kind="share", interval=f"{key}_interval", **more)
-
-
-def _score(key: str, header: str) -> Column:
-    return _share(key, header, best="high", bounds=f"{key}_bounds")
+    return Column(key=key, header=header, unit="%", kind="share", **more)
 
 
 def _of(metrics: GoldMetrics, dimension: int) -> str:
@@ -137,11 +121,10 @@ def by_kind(metrics: GoldMetrics, dimension: int) -> Table:
         title=gettext_noop("Accuracy by kind of gold"),
         columns=[
             Column(key="model", header=gettext_noop("Model")),
-            *(_score(kind.value, NAMES[kind]) for kind in metrics.kinds),
+            *(_share(kind.value, NAMES[kind], best="high") for kind in metrics.kinds),
         ],
         rows=[
-            {"model": model}
-            | {key: cell for kind in metrics.kinds for key, cell in _cells(kind, scores[model][kind]).items()}
+            {"model": model} | {kind: Cell.uncounted(scores[model][kind]) for kind in metrics.kinds}
             for model in in_order(scores)
         ],
         notes=[
@@ -165,16 +148,12 @@ def by_dimension(metrics: GoldMetrics) -> Table:
         columns=[
             Column(key="kind", header=gettext_noop("Kind of gold")),
             Column(key="model", header=gettext_noop("Model")),
-            *(_score(key, dimension_sentence(metrics, at)) for at, key in keys.items()),
+            *(_share(key, dimension_sentence(metrics, at), best="high") for at, key in keys.items()),
             Column(key="cells", header=gettext_noop("Cells"), kind="count"),
         ],
         rows=[
             {"kind": NAMES[kind], "model": model, "cells": count}
-            | {
-                name: cell
-                for at, key in keys.items()
-                for name, cell in _cells(key, metrics.scores[at][model][kind]).items()
-            }
+            | {key: Cell.uncounted(metrics.scores[at][model][kind]) for at, key in keys.items()}
             for kind, count in metrics.kinds.items()
             for model in in_order(metrics.scores[OVERALL])
         ],
@@ -199,7 +178,7 @@ def ranks(metrics: GoldMetrics, dimension: int) -> Table:
         columns=[
             Column(key="kind", header=gettext_noop("Kind of gold")),
             Column(key="beside", header=gettext_noop("Compared with")),
-            Column(key="tau", header=gettext_noop("Kendall’s τ"), kind="number", interval="tau_interval"),
+            Column(key="tau", header=gettext_noop("Kendall’s τ"), kind="number"),
             Column(key="swaps", header=gettext_noop("Pairs that swap"), kind="count"),
             Column(key="models", header=gettext_noop("Models"), kind="count"),
             Column(key="stories", header=gettext_noop("Stories"), kind="count"),
@@ -208,7 +187,7 @@ def ranks(metrics: GoldMetrics, dimension: int) -> Table:
             {
                 "kind": NAMES[kind],
                 "beside": NAMES[REFERENCE[kind]],
-                **_cells("tau", tau),
+                "tau": Cell.uncounted(tau),
                 "models": tau.n,
                 "stories": tau.clusters,
                 "swaps": len(swapped),
@@ -230,20 +209,19 @@ def ranks(metrics: GoldMetrics, dimension: int) -> Table:
 
 def swaps(metrics: GoldMetrics, dimension: int) -> Table:
     """Return the pairs of models whose order differs between kinds of gold."""
-    points = {"unit": "%", "kind": "share"}
     return Table(
         title=gettext_noop("Models that swap"),
         columns=[
             Column(key="kind", header=gettext_noop("Kind of gold")),
             Column(key="first", header=gettext_noop("Ahead on the gold compared with")),
             Column(key="second", header=gettext_noop("Ahead on this kind")),
-            Column(key="lead", header=gettext_noop("Led by"), **points),
-            Column(key="behind", header=gettext_noop("Now behind by"), **points),
-            Column(key="shift", header=gettext_noop("Shift"), interval="shift_interval", **points),
+            _share("lead", gettext_noop("Led by")),
+            _share("behind", gettext_noop("Now behind by")),
+            _share("shift", gettext_noop("Shift")),
         ],
         rows=[
             {"kind": NAMES[kind], "first": swap.first, "second": swap.second, "lead": swap.lead, "behind": swap.behind}
-            | _cells("shift", swap.shift)
+            | {"shift": Cell.uncounted(swap.shift)}
             for kind, (_, swapped) in metrics.orders[dimension].items()
             for swap in swapped
         ],
@@ -257,12 +235,11 @@ def moves_table(metrics: GoldMetrics) -> Table:
         title=gettext_noop("How far labels moved"),
         columns=[
             Column(key="dimension", header=gettext_noop("Dimension")),
-            *(_share(move.value, name, n=f"{move}_n") for move, name in MOVES.items()),
+            *(_share(move.value, name) for move, name in MOVES.items()),
         ],
         rows=[
             {"dimension": dimension_sentence(metrics, at), "at": at}
-            | {f"{move}_n": moved.n for move, moved in by_move.items()}
-            | {key: cell for move, moved in by_move.items() for key, cell in _cells(move, moved).items()}
+            | {move: Cell.of(moved) for move, moved in by_move.items()}
             for at, by_move in metrics.moves.items()
         ],
         notes=[MOVED_NOTE],
@@ -275,11 +252,11 @@ def ceiling_table(metrics: GoldMetrics, dimension: int) -> Table:
     rows: dict[str, Cells] = {}
     for votes, found in ceilings.items():
         for who, score in {LEFT_OUT: found.people, **found.annotators}.items():
-            rows.setdefault(who, {"who": who}).update(_cells(votes, score))
+            rows.setdefault(who, {"who": who})[votes] = Cell.uncounted(score)
         for who in in_order(metrics.scores[OVERALL]):
             score, difference = found.models[who]
             row = rows.setdefault(who, {"who": who, "model": who})
-            row.update(_cells(votes, score) | _cells(f"{votes}_less", difference))
+            row |= {votes: Cell.uncounted(score), f"{votes}_less": Cell.uncounted(difference)}
     return Table(
         title=gettext_noop("The ceiling: annotators against each other"),
         columns=[
@@ -323,7 +300,7 @@ def standing_in_table(metrics: GoldMetrics) -> Table:
             {
                 "model": model,
                 "votes": STANDING_VOTES[votes],
-                **_cells("advantage", test.advantage),
+                "advantage": Cell.uncounted(test.advantage),
                 "over_stories": test.winning_rate,
                 "published": published.winning_rate,
                 "tested": published.tested,
@@ -357,19 +334,14 @@ def annotators_table(metrics: GoldMetrics) -> Table:
             Column(key="annotator", header=gettext_noop("Annotator")),
             Column(key="votes", header=gettext_noop("Votes")),
             Column(key="items", header=gettext_noop("Cells"), kind="count"),
-            Column(key="advantage", header=gettext_noop("Model at least as near"), unit="%", kind="share"),
-            Column(key="human_advantage", header=gettext_noop("Annotator at least as near"), unit="%", kind="share"),
+            _share("advantage", gettext_noop("Model at least as near")),
+            _share("human_advantage", gettext_noop("Annotator at least as near")),
             Column(key="p", header="p", kind="number", digits=4),
             Column(key="p_corrected", header=gettext_noop("p, corrected"), kind="number", digits=4),
         ],
         rows=[
-            {
-                "model": model,
-                "votes": STANDING_VOTES[votes],
-                "annotator": metrics.cells.annotators[row["annotator"]],
-                **{name: row[name] for name in ("items", "advantage", "human_advantage", "p")},
-                "p_corrected": row.get("p_corrected"),
-            }
+            {"model": model, "votes": STANDING_VOTES[votes], "annotator": metrics.cells.annotators[row["annotator"]]}
+            | {name: row.get(name) for name in ("items", "advantage", "human_advantage", "p", "p_corrected")}
             for votes, by_model in metrics.standing_in.items()
             for model in in_order(metrics.scores[OVERALL])
             for row in by_model[model][0].annotators

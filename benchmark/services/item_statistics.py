@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from annotation.domain.schema import Schema
 from benchmark.domain.item_response import Floats, fit_items, mean_by_model
-from benchmark.domain.tables import Cells, Column, Table
-from benchmark.models import Dataset, StoryScores
-from benchmark.services.finer_items import ItemKey, finer_scores, texts_of
+from benchmark.domain.tables import Cell, Cells, Column, Table
+from benchmark.models import Dataset, DatasetSample, RunItem, StoryScores
+from benchmark.services.asking import all_at_once, sample_of
 from benchmark.services.leaderboards import SEED
 from benchmark.suites.figures import KeptScores, categories_of, scores_by_story
+from benchmark.suites.groups import FinerItems
 from benchmark.suites.registry import group_named
 from benchmark.suites.results import EntrantResults
 from core.kept import kept_as
@@ -36,14 +41,19 @@ WHOLE = -1
 """The place of an item that is a whole sample."""
 
 
+AT_ONCE = 100
+"""Samples whose answers are read together."""
+ItemKey = tuple[int, int]
+"""The number of a sample, and the place of an item within it or WHOLE."""
+
+
 @dataclass(frozen=True, slots=True)
 class ItemReport:
     """The items of a leaderboard, those first that tell the `models` apart most."""
 
     rows: Sequence[Cells]
-    """{number, place, category, difficulty, difficulty_ci, discrimination, apart_ci, apart, mean, scored} of each: the
-    number of the sample and the place of an item within it or WHOLE, shares with 95 % intervals, whether discrimination
-    is told from 0, and the mean score of so many models."""
+    """{number, place, category, difficulty, discrimination, apart, mean, scored} of each item: cells with 95 %
+    intervals, whether discrimination is told from 0, and the mean score of so many models."""
     models: int
     best: str = ""
     worst: str = ""
@@ -53,57 +63,47 @@ class ItemReport:
 
 
 def items_of(
-    entrants: Sequence[EntrantResults], group: str, parse: str, metric: str, stories: Collection[int] | None
-) -> ItemReport:
-    """Return difficulty and discrimination of the samples in `stories`, all where it is None, by what the models among
-    the entrants score on each in a metric group and parse; kept for a while.
+    entrants: Sequence[EntrantResults], group: str, parse: str, metric: str, stories: Collection[int] | None,
+    finer_in: Dataset | None = None,
+) -> ItemReport:  # fmt: skip
+    """Return difficulty and discrimination of the samples in `stories`, all if it is None, by the scores of the models
+    among the entrants in a metric group and parse. With `finer_in`, their dataset, of the items within these samples
+    (repaired parse).
 
-    A model that was asked several times, with other seeds, prompts or methods, is one model, with the mean of what it
-    scored: its runs say nothing of how models differ."""
+    A model that was asked several times, with other seeds, prompts or methods, is one model, with the mean of its
+    scores: its runs say nothing of how models differ."""
     models = [entrant for entrant in entrants if entrant.kind == "model" and entrant.scores]
-    asked = [sorted(model.scores for model in models), group, parse, metric, sorted(stories or ())]
-    return kept_as("items", asked, lambda: _report(models, group, parse, metric, stories))
+    versions = [sorted(model.scores for model in models), group, parse, metric, sorted(stories or ()), bool(finer_in)]
+
+    def computed() -> ItemReport:
+        if finer_in is None:
+            return _fitted(models, *_sample_scores(models, group, parse, metric, stories))
+        ordered = sorted(models, key=lambda model: model.scores)
+        places, scores = finer_scores(finer_in, ordered, group)
+        keep = np.isin(places[:, 0], list(stories)) if stories is not None else np.full(len(places), True)
+        described = group_named(group).finer
+        assert described is not None
+        chosen = scores[:, keep, described.metrics.index(metric)]
+        return _fitted(ordered, chosen, [(number, place) for number, place in places[keep].tolist()], {})
+
+    return kept_as("items", versions, computed)
 
 
-def finer_items_of(
-    dataset: Dataset, entrants: Sequence[EntrantResults], group: str, metric: str, stories: Collection[int] | None
-) -> ItemReport:
-    """Return `items_of` for the items within samples of a metric group that has them, such as propositions: repaired
-    parse, by one of their metrics."""
-    models = sorted(
-        (entrant for entrant in entrants if entrant.kind == "model" and entrant.scores),
-        key=lambda entrant: entrant.scores,
-    )
-    asked = [[model.scores for model in models], group, metric, sorted(stories or ())]
-
-    def fitted() -> ItemReport:
-        finer = group_named(group).finer
-        assert finer is not None
-        scores = finer_scores(dataset, models, group).among(stories)
-        places = list(zip(scores.numbers.tolist(), scores.places.tolist(), strict=True))
-        return _fitted(models, scores.scores[..., finer.metrics.index(metric)], places, {})
-
-    return kept_as("finer-report", asked, fitted)
-
-
-def _report(
+def _sample_scores(
     models: Sequence[EntrantResults], group: str, parse: str, metric: str, stories: Collection[int] | None
-) -> ItemReport:
+) -> tuple[Floats, list[ItemKey], dict[int, str]]:
+    """Return scores of shape (models, samples), the key of each sample that any model has a score of, and the
+    categories of samples by number."""
     rows = StoryScores.objects.filter(pk__in=[model.scores for model in models]).values_list("pk", "metrics")
     kept = {pk: KeptScores(metrics) for pk, metrics in rows}
     columns = [kept.get(model.scores, KeptScores()).columns(group, parse) for model in models]
-    by_entrant = [scores_by_story(story_columns, metric) for story_columns in columns]
+    by_entrant = [scores_by_story(own, metric) for own in columns]
     scored = {number for by_number in by_entrant for number, score in by_number.items() if score is not None}
     numbers = sorted(number for number in scored if stories is None or number in stories)
     values = [[by_number.get(number) for number in numbers] for by_number in by_entrant]
     table = np.array(values, dtype=float).reshape(len(models), len(numbers))
-    categories = {
-        number: name
-        for story_columns in columns
-        if story_columns
-        for number, name in categories_of(story_columns).items()
-    }
-    return _fitted(models, table, [(number, WHOLE) for number in numbers], categories)
+    categories = {number: name for own in columns if own for number, name in categories_of(own).items()}
+    return table, [(number, WHOLE) for number in numbers], categories
 
 
 def _fitted(
@@ -118,56 +118,100 @@ def _fitted(
     if fit is None:
         return ItemReport([], int(rows.sum()), why_not=FEW_MODELS)
     means, counts = np.nanmean(scores, axis=0), np.isfinite(scores).sum(axis=0)
-    item_rows = [
+    item_rows: list[Cells] = [
         {
-            "number": number,
-            "place": place,
-            "category": categories.get(number, ""),
-            "difficulty": float(fit.difficulty[at]),
-            "difficulty_ci": fit.difficulty_interval[at].tolist(),
-            "discrimination": float(fit.discrimination[at]),
-            "apart_ci": fit.discrimination_interval[at].tolist(),
-            "apart": bool(fit.apart[at]),
-            "mean": float(means[at]),
-            "scored": int(counts[at]),
+            "number": number, "place": place, "category": categories.get(number, ""),
+            "difficulty": Cell(float(fit.difficulty[at]), fit.difficulty_interval[at].tolist()),
+            "discrimination": Cell(float(fit.discrimination[at]), fit.discrimination_interval[at].tolist()),
+            "apart": bool(fit.apart[at]), "mean": float(means[at]), "scored": int(counts[at]),
         }
         for at, (number, place) in enumerate(places)
-    ]
-    item_rows.sort(key=lambda row: (-row["discrimination"], row["number"], row["place"]))
+    ]  # fmt: skip
+    item_rows.sort(key=lambda row: (-row["discrimination"].value, row["number"], row["place"]))
     newest = {model.name: model.key for model in sorted(models, key=lambda model: model.at)}
     mean_by_key = {newest[names[at]]: float(np.nanmean(scores[at])) for at in np.flatnonzero(rows)}
     best, worst = max(mean_by_key, key=mean_by_key.__getitem__), min(mean_by_key, key=mean_by_key.__getitem__)
     return ItemReport(item_rows, int(rows.sum()), best, worst)
 
 
+# --- items within samples, such as the propositions of stories
+
+
+def finer_scores(dataset: Dataset, entrants: Sequence[EntrantResults], group: str) -> tuple[NDArray[np.int64], Floats]:
+    """Return the number of the sample and the place of each finer item, shape (items, 2), and the scores of entrants on
+    it in the repaired parse, the mean over repetitions, shape (entrants, items, metrics), nan where none is known."""
+    versions = [dataset.digest, [entrant.scores for entrant in entrants], group]
+    return kept_as("finer-items", versions, lambda: _read(dataset, [entrant.entrant for entrant in entrants], group))
+
+
+def _read(dataset: Dataset, entrants: Sequence[int | None], group: str) -> tuple[NDArray[np.int64], Floats]:
+    described = group_named(group)
+    assert described.finer is not None
+    of_all = RunItem.objects.filter(entrant__in=entrants, step=described.scored, call__isnull=False, unreadable="")
+    asked = of_all.order_by().values("sample").distinct()
+    samples = list(all_at_once(DatasetSample.objects.filter(dataset=dataset, pk__in=asked)))
+    places = [np.empty((0, 2), dtype=np.int64)]
+    scores = [np.empty((len(entrants), 0, len(described.finer.metrics)))]
+    for first in range(0, len(samples), AT_ONCE):
+        some = samples[first : first + AT_ONCE]
+        parses: dict[tuple[int, int], list[Mapping[str, Any]]] = defaultdict(list)
+        answered = of_all.filter(sample__in=[sample.pk for sample in some]).order_by("repetition")
+        for entrant, sample_id, parsed in answered.values_list("entrant_id", "sample_id", "repaired"):
+            if parsed is not None:
+                parses[entrant, sample_id].append(parsed)
+        for sample in some:
+            own = [parses.get((entrant or 0, sample.pk), []) for entrant in entrants]
+            scores.append(_of_sample(described.finer, sample, own, dataset.schema))
+            places.append(np.array([(sample.number, at) for at in range(scores[-1].shape[1])]).reshape(-1, 2))
+    return np.concatenate(places).astype(np.int64), np.concatenate(scores, axis=1)
+
+
+def _of_sample(
+    finer: FinerItems, sample: DatasetSample, parses: Sequence[Sequence[Mapping[str, Any]]], schema: Schema
+) -> Floats:
+    """Return the mean over the parses of each entrant: shape (entrants, items, metrics)."""
+    values = finer.scores(sample_of(sample), schema, [parsed for own in parses for parsed in own])
+    whose = [at for at, own in enumerate(parses) for _ in own]
+    flat = mean_by_model(values.reshape(len(values), -1), whose, len(parses))
+    return flat.reshape(len(parses), *values.shape[1:])
+
+
+def item_texts(dataset: Dataset, group: str, places: Sequence[ItemKey]) -> dict[ItemKey, tuple[str, str]]:
+    """Return who holds what in each of these items."""
+    finer = group_named(group).finer
+    assert finer is not None
+    rows = DatasetSample.objects.filter(dataset=dataset, number__in={number for number, _ in places})
+    texts = {row.number: finer.texts(sample_of(row), dataset.schema) for row in all_at_once(rows)}
+    return {(number, at): texts[number][at] for number, at in places}
+
+
+# --- tables
+
+
 def item_table(report: ItemReport, noun: str, *, dataset: Dataset | None = None, group: str = "") -> Table:
     """Return a row for each item, those first that tell models apart most. With a `dataset` and its `group` they are
     the items within samples, named `noun`, with their texts."""
     finer = group_named(group).finer if dataset else None
-    texts = texts_of(dataset, group, [(row["number"], row["place"]) for row in report.rows]) if dataset else {}
-    heads = [
-        dict(zip(("who", "what"), texts.get((row["number"], row["place"]), ("", "")), strict=True))
-        for row in report.rows
-    ]
-    what = (
-        [Column(key="who", header=gettext_noop("Actor")), Column(key="what", header=finer.noun[0].capitalize())]
-        if finer
-        else [Column(key="category", header=gettext_noop("Category"))]
-    )
-    columns = [
-        Column(key="number", header=noun.capitalize(), kind="count"),
-        *what,
-        Column(
-            key="discrimination", header=gettext_noop("Discrimination"), unit="%", kind="share", interval="apart_ci"
-        ),
-        Column(key="difficulty", header=gettext_noop("Difficulty"), unit="%", kind="share", interval="difficulty_ci"),
-        Column(key="mean", header=gettext_noop("Mean score"), unit="%", kind="share"),
-        Column(key="scored", header=gettext_noop("Models"), kind="count"),
-    ]
+    keys = [(row["number"], row["place"]) for row in report.rows]
+    texts = item_texts(dataset, group, keys) if dataset else dict.fromkeys(keys, ("", ""))
+    what = [Column(key="category", header=gettext_noop("Category"))]
+    if finer:
+        named = Column(key="what", header=finer.noun[0].capitalize())
+        what = [Column(key="who", header=gettext_noop("Actor")), named]
+    shares = {
+        "discrimination": gettext_noop("Discrimination"),
+        "difficulty": gettext_noop("Difficulty"),
+        "mean": gettext_noop("Mean score"),
+    }
     return Table(
         title=gettext_noop("What tells models apart"),
-        columns=columns,
-        rows=[row | {"who": who, "what": text} for row, (who, text) in zip(report.rows, heads, strict=True)],
+        columns=[
+            Column(key="number", header=noun.capitalize(), kind="count"),
+            *what,
+            *(Column(key=key, header=header, unit="%", kind="share") for key, header in shares.items()),
+            Column(key="scored", header=gettext_noop("Models"), kind="count"),
+        ],
+        rows=[row | {"who": texts[key][0], "what": texts[key][1]} for row, key in zip(report.rows, keys, strict=True)],
         notes=[MEANING, OTHERS, SIMULATED],
     )
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from benchmark.domain.association import RIGHT
+from benchmark.domain.association import COLUMNS, RIGHT
 from benchmark.domain.drawn import AnswersRow, Plot
 from benchmark.domain.plots import structure_and_answers
-from benchmark.domain.tables import Cells, Column, Table
+from benchmark.domain.tables import Cell, Cells, Column, Table
 from benchmark.services.plot_data import Picture
 from benchmark.services.structure import ALL, Association, Related
 from benchmark.services.structure_sides import QUESTIONS
@@ -19,8 +20,8 @@ from core.messages import Sentence, as_sentence, clauses, gettext_noop, listed, 
 from core.statistics import Estimate
 
 PICTURE = "right-answers"
-TABLES = ("two-by-two", "association", "categories", "measures", "observations")
 CELLS = ("both", "structure", "answer", "neither")
+RIGHT_GIVEN = gettext_noop("Right answers given right and wrong structure")
 WITHIN = gettext_noop("Difference of all models: within models, as one that is better at both makes no association.")
 
 
@@ -36,25 +37,28 @@ def cut_text(association: Association) -> str:
 
 def tables_of(association: Association) -> dict[str, Callable[[], Table]]:
     """Return functions that make the tables, by name. Returns none without results."""
-    makers = (crossing_table, association_table, category_table, measure_table, observation_table)
-    if not association.tables:
-        return {}
-    return {name: partial(make, association) for name, make in zip(TABLES, makers, strict=True)}
+    by_category = gettext_noop("Correlation of structure and answers by category")
+    by_measure = gettext_noop("Correlation of answers with each figure of structures")
+    makers = {
+        "two-by-two": partial(crossing_table, association),
+        "association": partial(association_table, association),
+        "categories": partial(_related_table, by_category, "Category", association.categories, association),
+        "measures": partial(_related_table, by_measure, "Figure", association.measures, association),
+        "observations": partial(observation_table, association),
+    }
+    return makers if association.tables else {}
+
+
+def _right_structure(association: Association) -> str:
+    return Sentence("Right structure: {association}.", association=cut_text(association))
 
 
 def crossing_table(association: Association) -> Table:
     """Return the two-by-two table of each model, with what is missing."""
-    heads = (
-        (gettext_noop("Right"), gettext_noop("Structure right")),
-        (gettext_noop("Wrong"), gettext_noop("Structure right")),
-        (gettext_noop("Right"), gettext_noop("Structure wrong")),
-        (gettext_noop("Wrong"), gettext_noop("Structure wrong")),
-    )
-    missing = (
-        ("no_answer", gettext_noop("Answer")),
-        ("no_structure", gettext_noop("Structure")),
-        ("no_score", gettext_noop("Both")),
-    )
+    right, wrong = Sentence("{head} answers", head="Right"), Sentence("{head} answers", head="Wrong")
+    groups = gettext_noop("Structure right"), gettext_noop("Structure wrong")
+    heads = [(header, group) for group in groups for header in (right, wrong)]
+    missing = {"no_answer": "Answer", "no_structure": gettext_noop("Structure"), "no_score": gettext_noop("Both")}
     counted = (
         gettext_noop("Each question counts; stories are resampled whole.")
         if association.choice.counted == QUESTIONS
@@ -65,72 +69,62 @@ def crossing_table(association: Association) -> Table:
         columns=[
             Column(key="model", header=gettext_noop("Model")),
             *(
-                Column(key=key, header=Sentence("{head} answers", head=head), group=group, kind="count")
-                for key, (head, group) in zip(CELLS, heads, strict=True)
+                Column(key=key, header=header, group=group, kind="count")
+                for key, (header, group) in zip(CELLS, heads, strict=True)
             ),
-            *(Column(key=key, header=head, group="Missing", kind="count") for key, head in missing),
+            *(Column(key=key, header=header, group="Missing", kind="count") for key, header in missing.items()),
             Column(key="stories", header=gettext_noop("Stories"), kind="count"),
         ],
         rows=[
             {"model": model, "stories": table.stories}
             | dict(zip(CELLS, table.cells, strict=True))
-            | {key: getattr(table, key) for key, _ in missing}
+            | {key: getattr(table, key) for key in missing}
             for model, table in association.tables.items()
         ],
         absent=association.absent,
-        notes=[
-            Sentence("Right structure: {association}.", association=cut_text(association)),
-            counted,
-            *_left_out(association),
-        ],
+        notes=[_right_structure(association), counted, *_left_out(association)],
     )
 
 
 def _left_out(association: Association) -> list[str]:
-    questions, stories, undefined = (f"{most:,}" for most in association.left_out)
     notes = (
-        Sentence(
-            "Up to {most} questions of a model are about stories without a structure; they are left out.",
-            most=questions,
-        ),
-        Sentence("Up to {most} stories of a model have no question; they are left out.", most=stories),
-        Sentence("Up to {most} questions of a model have no figure by definition; they are left out.", most=undefined),
+        gettext_noop("Up to {most} questions of a model are about stories without a structure; they are left out."),
+        gettext_noop("Up to {most} stories of a model have no question; they are left out."),
+        gettext_noop("Up to {most} questions of a model have no figure by definition; they are left out."),
     )
-    return [note for note, most in zip(notes, association.left_out, strict=True) if most]
+    return [Sentence(note, most=f"{most:,}") for note, most in zip(notes, association.left_out, strict=True) if most]
 
 
 def association_table(association: Association) -> Table:
     """Return the shares of right answers given right and wrong structure, their difference, odds ratio and phi."""
-    given = gettext_noop("Right answers given structure")
+    share, given = partial(Column, kind="share"), gettext_noop("Right answers given structure")
     names = ("given_right", "given_wrong", "difference", "within", "odds", "phi")
-    tables = association.tables.items()
+    tables = association.tables.values()
+    undefined = [(table.difference, table.given_wrong, table.odds, table.phi) for table in tables]
     return Table(
-        title=gettext_noop("Right answers given right and wrong structure"),
+        title=RIGHT_GIVEN,
         columns=[
             Column(key="model", header=gettext_noop("Model")),
-            _column("given_right", "Right", unit="%", kind="share", group=given),
-            _column("given_wrong", "Wrong", unit="%", kind="share", group=given),
-            _column("difference", "Difference", unit="points", kind="share", bounds="bounds"),
+            share(key="given_right", header=gettext_noop("Right"), unit="%", group=given),
+            share(key="given_wrong", header=gettext_noop("Wrong"), unit="%", group=given),
+            share(key="difference", header=gettext_noop("Difference"), unit="points"),
             Column(key="bounds_text", header=gettext_noop("Bounds (points)")),
-            _column("within", gettext_noop("Within categories"), unit="points", kind="share"),
-            _column("odds", gettext_noop("Odds ratio"), kind="number"),
-            _column("phi", "Phi", kind="number", digits=3),
+            share(key="within", header=gettext_noop("Within categories"), unit="points"),
+            Column(key="odds", header=gettext_noop("Odds ratio"), kind="number"),
+            Column(key="phi", header="Phi", kind="number", digits=3),
         ],
         rows=[
-            {"model": model, "bounds": table.bounds, "bounds_text": _bounds_text(table.bounds, table.missing)}
-            | {key: value for name in names for key, value in _cells(name, getattr(table, name)).items()}
-            for model, table in tables
+            {"model": model, "bounds_text": _bounds_text(table.bounds, table.missing)}
+            | {name: Cell.uncounted(getattr(table, name)) for name in names}
+            | {"difference": replace(Cell.uncounted(table.difference), bounds=table.bounds)}
+            for model, table in association.tables.items()
         ],
         absent=association.absent,
         notes=[
-            Sentence("Right structure: {association}.", association=cut_text(association)),
+            _right_structure(association),
             gettext_noop("Bounds: where the difference can be, whatever the missing answers and structures are."),
             *all_sentences(association),
-            *_reasons(
-                estimate
-                for _, table in tables
-                for estimate in (table.difference, table.given_wrong, table.odds, table.phi)
-            ),
+            *_reasons(estimate for of_table in undefined for estimate in of_table),
             as_sentence(association.method),
         ],
     )
@@ -150,49 +144,26 @@ def signed(value: float, sign: str = "+") -> str:
     return f"{round(value, 1) + 0.0:{sign}.1f}".replace("-", "−")
 
 
-def _column(key: str, header: str, **more: Any) -> Column:
-    return Column(key=key, header=header, interval=f"{key}_interval", **more)
-
-
-def _cells(key: str, estimate: Estimate) -> Cells:
-    return {
-        key: estimate.value,
-        f"{key}_interval": estimate.interval,
-        f"{key}_interval_reason": estimate.reason,
-    }
-
-
 def _reasons(estimates: Iterable[Estimate]) -> list[str]:
     """Return a note for each reason for which an estimate has no value."""
     reasons = {estimate.reason for estimate in estimates if estimate.value is None and estimate.reason}
     return [Sentence("No figure: {why}.", why=why) for why in sorted(reasons)]
 
 
-def category_table(association: Association) -> Table:
-    """Return the correlation of structure and answers in each category."""
-    title = gettext_noop("Correlation of structure and answers by category")
-    return _related_table(title, "Category", association.categories, association)
-
-
-def measure_table(association: Association) -> Table:
-    """Return the correlation of answers with each metric of structures."""
-    title = gettext_noop("Correlation of answers with each figure of structures")
-    return _related_table(title, "Figure", association.measures, association)
-
-
 def _related_table(title: str, part: str, related: Sequence[Related], association: Association) -> Table:
+    """Return the correlation of structure and answers in each part."""
     around = gettext_noop("All models: around the mean of each model.")
     return Table(
         title=title,
         columns=[
             Column(key="part", header=part),
             Column(key="model", header=gettext_noop("Model")),
-            _column("r", "r", kind="number", digits=3),
+            Column(key="r", header="r", kind="number", digits=3),
             Column(key="n", header=association.choice.counted.capitalize(), kind="count"),
             Column(key="stories", header=gettext_noop("Stories"), kind="count"),
         ],
         rows=[
-            {"part": name, "model": model, "n": estimate.n, "stories": estimate.clusters} | _cells("r", estimate)
+            {"part": name, "model": model, "n": estimate.n, "stories": estimate.clusters, "r": Cell.uncounted(estimate)}
             for name, model, estimate in related
         ],
         absent=association.absent,
@@ -211,24 +182,22 @@ def observation_table(association: Association) -> Table:
     scores = [f"{side}{end}" for side in ("structure", "answer") for end in ("", "_worst", "_best")]
 
     def cells(row: Any) -> Cells:
-        values = {name: row[name] for name in names}
+        values = dict(zip(COLUMNS.names or (), row.tolist(), strict=True))
         for name in scores:
-            values[name.replace("_", " ")] = None if np.isnan(row[name]) else float(row[name])
+            values[name] = None if np.isnan(values[name]) else values[name]
         for side, cut in (("structure", association.cut), ("answer", RIGHT)):
-            right = "yes" if row[side] >= cut else "no"
-            values[f"{side}_right"] = "missing" if np.isnan(row[side]) else right
-        return values
+            score = values[side]
+            values[f"{side}_right"] = "missing" if score is None else "yes" if score >= cut else "no"
+        return {name if name.endswith("right") else name.replace("_", " "): value for name, value in values.items()}
 
+    words = [score.replace("_", " ") for score in scores]
     return Table(
         title=Sentence(
             "Structure and answers, question by question; right: {association}", association=cut_text(association)
         ),
         columns=[
             *(Column(key=name, header=name) for name in names),
-            *(
-                Column(key=name, header=name, kind="number", digits=6)
-                for name in (score.replace("_", " ") for score in scores)
-            ),
+            *(Column(key=name, header=name, kind="number", digits=6) for name in words),
             Column(key="structure_right", header=gettext_noop("structure right")),
             Column(key="answer_right", header=gettext_noop("answer right")),
         ],
@@ -238,8 +207,7 @@ def observation_table(association: Association) -> Table:
 
 def picture_of(association: Association) -> Picture:
     """Return the plot of right answers given right and wrong structure."""
-    title = gettext_noop("Right answers given right and wrong structure")
-    return Picture(title, partial(_plot, association), tuple(association.absent))
+    return Picture(RIGHT_GIVEN, partial(_plot, association), tuple(association.absent))
 
 
 def _plot(association: Association) -> Plot:
@@ -279,16 +247,12 @@ def verdict_of(association: Association) -> tuple[str, str]:
         return "", ""
     slope, label = association.beyond.slope, association.choice.measure.label
     if slope.value is None:
-        finding = Sentence(
-            "Beyond category, it cannot be told whether structure predicts answers: {reason}.", reason=slope.reason
-        )
-        return finding, _fit_text(association)
+        text = gettext_noop("Beyond category, it cannot be told whether structure predicts answers: {reason}.")
+        return Sentence(text, reason=slope.reason), _fit_text(association)
     ends = slope.interval
-    interval = (
-        Sentence("95 % interval {low} to {high}", low=signed(10 * ends[0]), high=signed(10 * ends[1]))
-        if ends
-        else Sentence("no interval: {reason}", reason=slope.reason)
-    )
+    interval = Sentence("no interval: {reason}", reason=slope.reason)
+    if ends:
+        interval = Sentence("95 % interval {low} to {high}", low=signed(10 * ends[0]), high=signed(10 * ends[1]))
     finding = Sentence(
         "Beyond category, structure {verdict} answers: 10 points more of {label} come with {value} "
         "points of right answers ({interval}).",
@@ -302,16 +266,13 @@ def verdict_of(association: Association) -> tuple[str, str]:
 
 def _fit_text(association: Association) -> str:
     beyond = association.beyond
-    spread = (
-        ""
-        if beyond.spread is None
-        else Sentence("with a standard deviation of {spread} points", spread=f"{100 * beyond.spread:.1f}")
-    )
-    models = (
-        sentences(Sentence("{models} models as random effect", models=beyond.models), spread)
-        if beyond.models > 1
-        else gettext_noop("one model, so without a random effect")
-    )
+    models = gettext_noop("one model, so without a random effect")
+    if beyond.models > 1:
+        spread = "" if beyond.spread is None else f"{100 * beyond.spread:.1f}"
+        models = sentences(
+            Sentence("{models} models as random effect", models=beyond.models),
+            Sentence("with a standard deviation of {spread} points", spread=spread) if spread else "",
+        )
     return Sentence(
         "Linear mixed model of {observations} {counted} about {stories} stories with both scores; "
         "category fixed ({categories}), {models}. The structure’s score counts as it lies around the "

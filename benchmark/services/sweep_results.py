@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property, partial
 from typing import Any
@@ -12,8 +12,8 @@ from django.db import transaction
 
 from annotation.models import User
 from annotation.services import audit
-from benchmark.domain.inference import Pair, Ranking
-from benchmark.domain.tables import Cells, Column, Table
+from benchmark.domain.inference import Pair
+from benchmark.domain.tables import NOTHING, Cell, Cells, Column, Table
 from benchmark.models import Run, SweepPick
 from benchmark.services.calibration import Levels, calibration
 from benchmark.services.comparison_tables import count_column
@@ -65,90 +65,160 @@ def swept_by(runs: Sequence[Run]) -> tuple[Suite, Setting]:
 
 
 class Block:
-    """One metric group of a sweep: every model at every level, by the repaired parse, and the tests between them."""
+    """One metric group of a sweep: every model at every level by the repaired parse, the tests between them, and the
+    candidate that is compared with all others: one whose key is in `looked`, else the pick, else the best."""
 
-    def __init__(self, runs: Sequence[Run], group: MetricGroup) -> None:
-        self.group, self._seed = group, runs[0].parameters.seed
-        self._levels = {run.uid: level_of(run, swept_by(runs)[1].name) for run in runs}
+    def __init__(
+        self, runs: Sequence[Run], group: MetricGroup, kept: SweepPick | None = None, looked: Sequence[str] = ()
+    ) -> None:
+        self.group, self.kept, self._seed = group, kept, runs[0].parameters.seed
+        self.setting = swept_by(runs)[1].name
+        levels = {run.uid: level_of(run, self.setting) for run in runs}
         entrants = [
             entrant
             for entrant in entrants_of(runs, reports_of(runs), group.key)
             if entrant.kind != "person" and entrant.metrics.parses.of("repaired")
         ]
-        self.cells = ranked_entrants(label(named(entrants))[0], group.key, seed=self._seed) if entrants else []
-        self.best = next(iter(in_rank_order(self.cells, "repaired")), None)
+        self.entrants = ranked_entrants(label(named(entrants))[0], group.key, seed=self._seed) if entrants else []
+        self.ranked = [self._candidate(entrant, levels[entrant.run]) for entrant in self.entrants]
+        self.candidates = sorted(self.ranked, key=lambda row: (row["model"], row["level"]))
+        best = next((entrant.key for entrant in in_rank_order(self.entrants, "repaired")), None)
+        self.best = next((row for row in self.ranked if row["key"] == best), None)
+        chosen = [row for row in self.candidates if row["key"] in looked], [self.chosen], [self.best]
+        self.looked: Json = next((row for rows in chosen for row in rows if row), {})
 
-    def level(self, cell: EntrantResults) -> Any:
-        return self._levels[cell.run]
+    def _candidate(self, entrant: EntrantResults, level: int) -> Json:
+        """Return {key, model, level, name, score, cell, entrant, run}."""
+        model, metrics = entrant.spec.name or entrant.name, entrant.parses.overall("repaired")
+        cell = metrics.cells.get(self.group.score, NOTHING)
+        score = metrics.number_of(self.group.score)
+        return {
+            "key": entrant.key, "model": model, "level": level, "name": f"{model} {level_name(level)}", "score": score,
+            "cell": Cell(score, cell.interval, reason=cell.reason, bounds=cell.bounds), "entrant": entrant.entrant,
+            "run": entrant.run,
+        }  # fmt: skip
 
     @cached_property
-    def _differences(self) -> Ranking | None:
-        return differences(self.cells, self.group.key, seed=self._seed)["repaired"] if self.cells else None
+    def _tested(self) -> tuple[Mapping[frozenset[str], Pair], Estimate | None]:
+        """Every two candidates, by their keys, with p adjusted for all of these pairs, and the score of the best
+        without the optimism of choosing it."""
+        if not self.entrants:
+            return {}, None
+        ranking = differences(self.entrants, self.group.key, seed=self._seed)["repaired"]
+        pairs = [pair for pair in ranking.pairs if not pair.category]
+        adjusted = zip(pairs, holm([pair.p for pair in pairs]), strict=True)
+        return {
+            frozenset((pair.first, pair.second)): replace(pair, p_adjusted=p) for pair, p in adjusted
+        }, ranking.first
 
-    @cached_property
-    def pairs(self) -> list[Pair]:
-        """Every two cells, by the keys of their entrants, with p adjusted for all of these pairs."""
-        tested = self._differences.pairs if self._differences else ()
-        pairs = [pair for pair in tested if not pair.category]
-        adjusted = holm([pair.p for pair in pairs])
-        return [replace(pair, p_adjusted=p) for pair, p in zip(pairs, adjusted, strict=True)]
+    def pair(self, row: Json, other: Json) -> Pair | None:
+        """Return the pair of two candidates. Returns None if one of them is not ranked."""
+        return self._tested[0].get(frozenset((row["key"], other["key"])))
 
-    @property
-    def highest(self) -> Estimate | None:
-        """The score of the best cell without the optimism of choosing the highest. None if it is the only cell."""
-        return self._differences.first if self._differences else None
-
-    def pair(self, key: str, other: str) -> Pair | None:
-        """Return the pair of two cells. Returns None if one of them is not ranked."""
-        return next((pair for pair in self.pairs if {pair.first, pair.second} == {key, other}), None)
-
-    def alike(self, cell: EntrantResults) -> bool | None:
-        """Return whether a cell is not shown to differ from the best. Returns None if the two cannot be compared."""
-        if self.best is None or cell.key == self.best.key:
+    def alike(self, row: Json) -> bool | None:
+        """Return whether a candidate is not shown to differ from the best. Returns None if they cannot be compared."""
+        if self.best is None or row is self.best:
             return self.best is not None
-        pair = self.pair(cell.key, self.best.key)
+        pair = self.pair(row, self.best)
         return None if pair is None or pair.value is None else not pair.differs()
 
-    def score(self, cell: EntrantResults, key: str) -> Cells:
-        """Return a cell's score as cells of a table under `key`."""
-        metrics, score = cell.parses.overall("repaired"), self.group.score
-        ends = metrics.interval_of(score), metrics.reasons.get(score), metrics.bounds_of(score)
-        return _estimate(key, metrics.number_of(score), *ends)
+    @property
+    def title(self) -> str:
+        return noted(self.group.title, self.group.headers[self.group.score])
 
-    def candidates(self) -> list[Json]:
-        """Return {key, model, level, name, score, entrant, run} of each cell, by model and level."""
-        rows = [
-            {
-                "key": cell.key,
-                "model": _model(cell),
-                "level": self.level(cell),
-                "name": f"{_model(cell)} {level_name(self.level(cell))}",
-                "score": cell.parses.overall("repaired").number_of(self.group.score),
-                "entrant": cell.entrant,
-                "run": cell.run,
-            }
-            for cell in self.cells
-        ]
-        return sorted(rows, key=lambda row: (row["model"], row["level"]))
+    @property
+    def chosen(self) -> Json | None:
+        """The candidate that was chosen. None if there is none or its run was deleted."""
+        entrant = self.kept.entrant_id if self.kept else None
+        return next((row for row in self.candidates if entrant and row["entrant"] == entrant), None)
+
+    @property
+    def seen(self) -> str:
+        """A token of the current pick. Empty without one."""
+        return self.kept.seen if self.kept else ""
+
+    @property
+    def reason(self) -> str:
+        """The reason of the pick. Empty if `looked` is not the pick."""
+        return self.kept.reason if self.kept and self.chosen == self.looked else ""
+
+    @cached_property
+    def against(self) -> list[Json]:
+        """The other candidates with the difference of `looked` and each: {difference, interval, reason, n, p, adjusted,
+        shown, verdict}."""
+        return [self._against(other) for other in self.candidates if other is not self.looked]
+
+    def _against(self, other: Json) -> Json:
+        pair = self.pair(self.looked, other)
+        if pair is None:
+            empty = dict.fromkeys(("difference", "interval", "reason", "p", "adjusted", "verdict"))
+            return other | empty | {"n": 0, "shown": False}
+        value, ends = pair.value, pair.interval and list(pair.interval)
+        if pair.first == other["key"]:
+            value, ends = value and -value, ends and [-ends[1], -ends[0]]
+        return other | {
+            "difference": value, "interval": ends, "reason": pair.reason, "n": pair.n, "p": pair.p,
+            "adjusted": pair.p_adjusted, "shown": pair.differs(), "verdict": pair.verdict,
+        }  # fmt: skip
+
+    @property
+    def beyond(self) -> str | None:
+        """A clause that says why no test of this group can show a difference. None if one can."""
+        tested = [pair for pair in self._tested[0].values() if pair.p is not None]
+        units = max((pair.clusters or pair.n for pair in tested), default=0)
+        return beyond_reach(units, len(tested), units_of_group(self.group.key)) or None
+
+    @property
+    def without_optimism(self) -> Estimate | None:
+        """The score of `looked` corrected for being the highest. None if it is not the highest, or the only one."""
+        return self._tested[1] if self.best and self.looked is self.best else None
+
+    @property
+    def highest(self) -> str:
+        """The score of the best candidate without the optimism of choosing it, in words. Empty without one."""
+        estimate = self._tested[1]
+        return highest_text(self.best["name"], len(self.candidates), estimate) if self.best and estimate else ""
+
+    @property
+    def finding(self) -> str:
+        """One sentence about how `looked` compares with the others."""
+        names: dict[str, list[str]] = {"worse": [], "alike": [], "better": [], "apart": []}
+        for row in self.against:
+            value = row["difference"]
+            verdict = "worse" if (value or 0.0) > 0 else "better"
+            names["apart" if value is None else verdict if row["shown"] else "alike"].append(row["name"])
+        return choice_text(self.looked["name"], **names, without=gettext("not compared with {judges}"))
+
+    @property
+    def pick(self) -> Json | None:
+        """{model, level, reason, by, at} of the pick. None without one."""
+        if self.kept is None:
+            return None
+        entrant, by = self.kept.entrant, self.kept.by
+        return {
+            "model": entrant.name, "level": level_of(entrant.run, self.setting), "reason": self.kept.reason,
+            "by": by.username if by else None, "at": self.kept.at.isoformat(),
+        }  # fmt: skip
 
 
-def _model(cell: EntrantResults) -> str:
-    return cell.spec.name or cell.name
+def choosings_of(runs: Sequence[Run], looked: Sequence[str] = ()) -> list[Block]:
+    """Return the metric groups of a sweep that have candidates. `looked` are keys of candidates that are compared with
+    all others."""
+    if not runs:
+        return []
+    picks = {pick.group: pick for pick in picks_of(runs[0])}
+    blocks = [Block(runs, group, picks.get(group.key), looked) for group in swept_by(runs)[0].groups]
+    return [block for block in blocks if block.looked]
 
 
-def _estimate(
-    key: str,
-    value: float | None,
-    interval: Sequence[float] | None,
-    reason: str | None,
-    bounds: Sequence[float] | None,
-) -> Cells:
-    return {key: value, f"{key}-interval": interval, f"{key}-interval_reason": reason, f"{key}-bounds": bounds}
+def picks_of(run: Run) -> list[SweepPick]:
+    """Return the picks among the runs of a run's launch."""
+    picks = SweepPick.objects.filter(project=run.project_id, launch=run.provenance.launch)
+    return list(picks.select_related("entrant__run", "by"))
 
 
-def _estimate_column(key: str, header: str, **more: Any) -> Column:
-    ends = {"interval": f"{key}-interval", "bounds": f"{key}-bounds"}
-    return Column(key=key, header=header, kind="share", unit="%", best="high", **ends, **more)
+def _share(key: str, header: str, **more: Any) -> Column:
+    return Column(key=key, header=header, kind="share", unit="%", **more)
 
 
 def sweep_tables(runs: Sequence[Run], reader: User, looked: Sequence[str] = ()) -> dict[str, Callable[[], Table]]:
@@ -171,7 +241,7 @@ def levels_table(runs: Sequence[Run], reader: User) -> Table:
     rows = [row for block in blocks for row in (*_model_rows(block), *(judges if block.group.judged else ()))]
     levels = {level for row in rows for level in row["levels"]} | {level_of(run, setting.name) for run in runs}
     columns = [
-        _estimate_column(f"l{level}", level_name(level), label=NO_PROMPT if level == NO_LEVEL else "")
+        _share(f"l{level}", level_name(level), best="high", label=NO_PROMPT if level == NO_LEVEL else "")
         for level in (*(value for value, _ in setting.choices), NO_LEVEL)
         if level in levels
     ]
@@ -190,7 +260,7 @@ def levels_table(runs: Sequence[Run], reader: User) -> Table:
         mark_across=True,
         notes=[
             NOTE,
-            *_highest_models(blocks),
+            *(labelled(block.group.title, block.highest) for block in blocks if block.highest),
             *([JUDGED_NOTE] if calibrated else []),
             *([OPEN_NOTE] if open_ else []),
             *([highest] if highest and calibrated else []),
@@ -198,51 +268,30 @@ def levels_table(runs: Sequence[Run], reader: User) -> Table:
     )
 
 
-def _highest_models(blocks: Sequence[Block]) -> list[str]:
-    """Return the score of each block's best cell without the optimism of choosing it, in words."""
-    return [
-        labelled(
-            block.group.title,
-            highest_text(
-                f"{_model(block.best)} {level_name(block.level(block.best))}", len(block.cells), block.highest
-            ),
-        )
-        for block in blocks
-        if block.best and block.highest
-    ]
-
-
 def _level_row(
-    block: str, model: str, group: str, estimates: Mapping[int, tuple[Cells, bool | None]], waits: str = ""
+    block: str, model: str, group: str, estimates: Mapping[int, tuple[Cell, bool | None]], waits: str = ""
 ) -> Cells:
     """Return a row of the table of levels from the estimate at each level and whether it is not shown to differ from
     the best of its block: None if the two cannot be compared."""
-    cells = {key: cell for by_level, _ in estimates.values() for key, cell in by_level.items()}
-    values = {level: value for level in sorted(estimates) if (value := cells[f"l{level}"]) is not None}
+    ordered = sorted(estimates)
+    values = {level: value for level in ordered if (value := estimates[level][0].value) is not None}
     together, apart = (
-        listed(level_name(level) for level in sorted(estimates) if estimates[level][1] is alike)
-        for alike in (True, None)
+        listed(level_name(level) for level in ordered if estimates[level][1] is alike) for alike in (True, None)
     )
     not_compared = Sentence("not compared: {apart}", apart=apart) if apart else ""
     return {
-        "block": block,
-        "model": model,
-        "group": group,
-        "levels": set(estimates),
-        **cells,
+        "block": block, "model": model, "group": group, "levels": set(estimates),
+        **{f"l{level}": cell for level, (cell, _) in estimates.items()},
         "best": listed(level_name(level) for level in values if values[level] == max(values.values())) or None,
         "alike": clauses(together, not_compared, waits) or None,
-    }
+    }  # fmt: skip
 
 
 def _model_rows(block: Block) -> list[Cells]:
-    by_model: dict[str, dict[int, tuple[Cells, bool | None]]] = {}
-    for cell in block.cells:
-        level = block.level(cell)
-        by_model.setdefault(_model(cell), {})[level] = block.score(cell, f"l{level}"), block.alike(cell)
-    group = block.group
-    title = noted(group.title, group.headers[group.score])
-    return [_level_row(title, model, group.key, estimates) for model, estimates in by_model.items()]
+    by_model: dict[str, dict[int, tuple[Cell, bool | None]]] = {}
+    for row in block.ranked:
+        by_model.setdefault(row["model"], {})[row["level"]] = row["cell"], block.alike(row)
+    return [_level_row(block.title, model, block.group.key, estimates) for model, estimates in by_model.items()]
 
 
 def _judge_rows(runs: Sequence[Run], reader: User, calibrated: Levels) -> list[Cells]:
@@ -258,8 +307,10 @@ def _judge_rows(runs: Sequence[Run], reader: User, calibrated: Levels) -> list[C
         estimates = {}
         for level, (agreement, alike) in calibrated.get(name, {}).items():
             value = agreement.by_story
-            ends = value.interval, value.reason or None, value.bounds
-            estimates[level] = _estimate(f"l{level}", value.value, *ends), alike
+            estimates[level] = (
+                Cell(value.value, value.interval, reason=value.reason or None, bounds=value.bounds),
+                alike,
+            )
         waits = [level for level in launched.get(name, ()) if level not in estimates]
         at = listed(map(level_name, waits))
         why = Sentence("you still align: {at}", at=at) if aligns else Sentence("not aligned yet: {at}", at=at)
@@ -273,24 +324,22 @@ def models_table(runs: Sequence[Run]) -> Table:
     suite, setting = swept_by(runs)
     highest = max(level_of(run, setting.name) for run in runs)
     there = [run for run in runs if level_of(run, setting.name) == highest]
-    blocks = [block for group in suite.groups if (block := Block(there, group)).cells]
+    blocks = [block for group in suite.groups if (block := Block(there, group)).ranked]
     rows: dict[str, Cells] = {}
     for block in blocks:
-        for cell in block.cells:
-            rows.setdefault(_model(cell), {"model": _model(cell)}).update(block.score(cell, block.group.key))
-    keys = [block.group.key for block in blocks]
+        for row in block.ranked:
+            rows.setdefault(row["model"], {"model": row["model"]})[block.group.key] = row["cell"]
 
     def scores(row: Cells) -> list[float]:
-        return [-1.0 if (value := row.get(key)) is None else value for key in keys]
+        values = [row.get(block.group.key, NOTHING).value for block in blocks]
+        return [-1.0 if value is None else value for value in values]
 
+    heads = {block.group.key: (block.group.title, block.group.headers[block.group.score]) for block in blocks}
     return Table(
         title=Sentence("Models at {setting} {highest}", setting=setting.label.lower(), highest=highest),
         columns=[
             Column(key="model", header=gettext_noop("Model")),
-            *(
-                _estimate_column(group.key, f"{group.title.partition(':')[0]}, {group.headers[group.score]}")
-                for group in (block.group for block in blocks)
-            ),
+            *(_share(key, f"{title.partition(':')[0]}, {head}", best="high") for key, (title, head) in heads.items()),
         ],
         rows=sorted(rows.values(), key=scores, reverse=True),
         notes=[
@@ -301,167 +350,32 @@ def models_table(runs: Sequence[Run]) -> Table:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Choosing:
-    """One metric group of a sweep: its candidates, the one that is compared with all others, and the pick so far."""
-
-    group: MetricGroup
-    candidates: list[Json]
-    """{key, model, level, name, score, entrant, run} of each."""
-    looked: Json
-    """The candidate that is compared with all others."""
-    against: list[Json]
-    """The other candidates with the difference of `looked` and each: {difference, interval, reason, n, p, adjusted,
-    shown, verdict}."""
-    kept: SweepPick | None
-    beyond: str | None
-    """A clause that says why no test of this group can show a difference. None if one can."""
-    without_optimism: Estimate | None
-    """The score of `looked` corrected for being the highest. None if it is not the highest."""
-
-    @property
-    def chosen(self) -> Json | None:
-        """The candidate that was chosen. None if there is none or its run was deleted."""
-        entrant = self.kept.entrant_id if self.kept else None
-        return next((row for row in self.candidates if entrant and row["entrant"] == entrant), None)
-
-    @property
-    def seen(self) -> str:
-        """A token of the current pick. Empty without one."""
-        return self.kept.seen if self.kept else ""
-
-    @property
-    def reason(self) -> str:
-        """The reason of the pick. Empty if `looked` is not the pick."""
-        return self.kept.reason if self.kept and self.chosen == self.looked else ""
-
-    @property
-    def title(self) -> str:
-        return noted(self.group.title, self.group.headers[self.group.score])
-
-    @property
-    def highest(self) -> str:
-        """The score of `looked` without optimism, in words. Empty without one."""
-        estimate = self.without_optimism
-        return highest_text(self.looked["name"], len(self.candidates), estimate) if estimate else ""
-
-    @property
-    def finding(self) -> str:
-        """One sentence about how `looked` compares with the others."""
-        names: dict[str, list[str]] = {"worse": [], "alike": [], "better": [], "apart": []}
-        for row in self.against:
-            value = row["difference"]
-            verdict = "worse" if (value or 0.0) > 0 else "better"
-            names["apart" if value is None else verdict if row["shown"] else "alike"].append(row["name"])
-        return choice_text(self.looked["name"], **names, without=gettext("not compared with {judges}"))
-
-    @property
-    def pick(self) -> Json | None:
-        """{model, level, reason, by, at} of the pick. None without one."""
-        if self.kept is None:
-            return None
-        run = self.kept.entrant.run
-        return {
-            "model": self.kept.entrant.name,
-            "level": level_of(run, swept_by([run])[1].name),
-            "reason": self.kept.reason,
-            "by": self.kept.by.username if self.kept.by else None,
-            "at": self.kept.at.isoformat(),
-        }
-
-
-def choosings_of(runs: Sequence[Run], looked: Sequence[str] = ()) -> list[Choosing]:
-    """Return the choice in each metric group of a sweep. The candidate compared with all others is the one whose key is
-    in `looked`, else the pick, else the best."""
-    if not runs:
-        return []
-    picks = {pick.group: pick for pick in picks_of(runs[0])}
-    blocks = (Block(runs, group) for group in swept_by(runs)[0].groups)
-    return [choosing for block in blocks if (choosing := _choosing(block, picks.get(block.group.key), looked))]
-
-
-def picks_of(run: Run) -> list[SweepPick]:
-    """Return the picks among the runs of a run's launch."""
-    picks = SweepPick.objects.filter(project=run.project_id, launch=run.provenance.launch)
-    return list(picks.select_related("entrant__run", "by"))
-
-
-def _choosing(block: Block, kept: SweepPick | None, looked: Sequence[str]) -> Choosing | None:
-    candidates, best = block.candidates(), block.best
-    preferred: list[Callable[[Json], bool]] = [
-        lambda row: row["key"] in looked,
-        lambda row: bool(kept and row["entrant"] == kept.entrant_id),
-        lambda row: bool(best and row["key"] == best.key),
-    ]
-    mine = next((row for is_preferred in preferred for row in candidates if is_preferred(row)), None)
-    if mine is None:
-        return None
-    against = [_against(block, mine, other) for other in candidates if other["key"] != mine["key"]]
-    tested = [pair for pair in block.pairs if pair.p is not None]
-    units = max((pair.clusters or pair.n for pair in tested), default=0)
-    beyond = beyond_reach(units, len(tested), units_of_group(block.group.key)) or None
-    first = block.highest if best and mine["key"] == best.key else None
-    return Choosing(block.group, candidates, mine, against, kept, beyond, first)
-
-
-def _against(block: Block, looked: Json, other: Json) -> Json:
-    """Return a candidate with the difference of the one that is looked at and this one."""
-    pair = block.pair(looked["key"], other["key"])
-    if pair is None:
-        empty = dict.fromkeys(("difference", "interval", "reason", "p", "adjusted", "verdict"))
-        return other | empty | {"n": 0, "shown": False}
-    value, ends = pair.value, pair.interval and list(pair.interval)
-    if pair.first == other["key"]:
-        value, ends = value and -value, ends and [-ends[1], -ends[0]]
-    return other | {
-        "difference": value,
-        "interval": ends,
-        "reason": pair.reason,
-        "n": pair.n,
-        "p": pair.p,
-        "adjusted": pair.p_adjusted,
-        "shown": pair.differs(),
-        "verdict": pair.verdict,
-    }
-
-
-def paired_table(choosings: Sequence[Choosing]) -> Table:
+def paired_table(blocks: Sequence[Block]) -> Table:
     """Return one block per metric group, in which one candidate is compared with every other model and level."""
-    rows = [
-        {
-            "block": labelled(choosing.title, choosing.looked["name"]),
-            "model": other["name"],
-            "score": other["score"],
-            "difference": other["difference"],
-            "difference-interval": other["interval"],
-            "difference-interval_reason": other["reason"],
-            "n": other["n"] or None,
-            "p": other["adjusted"],
-            "shown": other["verdict"],
-        }
-        for choosing in choosings
-        for other in choosing.against
-    ]
     return Table(
         title=gettext_noop("Beside every other model and level"),
         columns=[
             Column(key="model", header=gettext_noop("Model")),
-            Column(key="score", header=gettext_noop("Score"), kind="share", unit="%"),
+            _share("score", gettext_noop("Score")),
             Column(
-                key="difference",
-                header=gettext_noop("The one looked at less this one"),
-                kind="share",
-                unit="points",
-                interval="difference-interval",
+                key="difference", header=gettext_noop("The one looked at less this one"), kind="share", unit="points"
             ),
-            *(count_column(choosing.group.key) for choosing in choosings[:1]),
+            *(count_column(block.group.key) for block in blocks[:1]),
             Column(key="p", header=gettext_noop("p, Holm"), kind="number", digits=4),
             Column(key="shown", header=gettext_noop("Shown to differ")),
         ],
-        rows=rows,
+        rows=[
+            {
+                "block": labelled(block.title, block.looked["name"]), "model": other["name"], "score": other["score"],
+                "difference": Cell(other["difference"], other["interval"], reason=other["reason"]),
+                "n": other["n"] or None, "p": other["adjusted"], "shown": other["verdict"],
+            }
+            for block in blocks
+            for other in block.against
+        ],
         section="block",
-        notes=[PAIRED_NOTE, *([BEYOND_NOTE] if any(choosing.beyond for choosing in choosings) else [])],
-    )
+        notes=[PAIRED_NOTE, *([BEYOND_NOTE] if any(block.beyond for block in blocks) else [])],
+    )  # fmt: skip
 
 
 class ChoiceRefused(ValueError):
@@ -483,45 +397,36 @@ def choose_model(
     length."""
     locked = Run.objects.select_for_update().filter(pk__in=[run.pk for run in runs]).order_by("pk")
     there = {run.uid for run in locked.only("uid")}
-    choosing = {choosing.group.key: choosing for choosing in choosings_of(runs, [key])}.get(group)
-    if choosing is None or choosing.looked["key"] != key or choosing.looked["run"] not in there:
+    block = next((block for block in choosings_of(runs, [key]) if block.group.key == group), None)
+    if block is None or block.looked["key"] != key or block.looked["run"] not in there:
         raise ChoiceRefused(gettext_noop("The sweep has no score of that model."))
     reason = reason.replace("\x00", "").strip()
-    kept, entrant = choosing.kept, choosing.looked["entrant"]
+    kept, entrant = block.kept, block.looked["entrant"]
     if kept and (kept.entrant_id, kept.reason, kept.by) == (entrant, reason, by):
         return
-    if seen is not None and seen != choosing.seen:
-        raise ChoiceSuperseded(_superseded(choosing))
-    _check_reason(reason)
+    if seen is not None and seen != block.seen:
+        raise ChoiceSuperseded(_superseded(block))
+    if not reason:
+        raise ChoiceRefused(gettext_noop("Say why this model is chosen."))
+    if len(reason) > LONGEST_REASON:
+        text = gettext_noop("The reason has {reason} characters; at most {longest_reason} are kept.")
+        raise ChoiceRefused(Sentence(text, reason=f"{len(reason):,}", longest_reason=f"{LONGEST_REASON:,}"))
     run = runs[0]
     SweepPick.objects.update_or_create(
         project=run.project, launch=run.provenance.launch, group=group,
         defaults={"entrant_id": entrant, "reason": reason, "by": by, "at": now},
     )  # fmt: skip
     audit.record(
-        by=by, project=run.project, action="sweep.model_chosen", target=run.uid, group=choosing.group.title,
-        model=choosing.looked["name"], reason=reason,
+        by=by, project=run.project, action="sweep.model_chosen", target=run.uid, group=block.group.title,
+        model=block.looked["name"], reason=reason,
     )  # fmt: skip
 
 
-def _superseded(choosing: Choosing) -> str:
-    kept = choosing.kept
-    name = choosing.chosen["name"] if choosing.chosen else kept.entrant.name if kept else ""
+def _superseded(block: Block) -> str:
+    kept = block.kept
+    name = block.chosen["name"] if block.chosen else kept.entrant.name if kept else ""
     if kept is None or kept.by is None:
         text = gettext("{model} was chosen since you opened this page; keep your choice again to replace that one.")
         return text.format(model=name)
     text = gettext("{person} chose {model} since you opened this page; keep your choice again to replace that one.")
     return text.format(person=kept.by.shown_name, model=name)
-
-
-def _check_reason(reason: str) -> None:
-    if not reason:
-        raise ChoiceRefused(gettext_noop("Say why this model is chosen."))
-    if len(reason) > LONGEST_REASON:
-        raise ChoiceRefused(
-            Sentence(
-                "The reason has {reason} characters; at most {longest_reason} are kept.",
-                reason=f"{len(reason):,}",
-                longest_reason=f"{LONGEST_REASON:,}",
-            )
-        )

@@ -41,10 +41,10 @@ def _warm_structure(run: Run) -> None:
 def _warm_items(leaderboard: Leaderboard) -> None:
     """Fit which items within samples tell the models of the largest selection apart: answers of a corpus take long to
     read."""
-    from benchmark.services.item_statistics import finer_items_of, finer_metrics_of  # loads SciPy
+    from benchmark.services.item_statistics import finer_metrics_of, items_of  # loads SciPy
 
     stories = leaderboard.chosen.stories if leaderboard.chosen else frozenset()
     for group, entrants in leaderboard.entrants.items():
         metric = next(iter(finer_metrics_of(group)), "")
         if metric and leaderboard.runs:
-            finer_items_of(leaderboard.runs[0].dataset, entrants, group, metric, stories)
+            items_of(entrants, group, "repaired", metric, stories, leaderboard.runs[0].dataset)

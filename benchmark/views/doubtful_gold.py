@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from django.contrib import messages
@@ -30,8 +29,15 @@ from annotation.views.adjudication import settings_of
 from annotation.views.saving import saved
 from benchmark.access import results_access
 from benchmark.addresses import ChosenDoubts, chosen_doubts
-from benchmark.services.doubtful_gold import BLIND, PUBLISHED, SIMULATED, DoubtfulCell, doubtful_table
-from benchmark.services.second_looks import look_again, take_back
+from benchmark.services.doubtful_gold import (
+    BLIND,
+    PUBLISHED,
+    SIMULATED,
+    DoubtfulCell,
+    doubtful_table,
+    look_again,
+    take_back,
+)
 from benchmark.views.downloads import table_response
 from benchmark.views.tables import files_of
 from core.plain import Json
@@ -55,59 +61,37 @@ def _chosen(request: HttpRequest, slug: str) -> ChosenDoubts:
     return chosen
 
 
-@dataclass(frozen=True, slots=True)
-class PageCell:
-    """A doubtful cell as an expert sees it: blind, unless somebody has looked at it."""
-
-    doubt: DoubtfulCell
-    dimension: Dimension
-    voted: bool
-    own: bool
-    """Whether the look at it is the expert's own."""
-
-    @property
-    def key(self) -> tuple[str, str]:
-        return self.doubt.proposition.uid, self.dimension.key
-
-    @property
-    def for_me(self) -> bool:
-        return self.doubt.waits and not self.voted
-
-    @property
-    def label(self) -> str:
-        """The label of the look. Empty before one."""
-        return self.doubt.look.label if self.doubt.look and not self.doubt.waits else ""
-
-    @property
-    def chips(self) -> list[Context]:
-        """All labels of the dimension, gold's and the models' first (`between`) in an order that tells neither."""
-        first = shuffled([self.doubt.gold, self.doubt.proposed], self.doubt.id)
-        meanings = {label.value: label.meaning for label in self.dimension.labels}
-        return [
-            {
-                "label": value,
-                "digit": self.dimension.digit(value),
-                "meaning": meanings[value],
-                "between": value in first,
-                "chosen": value == self.label,
-            }
-            for value in dict.fromkeys([*first, *self.dimension.values])
-            if value in meanings
-        ]
-
-
-def _cells(chosen: ChosenDoubts, doubts: Sequence[DoubtfulCell]) -> list[PageCell]:
+def _cells(chosen: ChosenDoubts, doubts: Sequence[DoubtfulCell]) -> list[Context]:
+    """Return {doubt, dimension, voted, own, for_me, label, chips} of each cell as an expert sees it: blind, with an
+    empty label, unless somebody has looked at it. `own` says whether the look is the reader's."""
     schema, user = chosen.dataset.schema, chosen.access.user
-    voted = adjudication_queue.voted_on(user, [doubt.proposition.pk for doubt in doubts])
+    votes = adjudication_queue.voted_on(user, [doubt.proposition.pk for doubt in doubts])
+    cells: list[Context] = []
+    for doubt in doubts:
+        voted, look = (doubt.proposition.pk, doubt.dimension) in votes, None if doubt.waits else doubt.look
+        label = look.label if look else ""
+        cells.append(
+            {
+                "doubt": doubt, "dimension": schema[doubt.dimension], "voted": voted, "label": label,
+                "own": look is not None and look.by_id == user.pk, "for_me": doubt.waits and not voted,
+                "chips": _chips(doubt, schema[doubt.dimension], label),
+            }
+        )  # fmt: skip
+    return cells
+
+
+def _chips(doubt: DoubtfulCell, dimension: Dimension, chosen: str) -> list[Context]:
+    """Return all labels of the dimension, gold's and the models' first (`between`) in an order that tells neither."""
+    first = shuffled([doubt.gold, doubt.proposed], doubt.id)
+    meanings = {label.value: label.meaning for label in dimension.labels}
     return [
-        PageCell(
-            doubt,
-            schema[doubt.dimension],
-            (doubt.proposition.pk, doubt.dimension) in voted,
-            doubt.look is not None and not doubt.waits and doubt.look.by_id == user.pk,
-        )
-        for doubt in doubts
-    ]
+        {
+            "label": value, "digit": dimension.digit(value), "meaning": meanings[value], "between": value in first,
+            "chosen": value == chosen,
+        }
+        for value in dict.fromkeys([*first, *dimension.values])
+        if value in meanings
+    ]  # fmt: skip
 
 
 @require_GET
@@ -147,36 +131,27 @@ def second_look(request: HttpRequest, slug: str) -> HttpResponse:
     """Cells to look at, in the order of doubt, from the one that `cell` names or that follows `after`, in stories that
     no other expert has claimed; the page's script claims them."""
     chosen = _chosen(request, slug)
-    waiting = [cell for cell in _cells(chosen, chosen.gold.waiting) if cell.for_me]
-    named = [cell for cell in _cells(chosen, list(chosen.gold.cells)) if cell.doubt.id == request.GET.get("cell")]
+    waiting = [cell for cell in _cells(chosen, chosen.gold.waiting) if cell["for_me"]]
+    named = _cells(chosen, [doubt for doubt in chosen.gold.cells if doubt.id == request.GET.get("cell")])
     others = [cell for cell in waiting if cell not in named]
-    cells = [*named, *_following(others, request.GET.get("after", ""))][:A_PAGE]
+    after = next((at for at, cell in enumerate(others, 1) if cell["doubt"].id == request.GET.get("after")), 0)
+    cells = [*named, *others[after:], *others[:after]][:A_PAGE]
     claims_of_others = Claim.objects.of_others(chosen.access.user, chosen.access.project, timezone.now())
     taken = set(claims_of_others.values_list("story_id", flat=True))
-    free = [cell for cell in cells if cell.doubt.proposition.table.story_id not in taken]
+    free = [cell for cell in cells if cell["doubt"].proposition.table.story_id not in taken]
     if not free:
         sentence = (
             _("Other experts look at what is left.") if cells else _("No doubtful cell is left for you to look at.")
         )
         messages.info(request, sentence)
         return redirect(f"{reverse('benchmark:doubtful', args=[slug])}?{chosen.query}")
-    stories = list(dict.fromkeys(cell.doubt.proposition.table.story for cell in free))
+    stories = list(dict.fromkeys(cell["doubt"].proposition.table.story for cell in free))
     context = {
-        "cells": free,
-        "stories": stories,
-        "todo": sum(cell.for_me for cell in free),
-        "left_in_all": len(waiting),
-        "pace": {"all": 0},
-        "query": chosen.query,
-        "settings": _settings(chosen, stories, after=free[-1].doubt.id),
-    }
+        "cells": free, "stories": stories, "todo": sum(cell["for_me"] for cell in free), "left_in_all": len(waiting),
+        "pace": {"all": 0}, "query": chosen.query,
+        "settings": _settings(chosen, stories, after=free[-1]["doubt"].id),
+    }  # fmt: skip
     return render(request, "benchmark/doubtful/look.html", chosen.access.context | context)
-
-
-def _following(cells: list[PageCell], after: str) -> list[PageCell]:
-    """Return the cells that follow the one of that id, those before it behind them."""
-    at = next((place for place, cell in enumerate(cells, 1) if cell.doubt.id == after), 0)
-    return cells[at:] + cells[:at]
 
 
 def _settings(chosen: ChosenDoubts, stories: list[Story], *, after: str) -> Context:
@@ -203,7 +178,7 @@ def save_looks(request: HttpRequest, slug: str) -> JsonResponse:
     chosen = _chosen(request, slug)
 
     def save(posted: DecisionsIn) -> Json:
-        doubts = [_doubt(chosen, change) for change in posted.changes]
+        doubts = [chosen.gold.named(change.proposition, change.dimension) for change in posted.changes]
         for story in {cell.proposition.table.story for cell in doubts}:
             claims.keep_up(by=chosen.access.user, story=story, now=timezone.now())
         for change, cell in zip(posted.changes, doubts, strict=True):
@@ -220,40 +195,25 @@ def save_looks(request: HttpRequest, slug: str) -> JsonResponse:
 
 def _look(chosen: ChosenDoubts, cell: DoubtfulCell, answer: Json) -> None:
     """Keep an expert's answer about a cell, whose names are in LOOK."""
-    look_again(
-        by=chosen.access.user,
-        labelling=chosen.labelling,
-        proposition=cell.proposition,
-        dimension=cell.dimension,
-        now=timezone.now(),
-        **answer,
-    )
-
-
-def _doubt(chosen: ChosenDoubts, named: CellIn) -> DoubtfulCell:
-    for cell in chosen.gold.cells:
-        if (cell.proposition.uid, cell.dimension) == (named.proposition, named.dimension):
-            return cell
-    raise AdjudicationRefused(_("This cell is not doubtful, or its gold changed since it was published."))
+    who = {"by": chosen.access.user, "labelling": chosen.labelling, "now": timezone.now()}
+    look_again(proposition=cell.proposition, dimension=cell.dimension, **who, **answer)
 
 
 def _fragments(request: HttpRequest, slug: str, named: Iterable[CellIn]) -> list[Json]:
     """Return {proposition, dimension, html} of each cell; the last is empty if the cell is no longer there."""
     chosen = _chosen(request, slug)
-    cells = {cell.key: cell for cell in _cells(chosen, chosen.gold.cells)}
+    doubts = {(doubt.proposition.uid, doubt.dimension): doubt for doubt in chosen.gold.cells}
+    keys = [(one.proposition, one.dimension) for one in named]
+    there = [key for key in keys if key in doubts]
+    cells = dict(zip(there, _cells(chosen, [doubts[key] for key in there]), strict=True))
     return [
-        {
-            "proposition": one.proposition,
-            "dimension": one.dimension,
-            "html": _fragment(request, chosen, cells[key])
-            if (key := (one.proposition, one.dimension)) in cells
-            else "",
-        }
-        for one in named
+        {"proposition": key[0], "dimension": key[1]}
+        | {"html": _fragment(request, chosen, cells[key]) if key in cells else ""}
+        for key in keys
     ]
 
 
-def _fragment(request: HttpRequest, chosen: ChosenDoubts, cell: PageCell) -> str:
+def _fragment(request: HttpRequest, chosen: ChosenDoubts, cell: Context) -> str:
     context = {"cell": cell, "query": chosen.query}
     return render_to_string("benchmark/doubtful/_cell.html", chosen.access.context | context, request)
 
@@ -267,7 +227,7 @@ def undo_looks(request: HttpRequest, slug: str) -> JsonResponse:
 
     def undo(posted: TakenBack) -> Json:
         for named_cell in posted.cells:
-            cell = _doubt(chosen, named_cell)
+            cell = chosen.gold.named(named_cell.proposition, named_cell.dimension)
             take_back(by=chosen.access.user, proposition=cell.proposition, dimension=cell.dimension, now=timezone.now())
         return {"cells": _fragments(request, slug, posted.cells)}
 
@@ -279,9 +239,7 @@ def _last(chosen: ChosenDoubts) -> Json | None:
     if (cell := next(own, None)) is None or cell.look is None:
         return None
     return {
-        "cells": [
-            {"proposition": cell.proposition.uid, "dimension": cell.dimension, "revision": cell.revision},
-        ],
+        "cells": [{"proposition": cell.proposition.uid, "dimension": cell.dimension, "revision": cell.revision}],
         "label": cell.look.label,
         "story": cell.story,
         "dimension": chosen.dataset.schema[cell.dimension].name,
@@ -293,38 +251,30 @@ def _last(chosen: ChosenDoubts) -> Json | None:
 def doubtful_cell(request: HttpRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
     """A cell as a fragment of the page; its history once somebody has looked at it; and, without JavaScript, a look."""
     chosen = chosen_doubts(request.GET.dict(), results_access(request.user, slug, role=Role.EXPERT))
-    cell = _cell_named(chosen, proposition, dimension) if chosen and not chosen.waiting else None
-    if chosen is None or cell is None:
+    cells = chosen.gold.cells if chosen and not chosen.waiting else ()
+    cell = next((cell for cell in cells if (cell.proposition.uid, cell.dimension) == (proposition, dimension)), None)
+    if chosen is None or cell is None or cell.proposition.table.story_id in unfinished(chosen.access):
         if request.htmx:
             raise Http404(_("There is no such cell."))
         return redirect("benchmark:doubtful", slug)
     if request.method == "POST":
         _save_posted(request, chosen, cell)
         way = f"{reverse('benchmark:second_look', args=[slug])}?{chosen.query}"
-        return redirect(f"{way}&after={cell.doubt.id}")
+        return redirect(f"{way}&after={cell.id}")
     if "history" in request.GET:
-        if cell.doubt.waits:
+        if cell.waits:
             return render(request, "benchmark/doubtful/_blind.html", chosen.access.context)
         return redirect("annotation:cell_history", slug, proposition, dimension)
-    return HttpResponse(_fragment(request, chosen, cell))
+    return HttpResponse(_fragment(request, chosen, _cells(chosen, [cell])[0]))
 
 
-def _cell_named(chosen: ChosenDoubts, proposition: str, dimension: str) -> PageCell | None:
-    cells = _cells(chosen, chosen.gold.cells)
-    cell = next((cell for cell in cells if cell.key == (proposition, dimension)), None)
-    open_work = cell is not None and cell.doubt.proposition.table.story_id in unfinished(chosen.access)
-    return None if open_work else cell
-
-
-def _save_posted(request: HttpRequest, chosen: ChosenDoubts, cell: PageCell) -> None:
-    form, doubt = DecisionForm(request.POST), cell.doubt
+def _save_posted(request: HttpRequest, chosen: ChosenDoubts, cell: DoubtfulCell) -> None:
+    form = DecisionForm(request.POST)
     try:
         if "undo" in request.POST:
-            take_back(
-                by=chosen.access.user, proposition=doubt.proposition, dimension=doubt.dimension, now=timezone.now()
-            )
+            take_back(by=chosen.access.user, proposition=cell.proposition, dimension=cell.dimension, now=timezone.now())
         elif form.is_valid():
-            _look(chosen, doubt, {name: form.cleaned_data[name] for name in LOOK})
+            _look(chosen, cell, {name: form.cleaned_data[name] for name in LOOK})
         else:
             messages.error(request, form.problem)
     except (AdjudicationRefused, DecidedMeanwhile) as error:

@@ -116,7 +116,7 @@ def _cells_address(chosen: ChosenGold, **others: Any) -> str:
 
 def _links(chosen: ChosenGold) -> Any:
     def href(row: Mapping[str, Any], column: Column) -> str:
-        if row.get(column.key) is None:
+        if column.cell(row).value is None:
             return ""
         if column.key in MOVES:
             show = {Move.TO_GOLD: OVERRULED, Move.UNDECIDED: UNDECIDED}.get(Move(column.key), MOVED)

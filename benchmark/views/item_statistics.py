@@ -17,12 +17,11 @@ from annotation.access import ProjectAccess
 from benchmark.access import closed_to, results_access
 from benchmark.addresses import ChosenLeaderboard, chosen_leaderboard
 from benchmark.domain.tables import Table
-from benchmark.services.finer_items import texts_of
 from benchmark.services.item_statistics import (
     ItemReport,
-    finer_items_of,
     finer_metrics_of,
     item_table,
+    item_texts,
     items_of,
     metrics_of,
 )
@@ -32,7 +31,6 @@ from benchmark.suites.showing.entrants import ranked_within
 from benchmark.views.downloads import table_response
 from benchmark.views.tables import files_of, page_table
 from core.messages import Sentence, gettext_noop, listed
-from core.statistics import Estimate
 from core.views.charts import PERCENT, DotChart, Row, dot_chart
 from core.views.pages import Context
 
@@ -132,9 +130,8 @@ def _report(access: ProjectAccess, chosen: ChosenLeaderboard, asked: _Asked) -> 
     stories = leaderboard.chosen.stories if leaderboard.chosen else frozenset()
     opened = frozenset(stories) - closed_to(access, chosen.dataset.suite, chosen.dataset)
     entrants = leaderboard.entrants[asked.group]
-    if asked.finer:
-        return finer_items_of(chosen.dataset, entrants, asked.group, asked.metric, opened)
-    return items_of(entrants, asked.group, asked.parse, asked.metric, opened)
+    finer_in = chosen.dataset if asked.finer else None
+    return items_of(entrants, asked.group, asked.parse, asked.metric, opened, finer_in)
 
 
 def _chart(
@@ -142,12 +139,12 @@ def _chart(
 ) -> DotChart:
     drawn = report.rows[:DRAWN]
     places = [(row["number"], row["place"]) for row in drawn]
-    texts = texts_of(chosen.dataset, asked.group, places) if asked.finer else {}
+    texts = item_texts(chosen.dataset, asked.group, places) if asked.finer else {}
     rows = [
         Row(
             label=_label(noun, place[0], texts.get(place)),
-            first=Estimate(row["discrimination"], row["scored"], row["apart_ci"]),
-            second=Estimate(row["difficulty"], row["scored"], row["difficulty_ci"]),
+            first=row["discrimination"],
+            second=row["difficulty"],
             href=beside(place[0]),
             n=row["category"],
         )

@@ -17,9 +17,8 @@ from annotation.services import claims
 from annotation.services.adjudication import AdjudicationRefused, adjudicate
 from annotation.services.archive_import import import_archive
 from benchmark.models import Audience, RunItem, SecondLook
-from benchmark.services.doubtful_gold import doubtful_gold
+from benchmark.services.doubtful_gold import REASON, doubtful_gold, look_again, take_back
 from benchmark.services.gold_kinds import labelling_of
-from benchmark.services.second_looks import REASON, look_again, take_back
 from tests.annotation.test_archive import packed
 from tests.benchmark.doubtful_world import AT, KEY, MODELS, PLANTED, doubtful_world, other_label
 

@@ -14,8 +14,7 @@ from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.domain.tasks import LabelTask
 from annotation.models import Assignment
 from benchmark.models import AnswerFormat, Audience, StoryScores
-from benchmark.services.finer_items import finer_scores
-from benchmark.services.item_statistics import items_of
+from benchmark.services.item_statistics import finer_scores, items_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.reports import report_of
 from benchmark.suites.figures import KeptScores, scores_by_story
@@ -70,7 +69,7 @@ def test_stories_that_tell_models_apart_come_first_and_open_side_by_side(world, 
     report = page.context["report"]
     assert (report.models, len(report.rows)) == (len(SKILLS), STORIES)
     assert report.rows[-1]["number"] == 4 and not report.rows[-1]["apart"]  # chance tells nobody from anybody
-    assert report.rows[0]["apart"] and report.rows[0]["discrimination"] > 0.2
+    assert report.rows[0]["apart"] and report.rows[0]["discrimination"].value > 0.2
     names = {world.skilled.entrants.get(name=name).pk: name for name in SKILLS}
     ends = [names[int(key.rpartition(".")[2])] for key in (report.best, report.worst)]
     assert ends == ["skilled-90", "skilled-30"]
@@ -112,10 +111,11 @@ def test_propositions_are_told_apart_by_dimension_and_open_their_evidence(world,
 def test_extraction_is_told_by_the_propositions_that_models_find(world, client):
     client.force_login(world.alice)
     models = [one for one in leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants["stage1"] if one.scores]
-    found = finer_scores(world.dataset, models, "stage1")
+    places, scores = finer_scores(world.dataset, models, "stage1")
     omniscient = next(at for at, one in enumerate(models) if one.name == "omniscient")
     recall = models[omniscient].parses.overall("repaired").value_of("recall")
-    by_story = [found.scores[omniscient, found.numbers == number, 0].mean() for number in sorted({*found.numbers})]
+    numbers = places[:, 0]
+    by_story = [scores[omniscient, numbers == number, 0].mean() for number in sorted({*numbers})]
     assert sum(by_story) / len(by_story) == pytest.approx(recall)
     few = client.get(f"{world.base}/results/items/?group=stage1&level=finer").content.decode()
     assert "at least 5 models" in few and "Ask further models" in few

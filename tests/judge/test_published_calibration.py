@@ -107,11 +107,11 @@ def test_a_sweep_has_the_judges_of_its_gold_between_its_steps(kept, monkeypatch)
     monkeypatch.setattr(sweep_results, "judges_of_launch", lambda run: {})
     launch = [SimpleNamespace(judge=None)]
     rows = {row["model"]: row for row in sweep_results._judge_rows(launch, None, rows_by_level(kept))}
-    assert 100 * rows["DeepSeek"]["l4"] == pytest.approx(63.65, abs=3) and rows["DeepSeek"]["best"] == "L4"
-    assert 100 * rows["DeepSeek"]["l3"] == pytest.approx(58.55, abs=3) and "l3" not in rows["GPT-5"]
+    assert 100 * rows["DeepSeek"]["l4"].value == pytest.approx(63.65, abs=3) and rows["DeepSeek"]["best"] == "L4"
+    assert 100 * rows["DeepSeek"]["l3"].value == pytest.approx(58.55, abs=3) and "l3" not in rows["GPT-5"]
     assert rows["GPT-5"]["alike"] == "L4" and rows["DeepSeek"]["alike"] is None, "eight points are told from the best"
     assert all(one["block"] == sweep_results.JUDGES for one in rows.values())
     lexical = rows.pop("lexical-judge")
-    assert all(one["l4-interval"] for one in rows.values()) and len(rows) == 3
-    assert 100 * lexical["l0"] == pytest.approx(60, abs=3) and lexical["l0-interval"] and "l4" not in lexical
+    assert all(one["l4"].interval for one in rows.values()) and len(rows) == 3
+    assert 100 * lexical["l0"].value == pytest.approx(60, abs=3) and lexical["l0"].interval and "l4" not in lexical
     assert (lexical["best"], lexical["alike"]) == ("–", None)

@@ -72,6 +72,11 @@ class Cell:
         bounds = estimate.bounds if isinstance(estimate, BoundedEstimate) else None
         return cls(estimate.value, estimate.interval, estimate.n, estimate.reason, bounds)
 
+    @classmethod
+    def uncounted(cls, estimate: Estimate | Cell) -> Cell:
+        """Return the cell of an estimate without its n, which the table has elsewhere or not at all."""
+        return replace(cls.of(estimate), n=None)
+
     @property
     def no_interval(self) -> str:
         """The reason why the value has no interval. Returns "" if it has one, and without a value or reason."""
