@@ -19,10 +19,7 @@ from core.api.fields import read_query
 
 class DoubtfulGold(TableView):
     @extend_schema(
-        operation_id="doubtful_gold_read",
-        tags=["runs"],
-        parameters=[SLUG, DoubtfulGoldFilter],
-        responses=TABLE_ANSWERS,
+        operation_id="doubtful_gold_read", tags=["runs"], parameters=[SLUG, DoubtfulGoldFilter], responses=TABLE_ANSWERS
     )
     def get(self, request: Request, slug: str) -> HttpResponse:
         """Gold labels of a published version that good models of several families agree against, the least credible

@@ -26,7 +26,7 @@ _WAITS = {
     403: (
         "You still have work to do on its story, or may not see results.",
         "You still have work to do on this story yourself; finish it first.",
-    ),
+    )
 }
 
 

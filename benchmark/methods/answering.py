@@ -130,10 +130,7 @@ _KNOWN_EVENTS = {
     CHINESE: "{person}知道其中的哪些事情？一个人知道自己做的事和自己所在之处发生的事，不知道别处发生的事，"
     "也不知道自己离开之后发生的事。按先后顺序列出这些事情，其他的都不要写。",
 }
-_YOU = {
-    ENGLISH: "You are {person}. This is what you know:\n\n",
-    CHINESE: "你是{person}。以下是你所知道的：\n\n",
-}
+_YOU = {ENGLISH: "You are {person}. This is what you know:\n\n", CHINESE: "你是{person}。以下是你所知道的：\n\n"}
 
 
 def _ask_simtom(step: str, put: Put, earlier: Earlier) -> Sequence[Message]:

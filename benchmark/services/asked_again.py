@@ -82,7 +82,8 @@ class Sides:
         run, beside = (None, None) if isinstance(asked, str) else asked
         return AskedAgain(
             key=entrant.key, model=entrant.model, kind=entrant.kind, entrant=entrant.entrant, run=entrant.run, way=way,
-            title=title, beside=run and run.uid, beside_entrant=beside, why=asked if isinstance(asked, str) else "",
+            title=title, beside=run.uid if run else None, beside_entrant=beside,
+            why=asked if isinstance(asked, str) else "",
         )  # fmt: skip
 
     def compared(self, row: AskedAgain, first: Columns, second: Columns) -> AskedAgain:

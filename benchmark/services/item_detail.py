@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -29,29 +28,9 @@ SHOWN_CHARACTERS = 20_000
 """Characters of a text that a page shows; the whole text is a download."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shortened:
-    """The beginning of a text, the length of the whole, and how many characters are left out."""
-
-    text: str
-    whole: int
-    left: int
-
-
-@dataclass(frozen=True, slots=True)
-class ShownMessage(Shortened):
-    """A message that was sent, by its role."""
-
-    role: str
-
-
-def shortened(text: str) -> Shortened:
-    return Shortened(text[:SHOWN_CHARACTERS], len(text), max(0, len(text) - SHOWN_CHARACTERS))
-
-
-def shortened_message(role: str, text: str) -> ShownMessage:
-    short = shortened(text)
-    return ShownMessage(short.text, short.whole, short.left, role)
+def shortened(text: str) -> Json:
+    """Return {text, whole, left}: the beginning of a text, its length, and how many characters are left out."""
+    return {"text": text[:SHOWN_CHARACTERS], "whole": len(text), "left": max(0, len(text) - SHOWN_CHARACTERS)}
 
 
 SOLVED = gettext_noop(
@@ -72,9 +51,9 @@ def texts_of(dataset: Dataset, closed: Set[int]) -> list[str]:
     return [normalised for text in texts if text and (normalised := " ".join(text.split()))]
 
 
-def asked_of(call: Call | None, closed: Sequence[str] = ()) -> list[ShownMessage]:
-    """Return `messages_of` with long texts shortened for a page."""
-    return [shortened_message(message["role"], message["text"]) for message in messages_of(call, closed)]
+def asked_of(call: Call | None, closed: Sequence[str] = ()) -> list[Json]:
+    """Return `messages_of` with long texts `shortened` for a page."""
+    return [{"role": message["role"], **shortened(message["text"])} for message in messages_of(call, closed)]
 
 
 def messages_of(call: Call | None, closed: Sequence[str] = ()) -> list[dict[str, str]]:
@@ -117,32 +96,21 @@ def changes_on_page(item: RunItem | SnapshotItem) -> list[Changed]:
         return []
 
 
-@dataclass(frozen=True, slots=True)
-class SameQuestion:
-    """The item of a question in another run, and what that run is beside the other."""
-
-    item: RunItem
-    title: str
-
-
-def items_beside(item: RunItem) -> list[SameQuestion]:
-    """Return the same model's items of this question as published and under controls, other than this one."""
+def items_beside(item: RunItem) -> list[Json]:
+    """Return {item, title} of the same model's other items of this question, as published and under controls."""
     run = item.entrant.run
     family = Q(entrant__run=run.original_id or run.pk) | Q(entrant__run__original=run.original_id or run.pk)
-    same = {
-        "entrant__endpoint": item.entrant.endpoint_id,
-        "sample": item.sample_id,
-        "step": item.step,
-        "repetition": item.repetition,
-    }
-    others = RunItem.objects.filter(family, entrant__run__deleted_at=None, **same).exclude(pk=item.pk)
-    return [
-        SameQuestion(
-            other,
-            control.title if (control := CONTROLS.get(other.entrant.run.control)) else gettext_noop("as published"),
-        )
-        for other in others.select_related("entrant__run").order_by("pk")
-    ]
+    others = RunItem.objects.filter(
+        family,
+        entrant__run__deleted_at=None,
+        entrant__endpoint=item.entrant.endpoint_id,
+        sample=item.sample_id,
+        step=item.step,
+        repetition=item.repetition,
+    )
+    rows = others.exclude(pk=item.pk).select_related("entrant__run").order_by("pk")
+    names = {name: control.title for name, control in CONTROLS.items()}
+    return [{"item": row, "title": names.get(row.entrant.run.control, gettext_noop("as published"))} for row in rows]
 
 
 def parses_on_page(item: RunItem | SnapshotItem, closed: Set[int] = frozenset()) -> Json:
@@ -161,21 +129,18 @@ def _beside(item: RunItem | SnapshotItem, closed: Set[int]) -> list[Beside]:
     """The items of the same set, in the order of the dataset."""
     if not item.sample.group:
         return []
-    set_items = (
-        item.among()
-        .without(closed)
-        .filter(entrant=item.entrant_id, step=item.step, repetition=item.repetition, sample__group=item.sample.group)
-    )
+    same = {"entrant": item.entrant_id, "step": item.step, "repetition": item.repetition}
+    rows = item.among().without(closed).filter(sample__group=item.sample.group, **same)
     return [
         Beside(
-            set_item.pk,
-            sample_answered(item.entrant.run, set_item.sample, set_item.call),
-            set_item.call.answer if set_item.call else None,
-            set_item.official,
-            set_item.repaired,
-            set_item.unreadable,
+            row.pk,
+            sample_answered(item.entrant.run, row.sample, row.call),
+            row.call.answer if row.call else None,
+            row.official,
+            row.repaired,
+            row.unreadable,
         )
-        for set_item in set_items.select_related("sample", "call").order_by("sample__number")
+        for row in rows.select_related("sample", "call").order_by("sample__number")
     ]
 
 
@@ -195,14 +160,8 @@ def sample_of(item: RunItem | SnapshotItem) -> Sample:
 
 def _view_of(item: RunItem | SnapshotItem, of_its_set: Sequence[Beside] = ()) -> ItemView:
     run, answers = item.entrant.run, answers_of([item])[item.pk]
-    question = Question(
-        sample_answered(run, item.sample, item.call),
-        item.step,
-        settings_of(run),
-        DatasetResources(run.dataset),
-        answers,
-        item.repetition,
-    )
+    sample, resources = sample_answered(run, item.sample, item.call), DatasetResources(run.dataset)
+    question = Question(sample, item.step, settings_of(run), resources, answers, item.repetition)
     answer = item.call.answer if item.call else None
     return ItemView(question, answer, item.official, item.repaired, item.unreadable, of_its_set)
 

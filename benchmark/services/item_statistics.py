@@ -63,9 +63,13 @@ class ItemReport:
 
 
 def items_of(
-    entrants: Sequence[EntrantResults], group: str, parse: str, metric: str, stories: Collection[int] | None,
+    entrants: Sequence[EntrantResults],
+    group: str,
+    parse: str,
+    metric: str,
+    stories: Collection[int] | None,
     finer_in: Dataset | None = None,
-) -> ItemReport:  # fmt: skip
+) -> ItemReport:
     """Return difficulty and discrimination of the samples in `stories`, all if it is None, by the scores of the models
     among the entrants in a metric group and parse. With `finer_in`, their dataset, of the items within these samples
     (repaired parse).
@@ -120,13 +124,17 @@ def _fitted(
     means, counts = np.nanmean(scores, axis=0), np.isfinite(scores).sum(axis=0)
     item_rows: list[Cells] = [
         {
-            "number": number, "place": place, "category": categories.get(number, ""),
+            "number": number,
+            "place": place,
+            "category": categories.get(number, ""),
             "difficulty": Cell(float(fit.difficulty[at]), fit.difficulty_interval[at].tolist()),
             "discrimination": Cell(float(fit.discrimination[at]), fit.discrimination_interval[at].tolist()),
-            "apart": bool(fit.apart[at]), "mean": float(means[at]), "scored": int(counts[at]),
+            "apart": bool(fit.apart[at]),
+            "mean": float(means[at]),
+            "scored": int(counts[at]),
         }
         for at, (number, place) in enumerate(places)
-    ]  # fmt: skip
+    ]
     item_rows.sort(key=lambda row: (-row["discrimination"].value, row["number"], row["place"]))
     newest = {model.name: model.key for model in sorted(models, key=lambda model: model.at)}
     mean_by_key = {newest[names[at]]: float(np.nanmean(scores[at])) for at in np.flatnonzero(rows)}

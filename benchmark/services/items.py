@@ -13,7 +13,7 @@ from benchmark.services.asking import DatasetResources, sample_asked
 from benchmark.services.selections import OF_RUN, selection_named
 from benchmark.suites.contract import Suite
 from benchmark.suites.items import KeptParse, Rows
-from benchmark.suites.questions import PARSES, Sample, Step
+from benchmark.suites.questions import PARSES, Step
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_GOLD, NOT_STRUCTURED
 from benchmark.suites.registry import suite_named
 from core.messages import Sentence, gettext_noop
@@ -25,33 +25,27 @@ OFFICIAL, REPAIRED = PARSES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenItems:
-    """Filters of a run's items, empty where all are meant: of one `model`, the id of an entrant, at a `step`, in a
-    `state`, with a `problem` in the `parse`, of a `category`, of the selection whose key is `split`; `rows` narrow to
-    items that hold rows of a kind, by the names that the suite gives these filters."""
+    """Filters of a run's items, empty where all are meant."""
 
     model: int | None = None
+    """The id of an entrant."""
     step: str = ""
     state: str = ""
     problem: str = ""
+    """The problem in the `parse`."""
     category: str = ""
     split: str = ""
+    """The key of a selection."""
     parse: str = REPAIRED
     rows: Mapping[str, str] = field(default_factory=dict)
+    """Filters for items that hold rows of a kind, by the names that the suite gives these filters."""
 
     @classmethod
     def of_form(cls, chosen: Mapping[str, Any], rows: Rows | None) -> ChosenItems:
         """Return what a form read, as far as it could read it; `rows` are the suite's."""
         names = [row_filter.name for row_filter in rows.filters] if rows else []
-        return cls(
-            model=chosen.get("model"),
-            step=chosen.get("step") or "",
-            state=chosen.get("state") or "",
-            problem=chosen.get("problem") or "",
-            category=chosen.get("category") or "",
-            split=chosen.get("split") or "",
-            parse=chosen.get("parse") or REPAIRED,
-            rows={name: str(chosen[name]) for name in names if chosen.get(name)},
-        )
+        given = {name: chosen[name] for name in _FILTERS if chosen.get(name)}
+        return cls(**given, rows={name: str(chosen[name]) for name in names if chosen.get(name)})
 
     @property
     def is_narrowed(self) -> bool:
@@ -59,6 +53,7 @@ class ChosenItems:
         return self != ChosenItems()
 
 
+_FILTERS = ("model", "step", "state", "problem", "category", "split", "parse")
 LOST = Q(item=None, call=None) & ~Q(unreadable="")
 """Judged answers that were lost in the run that they were taken over from."""
 STATES = {
@@ -120,20 +115,18 @@ def problem_of(name: str, suite: Suite) -> Q:
 def problems_of(suite: Suite) -> dict[str, str]:
     """Return the problems that items of a suite can be filtered by, with their names."""
     judged = [suite.step(needed).label for step in _judging(suite) for needed in step.needs]
-    return {
+    structured = any(setting.name == "answer_format" for setting in suite.settings)
+    names = {
         "unreadable": gettext_noop("Unreadable answer"),
         "missing": gettext_noop("Left out as missing"),
-        **({UNJUDGED: Sentence("{judged} without a judgement", judged=judged[0])} if judged else {}),
-        **(
-            {"unstructured": gettext_noop("Not structured")}
-            if any(setting.name == "answer_format" for setting in suite.settings)
-            else {}
-        ),
-        **({"gaps": gettext_noop("Rows without a judgement")} if any(step.completes for step in suite.steps) else {}),
+        UNJUDGED: Sentence("{judged} without a judgement", judged=judged[0]) if judged else "",
+        "unstructured": gettext_noop("Not structured") if structured else "",
+        "gaps": gettext_noop("Rows without a judgement") if any(step.completes for step in suite.steps) else "",
         "used": gettext_noop("In the repaired figures"),
         "answered": gettext_noop("Answered"),
         "unanswered": gettext_noop("Without an answer"),
     }
+    return {key: name for key, name in names.items() if name}
 
 
 def _judging(suite: Suite) -> list[Step]:
@@ -246,12 +239,8 @@ def parts_of(run: Run, key: str) -> list[tuple[str, str]]:
 
 _SPLITS = Read[tuple[str]](
     lambda given: (
-        DatasetSample.objects.filter(dataset_id=given.dataset)
-        .exclude(split="")
-        .order_by("split")
-        .values_list("split")
-        .distinct()
-    )
+        DatasetSample.objects.filter(dataset_id=given.dataset).exclude(split="").order_by("split").values_list("split")
+    ).distinct()
 )
 
 
@@ -303,10 +292,7 @@ def _asks_for_unreadable(rows: Rows, chosen: ChosenItems) -> bool:
 
 
 def rows_of_items(
-    run: Run,
-    chosen: ChosenItems,
-    closed: Set[int] = frozenset(),
-    among: QuerySet[SnapshotItem] | None = None,
+    run: Run, chosen: ChosenItems, closed: Set[int] = frozenset(), among: QuerySet[SnapshotItem] | None = None
 ) -> dict[int, tuple[int, int]]:
     """Return (rows meant, rows they are among) by item of the chosen model, where there are any.
 
@@ -316,35 +302,24 @@ def rows_of_items(
     rows = suite_named(run.suite).items.rows
     if rows is None:
         return {}
-    unreadable = _asks_for_unreadable(rows, chosen)
+    unreadable = rows.unreadable if _asks_for_unreadable(rows, chosen) else None
     listed = bool(rows.share and rows.share(chosen.rows))
-    counts = {}
-    for pk, parse in _parses(run, rows, chosen, RunItem.objects.all() if among is None else among, closed):
-        count = rows.unreadable(parse) if rows.unreadable and unreadable else 0
-        meant, total = (count, count) if unreadable else rows.count(parse, chosen.rows)
-        if meant or (total and listed):
-            counts[pk] = (meant, total)
-    return counts
-
-
-def _parses(
-    run: Run, rows: Rows, chosen: ChosenItems, among: QuerySet[Any], closed: Set[int]
-) -> list[tuple[int, KeptParse]]:
     steps = rows.steps_of(chosen.rows) & ({chosen.step} if chosen.step else {*rows.steps})
-    items = among.filter(entrant__run=run, entrant=chosen.model, step__in=steps).without(closed)
+    items = RunItem.objects.all() if among is None else among
+    items = items.filter(entrant__run=run, entrant=chosen.model, step__in=steps).without(closed)
     items = items.exclude(**{chosen.parse: None})
     if chosen.category:
         items = items.filter(sample__category=chosen.category)
     if chosen.parse == REPAIRED:
         items = items.filter(unreadable="")
     stored = list(items.values_list("pk", "sample_id", "step", chosen.parse))
-    samples, resources = _samples(run, {sample for _, sample, _, _ in stored}), DatasetResources(run.dataset)
-    return [
-        (pk, KeptParse(samples[sample], step, chosen.parse == OFFICIAL, answer, resources))
-        for pk, sample, step, answer in stored
-    ]
-
-
-def _samples(run: Run, ids: Set[int]) -> dict[int, Sample]:
-    rows = DatasetSample.objects.filter(dataset=run.dataset).defer("votes", "methods", "adjudications")
-    return {row.pk: sample_asked(run, row) for row in rows if row.pk in ids}
+    of_dataset = DatasetSample.objects.filter(dataset=run.dataset).defer("votes", "methods", "adjudications")
+    asked = {sample for _, sample, _, _ in stored}
+    samples = {row.pk: sample_asked(run, row) for row in of_dataset if row.pk in asked}
+    resources, counts = DatasetResources(run.dataset), {}
+    for pk, sample, step, answer in stored:
+        parse = KeptParse(samples[sample], step, chosen.parse == OFFICIAL, answer, resources)
+        meant, total = (unreadable(parse),) * 2 if unreadable else rows.count(parse, chosen.rows)
+        if meant or (total and listed):
+            counts[pk] = (meant, total)
+    return counts

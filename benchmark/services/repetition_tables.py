@@ -59,10 +59,13 @@ def _variance(key: str, header: str) -> Column:
 def repetition_table(entrants: Sequence[EntrantResults], group: str, parse: str) -> Table:
     """Tabulate the scores of single repetitions, and how many answers are the same in all."""
     shares = {
-        "mean": gettext_noop("Mean of one"), "spread": gettext_noop("Spread"), "lowest": gettext_noop("Lowest"),
-        "highest": gettext_noop("Highest"), "same_answer": gettext_noop("Same answer in all"),
+        "mean": gettext_noop("Mean of one"),
+        "spread": gettext_noop("Spread"),
+        "lowest": gettext_noop("Lowest"),
+        "highest": gettext_noop("Highest"),
+        "same_answer": gettext_noop("Same answer in all"),
         "same_score": gettext_noop("Same score in all"),
-    }  # fmt: skip
+    }
     return Table(
         title=Sentence(
             "{score_title} of single repetitions, {parse} parse (%)",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
 from itertools import islice
 
 from benchmark.models import DatasetSample, RunItem, SnapshotItem
@@ -24,28 +23,15 @@ LONGEST = 200
 RIGHT, WRONG, UNREADABLE, NONE = "right", "wrong", "unreadable", gettext_noop("no answer")
 
 
-@dataclass(frozen=True, slots=True)
-class StoryQuestions:
-    """The questions about one story."""
+def questions_of_story(item: RunItem | SnapshotItem, closed: Set[int] = frozenset()) -> Json | None:
+    """Return {noun, rows, left, counts} of the questions about the text that the item's is about, without those
+    `closed` to the reader. Returns None if it is the only one, and at a step whose answers are not read question by
+    question.
 
-    noun: str
-    """The name of a story."""
-    rows: Sequence[Json]
-    """{item, here, beside, category, question, gold, answer, official, repaired} of each, in the order of the dataset:
-    whether it is the page's own, or of the same set, and what each parse says of the raw answer: a verdict, or what it
-    reads if the score knows more than right and wrong."""
-    left: int
-    """The number of questions that are not shown."""
-
-    @property
-    def counts(self) -> list[tuple[str, int]]:
-        verdicts = [row["repaired"] for row in self.rows]
-        return [(word, count) for word in (RIGHT, WRONG, UNREADABLE, NONE) if (count := verdicts.count(word))]
-
-
-def questions_of_story(item: RunItem | SnapshotItem, closed: Set[int] = frozenset()) -> StoryQuestions | None:
-    """Return the questions about the text that the item's is about, without those `closed` to the reader; None where
-    it is the only one, and at a step whose answers are not read question by question."""
+    A row is {item, here, beside, category, question, gold, answer, official, repaired}: whether it is the page's own,
+    or of the same set, and what each parse says of the raw answer: a verdict, or what it reads if the score knows more
+    than right and wrong. `left` counts the questions that are not shown, and `counts` those of each verdict.
+    """
     suite = suite_named(item.entrant.run.suite)
     if suite.copied.load is None or len(items := list(_items_of_story(item, suite, closed))) < 2:
         return None
@@ -53,7 +39,10 @@ def questions_of_story(item: RunItem | SnapshotItem, closed: Set[int] = frozense
         rows = list(_rows(item, items[:MOST], suite))
     except (SuiteFailed, BadQuestion):  # the log has it
         return None
-    return StoryQuestions(suite.cluster[0], rows, max(0, len(items) - MOST)) if len(rows) > 1 else None
+    verdicts = [row["repaired"] for row in rows]
+    counts = [(word, count) for word in (RIGHT, WRONG, UNREADABLE, NONE) if (count := verdicts.count(word))]
+    left = max(0, len(items) - MOST)
+    return {"noun": suite.cluster[0], "rows": rows, "left": left, "counts": counts} if len(rows) > 1 else None
 
 
 def _items_of_story(item: RunItem | SnapshotItem, suite: Suite, closed: Set[int]) -> Iterator[RunItem | SnapshotItem]:
@@ -76,14 +65,8 @@ def _rows(item: RunItem | SnapshotItem, items: Sequence[RunItem | SnapshotItem],
     run, answers = item.entrant.run, answers_of(items)
     settings, resources = settings_of(run), DatasetResources(run.dataset)
     for other in items:
-        question = Question(
-            sample_answered(run, other.sample, other.call, settings),
-            other.step,
-            settings,
-            resources,
-            answers[other.pk],
-            other.repetition,
-        )
+        sample = sample_answered(run, other.sample, other.call, settings)
+        question = Question(sample, other.step, settings, resources, answers[other.pk], other.repetition)
         answer = other.call.answer if other.call else None
         view = ItemView(question, answer, other.official, other.repaired, other.unreadable)
         lines = list(islice(suite.items.lines(view), 2))

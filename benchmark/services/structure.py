@@ -84,16 +84,9 @@ def association_of(sides: Sides, choice: Choice) -> Association:
     """Return the results of a choice. Tables are empty if no model has structures and answers of a common story."""
     pairs, absent = _pairs(sides, choice, choice.measure)
     by_measure = [(measure, _pairs(sides, choice, measure)[0]) for measure in sides.measures]
-    joining = Joining(
-        [
-            side
-            for each in (pairs, *(other for _, other in by_measure))
-            for entrants in each.values()
-            for side in entrants
-        ],
-        choice.parse,
-    )
-    frames, left_out = [], [(0, 0, 0)]
+    used = [pairs, *(other for _, other in by_measure)]
+    joining = Joining([side for each in used for entrants in each.values() for side in entrants], choice.parse)
+    frames, left_out = [np.empty(0, COLUMNS)], [(0, 0, 0)]
     for model, entrants in pairs.items():
         rows, why, counts = joining.rows(model, entrants, choice.measure, choice.answers)
         if len(rows):
@@ -101,14 +94,15 @@ def association_of(sides: Sides, choice: Choice) -> Association:
             left_out.append(counts)
         else:
             absent.append(Absent(model, why or gettext_noop("no story in common")))
-    frame = np.concatenate(frames) if frames else np.empty(0, COLUMNS)
+    frame = np.concatenate(frames)
     cut = choice.cut if choice.cut is not None else median_structure(frame)
     cut = 0.5 if cut is None else cut
     counted = _counted(frame, choice)
-    versions = _versions(sides, choice)
+    scores = sorted({(model, *(side.scores for side in each[model])) for each in used for model in each})
+    versions = [scores, choice.measure.key, choice.answers.key, choice.parse, choice.counted, choice.models]
     tables = kept_as(
         "structure-cut",
-        [versions, choice.cut],
+        [versions, choice.cut],  # which is moved often
         lambda: {model: crossed(rows, cut, seed=SEED) for model, rows in _by_model(counted, choice).items()},
     )
     beyond, categories, measures = kept_as(
@@ -130,8 +124,8 @@ def association_of(sides: Sides, choice: Choice) -> Association:
 def _pairs(sides: Sides, choice: Choice, measure: Measure) -> tuple[dict[str, list[EntrantResults]], list[Absent]]:
     """Return the entrants of each chosen model that has all of a measure and answers, and the models that lack one."""
     pairs, absent = {}, []
-    chosen = {part.group.key for part in choice.measure.parts}
-    groups = [(part.group, choice.structure_run if part.group.key in chosen else "") for part in measure.parts]
+    chosen = {group.key for group, _ in choice.measure.parts}
+    groups = [(group, choice.structure_run if group.key in chosen else "") for group, _ in measure.parts]
     groups.append((choice.answers, choice.answers_run))
     for model in choice.models:
         entrants = [(group, sides.entrant(group.key, model, run)) for group, run in groups]
@@ -141,13 +135,6 @@ def _pairs(sides: Sides, choice: Choice, measure: Measure) -> tuple[dict[str, li
         else:
             absent.append(Absent(model, Sentence("no {lacks} in the chosen run", lacks=lacks)))
     return pairs, absent
-
-
-def _versions(sides: Sides, choice: Choice) -> list[Any]:
-    """Return what the results of a choice are kept under, apart from the cut, which is moved often."""
-    pairs = [_pairs(sides, choice, measure)[0] for measure in (choice.measure, *sides.measures)]
-    scores = sorted({(model, *(side.scores for side in each[model])) for each in pairs for model in each})
-    return [scores, choice.measure.key, choice.answers.key, choice.parse, choice.counted, choice.models]
 
 
 def _counted(frame: Frame, choice: Choice) -> Frame:
@@ -171,7 +158,7 @@ def _by_category(frame: Frame, choice: Choice) -> list[Related]:
 
 def _by_measure(joining: Joining, pairs: Pairs, measure: Measure, choice: Choice) -> list[Related]:
     frames = [joining.rows(model, entrants, measure, choice.answers)[0] for model, entrants in pairs.items()]
-    frame = _counted(np.concatenate(frames), choice) if frames else np.empty(0, COLUMNS)
+    frame = _counted(np.concatenate([np.empty(0, COLUMNS), *frames]), choice)
     return [
         (measure.label, model, correlation(rows, seed=SEED)) for model, rows in _by_model(frame, choice).items()
     ]  # fmt: skip
@@ -200,7 +187,7 @@ class Joining:
         questions without a story, stories without a question, and questions without a score by definition."""
         nothing = np.empty(0, COLUMNS)
         columns = []
-        for entrant, group in zip(entrants, (*(part.group for part in measure.parts), answers), strict=True):
+        for entrant, group in zip(entrants, (*(group for group, _ in measure.parts), answers), strict=True):
             if not (scores := self._columns_of(group.key)[entrant.scores]):
                 no_scores = Sentence(
                     "no {parse} figures of {noun}", parse=word(self.parse), noun=word(group.noun)
@@ -210,7 +197,7 @@ class Joining:
         if len({self.runs[side.run] for side in entrants[:-1]}) > 1:
             return nothing, gettext_noop("its structures are of different versions of the gold"), (0, 0, 0)
         links, without_story, without_question = self._linked(entrants, columns)
-        built = [cases_by_story(own, part.share) for own, part in zip(columns, measure.parts, strict=False)]
+        built = [cases_by_story(own, share) for own, (_, share) in zip(columns, measure.parts, strict=False)]
         answered, categories = cases_by_story(columns[-1], answers.score), categories_of(columns[0])
         joined = []
         for story, question in links:
@@ -298,8 +285,8 @@ def sides_on_page(association: Association, row: Any) -> list[Json]:
     item (`place`) is None if the model was not asked."""
     measure, entrants = association.choice.measure, association.entrants[row["model"]]
     structures = [
-        _side(part.group.title if measure.beside else "Structure", entrant, part.group, int(row["story"]))
-        for entrant, part in zip(entrants, measure.parts, strict=False)
+        _side(group.title if measure.parts[1:] else "Structure", entrant, group, int(row["story"]))
+        for entrant, (group, _) in zip(entrants, measure.parts, strict=False)
     ]
     answer = _side("Answer", entrants[-1], association.choice.answers, int(row["question"]))
     return [answer, *reversed(structures)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal
@@ -34,35 +34,33 @@ or the run to wait for. The subject is empty for gold and for a launch on any ve
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A metric of a structure: `share` is one of the group's. With `beside` it is the lower of the two, so that both
-    are right if it is."""
+    """A metric of a structure, or two metrics of which the lower one counts, so that both are right if it is."""
 
-    group: MetricGroup
-    share: str
-    beside: Measure | None = None
+    parts: tuple[tuple[MetricGroup, str], ...]
+    """The metric group of each and one of its shares."""
+
+    @property
+    def group(self) -> MetricGroup:
+        return self.parts[0][0]
 
     @property
     def key(self) -> str:
-        own = f"{self.group.key}.{self.share}"
-        return f"{own},{self.beside.key}" if self.beside else own
-
-    @property
-    def parts(self) -> tuple[Measure, ...]:
-        """The single metrics."""
-        return (replace(self, beside=None), *self.beside.parts) if self.beside else (self,)
+        return ",".join(f"{group.key}.{share}" for group, share in self.parts)
 
     @property
     def title(self) -> str:
         """The heading of its list."""
-        return gettext_noop("Both together") if self.beside else self.group.title
+        return gettext_noop("Both together") if self.parts[1:] else self.group.title
 
     @property
     def label(self) -> str:
-        if self.beside:
-            return Sentence("{parts} and {beside}", parts=self.parts[0].label, beside=self.beside.label)
-        if self.share == self.group.score:
-            return self.group.score_title
-        return labelled(self.group.noun.capitalize(), self.group.headers.get(self.share, self.share))
+        labels = [
+            group.score_title
+            if share == group.score
+            else labelled(group.noun.capitalize(), group.headers.get(share, share))
+            for group, share in self.parts
+        ]
+        return Sentence("{parts} and {beside}", parts=labels[0], beside=labels[1]) if labels[1:] else labels[0]
 
 
 @dataclass(frozen=True)
@@ -81,24 +79,24 @@ class Sides:
         """All metrics of structures, the score of each group first, then the scores of every two groups of a suite."""
         groups = self.groups(STRUCTURE)
         single = [
-            Measure(group, share)
+            Measure(((group, share),))
             for group in groups
             for share in sorted(group.shares, key=lambda share, score=group.score: share != score)
         ]
         return single + [
-            Measure(first, first.score, Measure(second, second.score))
+            Measure(((first, first.score), (second, second.score)))
             for first, second in combinations(groups, 2)
             if group_suite(first.key) == group_suite(second.key)
         ]
 
     def models(self, measure: Measure, answers: str) -> list[str]:
         """The models that have scores of all groups of a measure and of the answers, in alphabetical order."""
-        groups = [*(part.group.key for part in measure.parts), answers]
+        groups = [*(group.key for group, _ in measure.parts), answers]
         return sorted(set.intersection(*({*self.entrants.get(key, {})} for key in groups)))
 
     def structure_runs(self, measure: Measure) -> dict[str, str]:
         """Titles of the runs that have all metrics of a measure, by id, newest first."""
-        first, *others = (self.runs(part.group.key) for part in measure.parts)
+        first, *others = (self.runs(group.key) for group, _ in measure.parts)
         return {uid: title for uid, title in first.items() if all(uid in other for other in others)}
 
     def runs(self, group: str) -> dict[str, str]:
@@ -151,46 +149,42 @@ def lacking(sides: Sides, project: Project) -> Need | None:
     if any(sides.models(measure, other.key) for measure in sides.measures for other in sides.groups(ANSWERS)):
         return None
     missing = [side for side in (ANSWERS, STRUCTURE) if not sides.groups(side)]
-    under_way = _under_way(project, missing or [STRUCTURE, ANSWERS])
-    if not missing:
-        lacks = gettext_noop(
-            "No model has both: start the run that it lacks, of belief tables or of questions about the same stories."
-        )
-        return under_way or (lacks, "launch", "")
+    asking = [suite for suite in _telling(ANSWERS) if suite.copied.load]
+    there = ""
     if missing == [ANSWERS]:
         there = gettext_noop("There is a run of belief tables.")
     elif missing == [STRUCTURE]:
         there = gettext_noop("There is a run of questions.")
-    else:
+    elif missing:
         there = Sentence(
             "It needs two finished runs of the same models: one on gold belief tables, one on questions "
             "about the same stories, such as those of {asking}.",
-            asking=_loaded(ANSWERS)[0].title,
+            asking=asking[0].title,
         )
-    steps = [_next(project, side) for side in missing]
-    message, step, subject = under_way or next((step for step in steps if step[1] != "launch"), steps[0])
-    return sentences(there, message), step, subject
+    lacks = gettext_noop(
+        "No model has both: start the run that it lacks, of belief tables or of questions about the same stories."
+    )
+    steps = [_next(project, side, asking) for side in missing] or [(lacks, "launch", "")]
+    first = next((step for step in steps if step[1] != "launch"), steps[0])
+    message, step, subject = _under_way(project, missing or [STRUCTURE, ANSWERS]) or first
+    return sentences(there, message) if there else message, step, subject
 
 
-def _suites_telling(side: str) -> list[Suite]:
+def _telling(side: str) -> list[Suite]:
     """Return the suites that tell of structure, or of answers, about stories that other suites can have too."""
     return [
         suite for suite in suites().values() if suite.texts.story and any(group.tells == side for group in suite.groups)
     ]
 
 
-def _loaded(side: str) -> list[Suite]:
-    return [suite for suite in _suites_telling(side) if suite.copied.load]
-
-
 def _under_way(project: Project, sides: Sequence[str]) -> Need | None:
     """Return the newest run of structures, or of answers, that has not ended yet."""
-    names = [suite.name for side in sides for suite in _suites_telling(side)]
+    names = [suite.name for side in sides for suite in _telling(side)]
     running = Run.objects.listed().filter(project=project, suite__in=names, job__state__in=UNENDED)
     run = running.select_related("job").order_by("-pk").first()
     if run is None:
         return None
-    tables = any(suite.name == run.suite for suite in _suites_telling(STRUCTURE))
+    tables = any(suite.name == run.suite for suite in _telling(STRUCTURE))
     message = Sentence(
         "The run “{run}”, of {what}, is {standing}: its figures count here once it has ended.",
         run=run.title,
@@ -200,33 +194,24 @@ def _under_way(project: Project, sides: Sequence[str]) -> Need | None:
     return message, "run", run.uid
 
 
-def _next(project: Project, side: str) -> Need:
-    """Return the next step towards a run of structures, or of answers."""
-    suite_names = [""] if side == STRUCTURE else [suite.name for suite in _loaded(side)]
-    dataset = Dataset.objects.filter(project=project, suite__in=suite_names).order_by("-version").first()
-    if side == STRUCTURE and dataset:
-        run_on = Sentence(
-            "Gold is published as version {published}: now run the same models on its belief tables.",
-            published=dataset.version,
-        )
-        return run_on, "launch", str(dataset.version)
+def _next(project: Project, side: str, asking: Sequence[Suite]) -> Need:
+    """Return the next step towards a run of structures, or of answers to questions of the `asking` suites."""
+    names = [""] if side == STRUCTURE else [suite.name for suite in asking]
+    dataset = Dataset.objects.filter(project=project, suite__in=names).order_by("-version").first()
+    if dataset and side == STRUCTURE:
+        text = gettext_noop("Gold is published as version {published}: now run the same models on its belief tables.")
+        return Sentence(text, published=dataset.version), "launch", str(dataset.version)
+    if dataset:
+        text = gettext_noop("{title} is imported as version {version}: now run the same models on it, to its end.")
+        return Sentence(text, title=dataset.title, version=dataset.version), "launch", str(dataset.version)
     if side == STRUCTURE:
         publish = gettext_noop("Now publish gold belief tables of the same stories, and run the same models on them.")
         return publish, "publish", ""
-    if dataset:
-        run_on = Sentence(
-            "{title} is imported as version {version}: now run the same models on it, to its end.",
-            title=dataset.title,
-            version=dataset.version,
-        )
-        return run_on, "launch", str(dataset.version)
-    example = _loaded(side)[0]
-    bring = Sentence(
+    text = gettext_noop(
         "Now import a benchmark with questions about the same stories, such as {example}, and run "
-        "the same models on it.",
-        example=example.title,
+        "the same models on it."
     )
-    return bring, "import", example.name
+    return Sentence(text, example=asking[0].title), "import", asking[0].name
 
 
 @dataclass(frozen=True, slots=True)

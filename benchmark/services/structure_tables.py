@@ -30,7 +30,7 @@ def cut_text(association: Association) -> str:
     choice = association.choice
     whence = "" if choice.cut is not None else gettext_noop(", the median")
     values = {"measure": choice.measure.label, "cut": f"{100 * association.cut:g}", "whence": whence}
-    if choice.measure.beside:
+    if choice.measure.parts[1:]:
         return Sentence("{measure}, each of at least {cut} %{whence}", **values)
     return Sentence("{measure} of at least {cut} %{whence}", **values)
 

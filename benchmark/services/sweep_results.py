@@ -93,10 +93,15 @@ class Block:
         cell = metrics.cells.get(self.group.score, NOTHING)
         score = metrics.number_of(self.group.score)
         return {
-            "key": entrant.key, "model": model, "level": level, "name": f"{model} {level_name(level)}", "score": score,
-            "cell": Cell(score, cell.interval, reason=cell.reason, bounds=cell.bounds), "entrant": entrant.entrant,
+            "key": entrant.key,
+            "model": model,
+            "level": level,
+            "name": f"{model} {level_name(level)}",
+            "score": score,
+            "cell": Cell(score, cell.interval, reason=cell.reason, bounds=cell.bounds),
+            "entrant": entrant.entrant,
             "run": entrant.run,
-        }  # fmt: skip
+        }
 
     @cached_property
     def _tested(self) -> tuple[Mapping[frozenset[str], Pair], Estimate | None]:
@@ -157,9 +162,15 @@ class Block:
         if pair.first == other["key"]:
             value, ends = value and -value, ends and [-ends[1], -ends[0]]
         return other | {
-            "difference": value, "interval": ends, "reason": pair.reason, "n": pair.n, "p": pair.p,
-            "adjusted": pair.p_adjusted, "shown": pair.differs(), "verdict": pair.verdict,
-        }  # fmt: skip
+            "difference": value,
+            "interval": ends,
+            "reason": pair.reason,
+            "n": pair.n,
+            "p": pair.p,
+            "adjusted": pair.p_adjusted,
+            "shown": pair.differs(),
+            "verdict": pair.verdict,
+        }
 
     @property
     def beyond(self) -> str | None:
@@ -196,9 +207,12 @@ class Block:
             return None
         entrant, by = self.kept.entrant, self.kept.by
         return {
-            "model": entrant.name, "level": level_of(entrant.run, self.setting), "reason": self.kept.reason,
-            "by": by.username if by else None, "at": self.kept.at.isoformat(),
-        }  # fmt: skip
+            "model": entrant.name,
+            "level": level_of(entrant.run, self.setting),
+            "reason": self.kept.reason,
+            "by": by.username if by else None,
+            "at": self.kept.at.isoformat(),
+        }
 
 
 def choosings_of(runs: Sequence[Run], looked: Sequence[str] = ()) -> list[Block]:
@@ -280,11 +294,14 @@ def _level_row(
     )
     not_compared = Sentence("not compared: {apart}", apart=apart) if apart else ""
     return {
-        "block": block, "model": model, "group": group, "levels": set(estimates),
+        "block": block,
+        "model": model,
+        "group": group,
+        "levels": set(estimates),
         **{f"l{level}": cell for level, (cell, _) in estimates.items()},
         "best": listed(level_name(level) for level in values if values[level] == max(values.values())) or None,
         "alike": clauses(together, not_compared, waits) or None,
-    }  # fmt: skip
+    }
 
 
 def _model_rows(block: Block) -> list[Cells]:
@@ -366,16 +383,20 @@ def paired_table(blocks: Sequence[Block]) -> Table:
         ],
         rows=[
             {
-                "block": labelled(block.title, block.looked["name"]), "model": other["name"], "score": other["score"],
+                "block": labelled(block.title, block.looked["name"]),
+                "model": other["name"],
+                "score": other["score"],
                 "difference": Cell(other["difference"], other["interval"], reason=other["reason"]),
-                "n": other["n"] or None, "p": other["adjusted"], "shown": other["verdict"],
+                "n": other["n"] or None,
+                "p": other["adjusted"],
+                "shown": other["verdict"],
             }
             for block in blocks
             for other in block.against
         ],
         section="block",
         notes=[PAIRED_NOTE, *([BEYOND_NOTE] if any(block.beyond for block in blocks) else [])],
-    )  # fmt: skip
+    )
 
 
 class ChoiceRefused(ValueError):
@@ -413,13 +434,20 @@ def choose_model(
         raise ChoiceRefused(Sentence(text, reason=f"{len(reason):,}", longest_reason=f"{LONGEST_REASON:,}"))
     run = runs[0]
     SweepPick.objects.update_or_create(
-        project=run.project, launch=run.provenance.launch, group=group,
+        project=run.project,
+        launch=run.provenance.launch,
+        group=group,
         defaults={"entrant_id": entrant, "reason": reason, "by": by, "at": now},
-    )  # fmt: skip
+    )
     audit.record(
-        by=by, project=run.project, action="sweep.model_chosen", target=run.uid, group=block.group.title,
-        model=block.looked["name"], reason=reason,
-    )  # fmt: skip
+        by=by,
+        project=run.project,
+        action="sweep.model_chosen",
+        target=run.uid,
+        group=block.group.title,
+        model=block.looked["name"],
+        reason=reason,
+    )
 
 
 def _superseded(block: Block) -> str:

@@ -72,11 +72,15 @@ def _cells(chosen: ChosenDoubts, doubts: Sequence[DoubtfulCell]) -> list[Context
         label = look.label if look else ""
         cells.append(
             {
-                "doubt": doubt, "dimension": schema[doubt.dimension], "voted": voted, "label": label,
-                "own": look is not None and look.by_id == user.pk, "for_me": doubt.waits and not voted,
+                "doubt": doubt,
+                "dimension": schema[doubt.dimension],
+                "voted": voted,
+                "label": label,
+                "own": look is not None and look.by_id == user.pk,
+                "for_me": doubt.waits and not voted,
                 "chips": _chips(doubt, schema[doubt.dimension], label),
             }
-        )  # fmt: skip
+        )
     return cells
 
 
@@ -86,12 +90,15 @@ def _chips(doubt: DoubtfulCell, dimension: Dimension, chosen: str) -> list[Conte
     meanings = {label.value: label.meaning for label in dimension.labels}
     return [
         {
-            "label": value, "digit": dimension.digit(value), "meaning": meanings[value], "between": value in first,
+            "label": value,
+            "digit": dimension.digit(value),
+            "meaning": meanings[value],
+            "between": value in first,
             "chosen": value == chosen,
         }
         for value in dict.fromkeys([*first, *dimension.values])
         if value in meanings
-    ]  # fmt: skip
+    ]
 
 
 @require_GET
@@ -147,10 +154,14 @@ def second_look(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect(f"{reverse('benchmark:doubtful', args=[slug])}?{chosen.query}")
     stories = list(dict.fromkeys(cell["doubt"].proposition.table.story for cell in free))
     context = {
-        "cells": free, "stories": stories, "todo": sum(cell["for_me"] for cell in free), "left_in_all": len(waiting),
-        "pace": {"all": 0}, "query": chosen.query,
+        "cells": free,
+        "stories": stories,
+        "todo": sum(cell["for_me"] for cell in free),
+        "left_in_all": len(waiting),
+        "pace": {"all": 0},
+        "query": chosen.query,
         "settings": _settings(chosen, stories, after=free[-1]["doubt"].id),
-    }  # fmt: skip
+    }
     return render(request, "benchmark/doubtful/look.html", chosen.access.context | context)
 
 

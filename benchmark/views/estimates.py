@@ -19,7 +19,7 @@ from benchmark.services.asking import prompts_of, reads_prompts
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.detectable import can_show
 from benchmark.services.extending import extension_of
-from benchmark.services.item_detail import shortened_message, texts_of, without_solved
+from benchmark.services.item_detail import shortened, texts_of, without_solved
 from benchmark.services.judge_tests import SELF_TEST
 from benchmark.services.launches import again_of, controls_of_run, suite_of_version
 from benchmark.services.plan_checks import check
@@ -179,5 +179,5 @@ def _prompt_context(access: ProjectAccess, plan: Plan, step: str) -> Context:
     if isinstance(prompt, str):
         return {"problems": [prompt]}
     texts = texts_of(plan.dataset, closed)
-    parts = [shortened_message(message.role, without_solved(message.content, texts)) for message in prompt.messages]
+    parts = [{"role": message.role, **shortened(without_solved(message.content, texts))} for message in prompt.messages]
     return {"story": first, "parts": parts, "tokens": extent_of(prompt).tokens}

@@ -14,7 +14,6 @@ from benchmark.forms.items import ItemFilter
 from benchmark.models import Entrant, Run, RunItem, SnapshotItem
 from benchmark.services import item_detail
 from benchmark.services import items as service
-from benchmark.services.items import asks_for_rows, heading_of_rows, rows_of_items
 from benchmark.services.story_questions import questions_of_story
 from benchmark.suites.registry import suite_named
 from core.messages import gettext_noop
@@ -69,10 +68,9 @@ def _items_context(
     sort = request.GET.get("sort", "story")
     sort = sort if sort.removeprefix("-") in service.SORTS else "story"
     items = service.items_of(run, chosen, sort, closed, among)
-    meant = None
-    if asks_for_rows(suite.items.rows, chosen) and chosen.model:
-        meant = rows_of_items(run, chosen, closed, among)
-        items = items.filter(pk__in=list(meant))
+    by_rows = service.asks_for_rows(suite.items.rows, chosen) and chosen.model is not None
+    meant = service.rows_of_items(run, chosen, closed, among) if by_rows else {}
+    items = items.filter(pk__in=list(meant)) if by_rows else items
     page = Paginator(service.with_row_fields(items), ITEMS_A_PAGE).get_page(request.GET.get("page"))
     query = request.GET.copy()
     sorted_by = query.pop("sort", None)
@@ -85,16 +83,11 @@ def _items_context(
         "note": suite.items.note,
         "page": page,
         "rows": [
-            {
-                "item": item,
-                "state": service.state_of(item),
-                "meant": (meant or {}).get(item.pk),
-                "step": suite.step(item.step),
-            }
+            {"item": item, "state": service.state_of(item), "meant": meant.get(item.pk), "step": suite.step(item.step)}
             for item in page.object_list
         ],
-        "by_rows": meant is not None,
-        "meant": heading_of_rows(suite.items.rows, chosen),
+        "by_rows": by_rows,
+        "meant": service.heading_of_rows(suite.items.rows, chosen),
         "sort": sort,
         "filters": filters,
         "query": f"{filters}&sort={sort}".strip("&") if sorted_by else filters,

@@ -99,7 +99,7 @@ def test_a_run_states_what_it_showed(cast, gold):
     assert ["Examples of labelling", said] in document.facts
     assert f"Examples of labelling: {said}." in methods(document)["Prompts"]
     place = RunItem.objects.select_related("call").get(entrant__run=run, sample__number=2)
-    sent = "\n".join(one.text for one in asked_of(place.call))
+    sent = "\n".join(one["text"] for one in asked_of(place.call))
     assert TEXTS[3] in sent and TEXTS[4] in sent
     again = run_again(by=None, run=run, now=timezone.now())
     assert again.spec["examples"] == run.spec["examples"] and again.params == run.params

@@ -209,6 +209,7 @@ def test_files_have_every_model_and_question(page):
         csv.DictReader(io.StringIO(page("measure=stage2.overall_accuracy", "tables/observations.csv").content.decode()))
     )
     assert len(long) == 3 * 2 * NINE and {row["structure right"] for row in long} == {"yes", "no", "missing"}
+    assert len(page("measure=stage2.overall_accuracy", "tables/observations.json").json()["rows"]) == len(long)
     for name in ("two-by-two", "association", "categories", "measures"):
         assert page("", f"tables/{name}.json").status_code == 200
         assert r"\begin{table" in page("", f"tables/{name}.tex").content.decode()

@@ -58,10 +58,7 @@ OBJECTS: Sequence[Thing] = (
             "salsify, scallion, shallot, swede, tomatillo, yam"
         ),
     ),
-    Thing(
-        _always_plural("beans, grapes, peas"),
-        _always_plural("chickpeas, currants, lentils, peanuts, pistachios"),
-    ),
+    Thing(_always_plural("beans, grapes, peas"), _always_plural("chickpeas, currants, lentils, peanuts, pistachios")),
     Thing(
         {
             **_regular("cardigan, hat, jacket, raincoat, shirt, skirt, sweater, sweatshirt, t-shirt, vest"),

@@ -256,9 +256,9 @@ def test_an_item_has_all_questions_about_its_conversation_with_their_verdicts(ru
     page = client.get(reverse("benchmark:run_item", args=[cast.project.slug, run.uid, item.pk]))
     questions = page.context["story_questions"]
     told = run.dataset.samples.filter(content__conversation=item.sample.content["conversation"])
-    rows = {row["item"]: row for row in questions.rows}
-    assert questions.noun == "conversation" and len(rows) == told.count() > 10
-    assert [row["item"] for row in questions.rows if row["here"]] == [item.pk]
+    rows = {row["item"]: row for row in questions["rows"]}
+    assert questions["noun"] == "conversation" and len(rows) == told.count() > 10
+    assert [row["item"] for row in questions["rows"] if row["here"]] == [item.pk]
     assert {RunItem.objects.get(pk=row["item"]).sample.group for row in rows.values() if row["beside"]} == {"1-0-0"}
     scores = dict(RunItem.objects.filter(pk__in=rows).values_list("pk", "repaired_score"))
     marked = {pk: row["repaired"] for pk, row in rows.items() if row["repaired"] in ("right", "wrong")}
@@ -266,7 +266,7 @@ def test_an_item_has_all_questions_about_its_conversation_with_their_verdicts(ru
         "right",
         "wrong",
     }
-    assert dict(questions.counts)["wrong"] == [*marked.values()].count("wrong")
+    assert dict(questions["counts"])["wrong"] == [*marked.values()].count("wrong")
     assert page.content.decode().count("The pears in my garden are ripe.") < len(rows), "the conversation stands once"
 
 
@@ -275,15 +275,15 @@ def test_an_answer_that_was_not_read_and_a_closed_question_are_told_in_the_table
         entrant__name="knows-all", sample__key="1-0-0/belief0/choice"
     )
     whole = questions_of_story(item)
-    other = next(row for row in whole.rows if not row["here"])
+    other = next(row for row in whole["rows"] if not row["here"])
     RunItem.objects.filter(pk=other["item"]).update(
         unreadable="names no option", repaired={"said": None, "right": False}
     )
-    unreadable = next(row for row in questions_of_story(item).rows if row["item"] == other["item"])
+    unreadable = next(row for row in questions_of_story(item)["rows"] if row["item"] == other["item"])
     assert unreadable["repaired"] == "unreadable"
     number = RunItem.objects.get(pk=other["item"]).sample.number
     closed = questions_of_story(item, frozenset({number}))
-    assert {row["item"] for row in whole.rows} - {row["item"] for row in closed.rows} == {other["item"]}
+    assert {row["item"] for row in whole["rows"]} - {row["item"] for row in closed["rows"]} == {other["item"]}
 
 
 def test_two_models_are_compared_by_sets_and_a_set_leads_to_its_questions(run, client, cast):
