@@ -23,16 +23,7 @@ from benchmark.suites.judges import Judge
 from benchmark.suites.lettered import Lettered
 from benchmark.suites.people import LabelsOf, Person, PersonMeasured
 from benchmark.suites.prompt_sets import PromptSets
-from benchmark.suites.questions import (
-    Entered,
-    ItemContext,
-    ItemView,
-    Measured,
-    Parsed,
-    Question,
-    Resources,
-    Step,
-)
+from benchmark.suites.questions import Entered, ItemContext, ItemView, Measured, Parsed, Question, Resources, Step
 from benchmark.suites.reports import Published, Reported, Sections, of_groups
 from benchmark.suites.results import Explorer, ParseResults, Section, ShownPicture, ShownTable, nothing
 from benchmark.suites.settings import Option, Setting

@@ -80,10 +80,7 @@ class KeptScores:
 
 
 def official_columns(
-    stories: Sequence[StoryMetrics],
-    categories: Sequence[str],
-    group: str,
-    left_out: Collection[int] = (),
+    stories: Sequence[StoryMetrics], categories: Sequence[str], group: str, left_out: Collection[int] = ()
 ) -> Columns:
     """Return the columns of the official figures of stories; `categories` verbatim. Stories of `left_out` could have
     any figure; others without one have none by definition."""

@@ -39,12 +39,9 @@ def self_test_setting(step: str) -> Setting:
         "self_test",
         gettext_noop("Test the judge on pairs made from gold"),
         True,
-        help=(
-            Sentence(
-                "Once for each version of a judge, up to {most_calls} calls, with a cap of its own as high "
-                "as the budget.",
-                most_calls=MOST_CALLS,
-            )
+        help=Sentence(
+            "Once for each version of a judge, up to {most_calls} calls, with a cap of its own as high as the budget.",
+            most_calls=MOST_CALLS,
         ),
         stored=PARAMETER,
         flag="no-self-test",

@@ -283,11 +283,7 @@ def measured_samples(
 
 
 def _analyses(
-    group: MetricGroup,
-    seed: int,
-    measured: SampleResults,
-    by_turn: Mapping[Parse, ScoresByTurn],
-    wordings: Statements,
+    group: MetricGroup, seed: int, measured: SampleResults, by_turn: Mapping[Parse, ScoresByTurn], wordings: Statements
 ) -> dict[str, Analysis | None]:
     """Return facets and repetitions by parse, None for a parse without figures."""
     analyses: dict[str, Analysis | None] = {"official": None}

@@ -5,16 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
+from typing import Any, Literal, Protocol, TypeVar, get_args
 
 from benchmark.suites.reports import Analysis, GroupMetrics
 from benchmark.suites.settings import Settings
 from core.messages import gettext_noop
 from core.plain import WHERE_THERE_IS_ONE, read_as
-
-if TYPE_CHECKING:
-    pass  # which loads the statistics libraries
-
 
 T = TypeVar("T")
 SuiteData = Mapping[str, Any]

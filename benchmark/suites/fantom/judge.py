@@ -42,10 +42,7 @@ RIGHT, WRONG, NEITHER, CANNOT_TELL = "right", "wrong", "neither", "cannot tell"
 A, B = "A", "B"
 CHOICES = (A, B, NEITHER, CANNOT_TELL)
 """Choices of a judge."""
-_BY_WORD = {choice.casefold(): choice for choice in CHOICES} | {
-    "can't tell": CANNOT_TELL,
-    "can’t tell": CANNOT_TELL,
-}
+_BY_WORD = {choice.casefold(): choice for choice in CHOICES} | {"can't tell": CANNOT_TELL, "can’t tell": CANNOT_TELL}
 _WORDS = "|".join(map(re.escape, _BY_WORD))
 _LINE = re.compile(rf"^\W*verdict\W*[:=]\W*(?:answer\s+)?({_WORDS})\W*$", re.IGNORECASE | re.MULTILINE)
 _ALONE = re.compile(rf"\W*(?:answer\s+)?({_WORDS})\W*", re.IGNORECASE)

@@ -49,11 +49,9 @@ CONVERSATION = Setting(
     "conversation",
     gettext_noop("Conversations"),
     SHORT,
-    help=(
-        gettext_noop(
-            "The full ones have characters who do not take part in the short ones; more questions are then about "
-            "what somebody missed."
-        )
+    help=gettext_noop(
+        "The full ones have characters who do not take part in the short ones; more questions are then about "
+        "what somebody missed."
     ),
     choices=((SHORT, gettext_noop("short, the part that matters")), (FULL, "full")),
 )
@@ -75,11 +73,9 @@ EMBEDDING = EmbedderSetting(
     EMBEDDER,
     "Embedder",
     TOY,
-    help=(
-        gettext_noop(
-            "Judges beliefs in free words. The toy one counts words and needs nothing; minilm, a sentence model, "
-            "needs the packages of requirements-embedder.txt; another one is a folder that the server names."
-        )
+    help=gettext_noop(
+        "Judges beliefs in free words. The toy one counts words and needs nothing; minilm, a sentence model, "
+        "needs the packages of requirements-embedder.txt; another one is a folder that the server names."
     ),
     choices=tuple((name, _CALLED.get(name, name)) for name in EMBEDDERS),
 )
@@ -211,11 +207,7 @@ SUITE = Suite(
     settings=(METHOD, EMBEDDING, *JUDGING),
     judge=JUDGED,
     controls=CONTROLS,
-    items=ItemPages(
-        item=_item,
-        template="fantom/item.html",
-        lines=_lines,
-    ),
+    items=ItemPages(item=_item, template="fantom/item.html", lines=_lines),
     results=Results(
         methods=_methods,
         tables=tables,

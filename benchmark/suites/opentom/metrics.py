@@ -227,10 +227,7 @@ def printed(by_genre: Mapping[str, GenreMetrics]) -> Json:
     """Return what the released code prints by genre: the share left out in per cent, the others with three
     decimals."""
     return {
-        genre: {
-            "corrupted_percent": None if row.corrupted is None else row.corrupted * 100,
-            **_rounded(row, 3),
-        }
+        genre: {"corrupted_percent": None if row.corrupted is None else row.corrupted * 100, **_rounded(row, 3)}
         for genre, row in by_genre.items()
     }
 

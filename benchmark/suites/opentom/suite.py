@@ -174,10 +174,7 @@ SUITE = Suite(
     ),
     texts=Texts(told_by=("story", "question")),
     copied=Copied(
-        load=load,
-        source=SOURCE,
-        recognised_by=(frozenset({"plot", "plot_info", "narrative"}),),
-        options=(NARRATIVES,),
+        load=load, source=SOURCE, recognised_by=(frozenset({"plot", "plot_info", "narrative"}),), options=(NARRATIVES,)
     ),
     noun=(gettext_noop("question"), gettext_noop("questions")),
     cluster=(gettext_noop("narrative"), gettext_noop("narratives")),

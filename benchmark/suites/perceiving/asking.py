@@ -78,24 +78,8 @@ BASELINES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """A sentence or an utterance: its true perceivers, and who is left out, whatever is answered."""
-
-    perceivers: Set[str]
-    aside: Set[str] = frozenset()
-
-
-def by_coin(people: Set[str], units: Sequence[Unit]) -> float | None:
-    """Return the recall to be expected where each of these people perceives each unit, or does not, as a coin falls;
-    None without a unit."""
-    return fmean(0.5 ** len(people - unit.aside) for unit in units) if units else None
-
-
-def by_everybody(people: Set[str], units: Sequence[Unit], everybody: bool) -> float | None:
-    """Return the recall where all of these people perceive every unit, or nobody does any; None without a unit."""
-    named = people if everybody else frozenset[str]()
-    return fmean(named - unit.aside == unit.perceivers - unit.aside for unit in units) if units else None
+Unit = tuple[Set[str], Set[str]]
+"""The true perceivers of a sentence or an utterance, and who is left out, whatever is answered."""
 
 
 def people_of(sample: Sample) -> set[str]:
@@ -117,12 +101,16 @@ class Levels:
         return resources.derived(self.name, self.mostly)
 
     def chance(self, sample: Sample) -> float | None:
-        """Return the recall to be expected where each person perceives each unit, or does not, as a coin falls."""
-        return by_coin(people_of(sample), self.units(sample))
+        """Return the recall to be expected where each person perceives each unit, or does not, as a coin falls; None
+        without a unit."""
+        people, units = people_of(sample), self.units(sample)
+        return fmean(0.5 ** len(people - aside) for _, aside in units) if units else None
 
     def majority(self, sample: Sample, resources: Resources) -> float | None:
-        """Return the recall where everybody perceives every unit, or nobody does any, whichever is commoner."""
-        return by_everybody(people_of(sample), self.units(sample), self.everybody(resources))
+        """Return the recall where everybody perceives every unit, or nobody does any, whichever is commoner; None
+        without a unit."""
+        named, units = people_of(sample) if self.everybody(resources) else set(), self.units(sample)
+        return fmean(named - aside == perceivers - aside for perceivers, aside in units) if units else None
 
 
 PERCEPTIONS, BELIEF, ANSWER = "perceptions", "belief", "answer"

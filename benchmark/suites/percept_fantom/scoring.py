@@ -48,13 +48,7 @@ from benchmark.suites.percept_fantom.data import (
     samples_of,
 )
 from benchmark.suites.percept_fantom.metrics import questions_of
-from benchmark.suites.percept_fantom.parsing import (
-    listing_in,
-    official_of,
-    official_shares,
-    parses_of,
-    repaired_shares,
-)
+from benchmark.suites.percept_fantom.parsing import listing_in, official_of, official_shares, parses_of, repaired_shares
 from benchmark.suites.questions import Sample
 from core.incoming.thoughts import without_thoughts
 from core.plain import Json

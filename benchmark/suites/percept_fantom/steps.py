@@ -117,7 +117,7 @@ def mostly_perceived_of(samples: Sequence[Sample]) -> bool:
 
 def _units(sample: Sample) -> list[Unit]:
     heard = zip(utterances_of(sample), sample.gold["perceivers"], strict=True)
-    return [Unit({*names}, speakers_of(utterance, names)) for utterance, names in heard]
+    return [({*names}, speakers_of(utterance, names)) for utterance, names in heard]
 
 
 LEVELS = Levels("percept-fantom perceived", mostly_perceived_of, _units)

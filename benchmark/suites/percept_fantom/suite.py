@@ -117,9 +117,7 @@ CONTROLS = replace(
             (PERCEPTIONS, BELIEF), gettext_noop("Without the conversation there is nothing to be heard.")
         )
     },
-    refused={
-        "storyless": dict.fromkeys(BY_PERCEPTION, NOTHING_PERCEIVED),
-    },
+    refused={"storyless": dict.fromkeys(BY_PERCEPTION, NOTHING_PERCEIVED)},
 )
 
 SUITE = Suite(
@@ -158,11 +156,7 @@ SUITE = Suite(
     cluster=(gettext_noop("conversation"), gettext_noop("conversations")),
     settings=(METHOD, PRECURSORS),
     controls=CONTROLS,
-    items=ItemPages(
-        item=_item,
-        template="percept_fantom/item.html",
-        lines=_lines,
-    ),
+    items=ItemPages(item=_item, template="percept_fantom/item.html", lines=_lines),
     results=Results(
         methods=_methods,
         tables=tables,

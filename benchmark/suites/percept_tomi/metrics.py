@@ -22,12 +22,7 @@ from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS, perceiving_group, perceptions_stated
 from benchmark.suites.perceiving.perceptions import ACCURACY, SHARES
 from benchmark.suites.perceiving.tables import SCENARIOS
-from benchmark.suites.percept_tomi.steps import (
-    LEVELS,
-    STEPS,
-    USUAL,
-    usual_container,
-)
+from benchmark.suites.percept_tomi.steps import LEVELS, STEPS, USUAL, usual_container
 from benchmark.suites.questions import Entered, Measured, Outcome, Parse, Resources, Sample
 from benchmark.suites.reports import Facet
 from benchmark.suites.results import EntrantResults, ParseResults, ShownPicture, ShownTable

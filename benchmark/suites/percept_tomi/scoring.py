@@ -15,7 +15,7 @@ from benchmark.suites.answers import Answered, BadAnswers, ParsedScores, read_an
 from benchmark.suites.perceiving import asking
 from benchmark.suites.perceiving.perceptions import ACCURACY, mean_shares
 from benchmark.suites.perceiving.tables import SCENARIOS
-from benchmark.suites.percept_tomi.data import RAW_TYPES, TYPES, read_percept_tomi, samples_of
+from benchmark.suites.percept_tomi.data import RAW_TYPES, TYPES, load
 from benchmark.suites.percept_tomi.parsing import named_place, official_right, official_shares, repaired_shares
 from benchmark.suites.questions import Sample
 from core.incoming.thoughts import without_thoughts
@@ -33,7 +33,7 @@ def score_answers(data: Path, answers: Path, *, task: str = BY_SHAPE) -> ParsedS
     it where any of them is an array, empty or of objects. Only questions with an answer are scored. Raises ValueError.
     """
     texts = read_answers(answers)
-    samples = {sample.key: sample for sample in samples_of(read_percept_tomi(data).questions)}
+    samples = {sample.key: sample for sample in load(data).samples}
     for name, text in texts.items():
         if name not in samples:
             raise BadAnswers(f"{answers} answers {name[:60]!r}, which is the index of no question of Percept-ToMi.")

@@ -109,7 +109,7 @@ def mostly_perceived_of(samples: Sequence[Sample]) -> bool:
 
 def _units(sample: Sample) -> list[Unit]:
     scenes = zip(sample.content["sentences"], sample.gold["perceivers"], strict=True)
-    return [Unit({*names} - {""}) for sentence, names in scenes if is_scored(sentence)]
+    return [({*names} - {""}, set()) for sentence, names in scenes if is_scored(sentence)]
 
 
 LEVELS = Levels("percept-tomi perceived", mostly_perceived_of, _units)

@@ -171,11 +171,7 @@ SUITE = Suite(
     title=gettext_noop("Percept-ToMi"),
     steps=STEPS,
     asking=Asking(
-        program=program,
-        max_tokens=1024,
-        prompts=_prompts(),
-        prompts_version=PROMPT_SET,
-        baselines=BASELINES,
+        program=program, max_tokens=1024, prompts=_prompts(), prompts_version=PROMPT_SET, baselines=BASELINES
     ),
     groups=GROUPS,
     request=request,
@@ -194,9 +190,7 @@ SUITE = Suite(
         ),
         answer_ids=AnswerIds(ids_of),
     ),
-    texts=Texts(
-        told_by=("sentences", "question"),
-    ),
+    texts=Texts(told_by=("sentences", "question")),
     copied=Copied(
         load=load,
         source=SOURCE,
@@ -206,11 +200,7 @@ SUITE = Suite(
     noun=(gettext_noop("question"), gettext_noop("questions")),
     settings=(METHOD, STORY, PRECURSORS),
     controls=CONTROLS,
-    items=ItemPages(
-        item=_item,
-        template="percept_tomi/item.html",
-        lines=_lines,
-    ),
+    items=ItemPages(item=_item, template="percept_tomi/item.html", lines=_lines),
     results=Results(
         methods=_methods,
         tables=tables,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmark.domain.tables import Cells, Column, Table
+from benchmark.domain.tables import Cell, Cells, Column, Table
 from benchmark.suites.judges import JudgeTestSummary
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import JUDGE_TEST
 from core.messages import Sentence, as_sentence, clauses, gettext_noop, word, worded
-from core.plain import plain
 from judge.domain.contrast import METHOD, Rate
 
 NOT_TESTED = gettext_noop("not tested")
@@ -76,26 +75,28 @@ def judge_test_table(entrants: Sequence[EntrantResults]) -> Table:
         Column(key="judge", header=gettext_noop("Judge")),
         Column(key="kind", header=gettext_noop("Kind of pair")),
         Column(key="match", header=gettext_noop("To match")),
-        Column(key="rate", header=gettext_noop("Judged rightly"), kind="share", unit="%", interval="interval", n="n"),
+        Column(key="rate", header=gettext_noop("Judged rightly"), kind="share", unit="%"),
         Column(key="n", header=gettext_noop("Answered"), kind="count"),
         Column(key="missing", header=gettext_noop("Unanswered"), kind="count"),
     ]
     rows: list[Cells] = []
     for test in tests_of(entrants):
-        kinds = [
-            plain(kind) | {"judge": test.judge, "kind": kind.name, "match": "yes" if kind.alike else "no"}
+        rows += [
+            {
+                "judge": test.judge,
+                "kind": kind.name,
+                "match": "yes" if kind.alike else "no",
+                "rate": Cell(kind.rate, kind.interval, kind.n),
+                "n": kind.n,
+                "missing": kind.missing,
+            }
             for kind in test.kinds
-        ]
-        rows += kinds or [{"judge": test.judge, "kind": NOT_TESTED}]
+        ] or [{"judge": test.judge, "kind": NOT_TESTED}]
     states = [
         Sentence("{name}: {text}.", name=test.judge, text=test.told)
         for test in tests_of(entrants)
         if test.state != "tested"
     ]
     return Table(
-        title=gettext_noop("Self-test of judges"),
-        columns=columns,
-        rows=rows,
-        totals=[],
-        notes=[as_sentence(METHOD), *states],
+        title=gettext_noop("Self-test of judges"), columns=columns, rows=rows, notes=[as_sentence(METHOD), *states]
     )

@@ -192,11 +192,7 @@ SUITE = Suite(
     noun=(gettext_noop("question"), gettext_noop("questions")),
     settings=(METHOD, ORDER),
     controls=CONTROLS,
-    items=ItemPages(
-        item=_item,
-        template="tombench/item.html",
-        lines=_lines,
-    ),
+    items=ItemPages(item=_item, template="tombench/item.html", lines=_lines),
     results=Results(
         methods=_methods,
         published=PUBLISHED,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from statistics import fmean
 
 import pytest
 
-from benchmark.suites.perceiving.asking import Unit, by_coin
+from benchmark.suites.perceiving.asking import Levels
 from benchmark.suites.perceiving.perceptions import RECALL
 from benchmark.suites.percept_fantom.parsing import repaired_shares
 from benchmark.suites.percept_fantom.steps import LEVELS
@@ -16,9 +17,10 @@ from tests.benchmark.suites.test_by_chance import sample
 
 
 def test_a_coin_falls_right_for_everybody_who_is_not_left_out():
-    units = [Unit({"Una"}), Unit({"Una", "Vic"}, {"Una"})]
+    people = sample({}, {"perceivers": [["Una"], ["Una", "Vic"]]})
+    levels = Levels("levels", bool, lambda _: [({"Una"}, set()), ({"Una", "Vic"}, {"Una"})])
     # right of the first with both names, of the second with that of Vic: (1/4 + 1/2) / 2
-    assert by_coin({"Una", "Vic"}, units) == 0.375 and by_coin({"Una"}, []) is None
+    assert levels.chance(people) == 0.375 and replace(levels, units=lambda _: []).chance(people) is None
 
 
 def test_of_a_conversation_it_is_the_mean_over_all_that_coins_can_give():

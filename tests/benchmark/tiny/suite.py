@@ -11,7 +11,6 @@ from benchmark.domain.plots.dots import METRIC, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.values import percent, value_line
 from benchmark.domain.tables import Cell, Column, Table
-from benchmark.domain.tables.estimates import estimate, estimated, metric_of
 from benchmark.suites.contract import Asking, Copied, ItemPages, Results, Suite
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.items import Filter, KeptParse, Rows
@@ -71,10 +70,9 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
 
 def _table(results: ParseResults) -> Table:
     rows = [
-        row_of(one, "tiny", estimate("right", metric_of(one.parses.overall(results.parse), "right")))
-        for one in results.read["tiny"]
+        row_of(one, "tiny", {"right": one.parses.overall(results.parse).cell("right")}) for one in results.read["tiny"]
     ]
-    columns = [Column(key="model", header="Model"), estimated("right", "Right")]
+    columns = [Column(key="model", header="Model"), Column(key="right", header="Right", kind="share", best="high")]
     return Table(title=f"Right at a glance, {results.parse} parse", columns=columns, rows=rows)
 
 
@@ -83,7 +81,7 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
 
 
 def _plot(results: ParseResults) -> Plot:
-    rows = [(one.model, metric_of(one.parses.overall(results.parse), "right")) for one in results.read["tiny"]]
+    rows = [(one.model, one.parses.overall(results.parse).cell("right")) for one in results.read["tiny"]]
     return right(rows, parse=results.parse)
 
 

@@ -55,11 +55,7 @@ def test_questions_of_one_kind_measure_no_set(metrics):
         table = _paper(found, "inaccessible", parse)
         assert {
             name: (table[name]["n"], table[name].get("incomplete")) for name in ("all", "all_star", "characters")
-        } == {
-            "all": (0, 2),
-            "all_star": (0, 2),
-            "characters": (0, 2),
-        }
+        } == {"all": (0, 2), "all_star": (0, 2), "characters": (0, 2)}
         assert table["choice"]["n"] == 2 and "incomplete" not in table["answerability all"]
 
 

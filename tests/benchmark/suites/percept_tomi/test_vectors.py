@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmark.methods.perceptom import perceived_by, perceptions_of
-from benchmark.suites.percept_tomi.data import believed_place, load, read_percept_tomi, track
+from benchmark.suites.percept_tomi.data import believed_place, load, track
 from benchmark.suites.percept_tomi.scoring import score_answers
 from core.statistics.correlation import pearson
 
@@ -24,16 +24,11 @@ def vectors(shared: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def samples(shared: Path):
-    return {sample.key: sample for sample in load(shared / "data" / "Percept-ToMi").samples}
-
-
-@pytest.fixture(scope="module")
-def read_once(shared):
-    """The copy is read once for all answers."""
-    copy = read_percept_tomi(shared / "data" / "Percept-ToMi")
+    """The samples by key; the copy is read once for all answers."""
+    copy = load(shared / "data" / "Percept-ToMi")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("benchmark.suites.percept_tomi.scoring.read_percept_tomi", lambda folder: copy)
-        yield
+        patch.setattr("benchmark.suites.percept_tomi.scoring.load", lambda folder: copy)
+        yield {sample.key: sample for sample in copy.samples}
 
 
 def scored(answers, tmp_path, **options):
@@ -42,28 +37,27 @@ def scored(answers, tmp_path, **options):
     return score_answers(Path("copy"), file, **options).as_json()
 
 
-@pytest.mark.parametrize("model", ASKED)
-def test_answers_are_scored_as_by_the_released_code(vectors, read_once, tmp_path, model):
-    run = vectors["qa"][model]
-    official = scored(run["model_answers"], tmp_path)["official"]
-    assert official["answers"] == run["expected_parsed"] and official["excluded"] == run["excluded"]
-    assert official["metrics"] == run["expected_metrics"] and official["metrics_raw"] == run["expected_metrics_raw"]
+def test_answers_are_scored_as_by_the_released_code(vectors, samples, tmp_path):
+    for model in ASKED:
+        run = vectors["qa"][model]
+        official = scored(run["model_answers"], tmp_path)["official"]
+        assert official["answers"] == run["expected_parsed"] and official["excluded"] == run["excluded"]
+        assert official["metrics"] == run["expected_metrics"]
+        assert official["metrics_raw"] == run["expected_metrics_raw"]
 
 
-@pytest.mark.parametrize("model", PERCEIVING)
-def test_perceptions_are_scored_as_by_the_released_code_given_the_models_answers(vectors, read_once, tmp_path, model):
-    run = vectors["perc_inf"][model]
-    official = scored(run["model_answers"], tmp_path)["official"]
-    assert official["answers"] == run["expected_parsed_json"]
-    expected = {name: value for name, value in run["model_responses"].items() if name != "official_script_error"}
-    metrics = official["metrics"]
-    assert metrics.pop("per_story_accuracy") == pytest.approx(expected.pop("per_story_accuracy"))
-    assert {*metrics.pop("excluded")} == {*expected.pop("excluded")} and metrics == expected
+def test_perceptions_are_scored_as_by_the_released_code_given_the_models_answers(vectors, samples, tmp_path):
+    for model in PERCEIVING:
+        run = vectors["perc_inf"][model]
+        official = scored(run["model_answers"], tmp_path)["official"]
+        assert official["answers"] == run["expected_parsed_json"]
+        expected = {name: value for name, value in run["model_responses"].items() if name != "official_script_error"}
+        metrics = official["metrics"]
+        assert metrics.pop("per_story_accuracy") == pytest.approx(expected.pop("per_story_accuracy"))
+        assert {*metrics.pop("excluded")} == {*expected.pop("excluded")} and metrics == expected
 
 
-def test_an_empty_name_is_nobody_in_the_repaired_reading_and_half_an_array_is_no_whole_one(
-    vectors, read_once, tmp_path
-):
+def test_an_empty_name_is_nobody_in_the_repaired_reading_and_half_an_array_is_no_whole_one(vectors, samples, tmp_path):
     answers = vectors["perc_inf"]["oracle"]["model_answers"]
     repaired = scored(answers, tmp_path)["repaired"]["metrics"]["overall"]
     assert (repaired["perception_accuracy"], repaired["perception_recall"], repaired["unreadable"]) == (1.0, 1.0, 0)
@@ -73,14 +67,14 @@ def test_an_empty_name_is_nobody_in_the_repaired_reading_and_half_an_array_is_no
     assert reports["repaired"]["metrics"]["overall"]["perception_recall"] < 0.6
 
 
-@pytest.mark.parametrize("model", PERCEIVING)
-def test_perspectives_are_those_of_the_released_code(vectors, samples, model):
-    answers, run = vectors["perc_inf"][model]["model_answers"], vectors["perceptom"][model]
-    assert {name for name, text in answers.items() if perceptions_of(text) is None} == {*run["skipped"]}
-    assert {*answers} - {*run["skipped"]} == {*run["prompt_2_sha256_first16"]}
-    for name, prompt in run["prompt_2"].items():
-        scenes = perceived_by(perceptions_of(answers[name]) or [], samples[name].content["people"])
-        assert f"{' '.join(scenes).rstrip('.')}." == prompt.split("\n\n")[1]
+def test_perspectives_are_those_of_the_released_code(vectors, samples):
+    for model in PERCEIVING:
+        answers, run = vectors["perc_inf"][model]["model_answers"], vectors["perceptom"][model]
+        assert {name for name, text in answers.items() if perceptions_of(text) is None} == {*run["skipped"]}
+        assert {*answers} - {*run["skipped"]} == {*run["prompt_2_sha256_first16"]}
+        for name, prompt in run["prompt_2"].items():
+            scenes = perceived_by(perceptions_of(answers[name]) or [], samples[name].content["people"])
+            assert f"{' '.join(scenes).rstrip('.')}." == prompt.split("\n\n")[1]
 
 
 def test_correlations_are_those_of_the_papers_table(vectors):

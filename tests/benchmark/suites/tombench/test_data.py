@@ -95,10 +95,7 @@ def without(field):
 
 
 WRONG = (
-    (
-        b'{"STORY": "cut off',
-        "column 11: it is not JSON (Unterminated string starting at); expected one JSON value.",
-    ),
+    (b'{"STORY": "cut off', "column 11: it is not JSON (Unterminated string starting at); expected one JSON value."),
     (b"", "column 1: it is not JSON (Expecting value); expected one JSON value."),
     (b'{"STORY": "\xff"}', "Byte 11 is not UTF-8; expected JSON in UTF-8."),
     (b"[]", f"it is a list; {ITEM}"),
@@ -119,10 +116,7 @@ WRONG = (
     (record(**TWO | {"OPTION-A": NAN}), "OPTION-A is missing; expected 2 options."),
     (record(**{"OPTION-C": NAN, "OPTION-D": NAN}), "OPTION-C is missing; expected 4 options."),
     (record(**{"选项D": NAN}), "only one of 选项C and 选项D is missing; expected both or neither."),
-    (
-        record(**TWO | {"OPTION-D": "Vase"}),
-        "only one of OPTION-C and OPTION-D is missing; expected both or neither.",
-    ),
+    (record(**TWO | {"OPTION-D": "Vase"}), "only one of OPTION-C and OPTION-D is missing; expected both or neither."),
     (record(**{"答案\nANSWER": "E"}), "the answer is 'E'; expected a letter from A to D."),
     (record(**{"答案\nANSWER": "AB"}), "the answer is 'AB'; expected a letter from A to D."),
     (record(**TWO | {"答案\nANSWER": "C"}), "the answer is 'C'; expected a letter from A to B."),
