@@ -34,7 +34,12 @@ class Unit(NamedTuple):
 def unit_estimate(units: Sequence[Unit], seed: int, clusters: str) -> BoundedEstimate:
     """Return the mean of the units that are known with its interval over `clusters`; bounds take each unit at its
     lowest and at its highest."""
-    row = overall_row([_unit_score(unit) for unit in units], (_SHARE,), seed=seed, resamples=RESAMPLES, unit=clusters)
+    scores = []
+    for cluster, value, bounds in units:
+        low, high = bounds or ((0.0, 1.0) if value is None else (value, value))
+        estimate, why = (None, gettext_noop("unreadable")) if value is None else ({_SHARE: value}, "")
+        scores.append(StoryScore("", {_SHARE: low}, {_SHARE: high}, estimate, why, cluster=cluster))
+    row = overall_row(scores, (_SHARE,), seed=seed, resamples=RESAMPLES, unit=clusters)
     return estimate_of_row(row, _SHARE)
 
 
@@ -56,12 +61,6 @@ def with_bounds(estimate: Estimate, bounds: list[float] | None = None) -> Bounde
     return BoundedEstimate(
         estimate.value, estimate.n, estimate.interval, estimate.clusters, estimate.reason, bounds=bounds
     )
-
-
-def _unit_score(unit: Unit) -> StoryScore:
-    low, high = unit.bounds or ((0.0, 1.0) if unit.value is None else (unit.value, unit.value))
-    values, why = (None, gettext_noop("unreadable")) if unit.value is None else ({_SHARE: unit.value}, "")
-    return StoryScore("", {_SHARE: low}, {_SHARE: high}, values, why, cluster=unit.cluster)
 
 
 LEFT_OUT = gettext_noop("official scoring leaves it out")
@@ -245,7 +244,7 @@ def _printed(printed: PrintedMeans, row: ReportRow) -> ReportRow:
 def repaired_metrics(columns: Columns, stories: Set[int], group: str, *, seed: int, resamples: int) -> ParseRows:
     """Return the figures of the selection as the repaired parse has them."""
     named = group_named(group)
-    figures = report(
+    return report(
         [_score(columns, at, named.shares) for at, story in enumerate(columns.stories) if story in stories],
         named.shares,
         mean_of_categories=named.category_mean,
@@ -253,7 +252,6 @@ def repaired_metrics(columns: Columns, stories: Set[int], group: str, *, seed: i
         resamples=resamples,
         unit=units_of_group(group),
     )
-    return figures
 
 
 def _score(columns: Columns, at: int, shares: Sequence[str]) -> StoryScore:
@@ -267,42 +265,29 @@ def _score(columns: Columns, at: int, shares: Sequence[str]) -> StoryScore:
 
 
 def mean_columns(each: Sequence[Columns | None]) -> Columns | None:
-    """The columns of several repetitions as one: of every story the mean of what is known, of worst and of best case.
-    None where a repetition has none, or they are of different stories."""
+    """The columns of several repetitions as one: of every story the mean of what is known, of worst and of best case,
+    the rows of either side that were left out over all repetitions, and why some are unreadable, where what the model
+    itself did counts before what was lost outside. None where a repetition has none, or they are of different
+    stories."""
     present = [columns for columns in each if columns]
     if len(present) < len(each) or any(columns.stories != present[0].stories for columns in present):
         return None
+    first = present[0]
     values = {
         name: [_mean_value(turns) for turns in zip(*(columns.values[name] for columns in present), strict=True)]
-        for name in present[0].values
+        for name in first.values
     }
-    unreadable = {
-        story: why
-        for story, why in present[0].unreadable.items()
-        if all(story in columns.unreadable for columns in present)
+    whys: dict[str, list[str]] = {}
+    for story, why in (pair for columns in present for pair in columns.unreadable.items()):
+        whys.setdefault(story, []).append(why)
+    unreadable = {story: why for story, why in first.unreadable.items() if len(whys[story]) == len(present)}
+    partly = {story: min(reasons, key=lost_outside) for story, reasons in whys.items()}
+    left_out = dict.fromkeys(story for columns in present for story in columns.unjudged)
+    unjudged = {
+        story: [sum(side) for side in zip(*(columns.unjudged.get(story, COMPLETE) for columns in present), strict=True)]
+        for story in left_out
     }
-    partly, unjudged = (
-        _partly([columns.unreadable for columns in present]),
-        _sums([columns.unjudged for columns in present]),
-    )
-    return replace(present[0], values=values, unreadable=unreadable, unjudged=unjudged, partly=partly)
-
-
-def _sums(each: Sequence[Mapping[str, Sequence[int]]]) -> dict[str, list[int]]:
-    """Return the rows of either side that were left out of each story, over all repetitions."""
-    stories = dict.fromkeys(story for counts in each for story in counts)
-    return {
-        story: [sum(side) for side in zip(*(counts.get(story, COMPLETE) for counts in each), strict=True)]
-        for story in stories
-    }
-
-
-def _partly(each: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Return why some repetitions of a story are unreadable; what the model itself did counts before what was lost
-    outside."""
-    stories = dict.fromkeys(story for reasons in each for story in reasons)
-    whys = {story: [reasons[story] for reasons in each if story in reasons] for story in stories}
-    return {story: min(reasons, key=lost_outside) for story, reasons in whys.items()}
+    return replace(first, values=values, unreadable=unreadable, unjudged=unjudged, partly=partly)
 
 
 def _mean_value(values: Sequence[Value]) -> Value:

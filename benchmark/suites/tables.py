@@ -22,6 +22,19 @@ Figure = tuple[Column, Callable[[Any], Any]]
 """A column, and its value in the findings of a model."""
 
 
+def at(name: str, *keys: str) -> Callable[[Any], Any]:
+    """Return the function from a finding to what its field of that name has at these keys, None where it has nothing
+    there."""
+
+    def value(finding: Any) -> Any:
+        found = getattr(finding, name)
+        for key in keys:
+            found = found.get(key) if isinstance(found, Mapping) else getattr(found, key, None)
+        return found
+
+    return value
+
+
 def figure(key: str, header: str, value: Callable[[Any], Any], **more: Any) -> Figure:
     """Return the column of a share with one decimal, the highest marked; `more` are other fields of the column."""
     return Column(key=key, header=header, **{"kind": "share", "best": "high", "digits": 1, **more}), value

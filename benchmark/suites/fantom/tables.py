@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.drawn import ModelRow, Plot
 from benchmark.domain.plots import scores_by_part
-from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables import Table
 from benchmark.suites.fantom.judge import CANNOT_TELL, NEITHER, RIGHT, WRONG
 from benchmark.suites.fantom.metrics import (
     ALL,
@@ -35,7 +36,7 @@ from benchmark.suites.fantom_questions.data import (
 from benchmark.suites.fantom_questions.pages import incomplete_in, orders_in, reasons_table, topic_figures
 from benchmark.suites.reports import Published
 from benchmark.suites.results import ParseResults, Section, ShownPicture, ShownTable
-from benchmark.suites.tables import Analysed, Figure, analysed_of, count, figure, table_of, tables_of
+from benchmark.suites.tables import Analysed, Figure, analysed_of, at, count, figure, table_of, tables_of
 from core.messages import Sentence, gettext_noop, labelled, noted, word
 
 _HEADERS: Mapping[str, str] = {
@@ -53,10 +54,6 @@ _NOTE = gettext_noop(
 
 
 def _stated(analysed: Analysed, parse: str) -> Table:
-    def of_verdict(scenario: str, verdict: str, beliefs: FreeBeliefs) -> int:
-        count: int = beliefs.by_scenario[scenario]["verdicts"][verdict]
-        return count
-
     def share_of(scenario: str, name: str, beliefs: FreeBeliefs) -> float | None:
         counts = beliefs.by_scenario[scenario]
         return counts[name] / counts["both"] if counts["both"] else None
@@ -66,13 +63,12 @@ def _stated(analysed: Analysed, parse: str) -> Table:
     for scenario, name in SCENARIOS.items():
         group = name.capitalize()
         figures += [
-            count(f"{scenario} {key}", header, partial(of_verdict, scenario, key), group)
+            count(f"{scenario} {key}", header, at("by_scenario", scenario, "verdicts", key), group)
             for key, header in _HEADERS.items()
         ]
         figures += [
-            (
-                Column(key=f"{scenario} {key}", header=header, kind="share", unit="%", group=group),
-                partial(share_of, scenario, key),
+            figure(
+                f"{scenario} {key}", header, partial(share_of, scenario, key), unit="%", best="", digits=2, group=group
             )
             for key, header in shares.items()
         ]
@@ -219,12 +215,7 @@ def _embedders(analysed: Analysed) -> list[str]:
 
 
 def _free(
-    analysed: Analysed,
-    key: str,
-    header: str,
-    value: Callable[[Analyses], BoundedEstimate | None],
-    group: str,
-    best: str = "high",
+    analysed: Analysed, key: str, header: str, value: Callable[[Any], Any], group: str, best: str = "high"
 ) -> list[Figure]:
     """Return a column for each embedder, which it names."""
 
@@ -238,21 +229,20 @@ def _free(
 
 
 def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
-    def of(name: str) -> Callable[[Analyses], BoundedEstimate | None]:
-        return lambda analyses: analyses.scenarios[scenario].get(name)
-
     free = {
-        key: _free(analysed, key, title, of(key), group, best="" if key == "distance_f1" else "high")
+        key: _free(
+            analysed, key, title, at("scenarios", scenario, key), group, best="" if key == "distance_f1" else "high"
+        )
         for key, title, group in _FREE
     }  # of fewer right ones the F1 may be higher
     figures = [
         *free["all_star"],
-        figure("all", "ALL", of("all"), group="Sets"),
-        figure("choice", "Choice", of("choice"), group="Belief"),
+        figure("all", "ALL", at("scenarios", scenario, "all"), group="Sets"),
+        figure("choice", "Choice", at("scenarios", scenario, "choice"), group="Belief"),
         *free["distance"],
         *free["distance_f1"],
         *topic_figures(scenario, _TOPICS),
-        figure("fact", gettext_noop("Token F1"), lambda analyses: analyses.fact, group="Fact"),
+        figure("fact", gettext_noop("Token F1"), at("fact"), group="Fact"),
     ]
     title = Sentence("{scenarios}, {parse} parse (%)", scenarios=SCENARIOS[scenario].capitalize(), parse=word(parse))
     counted = () if scenario == INACCESSIBLE else (_WHOLE if parse == "repaired" else _FRAGMENTS,)
@@ -261,25 +251,20 @@ def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
 
 
 def _orders(analysed: Analysed, parse: str) -> Table:
-    def of(scenario: str, order: str, kind: str) -> Callable[[Analyses], BoundedEstimate | None]:
-        return lambda analyses: analyses.orders[scenario].get(order, {}).get(kind)
-
     figures: list[Figure] = []
     for scenario, order in orders_in(analysed, SCENARIOS):
         key, group = f"{scenario} {order}", labelled(SCENARIOS[scenario].capitalize(), ORDERS[order].lower())
-        figures += _free(analysed, f"{key} {DISTANCE}", "Distance", of(scenario, order, DISTANCE), group)
-        figures.append(figure(f"{key} {CHOICE}", "Choice", of(scenario, order, CHOICE), group=group))
+        distance, choice = (at("orders", scenario, order, kind) for kind in (DISTANCE, CHOICE))
+        figures += _free(analysed, f"{key} {DISTANCE}", "Distance", distance, group)
+        figures.append(figure(f"{key} {CHOICE}", "Choice", choice, group=group))
     title = Sentence("Beliefs by order, {parse} parse (%)", parse=word(parse))
     return table_of(analysed, QUESTIONS.key, title, figures, _ORDERS, _DISTANCE)
 
 
 def _characters(analysed: Analysed, parse: str) -> Table:
-    def of(scenario: str, name: str, analyses: Analyses) -> BoundedEstimate:
-        return analyses.scenarios[scenario][name]
-
     named = {"characters": gettext_noop("ALL of a character"), "consistency": gettext_noop("Consistent")}
     figures = [
-        figure(f"{scenario} {name}", header, partial(of, scenario, name), group=title.capitalize())
+        figure(f"{scenario} {name}", header, at("scenarios", scenario, name), group=title.capitalize())
         for scenario, title in SCENARIOS.items()
         for name, header in named.items()
     ]

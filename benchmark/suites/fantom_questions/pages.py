@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.tables import Table
 from benchmark.suites.fantom_questions.data import (
     ANSWERABILITY,
@@ -22,7 +21,7 @@ from benchmark.suites.fantom_questions.metrics import BOTH, EXCLUDED, INCLUDED, 
 from benchmark.suites.items import ReadLine
 from benchmark.suites.questions import ItemContext, ItemView, Sample, SuiteData
 from benchmark.suites.reasons import note_of
-from benchmark.suites.tables import Analysed, Figure, count, figure, incomplete_sentences, table_of
+from benchmark.suites.tables import Analysed, Figure, at, count, figure, incomplete_sentences, table_of
 from core.messages import Sentence, gettext_noop, word
 
 _ANSWERS = {1: "yes", 0: "no", -1: "neither yes nor no"}
@@ -234,12 +233,8 @@ def reasons_table(analysed: Analysed, group: str, scenarios: Mapping[str, str], 
 
 def topic_figures(scenario: str, topics: Mapping[str, str]) -> list[Figure]:
     """Return the columns of each topic in a scenario: ALL, the list, and F1 of yes and no."""
-
-    def of(name: str, analyses: Questions) -> BoundedEstimate | None:
-        return analyses.scenarios[scenario].get(name)
-
     return [
-        figure(f"{topic} {name}", header, partial(of, f"{topic} {name}"), group=group)
+        figure(f"{topic} {name}", header, at("scenarios", scenario, f"{topic} {name}"), group=group)
         for topic, group in topics.items()
         for name, header in (("all", "ALL"), ("list", gettext_noop("List")), ("f1", gettext_noop("Yes or no, F1")))
     ]

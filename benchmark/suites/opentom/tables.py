@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
-from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.drawn import ModelRow, Plot
 from benchmark.domain.plots import scores_by_part
 from benchmark.domain.tables import Cell, Column, Table, bounds_text
@@ -15,7 +13,7 @@ from benchmark.suites.opentom.data import BATCH_SIZE, GENRES
 from benchmark.suites.opentom.measure import GROUP, Analyses
 from benchmark.suites.reports import Published
 from benchmark.suites.results import ParseResults, Section, ShownPicture, ShownTable
-from benchmark.suites.tables import Analysed, Figure, analysed_of, count, figure, table_of, tables_of
+from benchmark.suites.tables import Analysed, Figure, analysed_of, at, count, figure, table_of, tables_of
 from core.messages import Sentence, gettext_noop, labelled, sentences, word
 
 SECTIONS = (
@@ -165,28 +163,20 @@ def _plot(analysed: Analysed, parse: str) -> Plot:
     return drawn.about(over="narratives")
 
 
-def _there(of_models: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the genres of which some model has a figure."""
-    found = {genre for of_model in of_models for genre in of_model}
+def _there(analysed: Analysed, name: str) -> list[str]:
+    """Return the genres of which some model has a figure of that name."""
+    found = {genre for _, analyses in analysed for genre in getattr(analyses, name)}
     return [genre for genre in GENRES if genre in found]
 
 
-def _genre_figures(
-    analysed: Analysed, estimates_of: Callable[[Analyses], Mapping[str, BoundedEstimate]], best: str = "high"
-) -> list[Figure]:
-    def of_genre(genre: str, analyses: Analyses) -> BoundedEstimate | None:
-        return estimates_of(analyses).get(genre)
-
-    return [
-        figure(genre, GENRES[genre], partial(of_genre, genre), best=best)
-        for genre in _there(estimates_of(analyses) for _, analyses in analysed)
-    ]
+def _genre_figures(analysed: Analysed, name: str, best: str = "high") -> list[Figure]:
+    return [figure(genre, GENRES[genre], at(name, genre), best=best) for genre in _there(analysed, name)]
 
 
 def _genres(analysed: Analysed, parse: str) -> Table:
     title = Sentence("Macro F1 by genre, {parse} parse (%)", parse=word(parse))
     notes = [_F1] if any(analyses.batches for _, analyses in analysed) else [_F1, _NO_BATCHES]
-    return table_of(analysed, GROUP.key, title, _genre_figures(analysed, lambda analyses: analyses.f1), *notes)
+    return table_of(analysed, GROUP.key, title, _genre_figures(analysed, "f1"), *notes)
 
 
 def _gap(analysed: Analysed, parse: str) -> Table:
@@ -200,7 +190,7 @@ def _gap(analysed: Analysed, parse: str) -> Table:
     gaps = [analyses.gap for _, analyses in analysed]
     bounded = dict.fromkeys(genre for of_model in gaps for genre in of_model)
     texts = (
-        ("unreadable", gettext_noop("Unreadable (%)"), unreadable, _there(gaps)),
+        ("unreadable", gettext_noop("Unreadable (%)"), unreadable, _there(analysed, "gap")),
         (
             "within",
             gettext_noop("Bounds (points)"),
@@ -208,7 +198,7 @@ def _gap(analysed: Analysed, parse: str) -> Table:
             [genre for genre in bounded if any(genre in of_model and of_model[genre].bounds for of_model in gaps)],
         ),
     )
-    figures = _genre_figures(analysed, lambda analyses: analyses.gap, best="") + [
+    figures = _genre_figures(analysed, "gap", best="") + [
         (Column(key=f"{genre} {name}", header=GENRES[genre], group=group), partial(text, genre))
         for name, group, text, of_genres in texts
         for genre in of_genres
@@ -225,7 +215,7 @@ def _batches(analysed: Analysed, parse: str) -> Table:
     names = (("f1", "Mean", "high"), ("deviation", "SD", ""), ("corrupted", "Unreadable", ""))
     figures = [
         figure(f"{genre} {name}", header, partial(value, genre, name), group=GENRES[genre], best=best, unit="%")
-        for genre in _there(analyses.batches for _, analyses in analysed)
+        for genre in _there(analysed, "batches")
         for name, header, best in names
     ]
     batches = [row for _, analyses in analysed for row in analyses.batches.values()]
@@ -246,12 +236,14 @@ def _batches(analysed: Analysed, parse: str) -> Table:
 
 
 def _kinds(analysed: Analysed, parse: str) -> Table:
-    def of_kind(genre: str, name: str, analyses: Analyses) -> BoundedEstimate | None:
-        return analyses.f1.get(genre) if name == "pooled" else analyses.kinds.get(genre, {}).get(name)
-
     figures = [
-        figure(f"{genre} {name}", head, partial(of_kind, genre, name), group=GENRES[genre])
-        for genre in _there(analyses.kinds for _, analyses in analysed)
+        figure(
+            f"{genre} {name}",
+            head,
+            at("f1", genre) if name == "pooled" else at("kinds", genre, name),
+            group=GENRES[genre],
+        )
+        for genre in _there(analysed, "kinds")
         for name, head in _KINDS.items()
     ]
     title = Sentence("Multi-hop by kind, {parse} parse (%)", parse=word(parse))
@@ -260,30 +252,26 @@ def _kinds(analysed: Analysed, parse: str) -> Table:
 
 def _unreadable(analysed: Analysed, parse: str) -> Table:
     title = Sentence("Unreadable answers, {parse} parse (%)", parse=word(parse))
-    figures = _genre_figures(analysed, lambda analyses: analyses.unreadable, best="")
+    figures = _genre_figures(analysed, "unreadable", best="")
     return table_of(analysed, GROUP.key, title, figures, _UNREADABLE)
 
 
 def _unfaithful(analysed: Analysed, parse: str) -> Table:
-    def of_order(order: str, name: str, analyses: Analyses) -> Any:
-        rates = analyses.unfaithful.get(order)
-        value = getattr(rates, name) if rates else None
-        return replace(Cell.of(value), n=None) if name == "of_all" else value  # the pairs have a column
+    def of_all(order: str, analyses: Analyses) -> Cell:
+        return replace(Cell.of(at("unfaithful", order, "of_all")(analyses)), n=None)  # the pairs have a column
 
+    counts = {
+        "pairs": gettext_noop("Pairs"),
+        "unreadable": gettext_noop("Unreadable"),
+        "missing": gettext_noop("Missing"),
+    }
     figures: list[Figure] = []
     for order, group in ORDERS.items():
-        counts = {
-            "pairs": gettext_noop("Pairs"),
-            "unreadable": gettext_noop("Unreadable"),
-            "missing": gettext_noop("Missing"),
-        }
-        rates = {"of_all": gettext_noop("Of all pairs"), "of_valid": gettext_noop("Of read pairs")}
+        of_valid, low = at("unfaithful", order, "of_valid"), {"group": group, "best": "low"}
         figures += [
-            *(count(f"{order} {name}", head, partial(of_order, order, name), group) for name, head in counts.items()),
-            *(
-                figure(f"{order} {name}", head, partial(of_order, order, name), group=group, best="low")
-                for name, head in rates.items()
-            ),
+            *(count(f"{order} {name}", head, at("unfaithful", order, name), group) for name, head in counts.items()),
+            figure(f"{order} of_all", gettext_noop("Of all pairs"), partial(of_all, order), **low),
+            figure(f"{order} of_valid", gettext_noop("Of read pairs"), of_valid, **low),
         ]
     title = Sentence("Unfaithful answers, {parse} parse (%)", parse=word(parse))
     return table_of(analysed, GROUP.key, title, figures, _UNFAITHFUL)

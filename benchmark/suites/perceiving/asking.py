@@ -11,9 +11,10 @@ from typing import Any
 
 from benchmark.domain.parameters import Options
 from benchmark.methods.answering import prompt
-from benchmark.methods.contract import PEOPLE, PERCEIVERS, Put
+from benchmark.methods.contract import PEOPLE, PERCEIVERS, Method, Put
 from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEPTOM, asked_perceptions
-from benchmark.methods.program import digest_of, program_of, steps_with
+from benchmark.methods.perceptom import PERCEIVE as PERCEIVED
+from benchmark.methods.program import digest_of, program_of, request_by, steps_with
 from benchmark.methods.registry import methods_for
 from benchmark.suites.groups import LEFT_OUT, MetricGroup
 from benchmark.suites.measuring import statement_digest
@@ -21,7 +22,6 @@ from benchmark.suites.perceiving.perceptions import ACCURACY, RECALL, SHARES, WH
 from benchmark.suites.questions import Parsed, Question, Resources, Sample, Step
 from benchmark.suites.settings import Setting
 from core.messages import gettext_noop, word
-from core.plain import Json
 from workers.providers.baseline.baseline import Baseline, generator, seeded
 from workers.providers.contract import Body, Request, Task
 
@@ -164,26 +164,37 @@ def prompt_digests(steps: Sequence[Step], put: Put, by_methods: Sequence[str], s
     return {step.key: precursors if step.key in (PERCEPTIONS, BELIEF) else digest_of(*by_methods) for step in steps}
 
 
-def one_call(question: Question, put: Put, text: str, task: Task) -> Request:
-    """Return the request of one prompt, whatever the method of the run."""
+def request_of_step(
+    question: Question,
+    put: Put,
+    sentences: Sequence[str],
+    levels: Levels,
+    method: Method,
+    task: Task,
+    *,
+    story: str = "story",
+    given: Mapping[str, Any] | None = None,
+    unasked: str = "",
+) -> Request | str:
+    """Return the request of one step: one call about perceivers or from the true ones, whatever the method of the run,
+    else what the method asks. `task` is that of the question, with what is `given` beside it where perceivers are;
+    `story` is what the text is called, `unasked` the answer to what cannot be asked.
+
+    All questions about a text share the task about its perceivers: so nothing in that is of one alone."""
+    if question.step not in (PERCEPTIONS, PERCEIVED, BELIEF):
+        by_method = task if question.step == ANSWER else {"kind": question.step}
+        return request_by(method, question, put, by_method, unasked=unasked)
+    text, asked = given_perceptions(put, story), {**task, **(given or {})}
+    if question.step != BELIEF:
+        names, usual = sorted(people_of(question.sample)), levels.everybody(question.resources)
+        text, asked = asked_perceptions(put), {"kind": PERCEIVE, "sentences": sentences, "names": names, "usual": usual}
     return Request(
         messages=put.messages(text),
         max_tokens=question.settings.max_tokens,
         temperature=0.0,
         seed=question.settings.seed,
-        task=task,
+        task=asked,
     )
-
-
-def perceptions_task(question: Question, sentences: Sequence[str], levels: Levels) -> Json:
-    """Return the task about the perceivers of a text's sentences, which all questions about it share: so nothing is of
-    one alone."""
-    return {
-        "kind": PERCEIVE,
-        "sentences": sentences,
-        "names": sorted(people_of(question.sample)),
-        "usual": levels.everybody(question.resources),
-    }
 
 
 def parsed_perceptions(

@@ -15,11 +15,10 @@ from benchmark.methods.perceptom import (
     PERCEIVE,
     PERCEPTOM,
     Perceived,
-    asked_perceptions,
     perceived_by,
     perceptions_in,
 )
-from benchmark.methods.program import method_named, parsed_by, request_by
+from benchmark.methods.program import method_named, parsed_by
 from benchmark.suites.fantom_questions.asking import TELL, answer_in, put_of, right_answer, task_of
 from benchmark.suites.fantom_questions.data import LIST
 from benchmark.suites.perceiving.asking import (
@@ -30,11 +29,9 @@ from benchmark.suites.perceiving.asking import (
     Levels,
     Unit,
     array_of,
-    given_perceptions,
     mostly_perceived,
-    one_call,
     parsed_perceptions,
-    perceptions_task,
+    request_of_step,
     steps_telling,
 )
 from benchmark.suites.percept_fantom.data import utterances_of
@@ -92,14 +89,10 @@ def annotated_put(sample: Sample) -> Put:
 
 def request(question: Question) -> Request | str:
     """Return the request of one step."""
-    put = annotated_put(question.sample)
-    if question.step in (PERCEPTIONS, PERCEIVE):
-        perceiving = perceptions_task(question, utterances_of(question.sample), LEVELS)
-        return one_call(question, put, asked_perceptions(put), perceiving)
-    if question.step == BELIEF:
-        return one_call(question, put, given_perceptions(put, "conversation"), task_of(question))
-    task = task_of(question) if question.step == ANSWER else {"kind": question.step}
-    return request_by(_method(question), question, put, task)
+    sample = question.sample
+    put, utterances = annotated_put(sample), utterances_of(sample)
+    method, task = _method(question), task_of(question)
+    return request_of_step(question, put, utterances, LEVELS, method, task, story="conversation")
 
 
 def _method(question: Question) -> Method:
@@ -126,22 +119,19 @@ LEVELS = Levels("percept-fantom perceived", mostly_perceived_of, _units)
 def parse(question: Question, answer: str) -> Parsed:
     """Return what the released code and a careful reader read in an answer; of an earlier step of a method the text as
     it is."""
+    sample = question.sample
     if question.step == PERCEPTIONS:
-        return _parsed_perceptions(question.sample, answer)
+        utterances = utterances_of(sample)
+        annotated = (answer, utterances, sample.gold["perceivers"])
+        scenes = repaired_scenes(answer, utterances)
+        return parsed_perceptions(official_shares(*annotated), repaired_shares(*annotated), scenes, "utterance")
     if question.step == BELIEF:
-        return parsed_answer(question.sample, answer)
-    if question.step == ANSWER:
-        method = _method(question)
-        parsed = parsed_answer(question.sample, answer_in(method, answer))
-        return parsed_by(method, partial(annotated_put, question.sample), question.answers, parsed)
-    return Parsed(None, {"text": answer}, None, None)
-
-
-def _parsed_perceptions(sample: Sample, answer: str) -> Parsed:
-    utterances, perceivers = utterances_of(sample), sample.gold["perceivers"]
-    official, repaired = (shares(answer, utterances, perceivers) for shares in (official_shares, repaired_shares))
-    scenes = repaired_scenes(answer, utterances)
-    return parsed_perceptions(official, repaired, scenes, "utterance")
+        return parsed_answer(sample, answer)
+    if question.step != ANSWER:
+        return Parsed(None, {"text": answer}, None, None)
+    method = _method(question)
+    parsed = parsed_answer(sample, answer_in(method, answer))
+    return parsed_by(method, partial(annotated_put, sample), question.answers, parsed)
 
 
 def expected(question: Question) -> str:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.tables import Table
 from benchmark.suites.fantom_questions.data import ACCESSIBLE, ANSWERABILITY, CHOICE, INACCESSIBLE, ORDERS, TOPICS
 from benchmark.suites.fantom_questions.pages import incomplete_in, orders_in, reasons_table, topic_figures
@@ -15,7 +14,7 @@ from benchmark.suites.perceiving.asking import ANSWER
 from benchmark.suites.percept_fantom.data import SCENARIO_NAMES
 from benchmark.suites.percept_fantom.metrics import ALL, FALSE_BELIEF, NOUNS, QUESTIONS, TASKS, TRUE_BELIEF, Analyses
 from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
-from benchmark.suites.tables import Analysed, analysed_of, figure, table_of, tables_of
+from benchmark.suites.tables import Analysed, analysed_of, at, figure, table_of, tables_of
 from core.messages import Sentence, gettext_noop, word
 
 SECTIONS = (
@@ -117,18 +116,17 @@ def _three(analysed: Analysed) -> list[tuple[EntrantResults, of_three.Metrics]]:
 
 
 def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
-    def of(name: str) -> Callable[[Analyses], BoundedEstimate | None]:
-        return lambda analyses: analyses.scenarios[scenario].get(name)
-
     topics = {
         topic: "Answerability" if topic == ANSWERABILITY else gettext_noop("Information access") for topic in TOPICS
     }
     figures = [
-        figure("all", "ALL", of("all"), group="Sets"),
-        figure("choice", "Choice", of("choice"), group="Belief"),
+        figure("all", "ALL", at("scenarios", scenario, "all"), group="Sets"),
+        figure("choice", "Choice", at("scenarios", scenario, "choice"), group="Belief"),
         *topic_figures(scenario, topics),
-        figure("characters", gettext_noop("Of a character"), of("characters"), group="Characters"),
-        figure("consistency", "Consistent", of("consistency"), group="Characters"),
+        *(
+            figure(name, header, at("scenarios", scenario, name), group="Characters")
+            for name, header in (("characters", gettext_noop("Of a character")), ("consistency", "Consistent"))
+        ),
     ]
     title = Sentence(
         "Sets of {scenario_names} and their questions, {parse} parse (%)",
@@ -141,14 +139,11 @@ def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
 
 
 def _orders(analysed: Analysed, parse: str) -> Table:
-    def of(scenario: str, order: str, analyses: Analyses) -> BoundedEstimate | None:
-        return analyses.orders[scenario].get(order, {}).get(CHOICE)
-
     figures = [
         figure(
             f"{scenario} {order}",
             ORDERS[order],
-            partial(of, scenario, order),
+            at("orders", scenario, order, CHOICE),
             group=SCENARIO_NAMES[scenario].capitalize(),
         )
         for scenario, order in orders_in(analysed, SCENARIO_NAMES)

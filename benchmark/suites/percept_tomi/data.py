@@ -70,7 +70,8 @@ def load(path: Path) -> Imported:
     raw = bytes_of(file, "the file of Percept-ToMi")
     lines: dict[str, int] = {}
     clusters: dict[tuple[str, ...], str] = {}
-    samples, problems = [], []
+    samples: list[Sample] = []
+    problems: list[Mapping[str, str | int]] = []
     for line, row in rows_of_csv(text_of(raw, file.name), file.name, COLUMNS):
         sample = _sample(_Cells(row, f"{file.name}, line {line}"), clusters)
         if sample.key in lines:
@@ -110,7 +111,7 @@ class _Cells:
     def text(self, column: str) -> str:
         return self.raw(column) or self.refuse(column, "it is empty", "a text")
 
-    def list(self, column: str) -> list[Any]:
+    def values(self, column: str) -> list[Any]:
         cell = self.text(column)
         values = list_in(cell)
         if values is None:
@@ -118,7 +119,7 @@ class _Cells:
         return values
 
     def texts(self, column: str) -> list[str]:
-        texts = self.list(column)
+        texts = self.values(column)
         if not texts or not all(isinstance(text, str) and text.strip() for text in texts):
             self.refuse(column, "there is something else in it", "a list of texts that are not empty")
         return texts
@@ -165,13 +166,13 @@ def _sample(cells: _Cells, clusters: dict[tuple[str, ...], str]) -> Sample:
 
 def _annotated(cells: _Cells) -> tuple[list[str], list[list[str]]]:
     """Return the sentences and their perceivers, which the file has twice."""
-    story, perceivers = cells.texts("story"), cells.list("perceivers")
+    story, perceivers = cells.texts("story"), cells.values("perceivers")
     if not all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in perceivers):
         cells.refuse("perceivers", "there is something else in it", "a list of lists of names")
     if len(perceivers) != len(story):
         cells.refuse("perceivers", f"their number is {len(perceivers)}", f"{len(story)}, one for each sentence")
     twice = [{sentence: {*names} - {""}} for sentence, names in zip(story, perceivers, strict=True)]
-    if twice != [_sets(scene) for scene in cells.list("story_with_perceivers")]:
+    if twice != [_sets(scene) for scene in cells.values("story_with_perceivers")]:
         cells.refuse("story_with_perceivers", "it differs from story and perceivers", "the same in both")
     return story, perceivers
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from benchmark.methods.contract import Put, Scene
-from benchmark.methods.perceptom import PERCEIVE, asked_perceptions
-from benchmark.methods.program import method_named, parsed_by, request_by
+from benchmark.methods.perceptom import PERCEIVE
+from benchmark.methods.program import method_named, parsed_by
 from benchmark.suites.perceiving.asking import (
     ANSWER,
     BELIEF,
@@ -18,11 +18,9 @@ from benchmark.suites.perceiving.asking import (
     Levels,
     Unit,
     array_of,
-    given_perceptions,
     mostly_perceived,
-    one_call,
     parsed_perceptions,
-    perceptions_task,
+    request_of_step,
     steps_telling,
 )
 from benchmark.suites.percept_tomi import baselines
@@ -81,25 +79,16 @@ def prose(sentences: Sequence[str]) -> str:
 
 def request(question: Question) -> Request | str:
     """Return the request of one step."""
-    put = put_of(question.sample, question.settings.options[STORY.name])
-    if question.step in (PERCEPTIONS, PERCEIVE):
-        perceiving = perceptions_task(question, question.sample.content["sentences"], LEVELS)
-        return one_call(question, put, asked_perceptions(put), perceiving)
-    if question.step == BELIEF:
-        given = {"perceivers": question.sample.gold["perceivers"]}
-        return one_call(question, put, given_perceptions(put), _place_task(question) | given)
-    task = _place_task(question) if question.step == ANSWER else {"kind": question.step}
-    return request_by(method_named(METHODS, question.settings), question, put, task, unasked=NO_OUTPUT)
-
-
-def _place_task(question: Question) -> Json:
-    content = question.sample.content
-    return {
+    sample, content = question.sample, question.sample.content
+    task: Json = {
         "kind": baselines.TELL,
-        "key": question.sample.key,
+        "key": sample.key,
         **{name: content[name] for name in ("sentences", "thing", "people", "containers")},
         "usual": question.resources.derived(USUAL, usual_container),
     }
+    put, method = put_of(sample, question.settings.options[STORY.name]), method_named(METHODS, question.settings)
+    given = {"perceivers": sample.gold["perceivers"]}
+    return request_of_step(question, put, content["sentences"], LEVELS, method, task, given=given, unasked=NO_OUTPUT)
 
 
 def mostly_perceived_of(samples: Sequence[Sample]) -> bool:
@@ -124,15 +113,18 @@ def usual_container(samples: Sequence[Sample]) -> int:
 def parse(question: Question, answer: str) -> Parsed:
     """Return what the released code and a careful reader read in an answer; of an earlier step of a method the text as
     it is."""
+    sample = question.sample
     if question.step == PERCEPTIONS:
-        return _parsed_perceptions(question.sample, answer)
+        annotated = (answer, sample.content["sentences"], sample.gold["perceivers"])
+        scenes = repaired_scenes(*annotated[:2])
+        return parsed_perceptions(official_shares(*annotated), repaired_shares(*annotated), scenes, "sentence")
     if question.step == BELIEF:
-        return _parsed_place(question.sample, answer.strip())
-    if question.step == ANSWER:
-        method = method_named(METHODS, question.settings)
-        parsed = _parsed_place(question.sample, method.read(answer.strip()))
-        return parsed_by(method, partial(put_of, question.sample), question.answers, parsed)
-    return Parsed(None, {"text": answer}, None, None)
+        return _parsed_place(sample, answer.strip())
+    if question.step != ANSWER:
+        return Parsed(None, {"text": answer}, None, None)
+    method = method_named(METHODS, question.settings)
+    parsed = _parsed_place(sample, method.read(answer.strip()))
+    return parsed_by(method, partial(put_of, sample), question.answers, parsed)
 
 
 def _parsed_place(sample: Sample, text: str) -> Parsed:
@@ -148,13 +140,6 @@ def _parsed_place(sample: Sample, text: str) -> Parsed:
         unreadable=why,
         stray=place is not None and place not in (*containers, *candidates),
     )
-
-
-def _parsed_perceptions(sample: Sample, answer: str) -> Parsed:
-    story, perceivers = sample.content["sentences"], sample.gold["perceivers"]
-    official, repaired = (shares(answer, story, perceivers) for shares in (official_shares, repaired_shares))
-    scenes = repaired_scenes(answer, story)
-    return parsed_perceptions(official, repaired, scenes, "sentence")
 
 
 def expected(question: Question) -> str:
