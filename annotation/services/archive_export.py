@@ -31,7 +31,7 @@ def export_archive(*, project: Project, target: BinaryIO, now: datetime) -> dict
     files = {}
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for section in tables():
-            files[section.name] = _write(archive, section.name, _lines(section, project, terms))
+            files[section.name] = _write(archive, section.name, terms.lines(section))
         files["people"] = _write(archive, "people", terms.people())
         ordered = {file_of(name): files[name] for name in section_names()}
         manifest = {"format": FORMAT, "version": VERSION, "project": project.slug, "exported_at": now.isoformat()}
@@ -46,36 +46,18 @@ def _write(archive: zipfile.ZipFile, name: str, rows: Iterator[dict]) -> dict:
     digest, count = hashlib.sha256(), 0
     with archive.open(entry, "w", force_zip64=True) as handle:
         for row in rows:
-            line = json.dumps(row, ensure_ascii=False, default=_written).encode() + b"\n"
+            line = json.dumps(row, ensure_ascii=False, default=date.isoformat).encode() + b"\n"
             handle.write(line)
             digest.update(line)
             count += 1
     return {"sha256": digest.hexdigest(), "rows": count}
 
 
-def _written(value: date) -> str:
-    """Return a time or a day as archives have it."""
-    return value.isoformat()
-
-
-def _lines(section: Section, project: Project, terms: _Terms) -> Iterator[dict]:
-    coders = [(field.name, terms.coder(field)) for field in section.fields]
-    columns = [field.attname for field in section.fields]
-    annotator = columns.index("annotator_id") if "annotator_id" in columns else 0
-    for pk, *values in section.rows(project).values_list("id", *columns).iterator(2000):
-        row = {
-            name: coder(value, values[annotator]) if coder else value
-            for (name, coder), value in zip(coders, values, strict=True)
-        }
-        if section.model is Project:
-            row["schema"] = document_of(project.schema)  # whole: it can be read where nobody loaded it
-        yield {"ref": terms.numbers[section.model][pk]} | row if section.numbered else row
-
-
 class _Terms:
     """Ids of this installation in the archive's own terms; `met` are the people that rows name."""
 
     def __init__(self, project: Project) -> None:
+        self.project = project
         self.met: set[int] = set()
         self.users = dict(User.objects.accounts().values_list("id", "username"))
         for person in User.objects.filter(imported_into=project):
@@ -92,13 +74,25 @@ class _Terms:
         keys = events.values_list("annotator_id", "idempotency_key").iterator(5000)
         self.keys = {key: f"k{at}" for at, key in enumerate(keys, 1)}
 
+    def lines(self, section: Section) -> Iterator[dict]:
+        coders = [(field.name, self._coder(field)) for field in section.fields]
+        columns = [field.attname for field in section.fields]
+        annotator = columns.index("annotator_id") if "annotator_id" in columns else 0
+        for pk, *values in section.rows(self.project).values_list("id", *columns).iterator(2000):
+            row = {"ref": self.numbers[section.model][pk]} if section.numbered else {}
+            for (name, coder), value in zip(coders, values, strict=True):
+                row[name] = coder(value, values[annotator]) if coder else value
+            if section.model is Project:
+                row["schema"] = document_of(self.project.schema)  # whole: it can be read where nobody loaded it
+            yield row
+
     def people(self) -> Iterator[dict]:
         """Yield the people that rows name, by user name."""
         display_names = dict(User.objects.filter(pk__in=self.met).values_list("id", "display_name"))
         for pk in sorted(display_names, key=self.users.__getitem__):
             yield {"username": self.users[pk], "display_name": display_names[pk].removesuffix(IMPORTED_SUFFIX)}
 
-    def coder(self, field: models.Field) -> Callable[[Any, Any], Any] | None:
+    def _coder(self, field: models.Field) -> Callable[[Any, Any], Any] | None:
         """Return a function of a value and its row's annotator, or None for values that are written as they are."""
         match kind_of(field):
             case "user":
@@ -119,6 +113,5 @@ class _Terms:
         return self.users[pk]
 
     def _vote(self, vote: dict) -> dict:
-        annotator = vote["annotator"]
-        key = self.keys.get((annotator, vote.get("key")), "")
-        return {"annotator": self._user(annotator), "label": vote["label"], "key": key}
+        key = self.keys.get((vote["annotator"], vote.get("key")), "")
+        return {"annotator": self._user(vote["annotator"]), "label": vote["label"], "key": key}

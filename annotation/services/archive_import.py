@@ -10,6 +10,7 @@ import hashlib
 import zipfile
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, BinaryIO
 
 from django.db import DatabaseError, IntegrityError, models
@@ -25,24 +26,34 @@ from annotation.domain.archive_format import (
     digests_of,
     file_of,
 )
-from annotation.domain.resolution import UnknownRule, check_rule
+from annotation.domain.resolution import GoldVote, UnknownRule, as_json, check_rule
 from annotation.domain.schema import Schema
 from annotation.domain.schema_files import BadSchema, schema_of_document
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import AnnotatorCounts, Membership, Project, Role, StoryCounts, User
 from annotation.services import audit
 from annotation.services.accounts import checked_name
-from annotation.services.archive_sections import NAMED, Section, check_further, files, section_names, tables
-from annotation.services.archive_values import BadValue, Here, values_of
+from annotation.services.archive_sections import (
+    NAMED,
+    Section,
+    check_further,
+    files,
+    kind_of,
+    section_names,
+    shape_of,
+    tables,
+)
 from annotation.services.corpus_import import SLUG
 from annotation.services.counts import recount_project
 from annotation.services.imported_annotators import make_imported
 from annotation.services.schemas import SchemaRefused, is_here, take_schema
 from annotation.services.short_writes import ShortWrites
+from annotation.services.votes import MAX_CLOCK_LEAD
 from core.bulk import insert_rows
 from core.ids import new_uid
 from core.incoming.damage import damage_as
 from core.incoming.json_lines import BadLine, lines_of, object_of_line
+from core.incoming.misfit import Misfit
 from core.incoming.text import NotJson, json_of
 from core.messages import Sentence, gettext_noop
 from core.storage import trouble_of
@@ -153,9 +164,6 @@ def rows_of(archive: zipfile.ZipFile, section: str) -> Iterator[tuple[int, dict[
 
 def _at(section: str, number: int, error: Exception) -> BadArchive:
     """Return the refusal of an archive for a fault in one line."""
-    if isinstance(error, BadValue) and error.field:
-        place = {"section": section, "number": number, "name": error.field}
-        return BadArchive(Sentence("{section}.jsonl, line {number}, field {name}: {error}", **place, error=error))
     return BadArchive(Sentence("{file}, line {number}: {error}", file=file_of(section), number=number, error=error))
 
 
@@ -191,9 +199,14 @@ def _schema(document: Any, project: dict[str, Any]) -> Schema:
 
 
 class _Import:
+    """`users` and `ids` lead from the archive's names and numbers to ids here. Keys of votes begin with `key_start`, so
+    that those of two copies differ."""
+
     def __init__(self, archive: zipfile.ZipFile, slug: str, accounts: dict[str, int], now: datetime) -> None:
-        self.archive, self.slug, self.accounts = archive, slug, accounts
-        self.here = Here(now)
+        self.archive, self.slug, self.accounts, self.now = archive, slug, accounts, now
+        self.users: dict[str, int] = {}
+        self.ids: dict[type[models.Model], dict[Any, int]] = {}
+        self.key_start = ""
         self.members: list[list] = []
         self.project: Project | None = None
         self.schema = DEFAULT_SCHEMA
@@ -221,11 +234,8 @@ class _Import:
         if len(lines) != 1:
             raise BadArchive(gettext("project.jsonl: expected exactly one line."))
         number, row, _ = lines[0]
-        document, readers = row.pop("schema", None), self.here.readers(section)
-        try:
-            values = dict(zip(readers, values_of(readers, row), strict=True))
-        except BadValue as error:
-            raise _at(section.name, number, error) from error
+        document, fields = row.get("schema"), [(field, kind_of(field)) for field in section.fields]
+        values = dict(zip((field.name for field, _ in fields), self._values(section, fields, number, row), strict=True))
         self.schema = _schema(document, values)
         values |= {"slug": _working_slug(self.slug), "schema_name": DEFAULT_SCHEMA.name}
         values["schema_version"] = DEFAULT_SCHEMA.version  # until the schema is here too
@@ -237,7 +247,7 @@ class _Import:
                 raise _left_over(self.slug) from error
             raise
         self.project = Project.objects.get(slug=values["slug"])
-        self.here.key_start = f"{self.project.pk}-{self.slug[:30]}"
+        self.key_start = f"{self.project.pk}-{self.slug[:30]}"
 
     def _people(self) -> int:
         """Map the archive's names to people here: matched accounts, and new imported annotators for the other names."""
@@ -253,12 +263,12 @@ class _Import:
             raise BadArchive(
                 gettext("The archive holds nobody called {strangers!r}.").format(strangers=strangers[0][:60])
             )
-        self.here.users = dict(self.accounts)
+        self.users = dict(self.accounts)
         names = _distinct(set(display_names) - set(self.accounts))
         for part in self._parts((item, 0) for item in names.items()):
             with self.writes.transaction(len(part)):
                 ids = make_imported({bare: display_names[name] for name, bare in part}, self.project, slug=self.slug)
-            self.here.users |= {name: ids[bare] for name, bare in part}
+            self.users |= {name: ids[bare] for name, bare in part}
         return len(display_names)
 
     def _parts(self, rows: Iterable[tuple[Any, int]]) -> Iterator[list]:
@@ -287,25 +297,51 @@ class _Import:
                 insert_rows(section.model, columns, part)
         if section.numbered:
             by_uid = dict(section.rows(self.project).values_list("uid", "id"))
-            self.here.ids[section.model] = {ref: by_uid[uid] for ref, uid in uids.items()}
+            self.ids[section.model] = {ref: by_uid[uid] for ref, uid in uids.items()}
         elif section.model in NAMED:
-            self.here.ids[section.model] = dict(section.rows(self.project).values_list("name", "id"))
+            self.ids[section.model] = dict(section.rows(self.project).values_list("name", "id"))
         return count
 
     def _rows(self, section: Section, uids: dict[int, str]) -> Iterator[tuple[list, int]]:
         """Yield the values of each row, and its size. `uids` takes the new uid of each number."""
-        readers = self.here.readers(section)
+        fields = [(field, kind_of(field)) for field in section.fields]
         for number, row, size in rows_of(self.archive, section.name):
-            try:
-                values = values_of(readers, row)
-            except BadValue as error:
-                raise _at(section.name, number, error) from error
+            values = self._values(section, fields, number, row)
             generated = {"uid": new_uid(), "project": self.project.pk}
             if section.numbered:
-                if not isinstance(row.get("ref"), int):
-                    raise _at(section.name, number, BadLine(gettext_noop("field ref: expected a whole number.")))
                 uids[row["ref"]] = generated["uid"]
             yield [*(generated[name] for name in section.generated), *values], size
+
+    def _values(self, section: Section, fields: list[tuple[models.Field, str]], number: int, row: dict) -> list[Any]:
+        """Return the column values of a row in terms of this installation. Raises BadArchive."""
+        try:
+            values = shape_of(section).of(row).__dict__
+            return [self._value(field, kind, values[field.name]) for field, kind in fields]
+        except (Misfit, BadLine) as error:
+            raise _at(section.name, number, error) from error
+
+    def _value(self, field: models.Field, kind: str, value: Any) -> Any:
+        if value is None or kind == "value":
+            return value
+        match kind:
+            case "time":
+                if value > self.now + MAX_CLOCK_LEAD:
+                    raise BadLine(Sentence("{name}: it lies in the future.", name=field.name))
+                return min(value, self.now)  # as little ahead as a saved vote may be
+            case "key":
+                return f"{self.key_start}-{value}" if value else ""
+            case "votes":
+                return as_json(sorted(map(self._vote, value), key=attrgetter("annotator")))
+        found = (self.users if kind == "user" else self.ids[field.related_model]).get(value)
+        if found is None:
+            named = {"name": field.name, "value": repr(str(value)[:60])}
+            raise BadLine(Sentence("{name}: it names {value}, which the archive does not hold.", **named))
+        return found
+
+    def _vote(self, vote: Any) -> GoldVote:
+        if vote.annotator not in self.users:
+            raise BadLine(gettext_noop("a vote has no annotator or no label."))
+        return GoldVote(self.users[vote.annotator], vote.label, f"{self.key_start}-{vote.key}" if vote.key else "")
 
     def _keep_members(self, columns: list[str], rows: list[list]) -> None:
         """Keep the memberships of matched accounts for the end. Nobody else becomes a member."""

@@ -9,10 +9,15 @@ Apps above add sections of their own by `register` when they are ready.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from typing import Annotated, Any
 
-from django.db import models
+from django.db import connection, models
+from pydantic import BeforeValidator, Field, create_model
 
 from annotation.domain.archive_format import file_of
 from annotation.models import (
@@ -40,6 +45,8 @@ from annotation.models import (
     Vote,
     VoteEvent,
 )
+from core.incoming.shapes import Among, Counted, Expected, Like, Moment, Open, Shape, Within
+from core.messages import gettext_noop
 
 _LEFT_OUT = {"id", "uid", "project", "slug", "call", "schema_name"}
 
@@ -139,10 +146,67 @@ def left_out(rows: Mapping[str, int]) -> list[str]:
 
 
 def kind_of(field: models.Field) -> str:
-    """Return how an archive writes a column: user, row, name, key, votes or value."""
+    """Return how an archive writes a column: user, row, name, key, votes, time or value."""
     if field.is_relation:
         numbered = {section.model for section in tables() if section.numbered}
         return "user" if field.related_model is User else "row" if field.related_model in numbered else "name"
     if field.model in (Vote, VoteEvent) and field.name in ("idempotency_key", "undoes"):
         return "key"
-    return "votes" if field.model in (GoldLabel, GoldEvent) and field.name == "votes" else "value"
+    if field.model in (GoldLabel, GoldEvent) and field.name == "votes":
+        return "votes"
+    return "time" if isinstance(field, models.DateTimeField) else "value"
+
+
+Key = Annotated[str, Like(r"^[\x00-\x7f]{0,20}$", gettext_noop("a key such as k1"))]
+
+
+class _Vote(Open):
+    annotator: str
+    label: str
+    key: Key
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
+        raise ValueError
+    return float(value)
+
+
+def _day(value: Any) -> date:
+    try:
+        return date.fromisoformat(value)
+    except TypeError:
+        raise ValueError from None
+
+
+_PLAIN: Sequence[tuple[type[models.Field], Any]] = (
+    (models.JSONField, Any),
+    (models.DateTimeField, Moment),
+    (models.DateField, Annotated[date, BeforeValidator(_day), Expected(gettext_noop("a date such as 2030-12-31"))]),
+    (models.BooleanField, bool),
+    (models.FloatField, Annotated[float, BeforeValidator(_number), Expected(gettext_noop("a number"))]),
+)
+_TERMS = {"user": str, "name": str, "row": int, "key": Key, "votes": Annotated[list[_Vote], Counted(0, 100)]}
+
+
+def _type_of(field: models.Field) -> Any:
+    """Return the type of a column as pydantic has it. SQLite would store any text in any column."""
+    kind = _TERMS.get(kind_of(field)) or next((kind for plain, kind in _PLAIN if isinstance(field, plain)), None)
+    if kind is None and isinstance(field, models.IntegerField):
+        low, high = connection.ops.integer_field_range(field.get_internal_type())
+        kind = Annotated[int, Within(0 if field.get_internal_type().startswith("Positive") else low, high)]
+    elif kind is None and field.flatchoices:
+        values = [value for value, _ in field.flatchoices]
+        kind = Annotated[str, Among(["", *values] if field.blank and "" not in values else values)]
+    elif kind is None:
+        kind = Annotated[str, Field(max_length=field.max_length if isinstance(field, models.CharField) else None)]
+    return kind | None if field.null else kind
+
+
+@cache
+def shape_of(section: Section) -> type[Shape]:
+    """Return the shape of a section's rows."""
+    fields = {field.name: _type_of(field) for field in section.fields}
+    fields |= {"ref": int} if section.numbered else {"schema": Any} if section.model is Project else {}
+    declared: dict[str, Any] = {name: (kind, ...) for name, kind in fields.items()}
+    return create_model(section.name, __base__=Shape, **declared)

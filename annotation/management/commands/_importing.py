@@ -3,22 +3,33 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from pathlib import Path
+from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.management.json_command import JsonCommand
+from annotation.management.json_command import Arguments, ProjectCommand
 from annotation.services.import_results import ImportResult
 from core.incoming.encodings import ENCODINGS
 from core.wording import counted
 
+FILE: Arguments = {"file": {"type": Path, "metavar": "FILE"}}
+READING: Arguments = {
+    "--encoding": {
+        "choices": [name for name in ENCODINGS if name], "default": "",
+        "help": "of a file that is neither UTF-8 nor UTF-16",
+    },
+    "--problems": {"type": Path, "metavar": "FILE.csv", "help": "write every problem to this file"},
+}  # fmt: skip
 
-class ImportCommand(JsonCommand):
+
+class ImportCommand(ProjectCommand):
+    """A subclass returns what `judged` makes of its result; `detail` is what it prints between outcome and problems."""
+
     refusal = ""
     result: ImportResult
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         self.refusal = ""
         super().handle(*args, **options)
         if self.refusal:
@@ -36,25 +47,18 @@ class ImportCommand(JsonCommand):
             self.refusal = f"Nothing was imported: {total}, the first in {first.sentence}"
         return {"outcome": self.heading, **result.as_dict()}
 
-    def say_result(self) -> None:
+    def say(self, result: dict) -> None:
         self.stdout.write(f"{self.heading}. {self.result.summary}")
-
-    def say_problems(self) -> None:
+        self.stdout.writelines(f"  {line}\n" for line in self.detail(result))
         for sentence in self.result.problems.sentences():
             self.note(sentence)
 
-
-def add_problems(parser: ArgumentParser) -> None:
-    parser.add_argument("--problems", type=Path, metavar="FILE.csv", help="write every problem to this file")
-
-
-def add_encoding(parser: ArgumentParser) -> None:
-    names = [name for name in ENCODINGS if name]
-    parser.add_argument("--encoding", choices=names, default="", help="of a file that is neither UTF-8 nor UTF-16")
+    def detail(self, result: dict) -> list[str]:
+        return []
 
 
 def check_readable(path: Path) -> Path:
-    """Raise ValueError where there is no such file."""
+    """Return the path. Raises ValueError if there is no such file."""
     if path == Path():
         raise ValueError("The file has no name.")
     if path.is_dir():

@@ -2,58 +2,46 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from annotation.management.json_command import JsonCommand
+from annotation.management.json_command import ProjectCommand
 from annotation.models import Membership, Project, Role
 from annotation.services import audit
 from annotation.services.accounts import Accounts
 from annotation.services.people import change_role
 
 
-class Command(JsonCommand):
+class Command(ProjectCommand):
     help = "Makes someone a member of a project without asking them, or changes a member's role."
+    arguments = {
+        "--user": {"required": True, "metavar": "NAME"},
+        "--role": {"required": True, "choices": Role.values},
+        "--create": {"action": "store_true", "help": "make the account where there is none"},
+    }
 
-    def add_arguments(self, parser) -> None:
-        parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--user", required=True, metavar="NAME")
-        parser.add_argument("--role", required=True, choices=Role.values)
-        parser.add_argument("--create", action="store_true", help="make the account where there is none")
-
-    def work(self, **options) -> dict:
-        project, role = self.project(options["project"]), Role(options["role"])
+    def on(self, project: Project, *, user: str, role: str, create: bool, **options) -> dict:
         with transaction.atomic():
             accounts = Accounts()
-            person = accounts.find(options["user"].strip())
+            person = accounts.find(user.strip())
             if person is None:
-                if not options["create"]:
-                    raise ValueError(f"There is nobody called {options['user']!r}; --create makes the account.")
-                person = accounts.make(options["user"].strip())
-            member = _member(project, person, role, accounts.created)
+                if not create:
+                    raise ValueError(f"There is nobody called {user!r}; --create makes the account.")
+                person = accounts.make(user.strip())
+            name = _member(project, person, Role(role), accounts.created)
         if accounts.created:
-            self.note(f"{member.user.username} has no password yet: manage.py changepassword {member.user.username}")
-        return {
-            "project": project.slug,
-            "user": member.user.username,
-            "role": role.value,
-            "created": bool(accounts.created),
-        }
+            self.note(f"{name} has no password yet: manage.py changepassword {name}")
+        return {"project": project.slug, "user": name, "role": role, "created": bool(accounts.created)}
 
     def say(self, result: dict) -> None:
         new = " (a new account)" if result["created"] else ""
         self.stdout.write(f"{result['user']}{new} is {result['role']} of {result['project']}.")
 
 
-def _member(project: Project, person: int, role: Role, new_accounts: list[str]) -> Membership:
+def _member(project: Project, person: int, role: Role, new_accounts: list[str]) -> str:
+    """Give the person the role; return their user name."""
     membership, joins = Membership.objects.get_or_create(project=project, user_id=person, defaults={"role": role})
+    name = membership.user.username
     if joins:
-        details = {"accounts": new_accounts} if new_accounts else {}
-        audit.record(
-            by=None,
-            project=project,
-            action="membership.created",
-            target=membership.user.username,
-            role=role.value,
-            **details,
-        )
+        details = {"role": role.value} | ({"accounts": new_accounts} if new_accounts else {})
+        audit.record(by=None, project=project, action="membership.created", target=name, **details)
     elif membership.role != role:
         change_role(by=None, membership=membership, role=role)
-    return membership
+    return name

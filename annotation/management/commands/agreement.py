@@ -2,26 +2,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from annotation.management.commands._scope import add_scope, check_scope
-from annotation.management.json_command import JsonCommand
+from annotation.management.json_command import ProjectCommand
 from core.wording import counted
 
 if TYPE_CHECKING:
     from annotation.domain.agreement.report import AgreementReport
+    from annotation.models import Project
 
 
-class Command(JsonCommand):
+class Command(ProjectCommand):
     help = "Agreement between annotators over the cells that have all their votes."
+    has_parts = True
 
-    def add_arguments(self, parser) -> None:
-        add_scope(parser)
-
-    def work(self, **options) -> AgreementReport:
+    def on(self, project: Project, *, split: str | None, category: str | None, **options) -> AgreementReport:
         from annotation.services.agreement import agreement_report  # the statistics libraries take a second to load
 
-        project, split, category = self.project(options["project"]), options["split"], options["category"]
         self.names = {dimension.key: dimension.name for dimension in project.schema.dimensions}
-        check_scope(project, split=split, category=category)
         return agreement_report(project=project, split=split, category=category)
 
     def say(self, report: AgreementReport) -> None:

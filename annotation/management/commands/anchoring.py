@@ -3,7 +3,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from annotation.management.json_command import JsonCommand
+from annotation.management.json_command import ProjectCommand
+from annotation.models import Project
 from core.plain import Json
 from core.wording import counted
 
@@ -11,17 +12,14 @@ if TYPE_CHECKING:  # the statistics libraries take a second to load
     from annotation.domain.anchoring.estimates import Estimate
 
 
-class Command(JsonCommand):
+class Command(ProjectCommand):
     help = "What pre-filled labels did to the votes of a project: shown against blind, with story-clustered intervals."
+    arguments = {"--seed": {"type": int, "default": 1}}
 
-    def add_arguments(self, parser) -> None:
-        parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--seed", type=int, default=1)
-
-    def work(self, **options) -> Json:
+    def on(self, project: Project, *, seed: int, **options) -> Json:
         from annotation.services.anchoring import report_of  # the statistics libraries take a second to load
 
-        return report_of(self.project(options["project"]), seed=options["seed"])
+        return report_of(project, seed=seed)
 
     def say(self, report: Json) -> None:
         if report["votes"] is None:

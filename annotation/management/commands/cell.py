@@ -1,38 +1,41 @@
 from __future__ import annotations
 
+from argparse import ArgumentParser
+
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from annotation.forms.adjudication import ReplyForm
-from annotation.management.commands._scope import member_named
-from annotation.management.json_command import JsonCommand
-from annotation.models import GoldLabel, Project, Proposition, Role, User, adjudication_queue
+from annotation.management.json_command import ProjectCommand, check_dimension, member_named
+from annotation.models import GoldLabel, Project, Proposition, User, adjudication_queue
 from annotation.services import adjudication, remarks
 from annotation.services.decisions import last_action
 from core.plain import Json
 from core.wording import counted
 
 
-class Command(JsonCommand):
+class Command(ProjectCommand):
     help = "Does to a cell of the gold table what an expert does on its pages, beside deciding it."
 
-    def add_arguments(self, parser) -> None:
-        parser.add_argument("action", choices=["show", "reply", "file", "unfile", "undo"])
-        parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--expert", required=True, metavar="NAME", help="user name of who does it")
+    arguments = {
+        "action": {"choices": ["show", "reply", "file", "unfile", "undo"]},
+        "--expert": {"required": True, "metavar": "NAME", "help": "user name of who does it"},
+        "--thread": {"type": int, "metavar": "NUMBER", "help": "reply: counted from 1, as show lists them"},
+        "--text": {"metavar": "TEXT", "help": "reply: what is said"},
+    }
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
         which = parser.add_argument_group("the cell", "all three; undo without them takes the last decision back")
         which.add_argument("--story", type=int, metavar="NUMBER")
         which.add_argument("--row", type=int, metavar="NUMBER", help="counted from 1, as `table rows` lists them")
         which.add_argument("--dimension", metavar="KEY")
-        parser.add_argument("--thread", type=int, metavar="NUMBER", help="reply: counted from 1, as show lists them")
-        parser.add_argument("--text", metavar="TEXT", help="reply: what is said")
 
-    def work(self, **options) -> Json:
-        project, action = self.project(options["project"]), options["action"]
+    def on(self, project: Project, *, action: str, expert: str, **options) -> Json:
         for name in ("thread", "text"):
             if (options[name] is not None) != (action == "reply"):
                 raise ValueError(f"reply takes --{name}, and nothing else does.")
-        by = member_named(project, options["expert"], noun="expert", roles=(Role.EXPERT, Role.ADMIN))
+        by = member_named(project, expert)
         place = _place(project, by, options["story"], options["row"], options["dimension"])
         done: Json = {"project": project.slug, "expert": by.username, "done": action}
         if action == "undo":
@@ -72,8 +75,7 @@ def _place(project: Project, by: User, number: int | None, at: int | None, dimen
     rows = list(Proposition.objects.gold_of(story).select_related("table__story__project"))
     if not 1 <= at <= len(rows):
         raise ValueError(f"There is no row {at}; expected 1 to {len(rows)}.")
-    if dimension not in project.schema:
-        raise ValueError(f"{project.slug} has no dimension {dimension!r}; it has: {', '.join(project.schema.keys)}.")
+    check_dimension(project, dimension)
     adjudication.check_finished(by=by, story=story)
     return rows[at - 1], dimension
 

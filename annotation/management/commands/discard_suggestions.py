@@ -1,21 +1,18 @@
 from __future__ import annotations
 
-from annotation.management.json_command import JsonCommand
+from annotation.management.json_command import ProjectCommand
+from annotation.models import Project
 from annotation.services.prefill import discard_unseen
 from core.wording import counted
 
 
-class Command(JsonCommand):
+class Command(ProjectCommand):
     help = (
         "Discards what models suggested for stories that nobody has opened with it yet, labels and drafted tables, to "
         "try another model."
     )
 
-    def add_arguments(self, parser) -> None:
-        parser.add_argument("--project", required=True, metavar="SLUG")
-
-    def work(self, **options) -> dict:
-        project = self.project(options["project"])
+    def on(self, project: Project, **options) -> dict:
         return {"project": project.slug, "discarded": discard_unseen(by=None, project=project)}
 
     def say(self, result: dict) -> None:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from annotation.management.json_command import JsonCommand
+from annotation.management.json_command import ProjectCommand
+from annotation.models import Project
 from core.plain import Json
 
 if TYPE_CHECKING:  # the statistics libraries take a second to load
@@ -12,20 +13,17 @@ PLAIN = ("rows", "minutes")
 """Measures that are numbers; the others are shares."""
 
 
-class Command(JsonCommand):
+class Command(ProjectCommand):
     help = (
         "What models' drafts did to the belief tables of a project: tables begun with one against tables written "
         "blind, with intervals over stories."
     )
+    arguments = {"--seed": {"type": int, "default": 1}}
 
-    def add_arguments(self, parser) -> None:
-        parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--seed", type=int, default=1)
-
-    def work(self, **options) -> Json:
+    def on(self, project: Project, *, seed: int, **options) -> Json:
         from annotation.services.draft_effect import effect_of  # the statistics libraries take a second to load
 
-        return effect_of(self.project(options["project"]), seed=options["seed"])
+        return effect_of(project, seed=seed)
 
     def say(self, report: Json) -> None:
         self.stdout.write(f"Stories with a model's draft: {report['drafted']}.")

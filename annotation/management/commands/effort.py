@@ -3,23 +3,21 @@ from __future__ import annotations
 from django.utils import timezone
 
 from annotation.domain.effort import IDLE_LIMITS, LIMIT, Activity, Outlook
-from annotation.management.json_command import JsonCommand
+from annotation.management.json_command import ProjectCommand
+from annotation.models import Project
 from core.plain import Json, plain
 
 
-class Command(JsonCommand):
+class Command(ProjectCommand):
     help = "Says how long people worked on a project, at what pace, and how long the rest takes at it."
 
-    def add_arguments(self, parser) -> None:
-        parser.add_argument("--project", required=True, metavar="SLUG")
-
-    def work(self, **options) -> Json:
+    def on(self, project: Project, **options) -> Json:
         from annotation.services.effort import effort_of  # the statistics libraries take a second to load
 
-        efforts = effort_of(self.project(options["project"]), now=timezone.now())
+        efforts = effort_of(project, now=timezone.now())
         by_limit = zip(IDLE_LIMITS, efforts.by_limit, strict=True)
         return {
-            "project": options["project"],
+            "project": project.slug,
             "idle_limit_seconds": LIMIT,
             "hours": efforts.total,
             "hours_by_activity": dict(zip(Activity, efforts.hours, strict=True)),

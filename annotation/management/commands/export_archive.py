@@ -3,19 +3,16 @@ from __future__ import annotations
 from django.utils import timezone
 
 from annotation.management.commands._output import file_output
-from annotation.management.json_command import JsonCommand
+from annotation.management.json_command import ProjectCommand
+from annotation.models import Project
 from annotation.services.archive_export import export_archive
 
 
-class Command(JsonCommand):
+class Command(ProjectCommand):
     help = "Writes a whole project into one file that import_archive reads elsewhere."
+    arguments = {"--output": {"required": True, "metavar": "FILE.zip"}}
 
-    def add_arguments(self, parser) -> None:
-        parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--output", required=True, metavar="FILE.zip")
-
-    def work(self, **options) -> dict:
-        project = self.project(options["project"])
-        with file_output(options["output"], mode="wb") as target:
+    def on(self, project: Project, *, output: str, **options) -> dict:
+        with file_output(output, mode="wb") as target:
             rows = export_archive(project=project, target=target, now=timezone.now())
-        return {"project": project.slug, "path": str(options["output"]), "rows": rows}
+        return {"project": project.slug, "path": str(output), "rows": rows}

@@ -5,38 +5,36 @@ from django.utils import timezone
 
 from annotation.domain.formats import DATA_SET, EXPORT_FORMATS, GOLD, VOTES
 from annotation.management.commands._output import file_output, folder_output
-from annotation.management.json_command import JsonCommand
+from annotation.management.json_command import ProjectCommand
 from annotation.models import Project, TableKind
 from annotation.services.gold_export import gold_records, line_of, vote_lines
 from annotation.services.progress import Progress
 from core.wording import counted
 
 
-class Command(JsonCommand):
+class Command(ProjectCommand):
     help = "Exports gold: records, every vote with its lineage, or a folder with a Croissant description."
+    arguments = {
+        "--format": {"required": True, "choices": list(EXPORT_FORMATS)},
+        "--output": {"required": True, "metavar": "PATH"},
+        "--complete-only": {"action": "store_true", "help": "leave out stories with an unsettled cell"},
+        "--pseudonyms": {"action": "store_true", "help": f"{VOTES.key}: people are named A1, A2 …"},
+    }
 
-    def add_arguments(self, parser) -> None:
-        parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--format", required=True, choices=list(EXPORT_FORMATS))
-        parser.add_argument("--output", required=True, metavar="PATH")
-        parser.add_argument("--complete-only", action="store_true", help="leave out stories with an unsettled cell")
-        parser.add_argument("--pseudonyms", action="store_true", help=f"{VOTES.key}: people are named A1, A2 …")
-
-    def work(self, **options) -> dict:
-        project, path = self.project(options["project"]), options["output"]
+    def on(self, project: Project, *, format: str, output: str, **options) -> dict:
         totals = Progress(project).totals()
-        if options["format"] == DATA_SET.key:
-            counts = _write_data_set(project, path)
-        elif options["format"] == GOLD.key:
+        if format == DATA_SET.key:
+            counts = _write_data_set(project, output)
+        elif format == GOLD.key:
             counts = {"stories": 0, "propositions": 0}
-            _write(path, _counted(gold_records(project, complete_only=options["complete_only"]), counts))
+            _write(output, _counted(gold_records(project, complete_only=options["complete_only"]), counts))
         else:
-            _write(path, vote_lines(project, pseudonyms=options["pseudonyms"]))
+            _write(output, vote_lines(project, pseudonyms=options["pseudonyms"]))
             stories = project.stories.in_use().filter(tables__kind=TableKind.GOLD).count()
             counts = {"stories": stories, "propositions": totals.propositions}
         if totals.unlabelled:
             self.note(f"{counted(totals.unlabelled, 'cell')} without a settled label.")
-        return {"format": options["format"], "path": str(path), **counts}
+        return {"format": format, "path": str(output), **counts}
 
 
 def _write_data_set(project: Project, path: str) -> dict[str, int]:

@@ -18,25 +18,19 @@ class Command(JsonCommand):
         parser.add_argument("file", type=Path, metavar="FILE.zip")
         parser.add_argument("--project", required=True, metavar="SLUG", help="the new project's name")
         parser.add_argument(
-            "--match",
-            default="",
-            metavar="NAME,…",
+            "--match", default="", metavar="NAME,…",
             help="accounts that are the archive's people of the same name, and become members",
-        )
+        )  # fmt: skip
         parser.add_argument("--discard", action="store_true", help="first take away what a broken-off import left")
 
-    def work(self, **options) -> dict:
-        with check_readable(options["file"]).open("rb") as source:
+    def work(self, *, file: Path, project: str, match: str, discard: bool, **options) -> dict:
+        matched = [name.strip() for name in match.split(",") if name.strip()]
+        with check_readable(file).open("rb") as source:
             rows = import_archive(
-                by=None,
-                source=source,
-                slug=options["project"],
-                now=timezone.now(),
-                matched=[name.strip() for name in options["match"].split(",") if name.strip()],
-                discard=options["discard"],
+                by=None, source=source, slug=project, now=timezone.now(), matched=matched, discard=discard
             )
         for sentence in left_out(rows):
             self.note(sentence)
-        if not Membership.objects.filter(project__slug=options["project"], role=Role.ADMIN).exists():
-            self.note(f"{options['project']} has no admin but the site admins; add_member gives it one.")
-        return {"project": options["project"], "rows": rows}
+        if not Membership.objects.filter(project__slug=project, role=Role.ADMIN).exists():
+            self.note(f"{project} has no admin but the site admins; add_member gives it one.")
+        return {"project": project, "rows": rows}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from annotation.domain.formats import CORPUS_FORMATS, WHAT_IT_SEEMS
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.management.commands._importing import ImportCommand, add_encoding, add_problems
+from annotation.management.commands._importing import READING, ImportCommand
 from annotation.models import Project, Role, User
 from annotation.services.corpus_import import Source, files_of, import_corpus
 from annotation.services.recognition import look_at, other_format
@@ -15,43 +15,40 @@ from annotation.services.schemas import find_schema
 class Command(ImportCommand):
     help = "Imports stories (and gold tables, where the format has them). Importing a file again changes nothing."
 
-    def add_arguments(self, parser) -> None:
-        parser.add_argument(
-            "format", choices=[*sorted(CORPUS_FORMATS), WHAT_IT_SEEMS], help="auto: what the files seem to be"
-        )
-        parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
-        parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--admin", metavar="USERNAME", help="of a new project (default: the only site admin)")
-        parser.add_argument(
-            "--schema",
-            metavar="NAME:VERSION",
-            help=f"that a new project labels by (default: {DEFAULT_SCHEMA.reference})",
-        )
-        parser.add_argument("--language", choices=["en", "zh"], default="en")
-        add_encoding(parser)
-        add_problems(parser)
-        parser.add_argument("--dry-run", action="store_true", help="read and check, keep nothing")
-        parser.add_argument("--strict", action="store_true", help="stop at the first broken line, keep nothing")
+    arguments = {
+        "format": {"choices": [*sorted(CORPUS_FORMATS), WHAT_IT_SEEMS], "help": "auto: what the files seem to be"},
+        "paths": {"nargs": "+", "type": Path, "metavar": "PATH"},
+        "--admin": {"metavar": "USERNAME", "help": "of a new project (default: the only site admin)"},
+        "--schema": {
+            "metavar": "NAME:VERSION", "help": f"that a new project labels by (default: {DEFAULT_SCHEMA.reference})",
+        },
+        "--language": {"choices": ["en", "zh"], "default": "en"},
+        **READING,
+        "--dry-run": {"action": "store_true", "help": "read and check, keep nothing"},
+        "--strict": {"action": "store_true", "help": "stop at the first broken line, keep nothing"},
+    }  # fmt: skip
 
-    def work(self, **options) -> dict:
-        files = files_of(options["paths"], format=options["format"])
+    def work(self, *, project: str, paths: list[Path], schema: str | None, dry_run: bool, **options) -> dict:
+        """Import into a project that may not be there yet."""
+        files = files_of(paths, format=options["format"])
         sources = [(str(path), partial(path.open, "rb")) for path in files]
         result = import_corpus(
             by=None,
-            project_slug=options["project"],
+            project_slug=project,
             format=self._format(sources, **options),
             sources=sources,
-            **{name: options[name] for name in ("encoding", "language", "dry_run", "strict")},
-            admin=self._admin(options["admin"], options["project"]),
-            schema=find_schema(options["schema"]) if options["schema"] is not None else None,
+            **{name: options[name] for name in ("encoding", "language", "strict")},
+            dry_run=dry_run,
+            admin=self._admin(options["admin"], project),
+            schema=find_schema(schema) if schema is not None else None,
             progress=self.note if options["verbosity"] > 1 else lambda message: None,
         )
         if not (result.stories or result.problems):
             raise ValueError("Nothing was imported: the input holds no story.")
-        orphans = Project.objects.filter(slug=options["project"]).exclude(memberships__role=Role.ADMIN)
+        orphans = Project.objects.filter(slug=project).exclude(memberships__role=Role.ADMIN)
         if result.created and orphans.exists():
-            self.note(f"{options['project']} has no admin but the site admins; add_member gives it one.")
-        return self.judged(result, kept=not options["dry_run"], problems_to=options["problems"])
+            self.note(f"{project} has no admin but the site admins; add_member gives it one.")
+        return self.judged(result, kept=not dry_run, problems_to=options["problems"])
 
     def _format(self, sources: list[Source], *, format: str, encoding: str, **options) -> str:
         """Return the key of the files' format, and say what they seem to be where none was named. Raises ValueError
@@ -83,8 +80,5 @@ class Command(ImportCommand):
             self.note(f"{slug} exists already, so --admin changes nothing; use add_member.")
         return person
 
-    def say(self, result: dict) -> None:
-        self.say_result()
-        for category, count in result["by_category"].items():
-            self.stdout.write(f"  {category}: {count}")
-        self.say_problems()
+    def detail(self, result: dict) -> list[str]:
+        return [f"{category}: {count}" for category, count in result["by_category"].items()]

@@ -4,36 +4,27 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from annotation.management.commands._importing import ImportCommand, add_encoding, add_problems, check_readable
+from annotation.management.commands._importing import FILE, READING, ImportCommand, check_readable
+from annotation.models import Project
 from annotation.services.vote_import import import_votes
 from core.wording import counted
 
 
 class Command(ImportCommand):
     help = "Imports votes from CSV or .xlsx: story_id,actor,belief,dimension,annotator,label[,occurrence][,created_at]."
+    arguments = {**FILE, **READING}
 
-    def add_arguments(self, parser) -> None:
-        parser.add_argument("file", type=Path, metavar="FILE")
-        parser.add_argument("--project", required=True, metavar="SLUG")
-        add_encoding(parser)
-        add_problems(parser)
+    def on(self, project: Project, *, file: Path, encoding: str, **options) -> dict:
+        def progress(done: int) -> None:
+            if options["verbosity"] > 1:
+                self.note(f"{done} rows read")
 
-    def work(self, **options) -> dict:
-        project = self.project(options["project"])
-        with check_readable(options["file"]).open("rb") as handle:
+        with check_readable(file).open("rb") as handle:
             result = import_votes(
-                by=None,
-                project=project,
-                handle=handle,
-                file=str(options["file"]),
-                encoding=options["encoding"],
-                now=timezone.now(),
-                progress=lambda done: self.note(f"{done} rows read") if options["verbosity"] > 1 else None,
-            )
+                by=None, project=project, handle=handle, file=str(file), encoding=encoding, now=timezone.now(),
+                progress=progress,
+            )  # fmt: skip
         return self.judged(result, kept=True, problems_to=options["problems"])
 
-    def say(self, result: dict) -> None:
-        self.say_result()
-        for annotator in result["annotators"]:
-            self.stdout.write(f"  {annotator['name']}: {annotator['kind']}, {counted(annotator['votes'], 'vote')}")
-        self.say_problems()
+    def detail(self, result: dict) -> list[str]:
+        return [f"{row['name']}: {row['kind']}, {counted(row['votes'], 'vote')}" for row in result["annotators"]]

@@ -7,8 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.forms.people import InviteForm
-from annotation.management.commands._scope import member_named
-from annotation.management.json_command import JsonCommand
+from annotation.management.json_command import ProjectCommand, member_named
 from annotation.models import Invitation, Project, Role
 from annotation.services import people
 
@@ -16,22 +15,21 @@ TAKES = {"list": (), "make": ("admin", "role", "people", "links"), "withdraw": (
 NEEDS = {"list": (), "make": ("admin", "role"), "withdraw": ("invitation",)}
 
 
-class Command(JsonCommand):
+class Command(ProjectCommand):
     help = "Makes, lists or withdraws invitations to a project. A link is told once, when it is made."
 
-    def add_arguments(self, parser) -> None:
-        parser.add_argument("action", choices=list(TAKES))
-        parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--admin", metavar="NAME", help="make: user name of who invites")
-        parser.add_argument("--role", choices=Role.values, help="make: what they become")
-        parser.add_argument(
-            "--people", metavar="NAMES", help="make: e-mail addresses, or user names, who are asked; with commas"
-        )
-        parser.add_argument("--links", type=int, metavar="N", help="make: how many, where nobody is named; 1")
-        parser.add_argument("--invitation", type=int, metavar="NUMBER", help="withdraw: which one, as list has it")
+    arguments = {
+        "action": {"choices": list(TAKES)},
+        "--admin": {"metavar": "NAME", "help": "make: user name of who invites"},
+        "--role": {"choices": Role.values, "help": "make: what they become"},
+        "--people": {
+            "metavar": "NAMES", "help": "make: e-mail addresses, or user names, who are asked; with commas",
+        },
+        "--links": {"type": int, "metavar": "N", "help": "make: how many, where nobody is named; 1"},
+        "--invitation": {"type": int, "metavar": "NUMBER", "help": "withdraw: which one, as list has it"},
+    }  # fmt: skip
 
-    def work(self, **options) -> dict:
-        project, action = self.project(options["project"]), options["action"]
+    def on(self, project: Project, *, action: str, **options) -> dict:
         given = {name for names in TAKES.values() for name in names if options[name] is not None}
         if wrong := given - set(TAKES[action]):
             raise ValueError(f"--{min(wrong)} is not for {action}.")

@@ -1,39 +1,32 @@
 from __future__ import annotations
 
-from annotation.management.json_command import JsonCommand
+from annotation.management.json_command import ProjectCommand
+from annotation.models import Project
 from annotation.services.splits import LEFT_ALONE, make_split
 from core.wording import counted
 
 
-class Command(JsonCommand):
+class Command(ProjectCommand):
     help = "Draws a seeded split: so many stories of each category apart, the others as the rest."
+    arguments = {
+        "--name": {"default": "calibration"},
+        "--rest": {"default": "main"},
+        "--per-category": {"type": int, "default": 3},
+        "--seed": {"type": int, "default": 1},
+        "--categories": {
+            "nargs": "*", "default": [], "metavar": "NAME[=N]",
+            "help": "only these (default: all), and how many of each where it is not --per-category",
+        },
+    }  # fmt: skip
 
-    def add_arguments(self, parser) -> None:
-        parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--name", default="calibration")
-        parser.add_argument("--rest", default="main")
-        parser.add_argument("--per-category", type=int, default=3)
-        parser.add_argument("--seed", type=int, default=1)
-        parser.add_argument(
-            "--categories", nargs="*", default=[], metavar="NAME[=N]",
-            help="only these (default: all), and how many of each where it is not --per-category",
-        )  # fmt: skip
-
-    def work(self, **options) -> dict:
-        project = self.project(options["project"])
+    def on(self, project: Project, *, categories: list[str], per_category: int, seed: int, **options) -> dict:
         names = set(project.categories.values_list("name", flat=True))
-        numbers = dict(_number_of(text, names, options["per_category"]) for text in options["categories"])
+        numbers = dict(_number_of(text, names, per_category) for text in categories)
         drawn = make_split(
-            by=None,
-            project=project,
-            name=options["name"],
-            rest=options["rest"],
-            per_category=options["per_category"],
-            seed=options["seed"],
-            numbers=numbers or None,
-        )
-        summary = {"project": project.slug, "seed": options["seed"], "splits": drawn.counts}
-        return summary | {"too_small": drawn.too_small}
+            by=None, project=project, name=options["name"], rest=options["rest"], per_category=per_category,
+            seed=seed, numbers=numbers or None,
+        )  # fmt: skip
+        return {"project": project.slug, "seed": seed, "splits": drawn.counts, "too_small": drawn.too_small}
 
     def say(self, result: dict) -> None:
         parts = ", ".join(f"{name}: {counted(count, 'story', 'stories')}" for name, count in result["splits"].items())

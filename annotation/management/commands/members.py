@@ -1,30 +1,24 @@
 from __future__ import annotations
 
-from annotation.management.json_command import JsonCommand
+from annotation.management.json_command import ProjectCommand
+from annotation.models import Project
 from annotation.services.progress import Progress
 from core.wording import counted
 
 
-class Command(JsonCommand):
+class Command(ProjectCommand):
     help = "Lists the members of a project, with their roles and what is assigned to them."
 
-    def add_arguments(self, parser) -> None:
-        parser.add_argument("--project", required=True, metavar="SLUG")
-
-    def work(self, **options) -> dict:
-        project = self.project(options["project"])
+    def on(self, project: Project, **options) -> dict:
         assignments = Progress(project).assignments()
         members = [
             {
-                "user": row.user.username,
-                "name": row.user.shown_name,
-                "role": row.role,
-                "since": row.since.isoformat(),
-                "stories": assignments[row.user_id]["count"],
+                "user": row.user.username, "name": row.user.shown_name, "role": row.role,
+                "since": row.since.isoformat(), "stories": assignments[row.user_id]["count"],
                 "unfinished": assignments[row.user_id]["unfinished"],
             }
             for row in project.memberships.select_related("user")
-        ]
+        ]  # fmt: skip
         return {"project": project.slug, "members": members}
 
     def say(self, result: dict) -> None:

@@ -7,9 +7,8 @@ from django.utils import timezone
 
 from annotation.domain.labelling import LEVELS
 from annotation.management.commands._money import dollars
-from annotation.management.commands._scope import check_scope
-from annotation.management.json_command import JsonCommand
-from annotation.models import Prefill, RoundKind
+from annotation.management.json_command import JsonCommand, ProjectCommand
+from annotation.models import Prefill, Project, RoundKind
 from annotation.services.prefill import Estimate, estimate, progress_of_rounds, start_prefill
 from annotation.services.prefill_scope import scope_of
 from core.plain import Json
@@ -57,7 +56,7 @@ def _run_to_end(prefill: Prefill, tell: Callable[[str], None]) -> None:
         tell(f"The round is not done. A worker goes on with it, or: manage.py work --job {prefill.job.uid}")
 
 
-class Command(RoundCommand):
+class Command(RoundCommand, ProjectCommand):
     help = (
         "Has a model suggest labels for the stories of a project, or draft their belief tables, and says before what "
         "that costs at most; with --wait sees it through. Asked to end (Ctrl-C, SIGTERM), it makes no more calls and "
@@ -65,37 +64,32 @@ class Command(RoundCommand):
         "that are on their way."
     )
 
-    def add_arguments(self, parser) -> None:
-        parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--endpoint", required=True, metavar="NAME")
-        parser.add_argument("--kind", choices=RoundKind.values, default=RoundKind.LABELS.value)
-        parser.add_argument("--level", type=int, choices=LEVELS, help="of the prompt for labels, 3 where not said")
-        parser.add_argument("--split", metavar="NAME")
-        parser.add_argument("--category", metavar="NAME")
-        parser.add_argument("--limit", type=int, metavar="N", help="the first N stories that still have something open")
-        parser.add_argument("--budget", metavar="USD", help="a hard cap: no call is made that could exceed it")
-        parser.add_argument(
-            "--reasoning-tokens",
-            type=int,
-            metavar="N",
-            help="room that each answer has beside its text; without it, what the endpoint says",
-        )
-        parser.add_argument("--batch", action="store_true", help="as a batch, at the provider's lower price")
-        parser.add_argument("--wait", action="store_true")
+    has_parts = True
+    arguments = {
+        "--endpoint": {"required": True, "metavar": "NAME"},
+        "--kind": {"choices": RoundKind.values, "default": RoundKind.LABELS.value},
+        "--level": {"type": int, "choices": LEVELS, "help": "of the prompt for labels, 3 where not said"},
+        "--limit": {"type": int, "metavar": "N", "help": "the first N stories that still have something open"},
+        "--budget": {"metavar": "USD", "help": "a hard cap: no call is made that could exceed it"},
+        "--reasoning-tokens": {
+            "type": int, "metavar": "N",
+            "help": "room that each answer has beside its text; without it, what the endpoint says",
+        },
+        "--batch": {"action": "store_true", "help": "as a batch, at the provider's lower price"},
+        "--wait": {"action": "store_true"},
+    }  # fmt: skip
 
-    def work(self, **options) -> Json:
-        project, endpoint = self.project(options["project"]), endpoint_named(options["endpoint"])
-        budget, kind = dollars(options["budget"]), options["kind"]
-        if options["limit"] is not None and options["limit"] < 1:
-            raise ValueError(f"The limit is {options['limit']}; expected 1 story or more.")
-        check_scope(project, split=options["split"], category=options["category"])
+    def on(self, project: Project, *, kind: str, limit: int | None, **options) -> Json:
+        endpoint, budget = endpoint_named(options["endpoint"]), dollars(options["budget"])
+        if limit is not None and limit < 1:
+            raise ValueError(f"The limit is {limit}; expected 1 story or more.")
         rows = project.stories.in_split(options["split"]).in_category(options["category"])
         stories = list(rows.select_related("project", "category").order_by("number"))
         scope = scope_of(project=project, stories=stories, kind=kind)
         request = {
             "project": project, "endpoint": endpoint, "kind": kind, "batch": options["batch"],
             "level": _level(kind, options["level"]), "reasoning_tokens": _tokens(options["reasoning_tokens"]),
-            "stories": scope.stories[: options["limit"]] or stories,  # without any, start says why
+            "stories": scope.stories[:limit] or stories,  # without any, start says why
         }  # fmt: skip
         if scope.left_out:
             self.note(scope.left_out)

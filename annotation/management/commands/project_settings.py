@@ -7,7 +7,7 @@ from django.forms import model_to_dict
 from django.utils import timezone
 
 from annotation.forms.projects import CARD_FIELDS, CardForm, SettingsForm
-from annotation.management.json_command import JsonCommand
+from annotation.management.json_command import ProjectCommand
 from annotation.models import Project
 from annotation.services.projects import change_settings, foresee
 from core.wording import counted
@@ -15,36 +15,29 @@ from core.wording import counted
 _NAMES = SettingsForm.Meta.fields
 
 
-class Command(JsonCommand):
+class Command(ProjectCommand):
     help = "Says what a project's settings are; with --set changes them, as the page does."
 
-    def add_arguments(self, parser) -> None:
-        parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument(
-            "--set",
-            action="append",
-            default=[],
-            metavar="NAME=VALUE",
-            help=f"several times; true or false, and dimensions with commas between. One of: {', '.join(_NAMES)}",
-        )
-        parser.add_argument(
-            "--card",
-            action="append",
-            default=[],
-            metavar="NAME=VALUE",
-            help=f"several times; what the dataset card says, one of: {', '.join(CARD_FIELDS)}",
-        )
-        parser.add_argument("--preview", action="store_true", help="change nothing; say what a rule would settle anew")
+    arguments = {
+        "--set": {
+            "action": "append", "default": [], "metavar": "NAME=VALUE",
+            "help": f"several times; true or false, and dimensions with commas between. One of: {', '.join(_NAMES)}",
+        },
+        "--card": {
+            "action": "append", "default": [], "metavar": "NAME=VALUE",
+            "help": f"several times; what the dataset card says, one of: {', '.join(CARD_FIELDS)}",
+        },
+        "--preview": {"action": "store_true", "help": "change nothing; say what a rule would settle anew"},
+    }  # fmt: skip
 
-    def work(self, **options) -> dict:
-        project = self.project(options["project"])
+    def on(self, project: Project, *, preview: bool, **options) -> dict:
         changes = _checked(project, dict(_pair("set", text, _NAMES) for text in options["set"]))
         changes |= _card(project, dict(_pair("card", text, CARD_FIELDS) for text in options["card"]))
         would = foresee(project=project, changes=changes)
         changed = []
-        if changes and not options["preview"]:
+        if changes and not preview:
             changed = change_settings(by=None, project=project, changes=changes, now=timezone.now())
-        settings = model_to_dict(project, [*_NAMES, "dataset_card"]) | (changes if options["preview"] else {})
+        settings = model_to_dict(project, [*_NAMES, "dataset_card"]) | (changes if preview else {})
         card = settings.pop("dataset_card")
         cells = {"settled": would["settled"], "to_experts": would["opened"], "waiting": would["waiting"]}
         return {"project": project.slug, "changed": changed, "cells": cells, "settings": settings, "card": card}

@@ -15,17 +15,17 @@ class Command(JsonCommand):
         parser.add_argument("--project", metavar="SLUG", help="one project; else all")
         parser.add_argument("--check", action="store_true", help="change nothing, and fail where a count is wrong")
 
-    def work(self, **options) -> dict:
-        projects = [self.project(options["project"])] if options["project"] else list(Project.objects.order_by("slug"))
-        if not options["check"]:
+    def work(self, *, project: str | None, check: bool, **options) -> dict:
+        projects = [self.project(project)] if project else list(Project.objects.order_by("slug"))
+        if not check:
             return {"stories": sum(map(recount_project, projects))}
-        wrong = [(project.slug, *difference) for project in projects for difference in differences(project)]
+        wrong = [(row.slug, *difference) for row in projects for difference in differences(row)]
         for slug, number, what in wrong:
             self.note(f"{slug}, story {number}: {what}")
         if wrong:
             stories = counted(len(wrong), "story", "stories")
             raise CommandError(f"{stories} with wrong counts; manage.py recount counts anew.")
-        return {"stories": sum(project.stories.count() for project in projects), "wrong": 0}
+        return {"stories": sum(row.stories.count() for row in projects), "wrong": 0}
 
     def say(self, result: dict) -> None:
         right = ": all counts are right" if "wrong" in result else " counted anew"

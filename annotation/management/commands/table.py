@@ -3,6 +3,7 @@ number, from 1, as `table rows` lists them; a new row needs none."""
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,8 +13,8 @@ from django.utils import timezone
 from annotation.domain.drafts import Change, RowState
 from annotation.domain.reconciliation import PairState, Status, adopted
 from annotation.domain.tables import TableRow
-from annotation.management.json_command import JsonCommand
-from annotation.models import Membership, Proposition, Role, Story, User
+from annotation.management.json_command import ProjectCommand, member_named
+from annotation.models import Project, Proposition, Story, User
 from annotation.services import belief_tables, drafts, reconciliation
 from core.ids import new_uid
 
@@ -30,12 +31,12 @@ ACTIONS: dict[str, tuple[str, Callable[[User, Story], object]]] = {
 """The outcome in words, and the function of the pages."""
 
 
-class Command(JsonCommand):
+class Command(ProjectCommand):
     help = "Does to the belief table of a story what an expert does on its pages."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
         parser.add_argument("action", choices=[*ACTIONS, "rows", *ROWS])
-        parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--story", required=True, type=int, metavar="NUMBER")
         parser.add_argument("--expert", required=True, metavar="NAME", help="user name of who does it")
         rows = parser.add_argument_group("one row", ", ".join(ROWS))
@@ -46,27 +47,23 @@ class Command(JsonCommand):
         rows.add_argument("--with", type=int, dest="other", metavar="NUMBER", help="link: the other row")
         rows.add_argument("--drop", action="store_true", help="leave the row out, or take it away")
 
-    def work(self, **options) -> dict:
-        project, action = self.project(options["project"]), options["action"]
+    def on(self, project: Project, *, action: str, expert: str, **options) -> dict:
         story = project.stories.select_related("project").filter(number=options["story"]).first()
         if story is None:
             raise ValueError(f"There is no story {options['story']} in {project.slug}.")
-        members = Membership.objects.filter(project=project, role__in=(Role.EXPERT, Role.ADMIN))
-        member = members.select_related("user").filter(user__username=options["expert"]).first()
-        if member is None:
-            raise ValueError(f"{options['expert']}: no expert of {project.slug} has this name.")
-        report = {"project": project.slug, "story": story.number, "expert": member.user.username}
+        by = member_named(project, expert)
+        report = {"project": project.slug, "story": story.number, "expert": by.username}
         if action == "rows":
-            return report | {"rows": _rows_of(member.user, story)}
+            return report | {"rows": _rows_of(by, story)}
         if action in ACTIONS:
             outcome, act = ACTIONS[action]
-            act(member.user, story)
+            act(by, story)
             return report | {"done": outcome}
         words = {name: options[name] for name in WORDS if options[name] is not None}
         if options["row"] is None and not words.get("belief", "").strip():
             raise ValueError("A new row needs --belief; name one that is there by --row.")
         outcome, change = ROWS[action]
-        change(member.user, story, words, options)
+        change(by, story, words, options)
         return report | {"row": options["row"], "done": outcome}
 
     def say(self, result: dict) -> None:

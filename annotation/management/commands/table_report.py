@@ -1,22 +1,18 @@
 from __future__ import annotations
 
-from annotation.management.commands._scope import add_scope, check_scope
-from annotation.management.json_command import JsonCommand
+from annotation.management.json_command import ProjectCommand
+from annotation.models import Project
 from annotation.services.table_report import table_report
 from core.plain import Json
 from core.statistics import Estimate
 from core.wording import counted
 
 
-class Command(JsonCommand):
+class Command(ProjectCommand):
     help = "Says how far experts agreed on the belief tables that they wrote apart: overlap and F1, with intervals."
+    has_parts = True
 
-    def add_arguments(self, parser) -> None:
-        add_scope(parser)
-
-    def work(self, **options) -> Json:
-        project, split, category = self.project(options["project"]), options["split"], options["category"]
-        check_scope(project, split=split, category=category)
+    def on(self, project: Project, *, split: str | None, category: str | None, **options) -> Json:
         return {"project": project.slug} | table_report(project=project, split=split, category=category)
 
     def say(self, result: Json) -> None:

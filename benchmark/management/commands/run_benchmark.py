@@ -6,8 +6,7 @@ from django.core.management.base import CommandParser
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.management.commands._scope import check_scope
-from annotation.management.json_command import JsonCommand
+from annotation.management.json_command import JsonCommand, check_scope
 from benchmark.controls.chosen import CONTROLS
 from benchmark.management.commands._plans import add_flags, settings_with_flags, suite_plans
 from benchmark.management.commands._runs import finish_runs, run_summary, say_before, say_run
