@@ -18,7 +18,7 @@ from annotation.models import Project, User
 from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
 from annotation.services.gold_export import gold_lines
-from annotation.services.prefill_handler import example_of, sample_counts
+from annotation.services.prefill_rounds import example_of, sample_counts
 from annotation.services.projects import create_project
 from annotation.services.sample import load_sample
 from benchmark.services.datasets import publish_version

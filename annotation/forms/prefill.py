@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Project, RoundKind
-from annotation.services.prefill_scope import PrefillRefused, check_able, endpoints_for
+from annotation.services.prefill_rounds import PrefillRefused, check_able, endpoints_for
 from workers.domain.pricing import BUDGET
 from workers.forms.amounts import AmountField
 from workers.models import Endpoint

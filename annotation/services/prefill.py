@@ -6,17 +6,15 @@ A cell that has a vote, a table that somebody has begun, and a suggestion that a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext
 
-from annotation.domain import drafting
-from annotation.domain.labelling import prompts_of
 from annotation.models import (
     Assignment,
     BeliefTable,
@@ -28,26 +26,14 @@ from annotation.models import (
     Suggestion,
     User,
 )
-from annotation.services import audit, prefill_handler, table_drafting
-from annotation.services.prefill_handler import rows_by_story, story_request
-from annotation.services.prefill_scope import PrefillRefused, check_able, scope_of
-from core.messages import gettext_noop
+from annotation.services import audit
+from annotation.services.prefill_rounds import HANDLERS, PrefillRefused, check_able, scope_of
 from core.plain import Json, plain
 from core.texts import canonical
 from workers.domain.pricing import estimated_tokens
 from workers.models import Endpoint
-from workers.providers.contract import Request
 from workers.services.jobs import JobRefused, start_job
 from workers.services.progress import Progress, Shortfall, progress_of_all, shortfalls_of
-
-NOTHING_OPEN = {
-    RoundKind.LABELS: gettext_lazy(
-        "Every cell of these stories has a vote or a suggestion already, or they have no propositions."
-    ),
-    RoundKind.TABLES: gettext_lazy(
-        "Every one of these stories has a table already, or somebody has begun or drafted one."
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +48,6 @@ class Estimate:
     output_tokens: int
     cost: Decimal | None
     left_out: str = ""
-
-
-_HANDLERS = {RoundKind.LABELS: prefill_handler.HANDLER, RoundKind.TABLES: table_drafting.HANDLER}
-_TITLES = {
-    RoundKind.LABELS: gettext_noop("Pre-fill {project} with {endpoint}"),
-    RoundKind.TABLES: gettext_noop("Draft tables of {project} with {endpoint}"),
-}
 
 
 def start_prefill(
@@ -90,11 +69,8 @@ def start_prefill(
     reasoning, None for the endpoint's own. Raises PrefillRefused if no story is open, or the endpoint cannot do it.
     """
     check_able(endpoint, kind)
-    prompt = prompts_of(project.schema) if kind == RoundKind.LABELS else drafting.PROMPT
-    params = {
-        "project": project.slug, "level": level, "prompt": prompt,
-        "reasoning_tokens": endpoint.reasoning_tokens if reasoning_tokens is None else reasoning_tokens,
-    }  # fmt: skip
+    handler = HANDLERS[kind]
+    prompt, room = handler.prompt(project), endpoint.reasoning_tokens if reasoning_tokens is None else reasoning_tokens
     try:
         with transaction.atomic():
             # Locked, so that the second of two concurrent rounds sees the first.
@@ -102,14 +78,14 @@ def start_prefill(
             scope = scope_of(project=project, stories=stories, kind=kind)
             if not scope.stories:
                 left_out = gettext("Nothing else is open: {left_out}").format(left_out=scope.left_out)
-                raise PrefillRefused(left_out if scope.left_out else NOTHING_OPEN[RoundKind(kind)])
+                raise PrefillRefused(left_out if scope.left_out else handler.nothing_open)
             job = start_job(
                 by=by.username if by else "",
-                handler=_HANDLERS[RoundKind(kind)],
-                title=_TITLES[RoundKind(kind)].format(project=project.name, endpoint=endpoint.name),
+                handler=handler.name,
+                title=handler.title.format(project=project.name, endpoint=endpoint.name),
                 items=[(endpoint, "", story.uid) for story in scope.stories],
                 now=now,
-                params=params,
+                params={"project": project.slug, "level": level, "prompt": prompt, "reasoning_tokens": room},
                 budget=budget,
                 batch=batch,
             )
@@ -139,24 +115,17 @@ def estimate(
     inputs, outputs, cost = 0, 0, Decimal(0)
     scope = scope_of(project=project, stories=stories, kind=kind)
     room = endpoint.reasoning_tokens if reasoning_tokens is None else reasoning_tokens
-    for request in _requests(scope.stories, kind, level, room):
+    loaded = HANDLERS[kind].load(scope.stories)
+    for story in scope.stories:
+        request = HANDLERS[kind].request(story, loaded, level, room)
         messages = [[message.role, message.content] for message in request.messages]
         tokens = estimated_tokens(canonical({"messages": messages, "schema": request.schema}))
         inputs += tokens
         outputs += request.max_tokens
         cost += endpoint.prices.at_most(tokens, request.max_tokens, batch=batch) or 0
     is_priced = endpoint.prices.are_known or not scope.stories
-    cells = sum(len(scope.cells[story.pk]) for story in scope.stories) if scope.cells else 0
+    cells = sum(len(scope.cells[story.pk]) for story in scope.stories)
     return Estimate(len(scope.stories), cells, inputs, outputs, cost if is_priced else None, scope.left_out)
-
-
-def _requests(stories: Sequence[Story], kind: str, level: int | None, room: int) -> Iterator[Request]:
-    if level is None or kind == RoundKind.TABLES:
-        yield from (table_drafting.table_request(story, room, story.project.schema.orders) for story in stories)
-        return
-    rows_of = rows_by_story(stories)
-    for story in stories:
-        yield story_request(story, rows_of[story.pk], level, room)
 
 
 @transaction.atomic
@@ -185,22 +154,13 @@ def progress_of_rounds(rounds: Sequence[Prefill]) -> list[tuple[Json, Shortfall]
     jobs = [prefill.job for prefill in rounds]
     progress = progress_of_all(jobs)
     lacks = shortfalls_of({job: progress[job.pk].total for job in jobs})
-    return [
-        (_progress(prefill, progress[prefill.job_id], lacks[prefill.job_id]), lacks[prefill.job_id])
-        for prefill in rounds
-    ]
+    return [(_progress(row, progress[row.job_id], lacks[row.job_id]), lacks[row.job_id]) for row in rounds]
 
 
 def _progress(prefill: Prefill, progress: Progress, shortfall: Shortfall) -> Json:
     values = {
-        "round": prefill.uid,
-        "job": prefill.job.uid,
-        "state": prefill.job.standing,
-        "failures": shortfall.failures,
-        "unreadable_answers": shortfall.unreadable,
-        "held_back": progress.held_back,
-        "items": progress.ended_items,
-        "calls": progress.calls,
-        "tokens": progress.tokens,
-    }
+        "round": prefill.uid, "job": prefill.job.uid, "state": prefill.job.standing,
+        "failures": shortfall.failures, "unreadable_answers": shortfall.unreadable, "held_back": progress.held_back,
+        "items": progress.ended_items, "calls": progress.calls, "tokens": progress.tokens,
+    }  # fmt: skip
     return {name: plain(value) for name, value in values.items()} | progress.money.as_json

@@ -14,8 +14,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import ProjectAccess, project_access
 from annotation.forms.prefill import PrefillForm
-from annotation.models import Prefill, Role, RoundKind, Story, SuggestedRow, Suggestion
+from annotation.models import Prefill, Role, Story, SuggestedRow, Suggestion
 from annotation.services import prefill as service
+from annotation.services.prefill_rounds import HANDLERS
 from core.idempotency.forms import made_once
 from core.views.pages import Context
 from workers.services.jobs import apply_action
@@ -36,7 +37,7 @@ def prefills(request: HttpRequest, slug: str) -> HttpResponse:
         budget = choice.pop("budget")
         if "start" not in request.POST:
             estimate = service.estimate(**choice)
-            nothing_open = service.NOTHING_OPEN[RoundKind(choice["kind"])]
+            nothing_open = HANDLERS[choice["kind"]].nothing_open
         else:
             choice |= {"budget": budget, "by": request.user, "now": timezone.now()}
             try:

@@ -16,7 +16,7 @@ from annotation.domain.labelling import answer_schema, labelling_request, read_l
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.domain.tasks import Row
 from annotation.models import Assignment, Project, Proposition, Suggestion, Vote, VoteEvent
-from annotation.services import prefill_handler
+from annotation.services import prefill_rounds
 from annotation.services.arms import arm_of, draw_for
 from annotation.services.prefill import PrefillRefused
 from annotation.services.votes import save_votes
@@ -41,7 +41,7 @@ def test_the_schema_leaves_no_row_out_and_no_label_open():
 
 def test_every_level_asks_for_every_row_and_tells_more():
     for level in [1, 2, 3, 4]:
-        example = prefill_handler.example_of("False Belief Task", DEFAULT_SCHEMA, "")
+        example = prefill_rounds.example_of("False Belief Task", DEFAULT_SCHEMA, "")
         request = labelling_request(
             story="Ines {puts} the key.",
             category="False Belief Task",
@@ -59,8 +59,8 @@ def test_every_level_asks_for_every_row_and_tells_more():
 
 
 def test_an_example_is_never_the_story_that_is_asked():
-    first = prefill_handler.example_of("False Belief Task", DEFAULT_SCHEMA, "")
-    assert prefill_handler.example_of("False Belief Task", DEFAULT_SCHEMA, first.story).story != first.story
+    first = prefill_rounds.example_of("False Belief Task", DEFAULT_SCHEMA, "")
+    assert prefill_rounds.example_of("False Belief Task", DEFAULT_SCHEMA, first.story).story != first.story
 
 
 def test_what_is_not_legal_is_missing_and_never_guessed():
@@ -138,7 +138,7 @@ class TestRound:
             EndpointRateLimit.objects.create(endpoint=baseline)
             begin(cast, baseline, [make_story(number)])
         Runner().run()
-        counts = prefill_handler.sample_counts(DEFAULT_SCHEMA)
+        counts = prefill_rounds.sample_counts(DEFAULT_SCHEMA)
         for one in Suggestion.objects.filter(source__startswith="majority"):
             assert counts[one.dimension][one.label] == max(counts[one.dimension].values())
         assert Suggestion.objects.count() == 4 * CELLS

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Prefill, Proposition, Suggestion
 from annotation.services import prefill as service
-from annotation.services import prefill_handler
+from annotation.services import prefill_rounds
 from annotation.services.prefill import PrefillRefused
 from tests.annotation.prefilling import CELLS, begin, suggest
 from workers.domain.pricing import dollars
@@ -54,7 +54,7 @@ def test_a_story_whose_cells_closed_meanwhile_is_not_asked_and_not_paid(cast, en
     suggest(story, "other")
     Runner().run()
     item = Item.objects.get(job=made.job)
-    assert (item.state, item.problem) == (ItemState.FAILED, prefill_handler.CLOSED_MEANWHILE)
+    assert (item.state, item.problem) == (ItemState.FAILED, prefill_rounds.CLOSED_MEANWHILE)
     assert not Call.objects.exists()
 
 
@@ -68,7 +68,7 @@ def test_an_answer_for_closed_cells_says_so(cast, endpoint, make_story, assign, 
     stories = [make_story(1), make_story(2)]
     made = begin(cast, endpoint, stories)
     Runner().run()
-    handler = prefill_handler.PrefillHandler()
+    handler = prefill_rounds.LabelRound()
     taken = handler.receive([answered(made, stories[0])])
     # every cell has its suggestion by now
     (received,) = taken.values()

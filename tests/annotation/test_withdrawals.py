@@ -15,7 +15,7 @@ from annotation.models import AuditEvent, Proposition, Story, adjudication_queue
 from annotation.services.agreement import agreement_report
 from annotation.services.assignments import plan_assignments, plan_tables
 from annotation.services.gold_export import gold_records, vote_lines
-from annotation.services.prefill_scope import scope_of
+from annotation.services.prefill_rounds import scope_of
 from annotation.services.progress import Progress
 from annotation.services.splits import make_split, put_in_split
 from annotation.services.withdrawals import take_back, withdraw

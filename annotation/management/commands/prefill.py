@@ -10,7 +10,7 @@ from annotation.management.commands._money import dollars
 from annotation.management.json_command import JsonCommand, ProjectCommand
 from annotation.models import Prefill, Project, RoundKind
 from annotation.services.prefill import Estimate, estimate, progress_of_rounds, start_prefill
-from annotation.services.prefill_scope import scope_of
+from annotation.services.prefill_rounds import scope_of
 from core.plain import Json
 from workers.domain.pricing import dollars as dollars_of
 from workers.management.commands.work import interruptible
