@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Exists, Max, OuterRef
@@ -38,54 +38,86 @@ CREATED, CHANGED, UNCHANGED = gettext_noop("created"), gettext_noop("changed"), 
 AGAIN_AFTER = timedelta(seconds=10)
 
 
-class TooManyRows(ValueError):
-    """Too many rows; the message is one sentence for the person who added them."""
+class NotTaken(ValueError):
+    """Rows are refused; the message is one sentence for the person who added them."""
 
 
-class AddedAlready(ValueError):
-    """Rows that came twice within moments, as from a button that was pressed twice; the message is one sentence."""
+class GoldRow(NamedTuple):
+    """A row for a gold table. One with the remark *removed* is hidden, and counts in reports."""
+
+    actor: str
+    belief: str
+    order: str
+    remark: Remark = Remark.NONE
+    remark_text: str = ""
+
+
+def _record(by: User | None, story: Story, action: str, **details: Any) -> None:
+    audit.record(by=by, project=story.project, action=action, target=f"story {story.number}", **details)
+
+
+def _locked_gold(story: Story) -> BeliefTable:
+    return BeliefTable.objects.select_for_update().get_or_create(story=story, kind=TableKind.GOLD)[0]
+
+
+def _last_position(table: BeliefTable) -> int:
+    return table.propositions.aggregate(Max("position"))["position__max"] or 0
+
+
+def _insert(
+    table: BeliefTable, rows: Iterable[tuple[int, GoldRow]], now: datetime, *, reviewed: bool = False
+) -> list[Proposition]:
+    """Write new propositions at their positions."""
+    return Proposition.objects.bulk_create(
+        Proposition(
+            table=table, position=position, actor=row.actor, belief=row.belief, order_text=row.order, remark=row.remark,
+            remark_text=row.remark_text, reviewed=reviewed,
+            removed_at=now if row.remark == Remark.REMOVED else None,
+        )
+        for position, row in rows
+    )  # fmt: skip
 
 
 @transaction.atomic
 def add_rows(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime) -> list[Proposition]:
-    """Append rows to the gold table, which is made where there is none. Raises TooManyRows and AddedAlready.
+    """Append rows to the gold table, which is made where there is none. Raises NotTaken.
 
-    A table may hold equal rows: they are refused only within moments of each other, by the same person.
+    A table may hold equal rows: they are refused only within moments of each other, by the same person, as from a
+    button that was pressed twice.
     """
-    table, _ = BeliefTable.objects.select_for_update().get_or_create(story=story, kind=TableKind.GOLD)
+    table = _locked_gold(story)
     if _added_just_now(by, story, table, rows, now):
-        raise AddedAlready(
-            ngettext(
-                "This row was added a moment ago. If the table needs the same again, wait {seconds} seconds and add "
-                "once more.",
-                "These rows were added a moment ago. If the table needs the same again, wait {seconds} seconds and add "
-                "once more.",
-                len(rows),
-            ).format(seconds=AGAIN_AFTER.seconds)
+        text = ngettext(
+            "This row was added a moment ago. If the table needs the same again, wait {seconds} seconds and add once "
+            "more.",
+            "These rows were added a moment ago. If the table needs the same again, wait {seconds} seconds and add "
+            "once more.",
+            len(rows),
         )
-    live_rows = table.propositions.filter(removed_at__isnull=True).count()
-    if live_rows + len(rows) > MAX_PROPOSITIONS:
+        raise NotTaken(text.format(seconds=AGAIN_AFTER.seconds))
+    total = table.propositions.filter(removed_at__isnull=True).count() + len(rows)
+    if total > MAX_PROPOSITIONS:
         text = gettext("The table would have {rows} rows; expected at most {max_propositions}.")
-        raise TooManyRows(text.format(rows=live_rows + len(rows), max_propositions=MAX_PROPOSITIONS))
-    last = _last_position(table)
-    added = Proposition.objects.bulk_create(
-        Proposition(
-            table=table,
-            position=last + at,
-            actor=row.actor,
-            belief=row.belief,
-            order_text=row.order,
-            remark=Remark.ADDED,
-        )
-        for at, row in enumerate(rows, 1)
-    )
+        raise NotTaken(text.format(rows=total, max_propositions=MAX_PROPOSITIONS))
+    added = (GoldRow(*row, Remark.ADDED) for row in rows)
+    propositions = _insert(table, enumerate(added, _last_position(table) + 1), now)
     recount([story.pk])
-    audit.record(by=by, project=story.project, action="table.rows_added", target=_target(story), rows=len(added))
-    return added
+    _record(by, story, "table.rows_added", rows=len(propositions))
+    return propositions
 
 
-class NotTaken(ValueError):
-    """A story's table is not taken; the message is one sentence."""
+def _added_just_now(by: User, story: Story, table: BeliefTable, rows: Sequence[TableRow], now: datetime) -> bool:
+    """Return whether `by` added as many rows within moments and the rows added since hold just these, one after the
+    other."""
+    recent = AuditEvent.objects.filter(
+        project=story.project, action="table.rows_added", target=f"story {story.number}", at__gt=now - AGAIN_AFTER
+    )
+    batches = [(event.actor_id, event.details["rows"]) for event in recent]
+    if (by.pk, len(rows)) not in batches:
+        return False
+    newest = table.propositions.order_by("-position").values_list("actor", "belief", "order_text")
+    added = list(newest[: sum(count for _, count in batches)])[::-1]
+    return any(added[at : at + len(rows)] == list(rows) for at in range(len(added) - len(rows) + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +148,14 @@ def take_table(
         text = gettext("Experts are writing the table of story {number}; release them first.")
         raise NotTaken(text.format(number=story.number))
     with transaction.atomic():
+        Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
         taken = _take(by, story, rows, now, replace)
         transaction.set_rollback(dry_run)
     return taken
 
 
 def _take(by: User | None, story: Story, rows: Sequence[TableRow], now: datetime, replace: bool) -> Taken:
-    Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
-    table, _ = BeliefTable.objects.select_for_update().get_or_create(story=story, kind=TableKind.GOLD)
+    table = _locked_gold(story)
     live = list(table.propositions.filter(removed_at__isnull=True).order_by("position"))
     free: dict[tuple[str, str], list[Proposition]] = defaultdict(list)
     for proposition in live:
@@ -131,72 +163,32 @@ def _take(by: User | None, story: Story, rows: Sequence[TableRow], now: datetime
     chosen = [free[row.actor, row.belief].pop(0) if free[row.actor, row.belief] else None for row in rows]
     reused = [proposition for proposition in chosen if proposition is not None]
     gone = [proposition for proposition in live if proposition not in reused]
-    added = len(rows) - len(reused)
-    is_changed = bool(added or gone or reused != live)
-    if live and is_changed and not replace:
+    counts = {"added": len(rows) - len(reused), "removed": len(gone), "kept": len(reused)}
+    if reused == live and not counts["added"]:
+        return Taken(UNCHANGED if live else CREATED, **counts)
+    if live and not replace:
         text = gettext("Story {number} has another table already; choose to replace tables to write over it.")
         raise NotTaken(text.format(number=story.number))
-    reopened = tuple(finished_by(story)) if added else ()
-    if is_changed:
-        _rewrite(table, rows, chosen, gone, now, is_new=not live)
-        counts = {"added": added, "removed": len(gone), "kept": len(reused)}
-        audit.record(by=by, project=story.project, action="table.written", target=_target(story), **counts)
-    outcome = (CHANGED if is_changed else UNCHANGED) if live else CREATED
-    return Taken(outcome, len(reused), added, len(gone), reopened)
-
-
-def _rewrite(table, rows, chosen, gone, now: datetime, *, is_new: bool) -> None:
-    last = _last_position(table)
-    for proposition in gone:
-        proposition.removed_at = now
-    new = []
+    reopened = tuple(finished_by(story)) if counts["added"] else ()
+    new, remark = [], Remark.ADDED if live else Remark.NONE
     # A position is unique at every moment, so all rows go behind the existing ones.
-    for at, (row, proposition) in enumerate(zip(rows, chosen, strict=True), last + 1):
+    for position, (row, proposition) in enumerate(zip(rows, chosen, strict=True), _last_position(table) + 1):
         if proposition is None:
-            remark = Remark.NONE if is_new else Remark.ADDED
-            fields = {"actor": row.actor, "belief": row.belief, "order_text": row.order, "remark": remark}
-            new.append(Proposition(table=table, position=at, **fields))
+            new.append((position, GoldRow(*row, remark)))
         else:
-            proposition.position = at
-            proposition.order_text = row.order or proposition.order_text
-    reused = [proposition for proposition in chosen if proposition is not None]
-    Proposition.objects.bulk_update(gone, ["removed_at"], batch_size=200)
+            proposition.position, proposition.order_text = position, row.order or proposition.order_text
+    Proposition.objects.filter(pk__in=[proposition.pk for proposition in gone]).update(removed_at=now)
     Proposition.objects.bulk_update(reused, ["position", "order_text"], batch_size=200)
-    Proposition.objects.bulk_create(new)
-    recount([table.story_id])
-
-
-def _last_position(table: BeliefTable) -> int:
-    return table.propositions.aggregate(Max("position"))["position__max"] or 0
-
-
-class GoldRow(NamedTuple):
-    """A row for a new gold table. One with the remark *removed* is hidden, and counts in reports."""
-
-    actor: str
-    belief: str
-    order: str
-    remark: Remark = Remark.NONE
-    remark_text: str = ""
+    _insert(table, new, now)
+    recount([story.pk])
+    _record(by, story, "table.written", **counts)
+    return Taken(CHANGED if live else CREATED, **counts, reopened=reopened)
 
 
 def make_gold(*, story: Story, rows: Sequence[GoldRow], reviewed: bool, now: datetime) -> list[Proposition]:
     """Write the rows as the story's gold table, in their order, within a transaction that holds the story's lock."""
     table, _ = BeliefTable.objects.get_or_create(story=story, kind=TableKind.GOLD)
-    propositions = Proposition.objects.bulk_create(
-        Proposition(
-            table=table,
-            position=at,
-            actor=row.actor,
-            belief=row.belief,
-            order_text=row.order,
-            remark=row.remark,
-            remark_text=row.remark_text,
-            reviewed=reviewed,
-            removed_at=now if row.remark == Remark.REMOVED else None,
-        )
-        for at, row in enumerate(rows, _last_position(table) + 1)
-    )
+    propositions = _insert(table, enumerate(rows, _last_position(table) + 1), now, reviewed=reviewed)
     recount([story.pk])
     return propositions
 
@@ -242,25 +234,6 @@ def finished_by(story: Story) -> list[str]:
     return [assignment.annotator.shown_name for assignment in active if done.get(assignment.annotator_id, 0) >= cells]
 
 
-def _added_just_now(by: User, story: Story, table: BeliefTable, rows: Sequence[TableRow], now: datetime) -> bool:
-    """Return whether `by` added as many rows within moments and the rows added since hold just these, one after the
-    other."""
-    recent = AuditEvent.objects.filter(
-        project=story.project, action="table.rows_added", target=_target(story), at__gt=now - AGAIN_AFTER
-    )
-    batches = [(event.actor_id, event.details["rows"]) for event in recent]
-    if (by.pk, len(rows)) not in batches:
-        return False
-    newest = table.propositions.order_by("-position").values_list("actor", "belief", "order_text")
-    added = list(newest[: sum(count for _, count in batches)])[::-1]
-    texts = [(row.actor, row.belief, row.order) for row in rows]
-    return any(added[at : at + len(texts)] == texts for at in range(len(added) - len(texts) + 1))
-
-
-def _target(story: Story) -> str:
-    return f"story {story.number}"
-
-
 def has_history(proposition: Proposition) -> bool:
     """Return whether people voted on the row or decided about it: then its text stays as it was when they did."""
     return proposition.vote_events.exists() or proposition.gold_events.exists()
@@ -270,38 +243,28 @@ def has_history(proposition: Proposition) -> bool:
 def reword(*, by: User, proposition: Proposition, actor: str, belief: str, now: datetime) -> Proposition | None:
     """Change the text. With votes on it the old row is removed, keeping them, and a new one takes its place.
 
-    None where the row had left the table by then: somebody was quicker.
+    Returns None if the row had left the table by then: somebody was quicker.
     """
-    BeliefTable.objects.select_for_update().get(pk=proposition.table_id)
+    table = BeliefTable.objects.select_for_update().get(pk=proposition.table_id)
     # Votes lock their proposition, so none can arrive between the look at its history and the change.
     rows = Proposition.objects.select_for_update(of=("self",)).select_related("table__story__project")
     proposition = rows.get(pk=proposition.pk)
     if proposition.removed_at is not None:
         return None
-    project = proposition.table.story.project
-    before = {"actor": proposition.actor, "belief": proposition.belief}
-    if (actor, belief) == (proposition.actor, proposition.belief):
+    before, after = {"actor": proposition.actor, "belief": proposition.belief}, {"actor": actor, "belief": belief}
+    if before == after:
         return proposition
+    story, position, reworded = proposition.table.story, proposition.position, proposition
     if has_history(proposition):
-        position = proposition.position
-        last = _last_position(proposition.table)
-        Proposition.objects.filter(pk=proposition.pk).update(removed_at=now, position=last + 1, remark=Remark.REVISED)
-        reworded = Proposition.objects.create(
-            table=proposition.table,
-            position=position,
-            actor=actor,
-            belief=belief,
-            order_text=proposition.order_text,
-            remark=Remark.REVISED,
-        )
+        gone = {"removed_at": now, "position": _last_position(table) + 1, "remark": Remark.REVISED}
+        Proposition.objects.filter(pk=proposition.pk).update(**gone)
+        row = GoldRow(actor, belief, proposition.order_text, Remark.REVISED)
+        [reworded] = _insert(proposition.table, [(position, row)], now)
     else:
-        reworded = proposition
         reworded.actor, reworded.belief, reworded.remark = actor, belief, Remark.REVISED
         reworded.save(update_fields=["actor", "belief", "remark"])
-    recount([proposition.table.story_id])
-    after = {"actor": actor, "belief": belief}
-    target = _target(proposition.table.story)
-    audit.record(by=by, project=project, action="proposition.reworded", target=target, before=before, after=after)
+    recount([story.pk])
+    _record(by, story, "proposition.reworded", before=before, after=after)
     return reworded
 
 
@@ -309,32 +272,25 @@ def reword(*, by: User, proposition: Proposition, actor: str, belief: str, now: 
 def remove(*, by: User, proposition: Proposition, now: datetime) -> None:
     """Take the row out of pages and exports; its votes stay."""
     if Proposition.objects.filter(pk=proposition.pk, removed_at__isnull=True).update(removed_at=now):
-        story, text = proposition.table.story, {"actor": proposition.actor, "belief": proposition.belief}
+        story = proposition.table.story
         recount([story.pk])
-        audit.record(by=by, project=story.project, action="proposition.removed", target=_target(story), **text)
+        _record(by, story, "proposition.removed", actor=proposition.actor, belief=proposition.belief)
 
 
 @transaction.atomic
 def move(*, by: User, proposition: Proposition, up: bool) -> bool:
-    """Swap the row with its neighbour above or below; false where there is none."""
-    BeliefTable.objects.select_for_update().get(pk=proposition.table_id)
-    rows = Proposition.objects.filter(table_id=proposition.table_id)
+    """Swap the row with its neighbour above or below. Returns False if there is none."""
+    table = BeliefTable.objects.select_for_update().get(pk=proposition.table_id)
     proposition.refresh_from_db(fields=["position"])
-    live = rows.filter(removed_at__isnull=True)
-    other = (
-        live.filter(position__lt=proposition.position).order_by("-position").first()
-        if up
-        else live.filter(position__gt=proposition.position).order_by("position").first()
-    )
+    live = table.propositions.filter(removed_at__isnull=True)
+    beyond = live.filter(**{f"position__{'lt' if up else 'gt'}": proposition.position})
+    other = beyond.order_by("-position" if up else "position").first()
     if other is None:
         return False
-    places = (proposition.position, other.position)
     # A position is unique at every moment: one of the two steps aside first.
-    aside = rows.aggregate(Max("position"))["position__max"] + 1
-    for pk, position in ((proposition.pk, aside), (other.pk, places[0]), (proposition.pk, places[1])):
-        rows.filter(pk=pk).update(position=position)
-    story = proposition.table.story
-    details = {"belief": proposition.belief[:200], "up": up}
-    recount([story.pk])
-    audit.record(by=by, project=story.project, action="proposition.moved", target=_target(story), **details)
+    steps = ((proposition.pk, _last_position(table) + 1), (other.pk, proposition.position))
+    for pk, position in (*steps, (proposition.pk, other.position)):
+        table.propositions.filter(pk=pk).update(position=position)
+    recount([table.story_id])
+    _record(by, proposition.table.story, "proposition.moved", belief=proposition.belief[:200], up=up)
     return True

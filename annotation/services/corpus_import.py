@@ -25,7 +25,7 @@ from annotation.services.new_stories import Ambiguous, Candidate, attach, candid
 from annotation.services.recognition import Source
 from annotation.services.short_writes import ShortWrites, with_last
 from core.digests import text_digest
-from core.messages import Sentence
+from core.messages import Sentence, gettext_noop
 from core.wording import counted
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -64,14 +64,17 @@ class Imported(ImportResult):
 
     project: str = ""
     stories: int = 0
-    created: int = 0
     attached: int = 0
-    unchanged: int = 0
     propositions: int = 0
     by_category: Counter = field(default_factory=Counter)
-    COUNTS: ClassVar[tuple[str, ...]] = (
-        "project", "stories", "created", "attached", "unchanged", "propositions", "by_category",
-    )  # fmt: skip
+    SIZE: ClassVar = "stories"
+    NOUN: ClassVar = ("story", "stories")
+    OUTCOMES: ClassVar = {
+        "created": gettext_noop("{created:,} created"), "attached": gettext_noop("{attached:,} given their table"),
+        "unchanged": gettext_noop("{unchanged:,} unchanged"),
+    }  # fmt: skip
+    TAKEN: ClassVar = ("created", "attached")
+    COUNTS: ClassVar = ("project", "stories", "created", "attached", "unchanged", "propositions")
 
     @property
     def categories(self) -> list[tuple[str, int]]:
@@ -79,22 +82,8 @@ class Imported(ImportResult):
         return sorted(self.by_category.items())
 
     @property
-    def taken(self) -> int:
-        return self.created + self.attached
-
-    @property
-    def there(self) -> int:
-        return self.unchanged
-
-    @property
-    def summary(self) -> str:
-        done = (
-            gettext("{created:,} created").format(created=self.created),
-            gettext("{attached:,} given their table").format(attached=self.attached) if self.attached else "",
-            gettext("{unchanged:,} unchanged").format(unchanged=self.unchanged),
-        )
-        stories = counted(self.stories, "story", "stories")
-        return self.sentence(stories, done, counted(self.propositions, "proposition"))
+    def clauses(self) -> tuple[str, ...]:
+        return (counted(self.propositions, "proposition"),)
 
     def as_dict(self) -> dict:
         return ImportResult.as_dict(self) | {"by_category": dict(self.categories)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -16,32 +16,48 @@ from core.wording import counted
 
 @dataclass(slots=True)
 class ImportResult:
-    """`taken` counts what is new or changed, `there` what the project had already. COUNTS are fields of its JSON."""
+    """A subclass counts what its input held in SIZE, one of NOUN each, and what was done with it by the names of
+    OUTCOMES: their sentences, those of ALWAYS also for none. COUNTS are the fields of its JSON. TAKEN are the outcomes
+    that change the project."""
 
     problems: Problems = field(default_factory=Problems)
     left_out: LeftOut = field(default_factory=LeftOut)
+    created: int = 0
+    unchanged: int = 0
+    SIZE: ClassVar[str] = ""
+    NOUN: ClassVar[tuple[str, ...]] = ()
+    OUTCOMES: ClassVar[Mapping[str, str]] = {}
+    ALWAYS: ClassVar[tuple[str, ...]] = ("created", "unchanged")
+    TAKEN: ClassVar[tuple[str, ...]] = ("created",)
     COUNTS: ClassVar[tuple[str, ...]] = ()
 
     @property
     def taken(self) -> int:
-        raise NotImplementedError
+        return sum(getattr(self, name) for name in self.TAKEN)
 
     @property
     def there(self) -> int:
-        raise NotImplementedError
+        """What the project had already."""
+        return self.unchanged
+
+    @property
+    def clauses(self) -> tuple[str, ...]:
+        """Further clauses of the summary."""
+        return ()
 
     @property
     def summary(self) -> str:
-        """One sentence on what was taken and what was not."""
-        raise NotImplementedError
-
-    def sentence(self, input_: str, done: Iterable[str], *clauses: str) -> str:
-        """Return a sentence about an import: the size of the input, what was done with it, further clauses; then the
-        unused parts of the input."""
-        outcomes = joints.joint(",").join(filter(None, done))
+        """What was done with the input, in one sentence, and the unused parts of the input."""
+        counts = {name: getattr(self, name) for name in self.OUTCOMES}
+        done = (
+            gettext(self.OUTCOMES[name]).format(**{name: count})
+            for name, count in counts.items()
+            if count or name in self.ALWAYS
+        )
+        size = counted(getattr(self, self.SIZE), *self.NOUN)
         problems = counted(self.problems.total, "problem") if self.problems.total else ""
-        text = joints.clauses(joints.labelled(input_, outcomes), *clauses, problems) + joints.joint(".")
-        return joints.sentences(text, self.not_used)
+        text = joints.clauses(joints.labelled(size, joints.joint(",").join(done)), *self.clauses, problems)
+        return joints.sentences(text + joints.joint("."), self.not_used)
 
     @property
     def not_used(self) -> str:
@@ -67,9 +83,6 @@ class ImportResult:
         return gettext("Nothing was imported")
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "summary": self.summary,
-            **{name: getattr(self, name) for name in self.COUNTS},
-            **self.left_out.as_json(),
-            "problems": plain(self.problems.listed()),
-        }
+        counts = {name: getattr(self, name) for name in self.COUNTS}
+        problems = plain(self.problems.listed())
+        return {"summary": self.summary, **counts, **self.left_out.as_json(), "problems": problems}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import BinaryIO, ClassVar
@@ -18,6 +18,7 @@ from annotation.services.import_results import ImportResult
 from core.digests import text_digest
 from core.incoming.sheets import Sheets, rows_of
 from core.joints import listed, sentences
+from core.messages import gettext_noop
 from core.wording import counted
 
 MOST_LISTED = 200
@@ -34,18 +35,22 @@ class ImportedTables(ImportResult):
     the same story. `tables` are (story number, outcome) of changed tables."""
 
     stories: int = 0
-    created: int = 0
     changed: int = 0
-    unchanged: int = 0
     refused: int = 0
     added: int = 0
     removed: int = 0
     reopened: Counter[str] = field(default_factory=Counter)
     repeated: list[int] = field(default_factory=list)
     tables: list[tuple[int, Taken]] = field(default_factory=list)
-    COUNTS: ClassVar[tuple[str, ...]] = (
-        "stories", "created", "changed", "unchanged", "refused", "added", "removed", "reopened", "repeated",
-    )  # fmt: skip
+    SIZE: ClassVar = "stories"
+    NOUN: ClassVar = ("table",)
+    OUTCOMES: ClassVar = {
+        "created": gettext_noop("{created:,} created"), "changed": gettext_noop("{changed:,} changed"),
+        "unchanged": gettext_noop("{unchanged:,} unchanged"), "refused": gettext_noop("{refused:,} not taken"),
+    }  # fmt: skip
+    ALWAYS: ClassVar = ("created", "changed", "unchanged")
+    TAKEN: ClassVar = ("created", "changed")
+    COUNTS: ClassVar = ("stories", "created", "changed", "unchanged", "refused", "added", "removed", "repeated")
 
     def count(self, story: int, taken: Taken) -> None:
         setattr(self, taken.outcome, getattr(self, taken.outcome) + 1)
@@ -61,40 +66,26 @@ class ImportedTables(ImportResult):
         return sorted(self.reopened.items())
 
     @property
-    def taken(self) -> int:
-        return self.created + self.changed
+    def clauses(self) -> tuple[str, ...]:
+        text = gettext("{rows} added, {removed:,} taken out")
+        return (text.format(rows=counted(self.added, "row"), removed=self.removed),)
 
     @property
-    def there(self) -> int:
-        return self.unchanged
-
-    @property
-    def summary(self) -> str:
-        done = (
-            gettext("{created:,} created").format(created=self.created),
-            gettext("{changed:,} changed").format(changed=self.changed),
-            gettext("{unchanged:,} unchanged").format(unchanged=self.unchanged),
-            gettext("{refused:,} not taken").format(refused=self.refused) if self.refused else "",
-        )
-        rows = gettext("{rows} added, {removed:,} taken out").format(
-            rows=counted(self.added, "row"), removed=self.removed
-        )
-        return sentences(self.sentence(counted(self.stories, "table"), done, rows), self._repeated)
-
-    def as_dict(self) -> dict:
-        return ImportResult.as_dict(self) | {"reopened": dict(self.opened_again)}
-
-    @property
-    def _repeated(self) -> str:
-        """A sentence about repeated rows. Empty if there is none."""
+    def not_used(self) -> str:
+        """Sentences about the unused parts of the input, and about repeated rows."""
+        unused = super(ImportedTables, self).not_used
         if not self.repeated:
-            return ""
+            return unused
         lines = listed(self.repeated[:_MOST_NAMED]) + (" …" if len(self.repeated) > _MOST_NAMED else "")
-        return ngettext(
+        text = ngettext(
             "{count} row repeats an earlier one of its story word for word and was taken as it is: line {lines}.",
             "{count} rows repeat earlier ones of their story word for word and were taken as they are: lines {lines}.",
             len(self.repeated),
-        ).format(count=len(self.repeated), lines=lines)
+        )
+        return sentences(unused, text.format(count=len(self.repeated), lines=lines))
+
+    def as_dict(self) -> dict:
+        return ImportResult.as_dict(self) | {"reopened": dict(self.opened_again)}
 
 
 def import_tables(
@@ -108,7 +99,7 @@ def import_tables(
     replace: bool = False,
     dry_run: bool = False,
 ) -> ImportedTables:
-    """Write the tables of a spreadsheet (`domain.tables_csv`). A story with one broken row is left as it is.
+    """Write the tables of a spreadsheet (`domain.tables`). A story with one broken row is left as it is.
 
     A row names its story by number, or by its exact text if only one story has it. A story that has a table is a
     problem, unless `replace`: then rows whose text did not change keep their votes, and others are added or taken out.
@@ -118,18 +109,27 @@ def import_tables(
     rows = rows_of(handle, file, encoding=encoding, sheets=sheets)
     lines, broken = _by_story(read_tables(rows, file, result.left_out), file, result.problems)
     result.left_out.add_sheets(sheets)
-    stories = _Stories(project, lines)
+    find = _finder(project, lines)
     for named, rows in lines.items():
         result.stories += 1
         try:
-            story = stories.find(named)
+            story = find(named)
             if named in broken:
                 raise NotTaken  # its rows have problems of their own
-            _check_texts(story, rows)
+            words = story.text.split()
+            if any(line.text.strip() and line.text.split() != words for line in rows):
+                text = gettext(
+                    "Story {number} has another text than the column story; expected both to name one story."
+                )
+                raise NotTaken(text.format(number=story.number))
             table = [line.row for line in rows]
             taken = take_table(by=by, story=story, rows=table, now=now, replace=replace, dry_run=dry_run)
             result.count(story.number, taken)
-            result.repeated += _repeated(rows)
+            first: dict[tuple[str, ...], int] = {}
+            for line in rows:
+                key = tuple(" ".join(part.split()).casefold() for part in line.row[:2])
+                if first.setdefault(key, line.line) != line.line:
+                    result.repeated.append(line.line)
         except NotTaken as error:
             result.refused += 1
             if str(error):
@@ -137,22 +137,9 @@ def import_tables(
     return result
 
 
-def _check_texts(story: Story, rows: list[TableLine]) -> None:
-    """Raise NotTaken if a row names this story by number and has the text of another one."""
-    text = story.text.split()
-    if any(line.text.strip() and line.text.split() != text for line in rows):
-        sentence = gettext("Story {number} has another text than the column story; expected both to name one story.")
-        raise NotTaken(sentence.format(number=story.number))
-
-
-def _repeated(rows: list[TableLine]) -> list[int]:
-    """Return the lines of rows with the actor and belief of an earlier one."""
-    first: dict[tuple[str, ...], int] = {}
-    keys = [(tuple(" ".join(part.split()).casefold() for part in line.row[:2]), line.line) for line in rows]
-    return [line for key, line in keys if first.setdefault(key, line) != line]
-
-
-def _by_story(items, file: str, problems: Problems) -> tuple[dict[Named, list[TableLine]], set[Named]]:
+def _by_story(
+    items: Iterable[TableLine], file: str, problems: Problems
+) -> tuple[dict[Named, list[TableLine]], set[Named]]:
     """Return the rows of each story, and the stories with a row that cannot be used. A row that names no story counts
     for those above and below it."""
     lines: dict[Named, list[TableLine]] = defaultdict(list)
@@ -173,33 +160,30 @@ def _by_story(items, file: str, problems: Problems) -> tuple[dict[Named, list[Ta
     return lines, broken
 
 
-class _Stories:
-    """The stories of a project that rows name."""
+def _finder(project: Project, named: Iterable[Named]) -> Callable[[Named], Story]:
+    """Return a function that finds the story that rows name; it raises NotTaken if there is none or several fit."""
+    numbers = [name for name in named if isinstance(name, int)]
+    digests = [digest for name in named if isinstance(name, str) for digest in _digests(name)]
+    by_number = {story.number: story for story in project.stories.filter(number__in=numbers)}
+    by_digest: dict[str, list[Story]] = defaultdict(list)
+    for story in project.stories.filter(digest__in=digests).order_by("number"):
+        by_digest[story.digest].append(story)
 
-    def __init__(self, project: Project, named: Collection[Named]) -> None:
-        self.project = project
-        numbers = [name for name in named if isinstance(name, int)]
-        digests = [digest for name in named if isinstance(name, str) for digest in _digests(name)]
-        self.by_number = {story.number: story for story in project.stories.filter(number__in=numbers)}
-        self.by_digest: dict[str, list[Story]] = defaultdict(list)
-        for story in project.stories.filter(digest__in=digests).order_by("number"):
-            self.by_digest[story.digest].append(story)
-
-    def find(self, named: Named) -> Story:
-        """Return the story. Raises NotTaken if there is none or several fit."""
-        slug = self.project.slug
-        if isinstance(named, int):
-            if named not in self.by_number:
-                raise NotTaken(gettext("There is no story {named} in {slug}.").format(named=named, slug=slug))
-            return self.by_number[named]
-        matches = next((matches for digest in _digests(named) if (matches := self.by_digest.get(digest))), [])
+    def find(name: Named) -> Story:
+        if isinstance(name, int):
+            if name not in by_number:
+                raise NotTaken(gettext("There is no story {named} in {slug}.").format(named=name, slug=project.slug))
+            return by_number[name]
+        matches = next((by_digest[digest] for digest in _digests(name) if digest in by_digest), [])
         if not matches:
             text = gettext("{slug} has no story with exactly the text {named!r}.")
-            raise NotTaken(text.format(slug=slug, named=named[:60]))
+            raise NotTaken(text.format(slug=project.slug, named=name[:60]))
         if len(matches) > 1:
             text = gettext("Stories {numbers} have this text; name one by its number in a column story_id.")
             raise NotTaken(text.format(numbers=listed(story.number for story in matches[:5])))
         return matches[0]
+
+    return find
 
 
 def _digests(text: str) -> list[str]:

@@ -32,6 +32,7 @@ from annotation.services.imported_annotators import Annotators, Kind, Person
 from annotation.services.short_writes import ShortWrites, with_last
 from core.bulk import insert_rows
 from core.incoming.sheets import Sheets, rows_of
+from core.messages import gettext_noop
 from core.wording import counted
 
 ORIGIN = "import"
@@ -68,11 +69,15 @@ class ImportedVotes(ImportResult):
     would have overwritten. `people` maps each person to the number of their usable votes."""
 
     votes: int = 0
-    created: int = 0
-    unchanged: int = 0
     kept: int = 0
     people: Counter[tuple[str, str]] = field(default_factory=Counter)
-    COUNTS: ClassVar[tuple[str, ...]] = ("votes", "created", "unchanged", "kept", "annotators")
+    SIZE: ClassVar = "votes"
+    NOUN: ClassVar = ("vote",)
+    OUTCOMES: ClassVar = {
+        "created": gettext_noop("{created:,} created"), "unchanged": gettext_noop("{unchanged:,} unchanged"),
+        "refused": gettext_noop("{refused:,} not taken"),
+    }  # fmt: skip
+    COUNTS: ClassVar = ("votes", "created", "unchanged", "kept", "annotators")
 
     @property
     def annotators(self) -> list[dict]:
@@ -80,23 +85,13 @@ class ImportedVotes(ImportResult):
         return [{"name": name, "kind": kind, "votes": votes} for (name, kind), votes in sorted(self.people.items())]
 
     @property
-    def taken(self) -> int:
-        return self.created
+    def refused(self) -> int:
+        return self.votes - self.created - self.unchanged
 
     @property
-    def there(self) -> int:
-        return self.unchanged
-
-    @property
-    def summary(self) -> str:
-        refused = self.votes - self.created - self.unchanged
-        done = (
-            gettext("{created:,} created").format(created=self.created),
-            gettext("{unchanged:,} unchanged").format(unchanged=self.unchanged),
-            gettext("{refused:,} not taken").format(refused=refused) if refused else "",
-        )
+    def clauses(self) -> tuple[str, ...]:
         kept = gettext("{votes} cast in the product kept").format(votes=counted(self.kept, "vote")) if self.kept else ""
-        return self.sentence(counted(self.votes, "vote"), done, kept)
+        return (kept,)
 
 
 def import_votes(

@@ -56,7 +56,7 @@ def _changed(request: HttpRequest, access: ProjectAccess, story: Story, many: Ro
     finished = belief_tables.finished_by(story)
     try:
         added = int(made_once(request, make))
-    except (belief_tables.TooManyRows, belief_tables.AddedAlready) as error:
+    except belief_tables.NotTaken as error:
         form.add_error(None, str(error))
         return False
     reopened = (
