@@ -66,12 +66,7 @@ def key_of(name: str) -> str:
 
 
 def columns_of(
-    header: Sequence[str],
-    file: str,
-    *,
-    required: Sequence[str],
-    spellings: Mapping[str, Sequence[str]],
-    line: int = 1,
+    header: Sequence[str], file: str, *, required: Sequence[str], spellings: Mapping[str, Sequence[str]], line: int = 1
 ) -> Columns:
     """Return the columns of a header; `spellings` has other names of some, and names the optional ones.
 

@@ -22,10 +22,7 @@ class TablesFilter(PartsFilter):
 class GiveForm(forms.Form):
     """Experts that the stories which the filter shows are given to, by the balanced rule."""
 
-    experts = TickedRows(
-        User.objects.none(),
-        error_messages={"required": gettext_lazy("Choose experts.")},
-    )
+    experts = TickedRows(User.objects.none(), error_messages={"required": gettext_lazy("Choose experts.")})
     seed = forms.IntegerField(
         initial=1, min_value=0, max_value=2**31 - 1, help_text=gettext_lazy("The same seed gives the same plan.")
     )

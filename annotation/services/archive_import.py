@@ -65,13 +65,7 @@ _MOST_BYTES = 1_000_000
 
 
 def import_archive(
-    *,
-    by: User | None,
-    source: BinaryIO,
-    slug: str,
-    now: datetime,
-    matched: Iterable[str] = (),
-    discard: bool = False,
+    *, by: User | None, source: BinaryIO, slug: str, now: datetime, matched: Iterable[str] = (), discard: bool = False
 ) -> dict[str, int]:
     """Make the project `slug`; return rows by section. Raises BadArchive.
 

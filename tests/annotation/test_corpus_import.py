@@ -284,8 +284,7 @@ def test_the_command_says_how_many_stories_got_their_table(bare, tmp_path, capsy
 
 
 @pytest.mark.parametrize(
-    ("number", "other"),
-    [("", "Ines leaves.,B,"), ("", "Ines leaves.,A,她走了。"), ("7", "Ines leaves.,A,她走了。")],
+    ("number", "other"), [("", "Ines leaves.,B,"), ("", "Ines leaves.,A,她走了。"), ("7", "Ines leaves.,A,她走了。")]
 )
 @pytest.mark.parametrize("is_one_file", [True, False])
 def test_another_category_or_translation_of_a_story_that_is_here_is_told(db, number, other, is_one_file):

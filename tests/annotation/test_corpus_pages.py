@@ -52,9 +52,7 @@ def test_the_number_of_statements_does_not_grow(admin, cast, make_story, assign)
     for number in (1, 2, 3, 4, 5):
         story = make_story(number)
         assign(story)
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
+        with CaptureQueriesContext(connection) as queries:
             admin.get(url("stories"))
         with CaptureQueriesContext(connection) as more:
             admin.get(url("story", story.uid))

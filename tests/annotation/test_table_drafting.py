@@ -14,24 +14,10 @@ from rest_framework.test import APIClient
 
 from annotation.domain.arms import is_drawn_blind
 from annotation.domain.drafts import Change, Mark
-from annotation.models import (
-    AuditEvent,
-    BeliefTable,
-    DraftRow,
-    Prefill,
-    Project,
-    Proposition,
-    SuggestedRow,
-)
+from annotation.models import AuditEvent, BeliefTable, DraftRow, Prefill, Project, Proposition, SuggestedRow
 from annotation.services import drafts
 from annotation.services.draft_effect import effect_of
-from annotation.services.drafts import (
-    begun_with,
-    deleted_rows,
-    draw_for,
-    mark_of_row,
-    save_rows,
-)
+from annotation.services.drafts import begun_with, deleted_rows, draw_for, mark_of_row, save_rows
 from annotation.services.effort import effort_of
 from annotation.services.prefill import PrefillRefused, discard_unseen, estimate
 from annotation.services.reconciliation import decide, finish, open_pairs, pairs_of

@@ -30,10 +30,7 @@ class Command(ProjectCommand):
         self.stdout.write(
             f"{'':{width}}{'cells':>8}{'agree':>8}{'strict':>9}{'95 % interval':>18}{'kappa':>8}{'alpha':>8}{'AC1':>8}"
         )
-        rows = [
-            *((self.names[key], row) for key, row in report.dimensions.items()),
-            ("Overall", report.overall),
-        ]
+        rows = [*((self.names[key], row) for key, row in report.dimensions.items()), ("Overall", report.overall)]
         for name, row in rows:
             low_high, _ = row.intervals["strict"]
             interval = f"{low_high[0]:.2%} – {low_high[1]:.2%}" if low_high else "–"

@@ -46,10 +46,7 @@ def test_a_record_is_read_verbatim():
 def test_a_byte_order_mark_and_blank_lines_are_no_problem():
     assert [
         row.line for row in read(b"\xef\xbb\xbf" + line().encode() + b"\r\n\n  \n" + line(story_id=2).encode())
-    ] == [
-        1,
-        4,
-    ]
+    ] == [1, 4]
 
 
 def test_a_broken_line_is_one_problem_with_its_place():

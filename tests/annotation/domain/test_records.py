@@ -2,13 +2,7 @@ from __future__ import annotations
 
 import json
 
-from annotation.domain.records import (
-    Belief,
-    Record,
-    belief_layout,
-    fingerprint,
-    record_layout,
-)
+from annotation.domain.records import Belief, Record, belief_layout, fingerprint, record_layout
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 
 PLAIN = {"actor": "Ines", "belief": "The key is in the bag", "labels": dict.fromkeys(DEFAULT_SCHEMA.keys, "x")}
