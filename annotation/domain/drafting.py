@@ -10,7 +10,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +22,6 @@ from annotation.domain.tables import TableRow
 from annotation.domain.tasks import STRUCTURED, ExtractionTask
 from core.incoming.embedded_json import values_in
 from core.messages import Sentence, gettext_noop
-from core.plain import Json
 from workers.domain.pricing import estimated_tokens
 from workers.providers.contract import Message, Request, closed_object
 
@@ -47,17 +46,18 @@ REPEATED = gettext_noop("{count} said before")
 
 def drafting_request(*, story: str, orders: Sequence[str] = ORDERS, reasoning_tokens: int = 0) -> Request:
     """Return the request for a draft of one story's table, whose rows can have these `orders`. `reasoning_tokens` is
-    what the answer may take beside its text."""
+    what the answer may take in addition to its text."""
     shape = {"rows": [dict.fromkeys(_FIELDS, "…")]}
     question = (
         f"Story:\n{story}\n\nAnswer with one JSON object of this shape, an entry for each row in table order, at most "
         f"{MOST_ROWS}, and nothing else:\n{json.dumps(shape, ensure_ascii=False)}"
     )
+    row = closed_object({name: {"type": "string"} for name in _FIELDS})
     return Request(
         messages=(Message("system", _directive(tuple(orders))), Message("user", question)),
         max_tokens=TOKENS_BESIDE + TOKENS_A_TOKEN * estimated_tokens(story) + reasoning_tokens,
         temperature=0.0,
-        schema=_answer_schema(),
+        schema=closed_object({"rows": {"type": "array", "items": row}}),
         task=ExtractionTask(story=story, answer_format=STRUCTURED.name).as_task(),
     )
 
@@ -71,25 +71,19 @@ def _directive(orders: tuple[str, ...]) -> str:
 
 def _about(orders: Sequence[str]) -> str:
     """Return the sentence of the prompt that says what orders are."""
-    meanings = ", ".join(f'"{order}" for {_minds(int(order))}' for order in orders)
+
+    def minds(order: int) -> str:
+        if order < len(_MINDS):
+            return _MINDS[order]
+        return "a mind" + " about a mind" * (order - 1) if order < _MANY else f"{order} minds, each about the next"
+
+    meanings = ", ".join(f'"{order}" for {minds(int(order))}' for order in orders)
     return f"The order counts minds: {meanings}."
-
-
-def _minds(order: int) -> str:
-    """Return what has an order, in the words of the prompt."""
-    if order < len(_MINDS):
-        return _MINDS[order]
-    return "a mind" + " about a mind" * (order - 1) if order < _MANY else f"{order} minds, each about the next"
-
-
-def _answer_schema() -> Json:
-    row = closed_object({name: {"type": "string"} for name in _FIELDS})
-    return closed_object({"rows": {"type": "array", "items": row}})
 
 
 class Drafted(NamedTuple):
     """The rows of an answer that can stand in a table; without any, `problem` says why. With rows it says what was left
-    out, and is empty where nothing was."""
+    out. Empty if nothing was."""
 
     rows: tuple[TableRow, ...]
     problem: str = ""
@@ -108,54 +102,43 @@ def read_draft(text: str, story: str, orders: Sequence[str] = ORDERS) -> Drafted
     if len(answered) > MOST_ROWS:
         sentence = gettext_noop("The answer has {answered} rows; a draft has at most {most_rows}.")
         return Drafted((), sentence.format(answered=f"{len(answered):,}", most_rows=MOST_ROWS))
-    rows, left_out = _usable(answered, scripts_of(story), orders)
-    problem = _left_out_sentence(left_out, len(answered))
+    rows, left_out, scripts = dict[tuple[str, str], TableRow](), Counter[str](), scripts_of(story)
+    for entry in answered:
+        given = entry if isinstance(entry, Mapping) else {}
+        actor, belief, order = (_text(given.get(name)) for name in _FIELDS)
+        row = TableRow(actor, belief, order if order in orders else "")
+        why = _unusable(row, scripts) or (REPEATED if row.key in rows else "")
+        left_out.update([why] if why else [])
+        if not why:
+            rows[row.key] = row
+    problem, strangers = "", sum(not is_named(row.actor, story) for row in rows.values())
+    if total := sum(left_out.values()):
+        counts = {"rows": len(answered), "parts": ", ".join(why.format(count=n) for why, n in left_out.items())}
+        problem = (
+            Sentence("1 of {rows} rows is left out: {parts}.", **counts)
+            if total == 1
+            else Sentence("{total} of {rows} rows are left out: {parts}.", total=total, **counts)
+        )
     if not rows:
         return Drafted((), problem)
-    strangers = sum(not is_named(row.actor, story) for row in rows)
     if strangers == len(rows):
         return Drafted((), gettext_noop("No row names the world or an actor of this story."))
-    remarks = (problem, _of_strangers(strangers))
-    return Drafted(tuple(rows), " ".join(filter(None, remarks)))
-
-
-def _of_strangers(rows: int) -> str:
-    if rows == 1:
-        return gettext_noop("1 row has an actor whom the story does not name.")
-    return Sentence("{rows} rows have an actor whom the story does not name.", rows=rows) if rows else ""
-
-
-def _usable(
-    answered: Iterable[Any], scripts: frozenset[str], orders: Sequence[str]
-) -> tuple[list[TableRow], Counter[str]]:
-    rows: list[TableRow] = []
-    left_out: Counter[str] = Counter()
-    keys: set[tuple[str, str]] = set()
-    for entry in answered:
-        row = _row(entry, orders)
-        why = LACKING if row is None else _unreadable(row, scripts)
-        if row is not None and not why and row.key in keys:
-            why = REPEATED
-        if why or row is None:
-            left_out[why] += 1
-            continue
-        keys.add(row.key)
-        rows.append(row)
-    return rows, left_out
-
-
-def _row(entry: Any, orders: Sequence[str]) -> TableRow | None:
-    if not isinstance(entry, Mapping):
-        return None
-    actor, belief, order = (_text(entry.get(name)) for name in _FIELDS)
-    return TableRow(actor, belief, order if order in orders else "") if actor and belief else None
+    named = ""
+    if strangers:
+        named = Sentence("{rows} rows have an actor whom the story does not name.", rows=strangers)
+    if strangers == 1:
+        named = gettext_noop("1 row has an actor whom the story does not name.")
+    return Drafted(tuple(rows.values()), " ".join(filter(None, (problem, named))))
 
 
 def _text(value: Any) -> str:
     return " ".join(str(value).split()) if isinstance(value, str | int) else ""
 
 
-def _unreadable(row: TableRow, scripts: frozenset[str]) -> str:
+def _unusable(row: TableRow, scripts: frozenset[str]) -> str:
+    """Return why a row cannot stand in a table. Returns "" if it can."""
+    if not row.actor or not row.belief:
+        return LACKING
     if len(row.actor) > LONGEST["actor"] or len(row.belief) > LONGEST["belief"]:
         return TOO_LONG
     both = row.actor + row.belief
@@ -174,14 +157,3 @@ def scripts_of(text: str) -> frozenset[str]:
 @lru_cache(4096)
 def _script(letter: str) -> str:
     return unicodedata.name(letter, "").split(" ", 1)[0]
-
-
-def _left_out_sentence(left_out: Mapping[str, int], rows: int) -> str:
-    """Return one sentence about rows that were left out; empty where none were."""
-    if not left_out:
-        return ""
-    total = sum(left_out.values())
-    parts = ", ".join(why.format(count=count) for why, count in left_out.items())
-    if total == 1:
-        return Sentence("1 of {rows} rows is left out: {parts}.", rows=rows, parts=parts)
-    return Sentence("{total} of {rows} rows are left out: {parts}.", total=total, rows=rows, parts=parts)

@@ -4,7 +4,7 @@ anything: a story may need it so."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
@@ -44,6 +44,7 @@ _STATE_OF_MIND = re.compile(
     re.IGNORECASE,
 )
 """What tells of a mind without naming what it holds: it may be one more than the wording names."""
+_NEGATION = re.compile(r"\b(?:not|no|never|nobody|nothing)\b|n['’]t\b|不|没")
 _PARTS = re.compile(rf"\s*{JOINT}\s*", re.IGNORECASE)
 _GROUPS = {"everyone", "everybody", "nobody", "others", "people", "all", "both", "group", "they", "大家", "所有人"}
 _ARTICLE = re.compile(r"^(?:the|a|an) ", re.IGNORECASE)
@@ -61,13 +62,16 @@ def checks(rows: Sequence[TableRow], texts: Sequence[str], orders: Sequence[str]
     """Return the warnings of each row of a table. `texts` are the story and its translations, `orders` those that a row
     can have."""
     names = list({name: None for text in texts for name in likely_actors(text)})
-    repeated = _repeated(rows)
-    return [
-        [*_actor(row, texts, names), *_belief(row), *_order(row, orders), *repeated.get(at, [])]
-        if row.belief.strip()
-        else []
-        for at, row in enumerate(rows)
-    ]
+    keys, warned = [row.key for row in rows], list[list[Warned]]()
+    for at, row in enumerate(rows):
+        found = [
+            ("actor", _of_actor(row.actor.strip(), texts, names)),
+            *(("belief", text) for text in _of_belief(row.belief)),
+            ("order", _of_order(row, orders)),
+            ("belief", _repeated(keys[:at], keys[at])),
+        ]
+        warned.append([Warned(field, text) for field, text in found if text and row.belief.strip()])
+    return warned
 
 
 def parts_of(actor: str) -> list[str]:
@@ -88,29 +92,21 @@ def _part_is_named(part: str, text: str) -> bool:
     return bool(words) and all(re.search(rf"(?<!\w){re.escape(word.rstrip('.'))}(?!\w)", folded) for word in words)
 
 
-def _actor(row: TableRow, texts: Sequence[str], names: list[str]) -> list[Warned]:
-    if not row.actor.strip():
-        return [Warned("actor", gettext("No actor yet."))]
-    if any(is_named(row.actor, text) for text in texts):
-        return []
-    actor = row.actor.strip()
-    close = process.extractOne(row.actor, names, scorer=fuzz.ratio, score_cutoff=_CLOSE_NAME)
-    if close:
-        warning = gettext("The story does not name {actor}. Is it {name}?").format(actor=actor, name=close[0])
-    else:
-        warning = gettext("The story does not name {actor}.").format(actor=actor)
-    return [Warned("actor", warning)]
+def _of_actor(actor: str, texts: Sequence[str], names: list[str]) -> str:
+    if not actor:
+        return gettext("No actor yet.")
+    if any(is_named(actor, text) for text in texts):
+        return ""
+    if close := process.extractOne(actor, names, scorer=fuzz.ratio, score_cutoff=_CLOSE_NAME):
+        return gettext("The story does not name {actor}. Is it {name}?").format(actor=actor, name=close[0])
+    return gettext("The story does not name {actor}.").format(actor=actor)
 
 
-def _belief(row: TableRow) -> list[Warned]:
-    warned = []
-    if pronoun := _pronoun(row.belief):
-        anybody = gettext("“{pronoun}” may be read as anybody: write the name.").format(pronoun=pronoun)
-        warned.append(Warned("belief", anybody))
-    if _is_compound(row.belief):
-        two = gettext("This seems to say two things: split it where each can be true alone.")
-        warned.append(Warned("belief", two))
-    return warned
+def _of_belief(belief: str) -> Iterator[str]:
+    if pronoun := _pronoun(belief):
+        yield gettext("“{pronoun}” may be read as anybody: write the name.").format(pronoun=pronoun)
+    if _is_compound(belief):
+        yield gettext("This seems to say two things: split it where each can be true alone.")
 
 
 def _pronoun(belief: str) -> str:
@@ -146,67 +142,38 @@ def depth_of(actor: str, belief: str) -> int:
     return 1 + len(subjects)
 
 
-def _order(row: TableRow, orders: Sequence[str]) -> list[Warned]:
-    warning = _of_order(row, orders)
-    return [Warned("order", warning)] if warning else []
-
-
 def _of_order(row: TableRow, orders: Sequence[str]) -> str:
-    """Return what is odd about the order of a row; empty where nothing is."""
-    order = row.order.strip()
+    order, is_fact = row.order.strip(), is_world(row.actor)
     if not order:
         return ""
     if order not in orders:
         return gettext("The order is {order}; expected {orders}.").format(order=order, orders=orders_text(orders))
-    if "0" in orders and (warning := _of_fact(row, order)):
-        return warning
+    if "0" in orders and is_fact and order != "0":
+        return gettext("Narrated facts (world) have order 0, not {order}.").format(order=order)
+    if "0" in orders and not is_fact and row.actor.strip() and order == "0":
+        return gettext("Order 0 is for narrated facts (world); an actor's own belief has 1.")
     depth = depth_of(row.actor, row.belief)
     if str(depth) not in orders:
         return ""
     if int(order) < depth:
         return gettext("The wording names a mind within a mind: order {depth}?").format(depth=depth)
     if int(order) > max(depth, 1) + bool(_STATE_OF_MIND.search(row.belief)):
-        return gettext("The wording names fewer minds than order {order} has: order {depth}?").format(
-            order=order, depth=depth
-        )
+        text = gettext("The wording names fewer minds than order {order} has: order {depth}?")
+        return text.format(order=order, depth=depth)
     return ""
 
 
-def _of_fact(row: TableRow, order: str) -> str:
-    """Return what is odd where facts have an order of their own; empty where nothing is."""
-    is_fact = is_world(row.actor)
-    if is_fact and order != "0":
-        return gettext("Narrated facts (world) have order 0, not {order}.").format(order=order)
-    if not is_fact and row.actor.strip() and order == "0":
-        return gettext("Order 0 is for narrated facts (world); an actor's own belief has 1.")
-    return ""
-
-
-def _repeated(rows: Sequence[TableRow]) -> Mapping[int, list[Warned]]:
-    """Return row → that it says what an earlier row of the same actor says, exactly or nearly."""
-    repeated: dict[int, list[Warned]] = {}
-    for at, row in enumerate(rows):
-        if not row.belief.strip():
+def _repeated(earlier: Sequence[tuple[str, str]], key: tuple[str, str]) -> str:
+    """Return the warning that an earlier row of the same actor says the same, exactly or nearly; rows are given by
+    their keys."""
+    near = ""
+    for number, (actor, belief) in enumerate(earlier, 1):
+        if actor != key[0] or not belief:
             continue
-        for earlier in range(at):
-            other = rows[earlier]
-            if other.key[0] != row.key[0] or not other.belief.strip():
-                continue
-            if other.key == row.key:
-                same = gettext("The same as row {number}.").format(number=earlier + 1)
-                repeated[at] = [Warned("belief", same)]
-                break
-            if at not in repeated and _is_near(row.key[1], other.key[1]):
-                near = gettext("Nearly the same as row {number}.").format(number=earlier + 1)
-                repeated[at] = [Warned("belief", near)]
-    return repeated
-
-
-_NEGATION = re.compile(r"\b(?:not|no|never|nobody|nothing)\b|n['’]t\b|不|没")
-
-
-def _is_near(first: str, second: str) -> bool:
-    """A statement and its denial differ by a word and are not the same."""
-    if bool(_NEGATION.search(first)) != bool(_NEGATION.search(second)):
-        return False
-    return fuzz.token_sort_ratio(first, second) >= NEAR
+        if belief == key[1]:
+            return gettext("The same as row {number}.").format(number=number)
+        # A statement and its denial differ by a word and are not the same.
+        denies = bool(_NEGATION.search(belief)) != bool(_NEGATION.search(key[1]))
+        if not near and not denies and fuzz.token_sort_ratio(key[1], belief) >= NEAR:
+            near = gettext("Nearly the same as row {number}.").format(number=number)
+    return near
