@@ -15,7 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import BinaryIO, ClassVar
+from typing import BinaryIO, ClassVar, NamedTuple
 
 from django.db import IntegrityError
 from django.utils.translation import gettext
@@ -55,11 +55,11 @@ class ImportBroken(ValueError):
 
 
 class Refused(ValueError):
-    """A row that cannot be imported; one sentence. `keeps`: a vote cast in the product stays as it is. `once`: the
-    message is listed only for the first of its rows."""
+    """A row that cannot be imported; one sentence, with its parameters. `keeps`: a vote cast in the product stays as it
+    is. `once`: the message is listed only for the first of its rows."""
 
-    def __init__(self, sentence: str, *, keeps: bool = False, once: bool = False) -> None:
-        super().__init__(sentence)
+    def __init__(self, sentence: str, *, keeps: bool = False, once: bool = False, **parameters: object) -> None:
+        super().__init__(sentence.format(**parameters) if parameters else sentence)
         self.keeps, self.once = keeps, once
 
 
@@ -173,7 +173,13 @@ class _Import:
                     plan = self._written(plan, placed)
                     if plan.changed and not self.result.created and not is_last:
                         self._record("votes.import_started")
-            self._count(plan)
+            for row, person, outcome in plan.outcomes:
+                if isinstance(outcome, Refused):
+                    self._refuse(row, outcome)
+                    continue
+                self.result.created += outcome
+                self.result.unchanged += not outcome
+                self.result.people[person.name, person.kind.value] += 1
         if self.result.created and not dry_run:
             result, created = self.result, self.annotators.created
             counts = {"votes": result.created, "kept": result.kept, "problems": result.problems.total}
@@ -206,15 +212,6 @@ class _Import:
         plan.write(self.by)
         return plan
 
-    def _count(self, plan: _Plan) -> None:
-        for row, person, outcome in plan.outcomes:
-            if isinstance(outcome, Refused):
-                self._refuse(row, outcome)
-                continue
-            self.result.created += outcome
-            self.result.unchanged += not outcome
-            self.result.people[person.name, person.kind.value] += 1
-
     def _refuse(self, row: VoteRow, refused: Refused) -> None:
         self.result.kept += refused.keeps
         self.result.problems.add(Problem(self.file, row.line, str(refused)), once=refused.once)
@@ -235,61 +232,44 @@ class _Import:
         placed = []
         for row in rows:
             try:
-                proposition, story = _proposition_of(row, propositions)
-                if row.created_at is not None and row.created_at > self.now + CLOCK_LEAD:
-                    raise Refused(
-                        gettext(
-                            "created_at is {created_at}, which lies in the future; expected a time up to now."
-                        ).format(created_at=row.created_at.isoformat())
-                    )
-                person = self._person(row.annotator)
-                self._check_once((row.story, proposition, row.dimension, person), row)
-                placed.append((row, proposition, story, person))
+                placed.append(self._place(row, propositions))
             except Refused as refused:
                 self._refuse(row, refused)
         self.lines = {cell: label for cell, label in self.lines.items() if cell[0] == rows[-1].story}
         return placed
 
-    def _person(self, name: str) -> Person:
-        if name not in self.people:
+    def _place(self, row: VoteRow, propositions: dict[tuple, list[tuple[int, int]]]) -> Placed:
+        """Return a row with what it names. Raises Refused."""
+        matches = propositions.get((row.story, row.actor, row.belief))
+        matches = matches or propositions.get(("trimmed", row.story, row.actor.strip(), row.belief.strip()), [])
+        if len(matches) < row.occurrence:
+            none = gettext("Story {story} has no such proposition of {actor!r}: {belief!r}.")
+            fewer = gettext("Story {story} has no such proposition of {actor!r}: {belief!r}, occurrence {occurrence}.")
+            named = {"story": row.story, "actor": row.actor[:60], "belief": row.belief[:80]}
+            raise Refused(fewer if matches else none, **named, occurrence=row.occurrence)
+        if row.created_at is not None and row.created_at > self.now + CLOCK_LEAD:
+            text = gettext("created_at is {created_at}, which lies in the future; expected a time up to now.")
+            raise Refused(text, created_at=row.created_at.isoformat())
+        if row.annotator not in self.people:
             try:
-                self.people[name] = self.annotators.find(name)
+                self.people[row.annotator] = self.annotators.find(row.annotator)
             except ValueError as error:
-                self.people[name] = gettext("annotator {error}").format(error=error)
-        person = self.people[name]
+                self.people[row.annotator] = gettext("annotator {error}").format(error=error)
+        person = self.people[row.annotator]
         if isinstance(person, str):
             raise Refused(person, once=True)
-        return person
-
-    def _check_once(self, cell: tuple, row: VoteRow) -> None:
-        """Refuse a second, different label of a cell without a time: the later one is not known."""
+        proposition, story = matches[row.occurrence - 1]
+        # Of two labels of a cell without a time, the later one is not known.
+        cell = (row.story, proposition, row.dimension, person)
         label, line = self.lines.get(cell, (row.label, 0))
         if row.created_at is None and label != row.label:
-            raise Refused(
-                gettext("Line {line} gives {annotator}'s vote here as {label}; expected one vote.").format(
-                    line=line, annotator=row.annotator, label=label
-                )
-            )
+            text = gettext("Line {line} gives {annotator}'s vote here as {label}; expected one vote.")
+            raise Refused(text, line=line, annotator=row.annotator, label=label)
         self.lines[cell] = row.label, row.line
+        return row, proposition, story, person
 
 
-def _proposition_of(row: VoteRow, propositions: dict[tuple, list[tuple[int, int]]]) -> tuple[int, int]:
-    """Return the ids of a row's proposition and story. Raises Refused."""
-    matches = propositions.get((row.story, row.actor, row.belief))
-    matches = matches or propositions.get(("trimmed", row.story, row.actor.strip(), row.belief.strip()), [])
-    if len(matches) < row.occurrence:
-        reason = (
-            gettext("Story {story} has no such proposition of {actor!r}: {belief!r}, occurrence {occurrence}.")
-            if matches
-            else gettext("Story {story} has no such proposition of {actor!r}: {belief!r}.")
-        )
-        named = {"story": row.story, "actor": row.actor[:60], "belief": row.belief[:80]}
-        raise Refused(reason.format(**named, occurrence=row.occurrence))
-    return matches[row.occurrence - 1]
-
-
-@dataclass(frozen=True, slots=True)
-class _Stored:
+class _Stored(NamedTuple):
     """The project's rows for some votes. `slots` maps story to annotator to slot. `imported` are annotator and key of
     earlier imports: a vote without such a key was cast in the product."""
 
@@ -329,18 +309,17 @@ class _Plan:
         self.assignments: list[tuple[int, int, int]] = []
         self.events: list[tuple] = []
         self.changed: set[VoteKey] = set()
-        self.outcomes = [(row[0], row[3], self._outcome(*row)) for row in placed]
-
-    def _outcome(self, *placed) -> bool | Refused:
-        try:
-            return self._take(*placed)
-        except Refused as refused:
-            return refused
+        self.outcomes: list[tuple[VoteRow, Person, bool | Refused]] = []
+        for row, proposition, story, person in placed:
+            try:
+                self.outcomes.append((row, person, self._take(row, proposition, story, person)))
+            except Refused as refused:
+                self.outcomes.append((row, person, refused))
 
     def _take(self, row: VoteRow, proposition: int, story: int, person: Person) -> bool:
         """Return whether the row changes something. Raises Refused."""
         if proposition not in self.stored.live:
-            raise Refused(gettext("The proposition left the table of story {story} meanwhile.").format(story=row.story))
+            raise Refused(gettext("The proposition left the table of story {story} meanwhile."), story=row.story)
         cell = (proposition, row.dimension, person.pk)
         key = self._key(cell, row)
         moment = min(self.now, row.created_at or self.now)
@@ -351,12 +330,14 @@ class _Plan:
                 return False
             was_imported = cell in self.changed or (person.pk, standing_key) in self.stored.imported
             if person.kind is not Kind.IMPORTED and not was_imported:
-                raise _keeping(person, label)
+                chose = gettext("{name} chose {label!r} here in the product; an import does not overwrite that.")
+                withdrew = gettext("{name} withdrew the vote here in the product; an import does not overwrite that.")
+                raise Refused(chose if label else withdrew, name=person.name, label=label, keeps=True)
             if row.created_at is not None and moment <= changed_at:
                 return False
         if person.kind is Kind.FORMER:
-            sentence = gettext("{name} left the project; only votes that are there already can come again.")
-            raise Refused(sentence.format(name=person.name), once=True)
+            text = gettext("{name} left the project; only votes that are there already can come again.")
+            raise Refused(text, name=person.name, once=True)
         if person.pk not in self.slots[story]:
             self._assign(row, story, person)
         self.votes[cell] = (row.label, moment, key)
@@ -369,8 +350,8 @@ class _Plan:
         overlap, taken = self.project.overlap, set(self.slots[story].values())
         slot = next((number for number in range(1, overlap + 1) if number not in taken), None)
         if slot is None:
-            sentence = gettext("Story {story} has its {overlap} annotators already, without {annotator}.")
-            raise Refused(sentence.format(story=row.story, overlap=overlap, annotator=row.annotator), once=True)
+            text = gettext("Story {story} has its {overlap} annotators already, without {annotator}.")
+            raise Refused(text, story=row.story, overlap=overlap, annotator=row.annotator, once=True)
         if person.pk < 0:
             self.new_people.append(person)
         self.slots[story][person.pk] = slot
@@ -413,13 +394,3 @@ class _Plan:
             some = {cell: votes[cell] for cell in cells[at : at + _AT_ONCE]}
             resolve_touched([Touched(self.project, by, self.now, some)])
         recount(stories_of({proposition for proposition, _ in cells}))
-
-
-def _keeping(person: Person, label: str) -> Refused:
-    """Return the refusal to overwrite a vote that was cast in the product."""
-    reason = (
-        gettext("{name} chose {label!r} here in the product; an import does not overwrite that.")
-        if label
-        else gettext("{name} withdrew the vote here in the product; an import does not overwrite that.")
-    )
-    return Refused(reason.format(name=person.name, label=label), keeps=True)
