@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import project_access, story_of
-from annotation.api.description import SLUG, STORY, answers
+from annotation.api.description import STORY, answers, operation
 from annotation.api.shapes.corpus import (
     BeliefTableOut,
     ProjectDetailOut,
@@ -20,11 +20,10 @@ from annotation.api.shapes.corpus import (
     TableIn,
 )
 from annotation.domain.tables import TableRow, problem_of
-from annotation.models import Membership, Project, Proposition, Role, Story
+from annotation.models import Membership, Project, Proposition, Role
 from annotation.services.belief_tables import NotTaken, take_table
 from core.api.bodies import read_body
-from core.api.description import BODY
-from core.api.errors import CannotBeDone
+from core.api.errors import CannotBeDone, refusing
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
 
@@ -47,9 +46,7 @@ class Projects(Listing):
 
 
 class OneProject(GenericAPIView):
-    @extend_schema(
-        operation_id="projects_read", tags=["corpus"], parameters=[SLUG], responses=answers(ProjectDetailOut)
-    )
+    @operation("projects_read", "corpus", answer=ProjectDetailOut)
     def get(self, request: Request, slug: str) -> Response:
         """A project with its rules, your role, the dimensions with their labels, its splits and categories."""
         access = project_access(request.user, slug)
@@ -58,12 +55,7 @@ class OneProject(GenericAPIView):
 
 
 class Stories(Listing):
-    @extend_schema(
-        operation_id="stories_list",
-        tags=["corpus"],
-        parameters=[SLUG, StoryFilter],
-        responses=answers(StoryOut(many=True), 400),
-    )
+    @operation("stories_list", "corpus", StoryFilter, answer=StoryOut(many=True), errors=(400,))
     def get(self, request: Request, slug: str) -> Response:
         """The stories of a project with their texts, in order of number. One with `withdrawn_at` takes part in nothing
         until it is taken back."""
@@ -74,19 +66,14 @@ class Stories(Listing):
 
 
 class OneStory(GenericAPIView):
-    @extend_schema(operation_id="stories_read", tags=["corpus"], parameters=[SLUG, STORY], responses=answers(StoryOut))
+    @operation("stories_read", "corpus", STORY, answer=StoryOut)
     def get(self, request: Request, slug: str, story: str) -> Response:
         """One story."""
         return Response(StoryOut(story_of(project_access(request.user, slug), story)).data)
 
 
 class Propositions(Listing):
-    @extend_schema(
-        operation_id="propositions_list",
-        tags=["corpus"],
-        parameters=[SLUG, STORY],
-        responses=answers(PropositionOut(many=True), 400),
-    )
+    @operation("propositions_list", "corpus", STORY, answer=PropositionOut(many=True), errors=(400,))
     def get(self, request: Request, slug: str, story: str) -> Response:
         """The belief table of a story, in its order, without labels."""
         access = project_access(request.user, slug)
@@ -94,14 +81,10 @@ class Propositions(Listing):
         rows = Proposition.objects.gold_of(story_of(access, story))
         return self.page(rows.only("uid", "position", "actor", "belief"), PropositionOut)
 
-    @extend_schema(
-        operation_id="propositions_write",
-        tags=["corpus"],
-        parameters=[SLUG, STORY],
-        request={"application/json": TableIn},
-        examples=[OpenApiExample("Two rows", value=_TABLE, request_only=True)],
-        responses=answers(BeliefTableOut, 403, *BODY),
-    )
+    @operation(
+        "propositions_write", "corpus", STORY, answer=BeliefTableOut, errors=(403,), body=TableIn,
+        examples={"Two rows": _TABLE},
+    )  # fmt: skip
     def post(self, request: Request, slug: str, story: str) -> Response:
         """Writes the belief table of a story; for experts.
 
@@ -116,18 +99,11 @@ class Propositions(Listing):
             TableRow(proposition.actor.strip(), proposition.belief.strip(), proposition.order.strip())
             for proposition in table.rows
         ]
-        written = _written(request, row, rows, replace=table.replace)
+        for at, proposition in enumerate(rows, 1):
+            if problem := problem_of(proposition):
+                raise CannotBeDone(f"Row {at}: {problem}")
+        with refusing(NotTaken):  # in the words of an import
+            written = take_table(by=request.user, story=row, rows=rows, now=timezone.now(), replace=table.replace)
+        counts = {name: getattr(written, name) for name in ("kept", "added", "removed", "reopened")}
         propositions = Proposition.objects.gold_of(row).only("uid", "position", "actor", "belief")
-        return Response(BeliefTableOut({**written, "propositions": propositions}).data)
-
-
-def _written(request: Request, story: Story, rows: list[TableRow], *, replace: bool) -> dict:
-    """Return what writing the rows did. Raises CannotBeDone with the sentence that an import of the rows would say."""
-    for at, row in enumerate(rows, 1):
-        if problem := problem_of(row):
-            raise CannotBeDone(f"Row {at}: {problem}")
-    try:
-        written = take_table(by=request.user, story=story, rows=rows, now=timezone.now(), replace=replace)
-    except NotTaken as error:
-        raise CannotBeDone(str(error)) from error
-    return {"kept": written.kept, "added": written.added, "removed": written.removed, "reopened": written.reopened}
+        return Response(BeliefTableOut({**counts, "propositions": propositions}).data)
