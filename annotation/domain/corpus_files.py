@@ -1,4 +1,4 @@
-"""Read corpus files (`formats.CorpusFormat`) into stories.
+"""Read corpus files (`formats.CORPUS_FORMATS`) into stories.
 
 A line that cannot be used becomes a `Problem` with its file, line and one sentence; it stops nothing else.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
 
 from annotation.domain.columns import WrongColumns
-from annotation.domain.formats import QUESTIONS, RECORDS, CorpusFormat, is_story
+from annotation.domain.formats import QUESTIONS, RECORDS, FileFormat, is_story
 from annotation.domain.problems import LeftOut, Problem
 from annotation.domain.stories import (
     ITEM_FIELDS,
@@ -36,7 +36,7 @@ def read_file(
     handle: IO[bytes],
     file: str,
     *,
-    format: CorpusFormat,
+    format: FileFormat,
     language: str,
     keys: Sequence[str],
     left_out: LeftOut,
@@ -79,7 +79,7 @@ def begins_json(source: IO[bytes]) -> bool:
 
 
 def _stories(
-    text: JsonText, file: str, format: CorpusFormat, language: str, keys: Sequence[str], left_out: LeftOut
+    text: JsonText, file: str, format: FileFormat, language: str, keys: Sequence[str], left_out: LeftOut
 ) -> Iterator[StoryRow | Problem]:
     """Yield the stories of the records of a JSON text, in one of the formats."""
     line = 0

@@ -8,7 +8,6 @@ import io
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from annotation.domain import votes_csv
 from annotation.domain.columns import key_of
@@ -16,14 +15,6 @@ from annotation.domain.records import RECORD_FIELDS
 from annotation.domain.schema import WORLD, Schema
 from core.messages import gettext_noop
 from core.wording import counted
-
-
-class Lack(NamedTuple):
-    """Fields that a file lacks to be of a format, and the share of those needed that it has."""
-
-    file_format: FileFormat
-    missing: list[str]
-    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +26,9 @@ class FileFormat:
     spreadsheet if `in_sheet`, as fields of its first object of JSON if `in_json`. Names of fields are compared by
     `columns.key_of` unless `exact`. `needs` are the sets of fields of which an importer needs one whole, if they are
     more than those that tell the format. `page` is the name of the address that takes it, with what it needs in
-    addition to the project; empty for the page *Import*.
+    addition to the project; empty for the page *Import*. `suffixes` are those of files in a folder of stories: a story
+    with a number is the one of that number in its project; one without is known by its file's name and its text, and
+    the first of several with one text counts.
     """
 
     key: str
@@ -50,6 +43,7 @@ class FileFormat:
     needs: tuple[frozenset[str], ...] = ()
     page: str = ""
     page_needs: tuple[str, ...] = ()
+    suffixes: tuple[str, ...] = (".jsonl", ".json")
 
     def fits(self, fields: Collection[str], *, in_sheet: bool) -> bool:
         """Return whether a file with these fields seems to be of this format."""
@@ -67,28 +61,18 @@ class FileFormat:
     def _keys(self, fields: Collection[str]) -> set[str]:
         return set(fields) if self.exact else set(map(key_of, fields))
 
-    def lacks(self, fields: Collection[str]) -> Lack:
-        """Return the least that a file with these fields lacks to be of this format."""
+    def missing(self, fields: Collection[str]) -> tuple[float, list[str]]:
+        """Return the share of the needed fields that a file with these fields has, and the names of the others, for the
+        needs that it meets best."""
         names = self._keys(fields)
         lacks = []
         for needed in self.needs or self.recognised_by:
             missing = [name for name in sorted(needed) if not self._keys({name}) <= names]
-            lacks.append(Lack(self, missing, 1 - len(missing) / len(needed)))
-        return max(lacks, key=lambda lack: lack.share)
+            lacks.append((1 - len(missing) / len(needed), missing))
+        return max(lacks, key=lambda lack: lack[0])
 
 
-@dataclass(frozen=True, slots=True)
-class CorpusFormat(FileFormat):
-    """Files that stories are imported from.
-
-    A story with a number is the one of that number in its project. A story without one is known by its file's name and
-    its text, and the first of several with one text counts.
-    """
-
-    suffixes: tuple[str, ...] = (".jsonl", ".json")
-
-
-RECORDS = CorpusFormat(
+RECORDS = FileFormat(
     "omnitom",
     gettext_noop("OmniToM records"),
     lambda count: counted(count, "record"),
@@ -96,7 +80,7 @@ RECORDS = CorpusFormat(
     recognised_by=(frozenset({"story_id", "story", "beliefs"}),),
     needs=(frozenset(RECORD_FIELDS),),
 )
-QUESTIONS = CorpusFormat(
+QUESTIONS = FileFormat(
     "tombench",
     gettext_noop("ToMBench items"),
     lambda count: counted(count, "item"),
@@ -104,7 +88,7 @@ QUESTIONS = CorpusFormat(
     recognised_by=(frozenset({"STORY", "QUESTION"}), frozenset({"故事", "问题"})),
     exact=True,
 )
-STORIES = CorpusFormat(
+STORIES = FileFormat(
     "stories",
     gettext_noop("Stories in a spreadsheet or JSON"),
     lambda count: counted(count, "story", "stories"),
@@ -114,7 +98,7 @@ STORIES = CorpusFormat(
     in_sheet=True,
     suffixes=(".csv", ".tsv", ".xlsx", ".jsonl", ".json"),
 )
-CORPUS_FORMATS: Mapping[str, CorpusFormat] = {
+CORPUS_FORMATS: Mapping[str, FileFormat] = {
     file_format.key: file_format for file_format in (RECORDS, QUESTIONS, STORIES)
 }
 TABLES = FileFormat(
@@ -161,13 +145,13 @@ def formats_of(fields: Collection[str], *, in_sheet: bool) -> list[FileFormat]:
     return [file_format for file_format in fitting if file_format is not STORIES] or fitting
 
 
-def nearest(fields: Collection[str], *, in_sheet: bool) -> list[Lack]:
-    """Return what a file of no known format lacks to be of the one that it is nearest to; of each format of the page
-    *Import* if it has no field of any."""
+def nearest(fields: Collection[str], *, in_sheet: bool) -> list[tuple[FileFormat, list[str]]]:
+    """Return the format that a file of no known format is nearest to, with the fields that it lacks; every format of
+    the page *Import* if it has no field of any."""
     kinds = (kind for kind in IMPORTED.values() if (kind.in_sheet if in_sheet else kind.in_json))
-    lacks = [kind.lacks(fields) for kind in kinds if not kind.is_barred(fields)]
-    best = max(lacks, key=lambda lack: lack.share)
-    return [best] if best.share else lacks
+    lacks = [(kind, *kind.missing(fields)) for kind in kinds if not kind.is_barred(fields)]
+    best = max(lacks, key=lambda lack: lack[1])
+    return [(kind, missing) for kind, share, missing in ([best] if best[1] else lacks)]
 
 
 def is_story(names: Collection[str]) -> bool:

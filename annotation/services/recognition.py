@@ -94,9 +94,9 @@ class Seen:
         lacks = nearest(self.fields, in_sheet=self.in_sheet)
         if len(lacks) == 1:
             return gettext("The nearest format is {title}, which needs {missing} too.").format(
-                title=gettext(lacks[0].file_format.title), missing=listed(lacks[0].missing)
+                title=gettext(lacks[0][0].title), missing=listed(lacks[0][1])
             )
-        formats = (joints.noted(gettext(lack.file_format.title), listed(lack.missing)) for lack in lacks)
+        formats = (joints.noted(gettext(kind.title), listed(missing)) for kind, missing in lacks)
         return gettext("Expected the fields of one of these: {formats}.").format(formats=joint(";").join(formats))
 
 
