@@ -16,7 +16,7 @@ from annotation.domain.problems import LeftOut, Problem
 from annotation.domain.records import BELIEF_FIELDS, RECORD_FIELDS, belief_layout, fingerprint, record_layout
 from core.digests import text_digest
 from core.incoming.json_lines import BadLine
-from core.incoming.misfit import refusal
+from core.incoming.misfit import Misfit, refusal
 from core.incoming.shapes import Counted, Expected, Like, Open, Within
 from core.incoming.sheets import SheetRow
 from core.messages import Sentence, capitalised, gettext_noop
@@ -66,7 +66,6 @@ _SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "story": ("text",), "story_id": ("number", "id"), "category": ("story_category",), "translation": (),
 }  # fmt: skip
 _QUESTIONS = frozenset({"question", "questions", "问题"})
-WHOLE_NUMBER = gettext_noop("a whole number, or nothing for the next free one")
 
 
 def read_stories(
@@ -83,10 +82,14 @@ def read_stories(
     at, unused = columns_of(header.cells, file, required=REQUIRED, spellings=spellings, line=header.line)
     left_out.add(unused)
     for line, cells, problem in rows:
-        if sentence := (problem and capitalised(problem)) or _problem(cells, at):
-            yield Problem(file, line, sentence)
-        else:
-            yield _row(cells, at, file, line, language)
+        values = {name: restored(cell_of(cells, at, name)) for name in at}
+        values["story_id"] = as_displayed(values.get("story_id", ""))
+        try:
+            if problem:
+                raise BadLine(capitalised(problem))
+            yield _Object.of(values).row(file, line, language)
+        except (BadLine, Misfit) as error:
+            yield Problem(file, line, str(error))
 
 
 def spellings_for(names: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
@@ -101,49 +104,6 @@ def typed_story(text: str, category: str) -> bytes:
     sheet = io.StringIO()
     csv.writer(sheet, lineterminator="\n").writerows([("story", "category"), (defused(text), defused(category))])
     return sheet.getvalue().encode()
-
-
-def is_number(text: str) -> bool:
-    """Return whether a text is the number of a story."""
-    return text.isascii() and text.isdecimal() and len(text) < 20 and int(text) <= MAX_NUMBER
-
-
-def described_story(
-    file: str, line: int, text: str, *, number: int | None, category: str, translation: str, language: str
-) -> StoryRow:
-    """Return a story without a belief table. An empty category is the name of the file; a story with a number can be
-    compared with the one of that number in the project."""
-    category = category.strip() or Path(file).stem[:MAX_CATEGORY_LENGTH]
-    row = StoryRow(file, line, category, text, number=number, language=language)
-    if translation.strip():
-        row.translations = {"zh" if language == "en" else "en": translation}
-    if number is not None:
-        row.fingerprint = fingerprint({"story_id": number, "story_category": category, "story": text})
-    return row
-
-
-def _problem(cells: list[str], at: Mapping[str, int]) -> str:
-    text, number, category = (cell_of(cells, at, name) for name in ("story", "story_id", "category"))
-    if not text.strip():
-        return gettext_noop("story is empty; expected the text of a story.")
-    if len(text) > MAX_STORY_LENGTH:
-        sentence = gettext_noop("The story has {count} characters; expected at most {max_story_length}.")
-        return sentence.format(count=len(text), max_story_length=MAX_STORY_LENGTH)
-    number = as_displayed(number)
-    if number and not is_number(number):
-        sentence = gettext_noop("story_id is {number}; expected {whole_number}.")
-        return sentence.format(number=repr(number[:40]), whole_number=WHOLE_NUMBER)
-    if len(category.strip()) > MAX_CATEGORY_LENGTH:
-        sentence = gettext_noop("category has {category} characters; expected at most {max_category_length}.")
-        return sentence.format(category=len(category), max_category_length=MAX_CATEGORY_LENGTH)
-    return ""
-
-
-def _row(cells: list[str], at: Mapping[str, int], file: str, line: int, language: str) -> StoryRow:
-    text, category, translation = (restored(cell_of(cells, at, name)) for name in ("story", "category", "translation"))
-    number = as_displayed(cell_of(cells, at, "story_id"))
-    rest = {"category": category, "translation": translation, "language": language}
-    return described_story(file, line, text, number=int(number) if number else None, **rest)
 
 
 MAX_PROPOSITIONS = 2_000
@@ -209,22 +169,35 @@ ITEM_FIELDS = ("STORY", "故事")
 def _number(value: Any) -> Any:
     if value is None or value == "":
         return None
-    if isinstance(value, str) and is_number(value.strip()):
-        return int(value)
+    text = value.strip() if isinstance(value, str) else ""
+    if text.isascii() and text.isdecimal() and len(text) < 20:
+        value = int(text)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_NUMBER:
-        raise refusal(WHOLE_NUMBER)
+        raise refusal(gettext_noop("a whole number, or nothing for the next free one"))
     return value
 
 
 class _Object(Open):
-    """An object with the text of a story; other fields are named in the result of the import."""
+    """A row of a spreadsheet or an object with the text of a story; other fields are named in the result of the
+    import."""
 
     story: StoryText
     story_id: Annotated[int | None, BeforeValidator(_number)] = None
     category: Annotated[str | None, Field(max_length=MAX_CATEGORY_LENGTH)] = None
     translation: Annotated[str | None, Expected(gettext_noop("a text"))] = None
+
+    def row(self, file: str, line: int, language: str) -> StoryRow:
+        """Return the story, without a belief table. An empty category is the name of the file; a story with a number
+        can be compared with the one of that number in the project."""
+        category = (self.category or "").strip() or category_of(file)
+        row = StoryRow(file, line, category, self.story, number=self.story_id, language=language)
+        if (self.translation or "").strip():
+            row.translations = {"zh" if language == "en" else "en": self.translation or ""}
+        if self.story_id is not None:
+            row.fingerprint = fingerprint({"story_id": self.story_id, "story_category": category, "story": self.story})
+        return row
 
 
 def story_of_record(record: Json, file: str, line: int, keys: Sequence[str]) -> StoryRow:
@@ -270,9 +243,7 @@ def story_of_object(record: Json, file: str, line: int, *, language: str) -> tup
     if not fields.keys() & set(REQUIRED):
         keys, values = ", ".join(list(record)[:8])[:120] or gettext_noop("no field"), "story, text"
         raise BadLine(Sentence("The object has {keys}; expected one of {values}.", keys=keys, values=values))
-    parsed = _Object.of(fields)
-    rest = {"category": parsed.category or "", "translation": parsed.translation or "", "language": language}
-    return described_story(file, line, parsed.story, number=parsed.story_id, **rest), unused
+    return _Object.of(fields).row(file, line, language), unused
 
 
 def with_names(record: Json) -> Json:

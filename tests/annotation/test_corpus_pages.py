@@ -248,7 +248,7 @@ def test_tables_are_previewed_and_say_whose_work_they_open_again(admin, cast, ma
 def test_stories_come_from_a_spreadsheet(admin, cast, make_story):
     text = "story_id,category,story,translation\n5,'=A,It rains.,下雨了。\n,,It snows.,\n,,It snows.,\n7,,,\n"
     answer, page = checked(admin, text, "weather.csv", keep="1")
-    assert answer.heading == "Imported in part" and "Line 5" in page and "story is empty" in page
+    assert answer.heading == "Imported in part" and "Line 5" in page and "story: it is empty; expected a story." in page
     rows = Story.objects.order_by("number").values_list("number", "category__name", "text", "translations")
     assert list(rows) == [(5, "=A", "It rains.", {"zh": "下雨了。"}), (6, "weather", "It snows.", {})]
     assert checked(admin, text.replace("7,,,\n", ""), "weather.csv", keep="1")[0].result.unchanged == 2
@@ -409,11 +409,11 @@ def test_what_becomes_of_a_file_is_told_in_chinese_and_its_file_of_problems_in_e
     page = admin.post(url("import"), said, **CHINESE).content.decode()
     assert "这看起来是电子表格或 JSON 中的故事：4 个故事。" in page
     assert "1 个故事：新建 1，未变 0；0 条命题；3 个问题。" in page
-    assert "story_id 为 &#x27;x&#x27;；应为整数，留空则取下一个空号。" in page
-    assert "第 4 行及另外 1 行" in page and "story 为空；应为故事的文字。" in page
+    assert "story_id：为&#x27;x&#x27;；应为整数，留空则取下一个空号。" in page
+    assert "第 4 行及另外 1 行" in page and "story：为空；应为故事。" in page
     said["files"] = upload(sheet, "s.csv")
     sent = b"".join(admin.post(url("import"), {**said, "problems": "1"}, **CHINESE).streaming_content).decode()
-    assert "story_id is 'x'; expected a whole number, or nothing for the next free one." in sent
+    assert "story_id: it is 'x'; expected a whole number, or nothing for the next free one." in sent
 
 
 def test_a_row_that_a_script_sent_is_refused_in_chinese(cast, client, make_story):
