@@ -196,27 +196,19 @@ def read_tables(sheet: Iterable[SheetRow], file: str, left_out: LeftOut) -> Iter
         )
         raise WrongColumns(sentence.format(file=file, line=header.line))
     for line, cells, problem in rows:
-        yield _line(cells, at, line, problem)
-
-
-def _line(cells: list[str], at: Mapping[str, int], line: int, problem: str) -> TableLine:
-    actor, belief, order = (restored(cell_of(cells, at, name)).strip() for name in ("actor", "belief", "order"))
-    row = TableRow(actor, belief, as_displayed(order))
-    number, text = as_displayed(cell_of(cells, at, "story_id")), restored(cell_of(cells, at, "story"))
-    if problem:
-        return TableLine(line, _story(number, text), row, capitalised(problem))
-    if number and not _is_number(number):
-        sentence = gettext_noop("story_id is {number}; expected the number of a story.")
-        return TableLine(line, None, row, sentence.format(number=repr(number[:40])))
-    if not number and not text.strip():
-        sentence = gettext_noop("The row names no story; expected a story_id or the text of a story.")
-        return TableLine(line, None, row, sentence)
-    return TableLine(line, _story(number, text), row, problem_of(row), text)
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < 19
-
-
-def _story(number: str, text: str) -> int | str | None:
-    return int(number) if _is_number(number) else (text or None)
+        actor, belief, order = (restored(cell_of(cells, at, name)).strip() for name in ("actor", "belief", "order"))
+        row = TableRow(actor, belief, as_displayed(order))
+        number, text = as_displayed(cell_of(cells, at, "story_id")), restored(cell_of(cells, at, "story"))
+        is_number = number.isascii() and number.isdecimal() and len(number) < 19
+        story: int | str | None = int(number) if is_number else text or None
+        if problem:
+            problem = capitalised(problem)
+        elif number and not is_number:
+            story = None
+            problem = Sentence("story_id is {number}; expected the number of a story.", number=repr(number[:40]))
+        elif not number and not text.strip():
+            story = None
+            problem = gettext_noop("The row names no story; expected a story_id or the text of a story.")
+        else:
+            problem = problem_of(row)
+        yield TableLine(line, story, row, problem, text)
