@@ -6,7 +6,8 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Callable, Iterator
-from datetime import date, datetime
+from datetime import datetime
+from operator import methodcaller
 from typing import Any, BinaryIO
 
 from django.db import models
@@ -46,7 +47,7 @@ def _write(archive: zipfile.ZipFile, name: str, rows: Iterator[dict]) -> dict:
     digest, count = hashlib.sha256(), 0
     with archive.open(entry, "w", force_zip64=True) as handle:
         for row in rows:
-            line = json.dumps(row, ensure_ascii=False, default=date.isoformat).encode() + b"\n"
+            line = json.dumps(row, ensure_ascii=False, default=methodcaller("isoformat")).encode() + b"\n"
             handle.write(line)
             digest.update(line)
             count += 1

@@ -228,7 +228,7 @@ class _Import:
         if len(lines) != 1:
             raise BadArchive(gettext("project.jsonl: expected exactly one line."))
         number, row, _ = lines[0]
-        document, fields = row.get("schema"), [(field, kind_of(field)) for field in section.fields]
+        document, fields = row.pop("schema", None), [(field, kind_of(field)) for field in section.fields]
         values = dict(zip((field.name for field, _ in fields), self._values(section, fields, number, row), strict=True))
         self.schema = _schema(document, values)
         values |= {"slug": _working_slug(self.slug), "schema_name": DEFAULT_SCHEMA.name}

@@ -207,6 +207,6 @@ def _type_of(field: models.Field) -> Any:
 def shape_of(section: Section) -> type[Shape]:
     """Return the shape of a section's rows."""
     fields = {field.name: _type_of(field) for field in section.fields}
-    fields |= {"ref": int} if section.numbered else {"schema": Any} if section.model is Project else {}
+    fields |= {"ref": int} if section.numbered else {}
     declared: dict[str, Any] = {name: (kind, ...) for name, kind in fields.items()}
     return create_model(section.name, __base__=Shape, **declared)

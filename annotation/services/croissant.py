@@ -7,7 +7,6 @@ import hashlib
 import json
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -15,9 +14,7 @@ import mlcroissant as mlc
 from django.db.models import Count, Max, Min, Sum
 from django.db.models.functions import Coalesce
 
-from annotation.domain.agreement.report import AgreementReport
 from annotation.domain.records import Record
-from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import version_text
 from annotation.models import AnnotatorCounts, Guideline, Project
 from annotation.services.agreement import agreement_report
@@ -28,8 +25,27 @@ from core.plain import Json
 FILES = ("gold.jsonl", "propositions.jsonl", "votes.csv", "croissant.json", "README.md")
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
 _JSON_LINES, _CSV = "application/jsonlines", "text/csv"
-_INTEGERS = {"story_id", "occurrence", "position", "duration_ms"}
-_NUMBERS = {"agreement"}
+_TYPES = {
+    **dict.fromkeys(("story_id", "occurrence", "position", "duration_ms"), mlc.DataType.INTEGER),
+    "agreement": mlc.DataType.FLOAT,
+}
+_SECTIONS = {
+    "licence": "Licence",
+    "citation": "Citation",
+    "source": "Where the stories come from",
+    "recruitment": "Annotators",
+    "demographics": "Who the annotators are",
+    "biases": "Biases and limits",
+    "personal_information": "Personal information",
+    "intended_use": "Intended use",
+}
+_FILES = (
+    "- `gold.jsonl`: one story a line with its belief table and gold labels",
+    "- `propositions.jsonl`: the same, one proposition a line",
+    "- `votes.csv`: one vote a row with the lineage of its gold label; annotators have pseudonyms, and a text",
+    "  that a spreadsheet would run as a formula has an apostrophe before it",
+    "- `croissant.json`: the machine-readable description",
+)
 
 
 def write_croissant(project: Project, folder: Path, *, site_url: str, now: datetime) -> dict[str, int]:
@@ -39,34 +55,31 @@ def write_croissant(project: Project, folder: Path, *, site_url: str, now: datet
     """
     folder.mkdir(parents=True, exist_ok=True)
     gold, propositions, votes, description, readme = (folder / name for name in FILES)
-    stories, rows = _write_gold(project, gold, propositions)
+    # dimensions whose labels are whole numbers
+    keys = project.schema.keys
+    counting = [dimension.key for dimension in project.schema.dimensions if dimension.counts]
+    counts = {"stories": 0, "propositions": 0}
+    with gold.open("w", encoding="utf-8", newline="") as records, propositions.open("w", encoding="utf-8") as lines:
+        for record in gold_records(project):
+            records.write(line_of(record.as_json()))
+            lines.writelines(map(line_of, _proposition_rows(record, keys, counting)))
+            counts = {"stories": counts["stories"] + 1, "propositions": counts["propositions"] + len(record.beliefs)}
     with votes.open("w", encoding="utf-8", newline="") as handle:
         handle.writelines(vote_lines(project, pseudonyms=True))
-    facts = facts_of(project, stories=stories, propositions=rows)
-    keys = project.schema.keys
+    facts = counts | _facts(project)
+    facts["cells"] = facts["propositions"] * len(keys)
+    columns = [name for name in VOTE_COLUMNS if not name.endswith("_version")]
     tables = [
         (gold, _JSON_LINES, "stories", ("story_id", "story_category", "story")),
         (propositions, _JSON_LINES, "propositions", ("story_id", "position", "actor", "belief", *keys)),
-        (votes, _CSV, "votes", [name for name in VOTE_COLUMNS if not name.endswith("_version")]),
+        (votes, _CSV, "votes", columns),
     ]
-    document = _metadata(facts, tables, site_url=site_url, now=now).to_json()
+    types = _TYPES | dict.fromkeys(counting, mlc.DataType.INTEGER)
+    document = _metadata(project, facts, tables, types, site_url=site_url, now=now).to_json()
     description.write_text(json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
     _validate(description)
-    readme.write_text(card_of(facts), encoding="utf-8")
-    return {"stories": stories, "propositions": rows}
-
-
-def _write_gold(project: Project, gold: Path, propositions: Path) -> tuple[int, int]:
-    """Write records and, one a line, their propositions; return how many of each."""
-    keys, counting = project.schema.keys, _counting(project.schema)
-    stories = rows = 0
-    with gold.open("w", encoding="utf-8", newline="") as records, propositions.open("w", encoding="utf-8") as lines:
-        for record in gold_records(project):
-            stories += 1
-            records.write(line_of(record.as_json()))
-            lines.writelines(map(line_of, _proposition_rows(record, keys, counting)))
-            rows += len(record.beliefs)
-    return stories, rows
+    readme.write_text(_card(project, facts), encoding="utf-8")
+    return counts
 
 
 def _proposition_rows(record: Record, keys: Sequence[str], counting: Sequence[str]) -> Iterator[Json]:
@@ -76,11 +89,6 @@ def _proposition_rows(record: Record, keys: Sequence[str], counting: Sequence[st
         # Readers of JSON lines guess types: a number that is sometimes missing must not come out as the text "0.0".
         numbers = {key: int(label) if (label := labels[key] or "").isdecimal() else None for key in counting}
         yield {**row, **labels, **numbers}
-
-
-def _counting(schema: Schema) -> list[str]:
-    """Return the dimensions whose labels are whole numbers."""
-    return [dimension.key for dimension in schema.dimensions if dimension.counts]
 
 
 def _validate(description: Path) -> None:
@@ -94,8 +102,44 @@ def _validate(description: Path) -> None:
         logger.setLevel(level)
 
 
-def _metadata(facts: Facts, tables: Sequence[tuple], *, site_url: str, now: datetime) -> mlc.Metadata:
-    project, card = facts.project, facts.project.dataset_card
+def _facts(project: Project) -> Json:
+    """Return counts and figures of a project as it is: {unsettled, votes, annotators, first, last, protocol,
+    agreement}; `first` and `last` are the times of the first and the last standing vote."""
+    counts = AnnotatorCounts.objects.filter(story__project=project, story__withdrawn_at__isnull=True).aggregate(
+        votes=Coalesce(Sum("cells"), 0), annotators=Count("annotator", distinct=True), first=Min("first"),
+        last=Max("last"),
+    )  # fmt: skip
+    schema, agreement, lines = project.schema, agreement_report(project=project), []
+    for name, row in {**agreement.dimensions, "overall": agreement.overall}.items():
+        strict, alpha = row.values["strict"], row.values["krippendorff_alpha"]
+        if strict is not None:
+            alpha_text = "undefined" if alpha is None else f"{alpha:.4f}"
+            lines.append(f"{name}: strict agreement {strict:.4f}, alpha {alpha_text}, {row.cells} cells")
+    protocol = [
+        f"Each proposition is labelled on {len(schema.dimensions)} dimensions ({', '.join(schema.keys)}; "
+        f"schema version {version_text(schema)}) by {project.overlap} annotators who do not see each other's votes.",
+        f"A label with more than half of the votes is gold; experts adjudicate the rest (rule version "
+        f"{project.rule_version}).",
+    ]
+    if project.unanimity_dimensions:
+        protocol.append(f"Anything short of unanimity is adjudicated for {', '.join(project.unanimity_dimensions)}.")
+    guidelines = Guideline.objects.filter(project=project).exclude(text="", text_zh="")
+    if names := sorted(guidelines.values_list("dimension", flat=True)):
+        protocol.append(f"The project adds guidelines of its own for {', '.join(names)}.")
+    lines = lines or ["No cell has all its votes yet."]
+    unsettled = Progress(project).totals().unlabelled
+    return {"unsettled": unsettled, "protocol": protocol, "agreement": lines, **counts}
+
+
+def _metadata(
+    project: Project, facts: Json, tables: Sequence[tuple], types: Json, *, site_url: str, now: datetime
+) -> mlc.Metadata:
+    """Return the description with the Croissant RAI 1.0 fields; one that the project left empty stays out."""
+    card = project.dataset_card
+
+    def card_lines(*names: str) -> list[str] | None:
+        return [card[name] for name in names if card.get(name)] or None
+
     return mlc.Metadata(
         name=project.slug,
         conforms_to=CONFORMS_TO,
@@ -107,8 +151,24 @@ def _metadata(facts: Facts, tables: Sequence[tuple], *, site_url: str, now: date
         date_published=now,
         in_language=[project.language],
         distribution=[_file(path, kind) for path, kind, _, _ in tables],
-        record_sets=[_record_set(path, name, columns, _counting(facts.schema)) for path, _, name, columns in tables],
-        **_responsible_ai(facts),
+        record_sets=[_record_set(path, name, columns, types) for path, _, name, columns in tables],
+        data_collection=card.get("source") or None,
+        data_collection_type=["Manual Human Curator"],
+        data_collection_missing_data=(
+            f"{facts['unsettled']} of {facts['cells']} cells have no settled label; they are empty."
+        ),
+        data_collection_raw_data="Every vote, with its time, is in votes.csv; annotators have pseudonyms.",
+        data_collection_timeframe=[facts["first"], facts["last"]] if facts["first"] else None,
+        data_preprocessing_protocol=["Stories and propositions are kept as they were imported or written."],
+        data_annotation_protocol=facts["protocol"],
+        data_annotation_platform=["Credence"],
+        data_annotation_analysis=facts["agreement"],
+        annotations_per_item=f"{project.overlap} votes a proposition and dimension",
+        annotator_demographics=card_lines("recruitment", "demographics"),
+        data_biases=card_lines("biases"),
+        data_limitations=card_lines("biases"),
+        data_use_cases=card_lines("intended_use"),
+        personal_sensitive_information=card_lines("personal_information"),
     )
 
 
@@ -119,15 +179,12 @@ def _file(path: Path, encoding: str) -> mlc.FileObject:
     return mlc.FileObject(**names, content_size=f"{path.stat().st_size} B", encoding_formats=[encoding], sha256=digest)
 
 
-def _record_set(path: Path, name: str, columns: Sequence[str], counting: Sequence[str]) -> mlc.RecordSet:
-    kinds = {column: mlc.DataType.INTEGER for column in (*_INTEGERS, *counting)} | {
-        column: mlc.DataType.FLOAT for column in _NUMBERS
-    }
+def _record_set(path: Path, name: str, columns: Sequence[str], types: Json) -> mlc.RecordSet:
     fields = [
         mlc.Field(
             id=f"{name}/{column}",
             name=column,
-            data_types=[kinds.get(column, mlc.DataType.TEXT)],
+            data_types=[types.get(column, mlc.DataType.TEXT)],
             source=mlc.Source(file_object=path.name, extract=mlc.Extract(column=column)),
         )
         for column in columns
@@ -135,133 +192,20 @@ def _record_set(path: Path, name: str, columns: Sequence[str], counting: Sequenc
     return mlc.RecordSet(id=name, name=name, fields=fields)
 
 
-def _responsible_ai(facts: Facts) -> dict:
-    """Return the Croissant RAI 1.0 fields; one that the project left empty stays out."""
-    card = facts.project.dataset_card
-
-    def card_lines(*names: str) -> list[str] | None:
-        return [card[name] for name in names if card.get(name)] or None
-
-    return {
-        "data_collection": card.get("source") or None,
-        "data_collection_type": ["Manual Human Curator"],
-        "data_collection_missing_data": (
-            f"{facts.unsettled} of {facts.cells} cells have no settled label; they are empty."
-        ),
-        "data_collection_raw_data": "Every vote, with its time, is in votes.csv; annotators have pseudonyms.",
-        "data_collection_timeframe": [facts.first, facts.last] if facts.first else None,
-        "data_preprocessing_protocol": ["Stories and propositions are kept as they were imported or written."],
-        "data_annotation_protocol": facts.protocol,
-        "data_annotation_platform": ["Credence"],
-        "data_annotation_analysis": facts.agreement_lines,
-        "annotations_per_item": f"{facts.project.overlap} votes a proposition and dimension",
-        "annotator_demographics": card_lines("recruitment", "demographics"),
-        "data_biases": card_lines("biases"),
-        "data_limitations": card_lines("biases"),
-        "data_use_cases": card_lines("intended_use"),
-        "personal_sensitive_information": card_lines("personal_information"),
-    }
-
-
-_SECTIONS = {
-    "licence": "Licence",
-    "citation": "Citation",
-    "source": "Where the stories come from",
-    "recruitment": "Annotators",
-    "demographics": "Who the annotators are",
-    "biases": "Biases and limits",
-    "personal_information": "Personal information",
-    "intended_use": "Intended use",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """Counts and figures of one state of a project; times are those of the first and the last standing vote."""
-
-    project: Project
-    schema: Schema
-    stories: int
-    propositions: int
-    unsettled: int
-    votes: int
-    annotators: int
-    first: datetime | None
-    last: datetime | None
-    agreement: AgreementReport
-
-    @property
-    def cells(self) -> int:
-        return self.propositions * len(self.schema.dimensions)
-
-    @property
-    def protocol(self) -> list[str]:
-        project = self.project
-        lines = [
-            f"Each proposition is labelled on {len(self.schema.dimensions)} dimensions ({', '.join(self.schema.keys)}; "
-            f"schema version {version_text(self.schema)}) by {project.overlap} annotators who do not see "
-            f"each other's votes.",
-            f"A label with more than half of the votes is gold; experts adjudicate the rest (rule version "
-            f"{project.rule_version}).",
-        ]
-        if project.unanimity_dimensions:
-            lines.append(f"Anything short of unanimity is adjudicated for {', '.join(project.unanimity_dimensions)}.")
-        if names := list(
-            Guideline.objects.filter(project=project).exclude(text="", text_zh="").values_list("dimension", flat=True)
-        ):
-            lines.append(f"The project adds guidelines of its own for {', '.join(sorted(names))}.")
-        return lines
-
-    @property
-    def agreement_lines(self) -> list[str]:
-        lines = []
-        for name, row in {**self.agreement.dimensions, "overall": self.agreement.overall}.items():
-            strict, alpha = row.values["strict"], row.values["krippendorff_alpha"]
-            if strict is not None:
-                alpha_text = "undefined" if alpha is None else f"{alpha:.4f}"
-                lines.append(f"{name}: strict agreement {strict:.4f}, alpha {alpha_text}, {row.cells} cells")
-        return lines or ["No cell has all its votes yet."]
-
-
-def facts_of(project: Project, *, stories: int, propositions: int) -> Facts:
-    totals = Progress(project).totals()
-    counts = AnnotatorCounts.objects.filter(story__project=project, story__withdrawn_at__isnull=True).aggregate(
-        votes=Coalesce(Sum("cells"), 0),
-        annotators=Count("annotator", distinct=True),
-        first=Min("first"),
-        last=Max("last"),
-    )
-    return Facts(
-        project=project,
-        schema=project.schema,
-        stories=stories,
-        propositions=propositions,
-        unsettled=totals.unlabelled,
-        agreement=agreement_report(project=project),
-        **counts,
-    )
-
-
-def card_of(facts: Facts) -> str:
+def _card(project: Project, facts: Json) -> str:
     """Return the card in Markdown; sections that the project left empty say so."""
-    project, answers = facts.project, facts.project.dataset_card
+    answers = project.dataset_card
     sections = {
-        "Files": [
-            "- `gold.jsonl`: one story a line with its belief table and gold labels",
-            "- `propositions.jsonl`: the same, one proposition a line",
-            "- `votes.csv`: one vote a row with the lineage of its gold label; annotators have pseudonyms, and a text",
-            "  that a spreadsheet would run as a formula has an apostrophe before it",
-            "- `croissant.json`: the machine-readable description",
-        ],
-        "How it was annotated": [f"- {line}" for line in facts.protocol],
-        "Labels": [f"- `{dimension.key}`: {', '.join(dimension.values)}" for dimension in facts.schema.dimensions],
-        "Agreement": [f"- {line}" for line in facts.agreement_lines],
+        "Files": _FILES,
+        "How it was annotated": [f"- {line}" for line in facts["protocol"]],
+        "Labels": [f"- `{dimension.key}`: {', '.join(dimension.values)}" for dimension in project.schema.dimensions],
+        "Agreement": [f"- {line}" for line in facts["agreement"]],
         **{title: [answers.get(name) or "The project does not say."] for name, title in _SECTIONS.items()},
     }
     lines = [f"# {project.name}", "", project.description or "The project has no description.", ""]
     lines.append(
-        f"{facts.stories} stories, {facts.propositions} propositions, {facts.votes} votes of {facts.annotators} "
-        f"annotators; {facts.unsettled} of {facts.cells} cells have no label yet."
+        "{stories} stories, {propositions} propositions, {votes} votes of {annotators} annotators; {unsettled} of "
+        "{cells} cells have no label yet.".format(**facts)
     )
     for title, texts in sections.items():
         lines += ["", f"## {title}", "", *texts]
