@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from operator import attrgetter
 from tempfile import SpooledTemporaryFile
 from typing import IO
 
@@ -99,18 +100,20 @@ class Problems(list[Problem]):
     def __init__(self) -> None:
         super().__init__()
         self.total = 0
+        self.of_other_kinds = 0
         self._last: Problem | None = None
         self._lines: dict[tuple[str, int, str], int] = {}
         self._alike: dict[tuple[str, str], Alike] = {}
-        self.of_other_kinds = 0
         self._all: IO[bytes] | None = None
 
     def add(self, problem: Problem, *, once: bool = False) -> None:
         """Add a problem. With `once`, a message that recurs on other lines is listed at the first of them, with their
         number."""
         self.total += 1
-        self._write(problem)
-        self._group(problem)
+        if self._all is None:
+            self._all = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - it ends with the problems
+        line = _line((defused(problem.file), problem.line, defused(problem.message)))
+        self._all.write(line.encode("utf-8", "surrogatepass"))
         key = (problem.file, 0 if once else problem.line, problem.message)
         if key in self._lines:
             self._lines[key] += 1
@@ -119,25 +122,15 @@ class Problems(list[Problem]):
             self.append(problem)
         else:
             self._last = problem
-
-    def _group(self, problem: Problem) -> None:
-        key = (problem.file, _kind(problem.message))
-        alike = self._alike.get(key)
-        if alike is not None:
+        kind = (problem.file, _kind(problem.message))
+        if (alike := self._alike.get(kind)) is not None:
             alike.others += 1
             alike.differs = alike.differs or alike.first.message != problem.message
-            if problem.line < alike.first.line:
-                alike.first = problem
+            alike.first = min(alike.first, problem, key=attrgetter("line"))
         elif len(self._alike) < MAX_GROUPS:
-            self._alike[key] = Alike(problem)
+            self._alike[kind] = Alike(problem)
         else:
             self.of_other_kinds += 1
-
-    def _write(self, problem: Problem) -> None:
-        if self._all is None:
-            self._all = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - it ends with the problems
-        line = _line((defused(problem.file), problem.line, defused(problem.message)))
-        self._all.write(line.encode("utf-8", "surrogatepass"))
 
     def grouped(self) -> list[Alike]:
         """Return equal problems together, in order of file and line."""
@@ -158,13 +151,13 @@ class Problems(list[Problem]):
 
     def listed(self) -> list[Problem]:
         """Return the listed problems in order of file and line; the last entry counts those that are not listed."""
-        listed = [replace(problem, message=self._text_of(problem)) for problem in self]
+        listed = []
+        for problem in self:
+            more = self._lines.get((problem.file, 0, problem.message), 1) - 1
+            text = f" ({more:,} more line{'' if more == 1 else 's'} like it.)" if more else ""
+            listed.append(replace(problem, message=problem.message + text))
         if self._last is not None:
             unlisted = self.total - sum(self._lines.values())
-            more = f"{unlisted} more problem{' is' if unlisted == 1 else 's are'} not listed."
-            listed.append(replace(self._last, message=more))
+            more_text = f"{unlisted} more problem{' is' if unlisted == 1 else 's are'} not listed."
+            listed.append(replace(self._last, message=more_text))
         return listed
-
-    def _text_of(self, problem: Problem) -> str:
-        more = self._lines.get((problem.file, 0, problem.message), 1) - 1
-        return problem.message + (f" ({more:,} more line{'' if more == 1 else 's'} like it.)" if more else "")

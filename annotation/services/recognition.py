@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -106,20 +107,21 @@ def look_at(sources: Sequence[Source], *, encoding: str = "") -> Seen:
     rows = 0
     for name, opener in sources:
         file = Path(name).name
+        refused = partial(Seen, len(sources), rows, (), file=file)
         try:
             looked = _looked(opener, file, encoding)
         except (BadSheet, BadText) as error:
-            return Seen(len(sources), rows, (), file=file, problem=str(error))
-        if problem := looked.emptiness(file):
-            return Seen(len(sources), rows, (), file=file, problem=problem)
-        fitting = looked.formats
+            return refused(problem=str(error))
+        if looked.in_sheet and not looked.count and not any(looked.fields):
+            return refused(problem=gettext("{file} is empty.").format(file=file))
+        by_fields = formats_of(looked.fields, in_sheet=looked.in_sheet)
+        fitting = _elsewhere(looked.around) or by_fields or _elsewhere(looked.within)
         if not fitting:
-            return Seen(len(sources), rows, (), looked.fields, file, looked.problem, in_sheet=looked.in_sheet)
+            return refused(fields=looked.fields, problem=looked.problem, in_sheet=looked.in_sheet)
         formats = fitting if formats is None else [file_format for file_format in formats if file_format in fitting]
         if not formats:
-            problem = gettext("{file} is of another format than the files before.").format(file=file)
-            return Seen(len(sources), rows, (), file=file, problem=problem)
-        rows += looked.count if formats_of(looked.fields, in_sheet=looked.in_sheet) else 0
+            return refused(problem=gettext("{file} is of another format than the files before.").format(file=file))
+        rows += looked.count if by_fields else 0
     return Seen(len(sources), rows, formats or ())
 
 
@@ -152,17 +154,6 @@ class _Looked(NamedTuple):
     around: Sequence[str] = ()
     within: Sequence[str] = ()
     problem: str = ""
-
-    @property
-    def formats(self) -> list[FileFormat]:
-        """The formats that the file seems to be of."""
-        return _elsewhere(self.around) or formats_of(self.fields, in_sheet=self.in_sheet) or _elsewhere(self.within)
-
-    def emptiness(self, file: str) -> str:
-        """Return a sentence if nothing is in the file."""
-        if self.in_sheet and not self.count and not any(self.fields):
-            return gettext("{file} is empty.").format(file=file)
-        return ""
 
 
 def _elsewhere(names: Sequence[str]) -> list[FileFormat]:
