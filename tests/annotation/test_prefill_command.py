@@ -55,19 +55,15 @@ def test_an_unknown_price_is_said_in_words(endpoint, make_story):
     assert "580 out, at a price that is unknown. Answers" in told
 
 
-@pytest.mark.parametrize("budget", ["much", "-1", "NaN", "Infinity", "0.00001", "1e9"])
-def test_a_budget_that_is_none_is_refused(endpoint, make_story, budget):
+def test_a_budget_or_limit_that_is_none_is_refused(endpoint, make_story):
     make_story()
-    with pytest.raises(CommandError, match=r"The budget is '.+'; expected US dollars, 0 or more"):
-        prefill(f"--budget={budget}")
+    for budget in ("much", "-1", "NaN", "Infinity", "0.00001", "1e9"):
+        with pytest.raises(CommandError, match=r"The budget is '.+'; expected US dollars, 0 or more"):
+            prefill(f"--budget={budget}")
+    for limit in ("0", "-3"):
+        with pytest.raises(CommandError, match=f"The limit is {limit}; expected 1 story or more."):
+            prefill(f"--limit={limit}")
     assert not Prefill.objects.exists()
-
-
-@pytest.mark.parametrize("limit", ["0", "-3"])
-def test_a_limit_below_one_is_refused(endpoint, make_story, limit):
-    make_story()
-    with pytest.raises(CommandError, match=f"The limit is {limit}; expected 1 story or more."):
-        prefill(f"--limit={limit}")
 
 
 def test_the_limit_counts_stories_with_something_open(cast, endpoint, make_story):
@@ -83,12 +79,13 @@ def test_the_limit_counts_stories_with_something_open(cast, endpoint, make_story
     assert "2 calls, one a story" in told
 
 
-@pytest.mark.parametrize("model", ["omniscient", "lexical-judge"])
-def test_what_cannot_label_is_refused(make_story, model):
+def test_what_cannot_label_is_refused(make_story):
     make_story()
-    EndpointRateLimit.objects.create(endpoint=Endpoint.objects.create(name="base", provider="baseline", model=model))
-    with pytest.raises(CommandError, match=f"base cannot label: {model} is a baseline for another task"):
-        prefill(name="base")
+    for model in ("omniscient", "lexical-judge"):
+        made = Endpoint.objects.create(name=f"base-{model}", provider="baseline", model=model)
+        EndpointRateLimit.objects.create(endpoint=made)
+        with pytest.raises(CommandError, match=f"{made.name} cannot label: {model} is a baseline for another task"):
+            prefill(name=made.name)
     assert not Prefill.objects.exists()
 
 

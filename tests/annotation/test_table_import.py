@@ -60,21 +60,17 @@ def test_what_was_labelled_stays_on_its_proposition_where_the_text_did_not_chang
     assert first.removed_at
 
 
-@pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
+def test_a_broken_line_is_told_with_its_place_and_its_story_is_left(cast, bare):
+    for line, sentence in [
         ("x,Ines,It rains,1", "story_id is 'x'"),
         ("7,,It rains,1", "actor is empty"),
         ("7,Ines,,1", "belief is empty"),
         (f"7,Ines,{'x' * 2001},1", "longer than 2000"),
         ("8,Ines,It rains,1", "no story 8"),
-    ],
-)
-def test_a_broken_line_is_told_with_its_place_and_its_story_is_left(cast, bare, line, sentence):
-    result = run(cast, HEAD + "7,world,It rains,0\n" + line + "\n")
-    (problem,) = result.problems
-    assert sentence in problem.message and problem.line == 3
-    assert bool(beliefs(bare)) == line.startswith("8")
+    ]:
+        (problem,) = run(cast, HEAD + "7,world,It rains,0\n" + line + "\n").problems
+        assert sentence in problem.message and problem.line == 3
+        assert bool(beliefs(bare)) == line.startswith("8")
 
 
 def test_a_table_that_experts_are_writing_is_left(cast, bare):

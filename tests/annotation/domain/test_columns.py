@@ -51,4 +51,4 @@ def test_what_is_no_whole_number_is_refused():
             language="en",
             left_out=LeftOut(),
         )
-        assert problem.message.startswith(f"story_id is {number!r}; expected a whole number")
+        assert problem.message.startswith(f"story_id: it is {number!r}; expected a whole number")
