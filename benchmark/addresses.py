@@ -18,7 +18,7 @@ from benchmark.domain.drawn import PaperRow
 from benchmark.domain.gold_kinds import REFERENCE, Kind
 from benchmark.domain.tables import Table
 from benchmark.models import AnswerFormat, Dataset, Run
-from benchmark.services.across import AcrossModel, SuiteRanking, models_across
+from benchmark.services.across import SuiteRanking
 from benchmark.services.comparisons import Comparison, compare, pair_of, why_unreadable, with_corrected
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, leaderboard_document
@@ -200,14 +200,13 @@ def of_parse(table: Table, parse: str) -> Table:
     return replace(table, columns=[column for column in table.columns if not other or not column.key.startswith(other)])
 
 
-def model_in(params: Mapping[str, str], rankings: Sequence[SuiteRanking]) -> AcrossModel | None:
-    """Return the model that the address of the page across suites asks for, None for all. Raises Http404 where no
+def model_in(params: Mapping[str, str], rankings: Sequence[SuiteRanking]) -> str:
+    """Return the key of the model that the address of the page across suites asks for, "" for all. Raises Http404 if no
     ranking has it."""
     key = params.get("model", "")
-    model = next((model for model in models_across(rankings) if model.key == key), None)
-    if key and model is None:
+    if key and not any(key in ranking.places for ranking in rankings):
         raise Http404(gettext_noop("No suite has a figure of this model."))
-    return model
+    return key
 
 
 def document_asked_for(params: Mapping[str, str], access: ProjectAccess) -> Document:

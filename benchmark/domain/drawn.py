@@ -84,25 +84,6 @@ class AnswersRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteMetrics:
-    """The figure of each model in a suite, in one order for all suites, and the figure at chance."""
-
-    title: str
-    metrics: Sequence[Metric]
-    chance: Metric
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricOfSuite:
-    """A model's figure in a suite, the figure at chance, and its rank in words."""
-
-    title: str
-    metric: Metric
-    chance: Metric
-    rank: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RankedRow:
     """A model in a ranking: its figure in both parses, and without the judge's error where that is known, the `group`
     letters, the `ranks` that it may have, the share that is `left_out`, and where its figure can be, None where nothing

@@ -9,12 +9,11 @@ leaderboard, so all its models were asked by one method; if rankings differ in i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from itertools import combinations, groupby
+from itertools import groupby
 from operator import or_
-from typing import NamedTuple
 
 from django.db.models import Q
 
@@ -24,7 +23,7 @@ from benchmark.domain.tables import Absent, Cell
 from benchmark.models import AnswerFormat, Dataset, Run
 from benchmark.services.leaderboard_scope import Leaderboard, finished_runs_of, leaderboard_of_runs
 from benchmark.services.plans import methods_of
-from benchmark.services.reports import RunMetrics, reports_of
+from benchmark.services.reports import reports_of
 from benchmark.services.runs import asked_by
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.registry import group_named, group_suite, ordered_suites, suite_named
@@ -46,38 +45,26 @@ NO_CHANCE = gettext_noop(
 )
 
 
-class AcrossModel(NamedTuple):
-    """A model of any number of suites: its key in addresses, and a name that no other model has."""
-
-    key: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A model in a ranking."""
-
-    metric: Cell | None
-    """The figure, whose bounds are its worst and best case if anything is missing."""
-    rank: int | None
-    ranks: Sequence[int] | None
-    why: str
-    """The reason why there is no rank, or no interval of it."""
-    run: str
-    run_title: str
-    entrant: int
-    settings: str
-
-
-@dataclass(frozen=True, slots=True)
-class RankedModel:
-    """A model as `labels_of` takes it. Between suites no settings are shared."""
+    """A model in a ranking. It is named as `labels_of` names entrants; between suites no settings are shared."""
 
     name: str
     spec: EndpointSpec = field(default_factory=EndpointSpec, metadata=NOT_KEPT)
     kind: str = "model"
     settings: Mapping[str, str] = field(default_factory=dict)
     family: str = ""
+    metric: Cell | None
+    """The figure, whose bounds are its worst and best case if anything is missing."""
+    rank: int | None = None
+    ranks: Sequence[int] | None = None
+    why: str = ""
+    """The reason why there is no rank, or no interval of it."""
+    run: str = ""
+    run_title: str = ""
+    entrant: int = 0
+    own: str = ""
+    """The settings that not all entrants of the leaderboard have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +72,7 @@ class SuiteRanking:
     """The ranking of a metric group of one suite on one dataset in one answer format."""
 
     group: str
-    title: str
+    title: str = ""
     """A title that no other ranking of the project has."""
     dataset: str
     over: str
@@ -93,8 +80,7 @@ class SuiteRanking:
     query: Mapping[str, str]
     within: str
     places: Mapping[str, Place]
-    models: Mapping[str, RankedModel]
-    """Places and models by key of the model."""
+    """Places by key of the model."""
     ranked: int
     """The number of rows that have a rank, baselines included."""
     chance: Cell | None
@@ -112,29 +98,25 @@ class SuiteRanking:
     def score(self) -> str:
         return group_named(self.group).score_title
 
-    @property
-    def split(self) -> str:
-        return self.query.get("split", "")
 
+def models_across(rankings: Sequence[SuiteRanking]) -> dict[str, str]:
+    """Return {key: name} of all models with a place, in the order of the first ranking, then the others in the order of
+    the next. No two models have one name."""
+    models = {key: place for ranking in rankings for key, place in ranking.places.items()}
+    names = dict(zip(models, labels_of(list(models.values())).models, strict=True))
 
-def models_across(rankings: Sequence[SuiteRanking]) -> list[AcrossModel]:
-    """Return all models with a place, in the order of the first ranking, then the others in the order of the next."""
-    models = {key: model for ranking in rankings for key, model in ranking.models.items()}
-    labels = labels_of(list(models.values()))
-    names = dict(zip(models, labels.models, strict=True))
+    def ranks(key: str) -> list[float]:
+        places = (ranking.places.get(key) for ranking in rankings)
+        return [float("inf") if place is None or place.rank is None else place.rank for place in places]
 
-    def order(place: Place | None) -> float:
-        return float("inf") if place is None or place.rank is None else place.rank
-
-    ordered = sorted(names, key=lambda key: ([order(ranking.places.get(key)) for ranking in rankings], names[key]))
-    return [AcrossModel(key, names[key]) for key in ordered]
+    return {key: names[key] for key in sorted(names, key=lambda key: (ranks(key), names[key]))}
 
 
 def named_apart(rankings: Sequence[SuiteRanking]) -> list[SuiteRanking]:
     """Return the rankings with names of models that no two of them share, as snapshots keep them."""
-    names = {model.key: model.name for model in models_across(rankings)}
+    names = models_across(rankings)
     return [
-        replace(ranking, models={key: replace(model, name=names[key]) for key, model in ranking.models.items()})
+        replace(ranking, places={key: replace(place, name=names[key]) for key, place in ranking.places.items()})
         for ranking in rankings
     ]
 
@@ -144,91 +126,73 @@ def rankings_across(project: Project) -> list[SuiteRanking]:
     runs = finished_runs_of(project)
     reports = reports_of(runs)
     order = ordered_suites(run.suite for run in runs)
-    leaderboards = sorted(
-        runs, key=lambda run: (order.index(run.suite), -run.dataset.version, run.answer_format, -run.pk)
-    )
-    rankings = [
-        ranking
-        for (_, _, _), of_leaderboard in groupby(
-            leaderboards, key=lambda run: (run.suite, run.dataset_id, run.answer_format)
-        )
-        for ranking in _rankings(list(of_leaderboard), reports)
-    ]
+    runs.sort(key=lambda run: (order.index(run.suite), -run.dataset.version, run.answer_format, -run.pk))
+    rankings = []
+    for (suite, _, _), of_leaderboard in groupby(runs, key=lambda run: (run.suite, run.dataset_id, run.answer_format)):
+        same, groups = list(of_leaderboard), suite_named(suite).main_groups
+        keys = [group.key for group in groups]
+        leaderboard = leaderboard_of_runs(same[0].dataset, suite, same, reports, groups=keys)
+        for group in groups:
+            absent = {
+                absence.model: absence.absent_model for absence in leaderboard.absent if absence.group == group.key
+            }
+            if leaderboard.entrants[group.key] or absent:
+                rankings.append(_ranking(group, same[0], leaderboard, list(absent.values())))
     return [replace(ranking, title=title) for ranking, title in zip(rankings, _titles(rankings), strict=True)]
 
 
-def _rankings(runs: list[Run], reports: Mapping[int, RunMetrics]) -> Iterator[SuiteRanking]:
-    dataset, suite, answer_format = runs[0].dataset, suite_named(runs[0].suite), runs[0].answer_format
-    groups = suite.main_groups
-    keys = [group.key for group in groups]
-    leaderboard = leaderboard_of_runs(dataset, suite.name, runs, reports, groups=keys)
-    for group in groups:
-        absent = {absence.model: absence.absent_model for absence in leaderboard.absent if absence.group == group.key}
-        if leaderboard.entrants[group.key] or absent:
-            yield _ranking(group, dataset, answer_format, leaderboard, list(absent.values()))
-
-
-def _ranking(
-    group: MetricGroup,
-    dataset: Dataset,
-    answer_format: str,
-    leaderboard: Leaderboard,
-    absent: Sequence[Absent],
-) -> SuiteRanking:
-    entrants = leaderboard.entrants[group.key]
+def _ranking(group: MetricGroup, run: Run, leaderboard: Leaderboard, absent: Sequence[Absent]) -> SuiteRanking:
+    dataset, entrants = run.dataset, leaderboard.entrants[group.key]
     newest = sorted(entrants, key=lambda entrant: (_asked(entrant), entrant.at), reverse=True)
     models: dict[str, EntrantResults] = {}
     for entrant in newest:
         if entrant.kind == "model":
-            models.setdefault(key_of(entrant), entrant)
+            models.setdefault(key_of(entrant.name, entrant.spec), entrant)
     levels = levels_of(entrants)
     guessing = next((e for e in newest if e.kind == "baseline" and e.spec.model == CHANCE), None)
     exact = Cell(levels.chance.value, n=levels.chance.n) if levels and levels.chance else None
     chance = exact or (score_of(guessing, "repaired", group.key) if guessing else None)
     chosen, conditions = leaderboard.chosen, leaderboard.rankings[group.key].chosen
     asked = {entrant.run for entrant in models.values()}
+    query = {"version": str(dataset.version), "suite": run.suite, "answer_format": run.answer_format}
     return SuiteRanking(
         group=group.key,
-        title="",
-        dataset=Sentence(
-            "{dataset}, version {version}", dataset=dataset.title or gettext_noop("gold"), version=dataset.version
-        ),
+        dataset=_version(dataset),
         over=chosen.label if chosen else "",
         numbers=chosen.stories if chosen else frozenset(),
-        query={
-            "version": str(dataset.version),
-            "suite": group_suite(group.key),
-            "answer_format": answer_format,
-            "split": chosen.key if chosen else "",
-        }
-        | conditions,
-        within=facts(AnswerFormat(answer_format).label, *conditions.values()),
+        query=query | {"split": chosen.key if chosen else ""} | conditions,
+        within=facts(AnswerFormat(run.answer_format).label, *conditions.values()),
         places={key: _place(entrant, group.key) for key, entrant in models.items()},
-        models={
-            key: RankedModel(entrant.name, entrant.spec.identity, family=entrant.family)
-            for key, entrant in models.items()
-        },
         ranked=len(in_rank_order(entrants, "repaired")),
         chance=chance,
         drawn=chance is not None and exact is None,
         no_chance="" if chance else NO_CHANCE,
         absent=absent,
-        method=next((asked_by(run) for run in leaderboard.fitting if run.uid in asked), ""),
+        method=next((asked_by(fitting) for fitting in leaderboard.fitting if fitting.uid in asked), ""),
     )
 
 
+def _version(dataset: Dataset) -> str:
+    title = dataset.title or gettext_noop("gold")
+    return Sentence("{dataset}, version {version}", dataset=title, version=dataset.version)
+
+
 def _place(entrant: EntrantResults, group: str) -> Place:
-    ranking, metric = entrant.ranking["repaired"], score_of(entrant, "repaired", group)
-    missing = missing_of(entrant, group)
+    ranking, missing = entrant.ranking["repaired"], missing_of(entrant, group)
+    metric = score_of(entrant, "repaired", group)
+    bounds = [missing.low, missing.high] if missing.low != missing.high else None
     return Place(
-        metric=metric and replace(metric, bounds=[missing.low, missing.high] if missing.low != missing.high else None),
+        name=entrant.name,
+        spec=entrant.spec.identity,
+        family=entrant.family,
+        metric=metric and replace(metric, bounds=bounds),
         rank=ranking and ranking.rank,
         ranks=ranking and ranking.ranks,
         why=(ranking and (ranking.reason or ranking.ranks_reason)) or "",
         run=entrant.run,
         run_title=entrant.run_title,
         entrant=entrant.entrant or 0,
-        settings=entrant.own,
+        own=entrant.own,
     )
 
 
@@ -239,99 +203,61 @@ def _asked(entrant: EntrantResults) -> int:
     return ranking.n - ranking.lost if ranking else 0
 
 
-def key_of(entrant: EntrantResults) -> str:
-    """Return the key of the model that an entrant is."""
-    return _key(entrant.name, entrant.spec)
-
-
-def _key(name: str, spec: EndpointSpec) -> str:
+def key_of(name: str, spec: EndpointSpec) -> str:
+    """Return the key of the model that an entrant of that name and endpoint is."""
     same = {"provider": spec.provider, "model": spec.model, "revision": spec.revision, "options": spec.options}
-    identity = json.dumps([name, same], sort_keys=True)
-    return text_digest(identity)[:12]
+    return text_digest(json.dumps([name, same], sort_keys=True))[:12]
 
 
-def model_without_place(project: Project, key: str, rankings: Sequence[SuiteRanking]) -> AcrossModel | None:
-    """Return the model of that key where it ran and stands in none of the rankings, as runs of other stories do not;
-    None else."""
-    if not key or any(key in ranking.models for ranking in rankings):
-        return None
+def name_without_place(project: Project, key: str, rankings: Sequence[SuiteRanking]) -> str:
+    """Return the name of a model that ran and is in none of the rankings, as runs of other stories are not. Returns ""
+    for any other key."""
+    if not key or any(key in ranking.places for ranking in rankings):
+        return ""
     entrants = (entrant for run in finished_runs_of(project) for entrant in run.entrants.all())
-    return next(
-        (AcrossModel(key, entrant.name) for entrant in entrants if _key(entrant.name, entrant.asked_as) == key), None
-    )
+    return next((entrant.name for entrant in entrants if key_of(entrant.name, entrant.asked_as) == key), "")
 
 
 def _titles(rankings: Sequence[SuiteRanking]) -> list[str]:
     """Name each ranking by its suite, and by what else tells it from others: its figure, its dataset, its answer
-    format; and by its method, unless all are asked by the one that others are held against."""
-    parts = [_parts(ranking) for ranking in rankings]
-    by_method = any(ranking.method and ranking.method != _first_method(ranking) for ranking in rankings)
+    format; and by its method, unless all are asked by the one that others are compared with."""
+    parts, plain = [], True
+    for ranking in rankings:
+        suite = suite_named(group_suite(ranking.group))
+        version = Sentence("version {query}", query=ranking.query["version"])
+        parts.append((suite.title, ranking.score, version, AnswerFormat(ranking.query["answer_format"]).label.lower()))
+        plain = plain and ranking.method in ("", next(iter(methods_of(suite).values()), ""))
     titles = []
     for ranking, own in zip(rankings, parts, strict=True):
         namesakes = [other for other in parts if other[0] == own[0]]
-        telling = [part for at, part in enumerate(own) if at == 0 or len({other[at] for other in namesakes}) > 1]
-        title = listed(telling)
-        titles.append(
-            Sentence("{title} (method: {method})", title=title, method=ranking.method)
-            if by_method and ranking.method
-            else title
-        )
+        title = listed(part for at, part in enumerate(own) if at == 0 or len({other[at] for other in namesakes}) > 1)
+        with_method = Sentence("{title} (method: {method})", title=title, method=ranking.method)
+        titles.append(title if plain or not ranking.method else with_method)
     return titles
 
 
-def _first_method(ranking: SuiteRanking) -> str:
-    return next(iter(methods_of(suite_named(group_suite(ranking.group))).values()), "")
-
-
-def _parts(ranking: SuiteRanking) -> tuple[str, str, str, str]:
-    return (
-        suite_named(group_suite(ranking.group)).title,
-        ranking.score,
-        Sentence("version {query}", query=ranking.query["version"]),
-        AnswerFormat(ranking.query["answer_format"]).label.lower(),
-    )
-
-
-class SuitePair(NamedTuple):
-    """Two rankings with the correlation of their figures over the models that both have."""
-
-    first: SuiteRanking
-    second: SuiteRanking
-    correlation: Correlation
-
-
-def pairs_across(rankings: Sequence[SuiteRanking]) -> list[SuitePair]:
-    """Return every two rankings; fewer models than an interval takes have no correlation, as two always lie on a
-    line. Models of one family are not independent: intervals are over families."""
-    return [SuitePair(first, second, _correlation(first, second)) for first, second in combinations(rankings, 2)]
-
-
-def _correlation(first: SuiteRanking, second: SuiteRanking) -> Correlation:
-    values = {
-        key: (first_value, other)
+def correlation_of(first: SuiteRanking, second: SuiteRanking) -> Correlation:
+    """Return the correlation of the figures of two rankings over the models that both have. Fewer models than an
+    interval takes have none, as two always lie on a line. Models of one family are not independent: intervals are over
+    families."""
+    pairs = [
+        (first.places[key].family or key, float(one.value), float(other.value))
         for key in first.places
-        if (first_value := _value(first, key)) is not None and (other := _value(second, key)) is not None
-    }
-    families = [first.models[key].family or key for key in values]
-    if len(values) < FEWEST:
-        return Correlation(len(values), len({*families}), reason=few("models"))
-    return pearson(
-        [first_value for first_value, _ in values.values()],
-        [other for _, other in values.values()],
-        unit="models",
-        clusters=families,
-        cluster_unit=FAMILIES,
-    )
-
-
-def _value(ranking: SuiteRanking, key: str) -> float | None:
-    place = ranking.places.get(key)
-    value = place.metric.value if place and place.metric else None
-    return None if value is None else float(value)
+        if key in second.places
+        and (one := first.places[key].metric)
+        and (other := second.places[key].metric)
+        and one.value is not None
+        and other.value is not None
+    ]
+    families = [family for family, _, _ in pairs]
+    if len(pairs) < FEWEST:
+        return Correlation(len(pairs), len({*families}), reason=few("models"))
+    values = [[pair[side] for pair in pairs] for side in (1, 2)]
+    return pearson(*values, unit="models", clusters=families, cluster_unit=FAMILIES)
 
 
 def items_behind(rankings: Sequence[SuiteRanking], project: Project) -> Q | None:
-    """Return what finds the items with the figures of the rankings; None where nobody has a place."""
+    """Return what finds the items with the figures of the rankings. Returns None if nobody has a place."""
     sizes = dict(project.datasets.values_list("version", "stories_count"))
     queries = []
     for ranking in rankings:

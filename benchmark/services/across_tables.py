@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 
 from benchmark.domain import plots
-from benchmark.domain.drawn import MetricOfSuite, Plot, SuiteMetrics
+from benchmark.domain.drawn import Plot
 from benchmark.domain.inference.leaderboard import RANKS_FROM
-from benchmark.domain.tables import MISSING, NOTHING, Cell, Cells, Column, Row, Table, absent_text, share_column
-from benchmark.services.across import AcrossModel, Place, SuiteRanking, models_across, pairs_across
+from benchmark.domain.tables import MISSING, NOTHING, Cell, Cells, Column, Table, absent_text, share_column
+from benchmark.services.across import Place, SuiteRanking, correlation_of, models_across
 from benchmark.services.plot_data import Picture
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.showing.levels import CHANCE_ROW
@@ -54,11 +55,12 @@ PAIR_NOTE = Sentence(
     fewest=FEWEST,
     fewest_2=FEWEST,
 )
+MOST_RUNS = 3
+"""The most titles of runs that the note of a ranking names."""
 
 
-def tables_across(rankings: Sequence[SuiteRanking], model: AcrossModel | None = None) -> dict[str, Callable[[], Table]]:
-    """Return the tables by name: of all models and of the pairs of rankings, and where one `model` is chosen of it
-    alone."""
+def tables_across(rankings: Sequence[SuiteRanking], model: str = "") -> dict[str, Callable[[], Table]]:
+    """Return the tables by name: of all models and of the pairs of rankings, or of one `model`, by its key."""
     if model:
         return {OF_MODEL: partial(table_of_model, rankings, model)}
     tables = {ALL: partial(table_of_all, rankings)}
@@ -66,14 +68,19 @@ def tables_across(rankings: Sequence[SuiteRanking], model: AcrossModel | None = 
 
 
 def table_of_all(rankings: Sequence[SuiteRanking]) -> Table:
-    """A row a model, and for each ranking its figure and its rank."""
+    """A row a model, and for each ranking its figure, under `s0`, `s1` and so on, and its rank."""
     columns = [Column(key="model", header=gettext_noop("Model"))]
-    by_key = {f"s{at}": ranking for at, ranking in enumerate(rankings)}
-    rows = [_row_across(model, by_key) for model in models_across(rankings)]
+    rows: list[Cells] = [{"model": name, "key": key} for key, name in models_across(rankings).items()]
     totals: Cells = {"model": CHANCE_ROW}
-    for key, ranking in by_key.items():
-        columns += _columns(key, ranking)
-        totals[key] = ranking.chance and replace(ranking.chance, n=None)
+    for at, ranking in enumerate(rankings):
+        named = {"group": ranking.title, "unit": "", "label": gettext_noop("Figure")}
+        columns.append(share_column(f"s{at}", ranking.score, digits=1, **named))
+        columns.append(Column(key=f"s{at}_rank", header=gettext_noop("Rank"), kind="count", group=ranking.title))
+        totals[f"s{at}"] = ranking.chance and replace(ranking.chance, n=None)
+        for row in rows:
+            if place := ranking.places.get(row["key"]):
+                row[f"s{at}"] = place.metric and replace(place.metric, n=None)
+                row[f"s{at}_rank"] = Cell(place.rank, place.ranks)
     return Table(
         title=gettext_noop("Models across suites"),
         columns=columns,
@@ -85,20 +92,6 @@ def table_of_all(rankings: Sequence[SuiteRanking]) -> Table:
     )
 
 
-def _columns(key: str, ranking: SuiteRanking) -> list[Column]:
-    named = {"group": ranking.title, "unit": "", "label": gettext_noop("Figure")}
-    rank = Column(key=f"{key}_rank", header=gettext_noop("Rank"), kind="count", group=ranking.title)
-    return [share_column(key, ranking.score, digits=1, **named), rank]
-
-
-def _row_across(model: AcrossModel, rankings: Mapping[str, SuiteRanking]) -> Cells:
-    row: Cells = {"model": model.name, "key": model.key}
-    for key, ranking in rankings.items():
-        if place := ranking.places.get(model.key):
-            row |= {key: place.metric and replace(place.metric, n=None), f"{key}_rank": Cell(place.rank, place.ranks)}
-    return row
-
-
 def _drawn_levels(rankings: Sequence[SuiteRanking]) -> list[str]:
     """Name the rankings whose chance level is a baseline's figure, with what it is of."""
     notes = [
@@ -106,14 +99,8 @@ def _drawn_levels(rankings: Sequence[SuiteRanking]) -> list[str]:
         for ranking in rankings
         if ranking.chance and ranking.drawn
     ]
-    return (
-        [Sentence("{chance_row} of {notes}: the baseline “random”.", chance_row=CHANCE_ROW, notes=listed(notes))]
-        if notes
-        else []
-    )
-
-
-MOST_RUNS = 3
+    text = gettext_noop("{chance_row} of {notes}: the baseline “random”.")
+    return [Sentence(text, chance_row=CHANCE_ROW, notes=listed(notes))] if notes else []
 
 
 def _run_sentences(rankings: Sequence[SuiteRanking]) -> list[str]:
@@ -124,88 +111,87 @@ def _run_sentences(rankings: Sequence[SuiteRanking]) -> list[str]:
         named = listed(f"“{title}”" for title in titles[:MOST_RUNS])
         if len(titles) > MOST_RUNS:
             named = Sentence("{titles} and {count} more", titles=named, count=len(titles) - MOST_RUNS)
-        if named:
-            notes.append(labelled(ranking.title, named))
+        notes += [labelled(ranking.title, named)] if named else []
     return [Sentence("Runs. {notes}.", notes=clauses(*notes))] if notes else []
 
 
 def _method_sentences(rankings: Sequence[SuiteRanking], note: str) -> list[str]:
-    """Return the note where rankings differ in their method; a suite that asks in one way differs from none."""
+    """Return the note if rankings differ in their method; a suite that asks in one way differs from none."""
     return [note] if len({ranking.method for ranking in rankings if ranking.method and ranking.places}) > 1 else []
 
 
-def _leads(rankings: Sequence[SuiteRanking]) -> list[str]:
+def _leads(rankings: Sequence[SuiteRanking]) -> Iterator[str]:
     """Say of each ranking whom it lacks and what it has no chance level for."""
-    leads = [
-        Sentence("{ranking} is not shown. {withheld}", ranking=ranking.title, withheld=ranking.withheld)
-        for ranking in rankings
-        if ranking.withheld
-    ]
-    leads += [lead for ranking in rankings for lead in _absent(ranking)]
-    without = [ranking for ranking in rankings if ranking.no_chance and not ranking.withheld]
-    reasons = dict.fromkeys(ranking.no_chance for ranking in without)
-    return leads + [
-        Sentence(
-            "No chance level in {without}: {why}.",
-            without=listed(ranking.title for ranking in without if ranking.no_chance == why),
-            why=why,
-        )
-        for why in reasons
-    ]
+    for ranking in rankings:
+        if ranking.withheld:
+            yield Sentence("{ranking} is not shown. {withheld}", ranking=ranking.title, withheld=ranking.withheld)
+    for ranking in rankings:
+        ranked = {place.name for place in ranking.places.values()}
+        absent = [absence for absence in ranking.absent if absence.model not in ranked]
+        apart = [absence for absence in ranking.absent if absence.model in ranked]
+        if absent:
+            yield Sentence("Not in {ranking}: {absent}.", ranking=ranking.title, absent=absent_text(absent))
+        if apart:
+            yield Sentence(
+                "{ranking} has other figures, too: {apart}.", ranking=ranking.title, apart=absent_text(apart)
+            )
+    titles_by_reason: dict[str, list[str]] = {}
+    for ranking in rankings:
+        if ranking.no_chance and not ranking.withheld:
+            titles_by_reason.setdefault(ranking.no_chance, []).append(ranking.title)
+    for why, titles in titles_by_reason.items():
+        yield Sentence("No chance level in {without}: {why}.", without=listed(titles), why=why)
 
 
-def _absent(ranking: SuiteRanking) -> Iterator[str]:
-    """Say whom a ranking lacks, and apart from them who stands in it and has figures under other conditions, too."""
-    ranked = {model.name for model in ranking.models.values()}
-    absent = [absence for absence in ranking.absent if absence.model not in ranked]
-    apart = [absence for absence in ranking.absent if absence.model in ranked]
-    if absent:
-        yield Sentence("Not in {ranking}: {absent}.", ranking=ranking.title, absent=absent_text(absent))
-    if apart:
-        yield Sentence("{ranking} has other figures, too: {apart}.", ranking=ranking.title, apart=absent_text(apart))
-
-
-def table_of_model(rankings: Sequence[SuiteRanking], model: AcrossModel) -> Table:
-    """A row a ranking that the model stands in: figure, chance level, rank."""
+def table_of_model(rankings: Sequence[SuiteRanking], model: str) -> Table:
+    """A row a ranking that the model has a place in: figure, chance level, rank. `at` is the place of the ranking."""
+    name = models_across(rankings)[model]
     rows = [
-        _row_of_model(at, ranking, place)
+        {"at": at, **_row_of_model(ranking, place)}
         for at, ranking in enumerate(rankings)
-        if (place := ranking.places.get(model.key))
+        if (place := ranking.places.get(model))
     ]
-    lacking = [ranking for ranking in rankings if model.key not in ranking.places and not ranking.withheld]
-    names = {row["suite"] for row in rows}
-    share = partial(Column, kind="share", digits=1)
+    having = [ranking for ranking in rankings if model in ranking.places]
+    lacking = [ranking for ranking in rankings if model not in ranking.places and not ranking.withheld]
+    share = partial(Column, kind="share", digits=1, unit="%")
     columns = [
         Column(key="suite", header=gettext_noop("Suite")),
         Column(key="score", header=gettext_noop("Figure")),
-        share(key="value", header=gettext_noop("Value"), unit="%"),
-        share(key="worst", header=gettext_noop("Worst case"), unit="%"),
-        share(key="best", header=gettext_noop("Best case"), unit="%"),
-        share(key="chance", header=gettext_noop("Chance level"), unit="%"),
+        share(key="value", header=gettext_noop("Value")),
+        share(key="worst", header=gettext_noop("Worst case")),
+        share(key="best", header=gettext_noop("Best case")),
+        share(key="chance", header=gettext_noop("Chance level")),
         Column(key="rank", header=gettext_noop("Rank"), kind="count"),
         Column(key="of", header="Of", kind="count"),
         Column(key="within", header=gettext_noop("Asked and judged")),
         Column(key="dataset", header=gettext_noop("Dataset")),
         Column(key="run", header=gettext_noop("Run")),
     ]
+    unranked = [Sentence("{name}: {text}.", name=row["suite"], text=row["why"]) for row in rows if row["why"]]
     return Table(
-        title=Sentence("{model} across suites", model=model.name),
+        title=_title_of(name),
         columns=columns,
         rows=rows,
         lead=[
-            *_method_sentences([ranking for ranking in rankings if model.key in ranking.places], METHODS_NOTE),
-            *_not_run(lacking, model),
-            *_leads([ranking for ranking in rankings if ranking.title in names and ranking.no_chance]),
+            *_method_sentences(having, METHODS_NOTE),
+            *_not_run(lacking, name),
+            *_leads([ranking for ranking in having if ranking.no_chance]),
         ],
-        notes=[METRIC_NOTE, CHANCE_NOTE, *_drawn_levels(rankings), RANK_NOTE, *_unranked(rows), NEWEST_NOTE],
+        notes=[METRIC_NOTE, CHANCE_NOTE, *_drawn_levels(rankings), RANK_NOTE, *unranked, NEWEST_NOTE],
     )
 
 
-def _row_of_model(at: int, ranking: SuiteRanking, place: Place) -> Cells:
+def _title_of(name: str) -> str:
+    return Sentence("{model} across suites", model=name)
+
+
+def _row_of_model(ranking: SuiteRanking, place: Place) -> Cells:
     metric = place.metric or NOTHING
     worst, best = metric.bounds or (metric.value, metric.value)
+    # settings of the model's run that are not those of the whole ranking
+    common = {*ranking.within.replace(" · ", ", ").split(", "), ""}
+    own = [setting for setting in place.own.split(", ") if setting not in common]
     return {
-        "at": at,
         "suite": ranking.title,
         "dataset": labelled(ranking.dataset, ranking.over),
         "score": ranking.score,
@@ -216,45 +202,27 @@ def _row_of_model(at: int, ranking: SuiteRanking, place: Place) -> Cells:
         "rank": Cell(place.rank, place.ranks),
         "why": place.why,
         "of": ranking.ranked,
-        "within": listed([ranking.within, *_own_settings(ranking, place)]),
+        "within": listed([ranking.within, *own]),
         "run": place.run_title,
     }
 
 
-def _own_settings(ranking: SuiteRanking, place: Place) -> list[str]:
-    """The settings of the model's run that are not those of the whole ranking."""
-    common = {*ranking.within.replace(" · ", ", ").split(", "), ""}
-    return [setting for setting in place.settings.split(", ") if setting not in common]
-
-
-def _unranked(rows: Sequence[Row]) -> list[str]:
-    return [Sentence("{name}: {text}.", name=row["suite"], text=row["why"]) for row in rows if row["why"]]
-
-
-def _not_run(rankings: Sequence[SuiteRanking], model: AcrossModel) -> list[str]:
-    """Name the rankings that lack the model, with the reason where one is known."""
+def _not_run(rankings: Sequence[SuiteRanking], name: str) -> list[str]:
+    """Name the rankings that lack the model, with the reason if one is known."""
     notes = []
     for ranking in rankings:
-        names = {absent.model: absent.why for absent in ranking.absent}
-        why = next((why for name, why in names.items() if model.name.startswith(name)), gettext_noop("no finished run"))
-        notes.append(noted(ranking.title, why))
+        whys = (absent.why for absent in ranking.absent if name.startswith(absent.model))
+        notes.append(noted(ranking.title, next(whys, gettext_noop("no finished run"))))
     return [Sentence("Without a figure in {notes}.", notes=clauses(*notes))] if notes else []
 
 
 def table_of_pairs(rankings: Sequence[SuiteRanking]) -> Table:
     """A row a pair of rankings: the correlation over models."""
-    rows = [
-        {
-            "first": pair.first.title,
-            "second": pair.second.title,
-            "models": pair.correlation.n,
-            "families": pair.correlation.clusters,
-            "r": Cell(pair.correlation.r, pair.correlation.interval),
-            "p": pair.correlation.p,
-            "why": pair.correlation.reason or MISSING,
-        }
-        for pair in pairs_across(rankings)
-    ]
+    rows = []
+    for first, second in combinations(rankings, 2):
+        found = correlation_of(first, second)
+        row = {"first": first.title, "second": second.title, "models": found.n, "families": found.clusters}
+        rows.append(row | {"r": Cell(found.r, found.interval), "p": found.p, "why": found.reason or MISSING})
     columns = [
         Column(key="first", header=gettext_noop("Suite")),
         Column(key="second", header=gettext_noop("Other suite")),
@@ -264,57 +232,42 @@ def table_of_pairs(rankings: Sequence[SuiteRanking]) -> Table:
         Column(key="p", header="p", kind="number", digits=3),
         *([Column(key="why", header=gettext_noop("Why none"))] if any(row["why"] != MISSING for row in rows) else []),
     ]
-    notes = [PAIR_NOTE, gettext_noop("p: two-sided, of no correlation, not adjusted for the number of pairs.")]
     return Table(
         title=gettext_noop("Correlations between suites over models"),
         columns=columns,
         rows=rows,
         lead=_method_sentences(rankings, PAIRED_METHODS_NOTE),
-        notes=notes,
+        notes=[PAIR_NOTE, gettext_noop("p: two-sided, of no correlation, not adjusted for the number of pairs.")],
     )
 
 
-def pictures_across(rankings: Sequence[SuiteRanking], model: AcrossModel | None = None) -> dict[str, Picture]:
-    """Return the pictures by name: of all models, or of one where it is chosen."""
+def pictures_across(rankings: Sequence[SuiteRanking], model: str = "") -> dict[str, Picture]:
+    """Return the pictures by name: of all models, or of one by its key."""
     if model:
-        title = Sentence("{model} across suites", model=model.name)
+        title = _title_of(models_across(rankings)[model])
         return {OF_MODEL: Picture(title, partial(_of_model, rankings, model, title))}
     return {ALL: Picture(gettext_noop("Models across suites"), partial(_of_all, rankings))}
 
 
 def _of_all(rankings: Sequence[SuiteRanking]) -> Plot:
     ranked, models = [ranking for ranking in rankings if ranking.places], models_across(rankings)
-    suites = [
-        SuiteMetrics(
-            title=ranking.title,
-            metrics=[_drawn(ranking.places.get(model.key)) for model in models],
-            chance=ranking.chance,
-        )
-        for ranking in ranked
-    ]
-    return plots.models_across([model.name for model in models], suites).about(over=_units(ranked))
+    suites = []
+    for ranking in ranked:
+        places = (ranking.places.get(key) for key in models)
+        suites.append((ranking.title, [place.metric if place else None for place in places], ranking.chance))
+    return plots.models_across(list(models.values()), suites).about(over=_units(ranked))
 
 
-def _of_model(rankings: Sequence[SuiteRanking], model: AcrossModel, title: str) -> Plot:
-    suites = [
-        MetricOfSuite(title=ranking.title, metric=_drawn(place), chance=ranking.chance, rank=_ranks(place, ranking))
-        for ranking in rankings
-        if (place := ranking.places.get(model.key))
-    ]
+def _of_model(rankings: Sequence[SuiteRanking], model: str, title: str) -> Plot:
+    suites = []
+    for ranking in rankings:
+        if place := ranking.places.get(model):
+            ends = f" [{place.ranks[0]}, {place.ranks[1]}]" if place.ranks else ""
+            rank = Sentence("{rank}{ends} of {ranked}", rank=place.rank, ends=ends, ranked=ranking.ranked)
+            suites.append((ranking.title, place.metric, ranking.chance, MISSING if place.rank is None else rank))
     return plots.model_across(title, suites).about(over=_units(rankings))
 
 
 def _units(rankings: Sequence[SuiteRanking]) -> str:
     """Name what is resampled whole in these rankings' suites."""
     return " or ".join(dict.fromkeys(suite_named(group_suite(ranking.group)).cluster[1] for ranking in rankings))
-
-
-def _drawn(place: Place | None) -> Cell | None:
-    return place.metric if place else None
-
-
-def _ranks(place: Place, ranking: SuiteRanking) -> str:
-    if place.rank is None:
-        return MISSING
-    ends = f" [{place.ranks[0]}, {place.ranks[1]}]" if place.ranks else ""
-    return Sentence("{rank}{ends} of {ranked}", rank=place.rank, ends=ends, ranked=ranking.ranked)

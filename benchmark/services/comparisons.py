@@ -245,9 +245,9 @@ def _not_asked(
         if lacks := len(stories - set(columns.stories)):
             how = gettext_noop("has not labelled") if entrant.kind == "person" else gettext_noop("was not asked about")
             counts = {"lacks": f"{lacks:,}", "stories": f"{len(stories):,}", "nouns": word(nouns)}
-            text = "{model} {how} {lacks} of the {stories} {nouns}"
+            text = gettext_noop("{model} {how} {lacks} of the {stories} {nouns}")
             parts.append(Sentence(text, model=entrant.model, how=how, **counts))
-    text = "{sentences}: only the {both} that both have are compared."
+    text = gettext_noop("{sentences}: only the {both} that both have are compared.")
     return [Sentence(text, sentences=" and ".join(parts), both=f"{both:,}")] if parts else []
 
 

@@ -15,7 +15,6 @@ from django.db.models import QuerySet
 from annotation.domain.columns import Echo, defused
 from benchmark.domain.tables import Cells, Table, to_csv, to_json, to_latex
 from benchmark.models import AnswerFormat, Dataset, Entrant, Run, RunItem
-from benchmark.services.across import AcrossModel
 from benchmark.services.across_tables import pictures_across, tables_across
 from benchmark.services.asking import sample_asked, settings_of
 from benchmark.services.comparison_tables import tables_of as comparison_tables
@@ -42,9 +41,9 @@ def table_file(table: Table, suffix: str, name: str = "") -> bytes:
     return WRITERS[suffix](table)
 
 
-def contents_of(kind: str, document: Document, model: AcrossModel | None = None) -> Mapping[str, Any]:
+def document_files(kind: str, document: Document, model: str = "") -> Mapping[str, Any]:
     """Return the tables or the pictures of a document by name, as `kind` "table" or "plot" says, made when they are
-    asked for. Of rankings across suites these are of all models or of one."""
+    asked for. Of rankings across suites these are of all models, or of one by its key."""
     if document.rankings is not None:
         return (tables_across if kind == "table" else pictures_across)(document.rankings, model)
     if document.comparison:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,7 +40,7 @@ from benchmark.suites.figures import (
     repaired_metrics,
     with_intervals,
 )
-from benchmark.suites.questions import PARSES, BySample, Parse
+from benchmark.suites.questions import PARSES, BySample
 from benchmark.suites.reasons import lost_by_judge
 from benchmark.suites.registry import group_named, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.reports import GroupMetrics
@@ -63,11 +63,13 @@ def settings_of(run: Run, group: str, *, reads: bool) -> dict[str, str]:
     parameters, suite = run.parameters, suite_named(run.suite)
     if run.imported:
         return imported_in_words(run) | settings_in_words(run)
+    seed = {"seed": str(parameters.seed)}
     if suite.asking.prompting is None:
-        seed = {"seed": str(parameters.seed)}
-        return {"prompts": run.prompt_set} | settings_in_words(run) | seed if reads else _without_method(run) | seed
-    settings = {"prompts": run.prompt_set, "level": str(run.level)} if reads else {}
-    settings["seed"] = str(parameters.seed)
+        # a baseline answers by a rule of its own: it would stand in a ranking once for each method of a launch
+        methods = () if reads else [setting.label.lower() for setting in suite.settings if setting.method]
+        words = {name: value for name, value in settings_in_words(run).items() if name not in methods}
+        return ({"prompts": run.prompt_set} if reads else {}) | words | seed
+    settings = ({"prompts": run.prompt_set, "level": str(run.level)} if reads else {}) | seed
     settings |= {name: value for name, value in asking_in_words(run).items() if reads or name == REPETITIONS}
     if reads and parameters.max_tokens:
         settings["longest answer"] = Sentence("{max_tokens} tokens", max_tokens=f"{parameters.max_tokens:,}")
@@ -78,13 +80,6 @@ def settings_of(run: Run, group: str, *, reads: bool) -> dict[str, str]:
         if suite.judging and (examples := examples_text(run, suite.judging.key)):
             settings["judge's examples"] = examples
     return settings
-
-
-def _without_method(run: Run) -> dict[str, str]:
-    """`settings_in_words` without how models were prompted: a baseline answers by a rule of its own, and would stand in
-    a ranking once for each method that it was launched by."""
-    methods = {setting.label.lower() for setting in suite_named(run.suite).settings if setting.method}
-    return {name: value for name, value in settings_in_words(run).items() if name not in methods}
 
 
 def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunMetrics], group: str) -> list[EntrantResults]:
@@ -138,30 +133,24 @@ def people_of(entrants: Sequence[EntrantMetrics]) -> dict[str, str]:
 
 
 def newest(entrants: Sequence[EntrantResults]) -> list[EntrantResults]:
-    """Return the first entrant of each model and settings, with `others`, how many further ones there are. Not the best
-    one: choosing among repetitions by their score would flatter. A baseline stands in every ranking, so how often it
-    was asked does not part it in two."""
-    newest_by_settings: dict[str, EntrantResults] = {}
+    """Return the first entrant of each model and settings, with `others`, the number of further ones. Not the best one:
+    choosing among repetitions by their score would flatter. A baseline has one row, however often it was asked."""
+    firsts: dict[str, EntrantResults] = {}
     earlier: Counter[str] = Counter()
     for entrant in entrants:
-        digests = {
-            field: condition and condition[1] for field, condition in entrant.conditions.items()
-        }  # a judge may have changed under its name
-        same = json.dumps(
-            [entrant.name, entrant.person, entrant.kind, plain(entrant.spec), _parting(entrant), digests],
-            sort_keys=True,
-        )
-        if same in newest_by_settings:
-            earlier[same] += 1
-        else:
-            newest_by_settings[same] = entrant
-    return [replace(entrant, others=earlier[same]) for same, entrant in newest_by_settings.items()]
+        once = {REPETITIONS} if entrant.kind == "baseline" else set()
+        settings = {name: value for name, value in entrant.settings.items() if name not in once}
+        # a judge may have changed under its name
+        digests = {name: condition and condition[1] for name, condition in entrant.conditions.items()}
+        identity = [entrant.name, entrant.person, entrant.kind, plain(entrant.spec), settings, digests]
+        key = json.dumps(identity, sort_keys=True)
+        earlier[key] += key in firsts
+        firsts.setdefault(key, entrant)
+    return [replace(entrant, others=earlier[key]) for key, entrant in firsts.items()]
 
 
-def _parting(entrant: EntrantResults) -> dict[str, str]:
-    """Return the settings that make two rows of one name different rows."""
-    once = {REPETITIONS} if entrant.kind == "baseline" else set()
-    return {name: value for name, value in entrant.settings.items() if name not in once}
+ROLES = ("", "annotator", "expert")
+"""Models first: people are not ranked among them."""
 
 
 def ranked_entrants(
@@ -171,30 +160,26 @@ def ranked_entrants(
     rank, then people: annotators, then experts, whose decisions are gold."""
     if not entrants:
         return []
-    models, of_selection, no_letters = _kept("ranking", entrants, group, selection, seed)
+    score = group_named(group).score
+    compared = _versions(entrants, group, selection, seed)
+    models, metrics, no_letters = kept_as("ranking", compared, lambda: _ranking(entrants, group, selection, seed))
+
+    def place(entrant: EntrantResults) -> tuple[int, bool, int, float, str]:
+        ranking = entrant.ranking["repaired"]
+        rank = ranking.rank if ranking else None
+        value = entrant.parses.overall("repaired" if entrant.parses.repaired else "official").number_of(score)
+        return ROLES.index(entrant.role), rank is None, rank or 0, 1.0 if value is None else -value, entrant.model
+
     ranked = [
         replace(
             entrant,
-            metrics=of_selection.get(entrant.key) or entrant.metrics,
+            metrics=metrics.get(entrant.key) or entrant.metrics,
             ranking={parse: models[parse].get(entrant.key) for parse in PARSES},
             no_letters=no_letters,
         )
         for entrant in entrants
     ]
-    return sorted(ranked, key=lambda entrant: _place(entrant, group))
-
-
-def _place(entrant: EntrantResults, group: str) -> tuple[Any, ...]:
-    ranking = entrant.ranking["repaired"]
-    rank = ranking.rank if ranking else None
-    value = entrant.parses.overall("repaired" if entrant.parses.repaired else "official").number_of(
-        group_named(group).score
-    )
-    return ROLES.index(entrant.role), rank is None, rank or 0, 1.0 if value is None else -value, entrant.model
-
-
-ROLES = ("", "annotator", "expert")
-"""Models first: people are not ranked among them."""
+    return sorted(ranked, key=place)
 
 
 def differences(
@@ -202,54 +187,40 @@ def differences(
 ) -> Mapping[str, Ranking]:
     """Return by parse the ranking with its pairs: every two models over the selection's stories and in each category,
     under the keys of their entrants. The letters of `ranked_entrants` rest on the same tests."""
-    rankings: Mapping[str, Ranking] = _kept("differences", entrants, group, selection, seed)
-    return rankings
+    compared = _versions(entrants, group, selection, seed)
+    return kept_as("differences", compared, lambda: _compare(entrants, group, selection, seed))
 
 
-def _kept(what: str, entrants: Sequence[EntrantResults], group: str, selection: Selection | None, seed: int) -> Any:
-    """Return the part of `_compare` of that name, computed once for the same scores."""
-    partial = [entrant for entrant in entrants if selection and set(entrant.numbers) != selection.stories]
-    models = [entrant for entrant in entrants if entrant.kind != "person"]
-    compared = [
-        group,
-        sorted((entrant.scores, entrant.key, entrant.model) for entrant in models),
-        sorted(entrant.scores for entrant in partial),
-        sorted(selection.stories) if selection and partial else None,
-        method(seed=seed, unit=units_of_group(group)),
-    ]
-    parts: dict[str, Any] = {}
-
-    def part(name: str) -> Any:
-        if not parts:
-            parts.update(_compare(models, partial, group, selection if partial else None, seed))
-        return parts[name]
-
-    def both() -> Any:
-        other = "ranking" if what == "differences" else "differences"
-        kept_as(other, compared, lambda: part(other))
-        return part(what)
-
-    return kept_as(what, compared, both)
+def _partial(entrants: Sequence[EntrantResults], selection: Selection | None) -> list[EntrantResults]:
+    """Return the entrants that were asked about more than the selection."""
+    return [entrant for entrant in entrants if selection and set(entrant.numbers) != selection.stories]
 
 
-def _compare(
-    models: Sequence[EntrantResults],
-    partial: Sequence[EntrantResults],
-    group: str,
-    selection: Selection | None,
-    seed: int,
-) -> dict[str, Any]:
-    """Return the differences of all pairs by parse, and the ranking: the models by parse and key, the metrics of
-    the selection by key if they are not the report's, and by parse the reason why there are no letters."""
-    score_ids = {entrant.scores for entrant in (*models, *partial)}
-    rows = StoryScores.objects.filter(pk__in=score_ids).values_list("pk", "metrics")
-    scores = {pk: metrics[group] for pk, metrics in rows}
-    by_sample = {pk: BySample.from_json(of_group) for pk, of_group in scores.items()}
-    apart = {parse: _ranked(models, by_sample, group, parse, selection, seed) for parse in PARSES}
-    ranked = {parse: comparison.compared() for parse, comparison in apart.items()}
-    no_letters = {parse: comparison.no_letters for parse, comparison in apart.items()}
-    part = {entrant.key: _part(entrant, scores[entrant.scores], group, selection, seed) for entrant in partial}
-    return {"ranking": (ranked, part, no_letters), "differences": apart}
+def _versions(entrants: Sequence[EntrantResults], group: str, selection: Selection | None, seed: int) -> list[Any]:
+    """Return the versions of what a ranking rests on: the scores of its entrants, and the stories if these are a part
+    of them."""
+    partial = _partial(entrants, selection)
+    models = sorted((entrant.scores, entrant.key, entrant.model) for entrant in entrants if entrant.kind != "person")
+    stories = sorted(selection.stories) if selection and partial else None
+    how = method(seed=seed, unit=units_of_group(group))
+    return [group, models, sorted(entrant.scores for entrant in partial), stories, how]
+
+
+def _scores_of(entrants: Iterable[EntrantResults], group: str) -> dict[int, Any]:
+    rows = StoryScores.objects.filter(pk__in={entrant.scores for entrant in entrants}).values_list("pk", "metrics")
+    return {pk: metrics[group] for pk, metrics in rows}
+
+
+def _ranking(entrants: Sequence[EntrantResults], group: str, selection: Selection | None, seed: int) -> tuple[Any, ...]:
+    """Return the ranked models by parse and key, the metrics of the selection by key if they are not the report's, and
+    by parse the reason why there are no letters."""
+    rankings, partial = differences(entrants, group, selection, seed=seed), _partial(entrants, selection)
+    scores = _scores_of(partial, group)
+    return (
+        {parse: ranking.compared() for parse, ranking in rankings.items()},
+        {entrant.key: _part(entrant, scores[entrant.scores], group, selection, seed) for entrant in partial},
+        {parse: ranking.no_letters for parse, ranking in rankings.items()},
+    )
 
 
 def _part(
@@ -257,77 +228,65 @@ def _part(
 ) -> GroupMetrics:
     """Return an entrant's metrics on the selection; those of a person also against gold with the person's own votes."""
     assert selection is not None, "a part is of a selection"
+    stories, rules = selection.stories, {"seed": seed, "resamples": RESAMPLES}
+
+    def parses(scores: BySample) -> BothParses:
+        averages = scores.official and official_metrics(scores.official, stories, group)
+        assert scores.repaired is not None, "the repaired parse has every story that was asked"
+        return BothParses(
+            with_intervals(averages, scores.official, stories, group, **rules) if averages else None,
+            repaired_metrics(scores.repaired, stories, group, **rules),
+        )
+
     scores, own = BySample.from_json(kept), kept.get("own")
-    parses = _parses(scores, group, selection, seed)
-    why = "" if parses.official else lacking(scores.official, selection.stories)
+    both = parses(scores)
+    why = "" if both.official else lacking(scores.official, stories)
     return replace(
         entrant.metrics,
-        parses=parses,
-        own=_parses(BySample.from_json(own), group, selection, seed) if own else None,
+        parses=both,
+        own=parses(BySample.from_json(own)) if own else None,
         reason=why if scores.official else entrant.metrics.reason or why,
         levels=None,  # they are of the samples of a run
     )
 
 
-def _parses(scores: BySample, group: str, selection: Selection, seed: int) -> BothParses:
-    stories, rows = selection.stories, None
-    rules = {"seed": seed, "resamples": RESAMPLES}
-    if scores.official and (averages := official_metrics(scores.official, stories, group)):
-        rows = with_intervals(averages, scores.official, stories, group, **rules)
-    assert scores.repaired is not None, "the repaired parse has every story that was asked"
-    return BothParses(rows, repaired_metrics(scores.repaired, stories, group, **rules))
-
-
 UNHEARD = gettext_noop("nobody is ranked, as the judge has no verdict on any story")
 
 
-def _ranked(
-    models: Sequence[EntrantResults],
-    scores: Mapping[int, BySample],
-    group: str,
-    parse: Parse,
-    selection: Selection | None,
-    seed: int,
-) -> Ranking:
-    cases: dict[str, dict[int, Case | None]] = {}
-    categories: dict[int, str] = {}
-    clusters: dict[int, str] = {}
-    stories_of = {model.key: selection.stories if selection else set(model.numbers) for model in models}
-    unheard = {model.key for model in models if _is_unheard(scores[model.scores], stories_of[model.key])}
-    if unheard and not any(_is_usable(scores[model.scores], stories_of[model.key]) for model in models):
-        return Ranking(no_letters=UNHEARD)
+def _compare(
+    entrants: Sequence[EntrantResults], group: str, selection: Selection | None, seed: int
+) -> dict[str, Ranking]:
+    """Rank the models over the selection's stories by parse. Official figures count a story without a verdict of the
+    judge as not matched, so a model without any verdict is ranked in the repaired parse only."""
+    models = [entrant for entrant in entrants if entrant.kind != "person"]
+    whole = selection if _partial(entrants, selection) else None
+    stories = {model.key: whole.stories if whole else set(model.numbers) for model in models}
+    scores = {pk: BySample.from_json(kept) for pk, kept in _scores_of(models, group).items()}
+    unheard, usable = set(), False
     for model in models:
-        column, stories = scores[model.scores].of(parse), stories_of[model.key]
-        if parse == "official" and model.key in unheard:
-            continue
-        if column and not (parse == "official" and lacking(column, stories)):
-            cases[model.key] = cases_by_story(column, group_named(group).score)
-            categories |= categories_of(column)
-            clusters |= clusters_of(column)
-    if not cases:
-        return Ranking()
-    all_cases = Cases.of(cases, set().union(*stories_of.values()), clusters)
-    return leaderboard(
-        all_cases, seed=seed, categories=categories, samples=nouns_of_group(group)[1], unit=units_of_group(group)
-    )
-
-
-def _is_unheard(scores: BySample, stories: Collection[int]) -> bool:
-    """Return whether the judge has a verdict on none of a model's stories: official figures, which count each as not
-    matched, are then nobody's opinion of it."""
-    whys = _unreadable(scores, stories)
-    return bool(whys) and all(map(lost_by_judge, whys))
-
-
-def _is_usable(scores: BySample, stories: Collection[int]) -> bool:
-    """Return whether any of a model's stories has a score by the careful parse."""
-    return "" in _unreadable(scores, stories)
-
-
-def _unreadable(scores: BySample, stories: Collection[int]) -> list[str]:
-    """Return why the careful parse has no score of each story, empty where it has one."""
-    column = scores.repaired
-    return [column.unreadable.get(str(story), "") for story in stories] if column else []
+        repaired = scores[model.scores].repaired
+        whys = [repaired.unreadable.get(str(story), "") for story in stories[model.key]] if repaired else []
+        usable = usable or "" in whys
+        if whys and all(map(lost_by_judge, whys)):
+            unheard.add(model.key)
+    if unheard and not usable:
+        return dict.fromkeys(PARSES, Ranking(no_letters=UNHEARD))
+    rankings = {}
+    for parse in PARSES:
+        cases: dict[str, dict[int, Case | None]] = {}
+        categories: dict[int, str] = {}
+        clusters: dict[int, str] = {}
+        for model in models:
+            column = scores[model.scores].of(parse)
+            official = parse == "official"
+            if column and not (official and (model.key in unheard or lacking(column, stories[model.key]))):
+                cases[model.key] = cases_by_story(column, group_named(group).score)
+                categories |= categories_of(column)
+                clusters |= clusters_of(column)
+        rules = {"samples": nouns_of_group(group)[1], "unit": units_of_group(group)}
+        aligned = Cases.of(cases, set().union(*stories.values()), clusters) if cases else None
+        rankings[parse] = leaderboard(aligned, seed=seed, categories=categories, **rules) if aligned else Ranking()
+    return rankings
 
 
 def ranked_entrants_of_run(run: Run, report: RunMetrics, group: str) -> list[EntrantResults]:

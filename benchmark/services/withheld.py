@@ -86,7 +86,7 @@ def whole_ranking(ranking: SuiteRanking, closed: Numbers) -> SuiteRanking:
     suite = group_suite(ranking.group)
     if few(ranking.numbers, closed, suite):
         why = sentence(count, len(ranking.numbers), suite)
-        return replace(ranking, places={}, models={}, ranked=0, chance=None, absent=(), withheld=why)
+        return replace(ranking, places={}, ranked=0, chance=None, absent=(), withheld=why)
     return replace(ranking, chance=None, no_chance=rows_withheld(ranking.group, TELLING["baseline"], count).why)
 
 

@@ -217,7 +217,7 @@ def _overall(comparison: Comparison) -> Context:
             "{outcome} (Holm-adjusted {row} over the {counted_tests} of the table below)",
             outcome=gettext_noop("shown to differ") if row.differs() else gettext_noop("not shown to differ"),
             row=_p_text(row),
-            counted_tests=Sentence("{tests} test" if tests == 1 else "{tests} tests", tests=tests),
+            counted_tests=Sentence("{tests} test", tests=1) if tests == 1 else Sentence("{tests} tests", tests=tests),
         )
     if ends := row.interval:
         interval = Sentence("(95 % interval {low} to {high})", low=points(ends[0]), high=points(ends[1]))

@@ -32,7 +32,7 @@ from benchmark.services.comparisons import NotComparable
 from benchmark.services.documents import ACROSS, Document
 from benchmark.services.downloads import (
     TABLE_TYPES,
-    contents_of,
+    document_files,
     no_official_output,
     output_files,
     score_lines,
@@ -72,23 +72,23 @@ def comparison_files(request: HttpRequest, slug: str, **file: str) -> HttpRespon
 def across_files(request: HttpRequest, slug: str, **file: str) -> HttpResponse:
     rankings = across_for(results_access(request.user, slug))
     model = model_in(request.GET, rankings)
-    name = f"{slug}-across-{model.key}" if model else f"{slug}-{file.get('table') or file.get('plot')}"
+    name = f"{slug}-across-{model}" if model else f"{slug}-{file.get('table') or file.get('plot')}"
     document = Document(kind=ACROSS, rankings=rankings)
     if "table" in file:
-        return table_response(contents_of("table", document, model), file["table"], file["data"], name)
-    return plot_response(request, contents_of("plot", document, model), file["plot"], file["picture"], name)
+        return table_response(document_files("table", document, model), file["table"], file["data"], name)
+    return plot_response(request, document_files("plot", document, model), file["plot"], file["picture"], name)
 
 
 def _file(
     request: HttpRequest, document: Document, prefix: str, file: Mapping[str, str], parse: str = ""
 ) -> HttpResponse:
     """Return the `table` of a document as `data`, or the `plot` of it as `picture`, as an address names them."""
-    model = model_in(request.GET, document.rankings) if document.rankings is not None else None
+    model = model_in(request.GET, document.rankings) if document.rankings is not None else ""
     if table := file.get("table"):
-        tables = contents_of("table", document, model)
+        tables = document_files("table", document, model)
         withheld = document.withheld
         return table_response(tables, table, file["data"], f"{prefix}-{table}", withheld=withheld, parse=parse)
-    pictures, plot = contents_of("plot", document, model), file["plot"]
+    pictures, plot = document_files("plot", document, model), file["plot"]
     check_shown(pictures, plot, document.withheld)
     return plot_response(request, pictures, plot, file["picture"], f"{prefix}-{plot}")
 

@@ -157,7 +157,11 @@ def _table(
 def _href(slug: str, split: str, entrants: Iterable[EntrantResults]) -> Href:
     """Link figures to the items behind them, and the name of a model to its page across suites."""
     metrics = item_links(slug, split)
-    models = {entrant.key: across_url(slug, key_of(entrant)) for entrant in entrants if entrant.kind == "model"}
+    models = {
+        entrant.key: across_url(slug, key_of(entrant.name, entrant.spec))
+        for entrant in entrants
+        if entrant.kind == "model"
+    }
 
     def href(row: Mapping[str, Any], column: Column) -> str:
         source = row.get(OF)

@@ -21,11 +21,10 @@ from benchmark.services import across
 from benchmark.services.across import (
     NO_CHANCE,
     Place,
-    RankedModel,
     SuiteRanking,
+    correlation_of,
     models_across,
     named_apart,
-    pairs_across,
     rankings_across,
 )
 from benchmark.services.across_tables import (
@@ -40,7 +39,7 @@ from benchmark.services.conditions import settings_in_words
 from benchmark.services.documents import Document, as_json, document_from
 from benchmark.services.launches import start_run
 from benchmark.services.leaderboard_scope import leaderboard_of
-from benchmark.services.leaderboards import _without_method
+from benchmark.services.leaderboards import settings_of
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan
 from benchmark.services.runs import asked_by, asks_plainly
@@ -72,10 +71,6 @@ def answer(body) -> str:
 
 # --- rules
 # -----------------------------------------------------------------------------------------------------------------
-def place(value: float | None, rank: int | None = None) -> Place:
-    return Place(Cell(value), rank, None, "", "uid", "A run", 1, "")
-
-
 def kept(rankings: list[SuiteRanking]) -> list[SuiteRanking]:
     """The rankings as a snapshot has them."""
     document = Document(kind="across", rankings=named_apart(rankings))
@@ -88,18 +83,20 @@ def ranking(title: str = "Tiny sums", **values: float | None) -> SuiteRanking:
         group="tiny", title=title, dataset="Sums, version 1", over="All 12 sums", numbers=frozenset(range(1, 13)),
         query={"version": "1", "answer_format": "text"}, within="Free text", ranked=len(values), chance=None,
         no_chance=NO_CHANCE, absent=(),
-        places={key: place(value, 1 + order.index(key)) for key, value in values.items()},
-        models={key: RankedModel(key) for key in values},
+        places={
+            key: Place(name=key, metric=Cell(value), rank=1 + order.index(key), run="uid", run_title="A run", entrant=1)
+            for key, value in values.items()
+        },
     )  # fmt: skip
 
 
 def test_a_correlation_is_over_the_models_that_both_have():
     first = ranking("One", a=0.1, b=0.2, c=0.3, d=0.4, e=0.5, alone=0.9, mute=None)
     second = ranking("Two", a=0.2, b=0.1, c=0.4, d=0.3, e=0.5, mute=0.9)
-    [pair] = pairs_across([first, second])
+    found = correlation_of(first, second)
     # deviations −2 −1 0 1 2 and −1 −2 1 0 2 in tenths: Σxy = 2 + 2 + 0 + 0 + 4 = 8, Σx² = Σy² = 10
-    assert pair.correlation.n == 5 and pair.correlation.r == pytest.approx(0.8)
-    low, high = pair.correlation.interval
+    assert found.n == 5 and found.r == pytest.approx(0.8)
+    low, high = found.interval
     # Fisher: artanh 0.8 = 1.0986, ± 1.96 / √2
     assert (low, high) == (pytest.approx(-0.2796, abs=1e-3), pytest.approx(0.9863, abs=1e-3))
 
@@ -108,13 +105,13 @@ def test_a_correlation_is_over_families(tiny):
     values = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4, "e": 0.5, "f": 0.6}
     first, second = ranking("One", **values), ranking("Two", **values | {"a": 0.2, "b": 0.1, "e": 0.6, "f": 0.5})
     families = {"a": "gpt", "b": "gpt", "c": "llama", "d": "qwen"}  # nothing is known of e and f
-    kin = {key: RankedModel(key, family=families.get(key, "")) for key in values}
-    [row] = table_of_pairs([replace(first, models=kin), second]).rows
+    kin = {key: replace(place, family=families.get(key, "")) for key, place in first.places.items()}
+    [row] = table_of_pairs([replace(first, places=kin), second]).rows
     assert (row["models"], row["families"]) == (6, 5)
     low, high = row["r"].interval
-    assert low < row["r"].value < high and (low, high) != pairs_across([first, second])[0].correlation.interval
-    kin |= {"d": RankedModel("d", family="llama")}
-    [row] = table_of_pairs([replace(first, models=kin), second]).rows
+    assert low < row["r"].value < high and (low, high) != correlation_of(first, second).interval
+    kin |= {"d": replace(kin["d"], family="llama")}
+    [row] = table_of_pairs([replace(first, places=kin), second]).rows
     assert (row["families"], row["r"].interval, row["p"]) == (4, None, None) and row["r"].value is not None
     assert row["why"] == "an interval needs at least 5 model families"
 
@@ -127,21 +124,21 @@ def test_fewer_than_five_models_have_no_correlation(tiny):
 
 def test_rows_go_by_the_first_ranking_then_by_the_next():
     first, second = ranking("One", b=0.9, a=0.1), ranking("Two", d=0.8, c=0.9, a=1.0)
-    assert [model.key for model in models_across([first, second])] == ["b", "a", "c", "d"]
+    assert [*models_across([first, second])] == ["b", "a", "c", "d"]
 
 
 def test_two_models_of_one_name_are_told_apart_by_their_endpoints():
     one, other = ranking("One", a=0.5), ranking("Two", b=0.5)
-    one = replace(one, models={"a": RankedModel("ada", EndpointSpec(model="ada-1"))})
-    other = replace(other, models={"b": RankedModel("ada", EndpointSpec(model="ada-2"))})
-    assert {model.name for model in models_across([one, other])} == {"ada (model ada-1)", "ada (model ada-2)"}
+    one = replace(one, places={"a": replace(one.places["a"], name="ada", spec=EndpointSpec(model="ada-1"))})
+    other = replace(other, places={"b": replace(other.places["b"], name="ada", spec=EndpointSpec(model="ada-2"))})
+    assert {*models_across([one, other]).values()} == {"ada (model ada-1)", "ada (model ada-2)"}
 
 
 def test_open_work_takes_the_chance_level_away_and_of_few_stories_everything(tiny):
     whole = replace(ranking(a=0.5), chance=Cell(0.25, n=4), no_chance="")
     assert whole_ranking(whole, frozenset()) is whole
     few = whole_ranking(replace(whole, numbers=frozenset({1, 2})), frozenset({1}))
-    assert not few.places and not few.models and few.chance is None and "Finish that first" in few.withheld
+    assert not few.places and few.chance is None and "Finish that first" in few.withheld
     many = whole_ranking(replace(whole, numbers=frozenset(range(1, 99))), frozenset({1}))
     assert many.places and many.chance is None and "you still have work to do" in many.no_chance
 
@@ -214,19 +211,19 @@ def test_each_dataset_has_a_ranking_with_the_leaderboards_figures(world):
     assert (newest.title, oldest.title) == ("Tiny sums, version 2", "Tiny sums, version 1")
     for found, dataset in ((newest, world.datasets[1]), (oldest, world.datasets[0])):
         entrants = leaderboard_of(dataset, "text", "").entrants["tiny"]
-        names = {model.name: key for key, model in found.models.items()}
+        names = {place.name: key for key, place in found.places.items()}
         assert {*names} == {*SKILLS} and found.ranked == len(entrants)
         for entrant in entrants:
             own = found.places[names[entrant.name]]
             assert replace(own.metric, bounds=None) == replace(score_of(entrant, "repaired", "tiny"), bounds=None)
             assert own.rank == entrant.ranking["repaired"].rank
-    assert models_across(world.rankings)[0].name == "ada"
+    assert next(iter(models_across(world.rankings).values())) == "ada"
 
 
 def test_the_newest_listed_run_of_a_model_counts(world):
     before = world.rankings[0]
     again = world.run(world.datasets[1], "ada", seed=7)
-    [key] = [key for key, model in before.models.items() if model.name == "ada"]
+    [key] = [key for key, place in before.places.items() if place.name == "ada"]
     assert world.rankings[0].places[key].run == again.uid
     assert len(world.rankings[0].places) == len(SKILLS), "one place a model, however often it ran"
     archive_run(by=None, run=again, now=timezone.now())
@@ -259,8 +256,7 @@ def test_a_model_whose_calls_all_failed_is_named_with_the_reason(world):
 
 def test_a_model_that_is_ranked_elsewhere_too_is_not_called_absent(tiny):
     found = ranking(ada=0.5)
-    (key,) = found.models
-    absent = [Absent(found.models[key].name, "ranked apart: asked plain"), Absent("gone", "its calls failed")]
+    absent = [Absent("ada", "ranked apart: asked plain"), Absent("gone", "its calls failed")]
     assert table_of_all([replace(found, absent=absent, no_chance="")]).lead == [
         "Not in Tiny sums: gone (its calls failed).",
         "Tiny sums has other figures, too: ada (ranked apart: asked plain).",
@@ -270,7 +266,7 @@ def test_a_model_that_is_ranked_elsewhere_too_is_not_called_absent(tiny):
 def test_a_model_that_ran_one_suite_alone_says_which_it_lacks(world):
     make_endpoint("fay", model="5", options={"function": "adds"})
     world.run(world.datasets[1], "fay")
-    [fay] = [model for model in models_across(world.rankings) if model.name == "fay"]
+    [fay] = [key for key, name in models_across(world.rankings).items() if name == "fay"]
     table = table_of_model(world.rankings, fay)
     assert [row["suite"] for row in table.rows] == ["Tiny sums, version 2"]
     assert "Without a figure in Tiny sums, version 1 (no finished run)." in table.lead
@@ -278,7 +274,7 @@ def test_a_model_that_ran_one_suite_alone_says_which_it_lacks(world):
 
 def test_what_a_whole_ranking_was_asked_by_is_said_once(tiny):
     one = ranking("One", a=0.1)
-    own = replace(one.places["a"], settings="method Self-Ask, seed 12")
+    own = replace(one.places["a"], own="method Self-Ask, seed 12")
     asked = replace(one, within="Free text · one-1, method Self-Ask, seed 1", places={"a": own})
     [model] = models_across([asked])
     [row] = table_of_model([asked], model).rows
@@ -307,7 +303,7 @@ def test_of_methods_that_equally_many_models_were_asked_by_the_plain_one_counts(
     newest, _ = by_tone.rankings
     assert newest.places == before.places and newest.title == before.title
     assert any("tone curt" in absent.why for absent in newest.absent)
-    assert "tone" in settings_in_words(again) and "tone" not in _without_method(again)
+    assert "tone" in settings_in_words(again) and "tone" not in settings_of(again, "tiny", reads=False)
     curt = {entrant.name for entrant in leaderboard_of(again.dataset, "text", "").entrants["tiny"]}
     assert curt == {*SKILLS}
     [place, *_] = newest.places.values()
@@ -388,8 +384,8 @@ def test_a_document_gives_its_rankings_back(world):
     found = kept(rankings)
     assert table_of_all(found).rows == table_of_all(rankings).rows
     assert table_of_pairs(found) == table_of_pairs(rankings)
-    families = [[model.family for model in ranking.models.values()] for ranking in rankings]
-    assert [[model.family for model in ranking.models.values()] for ranking in found] == families
+    families = [[place.family for place in ranking.places.values()] for ranking in rankings]
+    assert [[place.family for place in ranking.places.values()] for ranking in found] == families
 
 
 def test_who_may_save_it(world, client):
@@ -408,7 +404,7 @@ def test_a_leaderboard_leads_to_each_model_across_suites(world, client):
     client.force_login(world.cast.alice)
     leaderboard = world.address.removesuffix("across/")
     keys = re.findall(r'across/\?model=(\w+)"', client.get(leaderboard).content.decode())
-    assert len({*keys}) == len(SKILLS) and {*keys} == {*world.rankings[0].models}
+    assert len({*keys}) == len(SKILLS) and {*keys} == {*world.rankings[0].places}
     run = Run.objects.first()
     page = client.get(f"{leaderboard}?split=run:{run.uid}").content.decode()
     [lonely] = {*re.findall(r'across/\?model=(\w+)"', page)} - {*keys}
@@ -443,7 +439,7 @@ def test_chance_is_exact_where_labels_are_chosen_and_lacks_where_nothing_is(tmp_
     low, high = by_name[across.CHANCE].interval
     assert low < stage2.chance.value < high
     assert stage1.chance is None and stage1.no_chance == NO_CHANCE
-    assert [model.name for model in models_across([stage1, stage2])] == [HOSTILE], "baselines are no models"
+    assert [*models_across([stage1, stage2]).values()] == [HOSTILE], "baselines are no models"
 
 
 def test_without_a_run_it_says_what_to_do(client):

@@ -90,7 +90,7 @@ def test_no_page_opens_with_answers_made_elsewhere(ours, bring, command, client,
         board = leaderboard_of(ours.dataset, "text", None, suite="tiny")
         assert {row.name for row in board.entrants["tiny"]} == OURS and board.chosen and len(board.chosen.stories) == 6
         (ranking,) = rankings_across(cast.project)
-        assert {model.name for model in ranking.models.values()} == OURS
+        assert {model.name for model in ranking.places.values()} == OURS
         assert {row["model"] for row in command("leaderboard")["groups"]["tiny"]} == OURS
         for page in ("leaderboard", "differences", "across"):
             shown = written(client.get(reverse(f"benchmark:{page}", args=[cast.project.slug])))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmark.domain.asked_again import AskedAgain
-from benchmark.domain.drawn import AnswersRow, MetricOfSuite, ModelRow, RankedRow, SuiteMetrics
+from benchmark.domain.drawn import AnswersRow, Metric, ModelRow, RankedRow
 from benchmark.domain.plots.dots import METRIC, NARROWEST, Aside, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.text import printable, text_width
@@ -120,22 +120,23 @@ def scores_by_part(
 
 
 @plot
-def models_across(look: Look, models: Sequence[str], suites: Sequence[SuiteMetrics]) -> Drawing:
-    """Draw each model's main figure in one panel per suite, with a line at chance."""
+def models_across(look: Look, models: Sequence[str], suites: Sequence[tuple[str, Sequence[Metric], Metric]]) -> Drawing:
+    """Draw each model's main figure in one panel per suite, with a line at chance; `suites` are (title, figures of the
+    models, figure at chance)."""
     title = gettext_noop("Models across suites")
     if not models or not suites:
         return Drawing(title, NO_MODEL)
     panels, lines = [], []
-    for suite in suites:
-        chance = percent(suite.chance)
-        metrics, bounds = [percent(metric) for metric in suite.metrics], [bounds_of(metric) for metric in suite.metrics]
-        panels.append(Panel.of(printable(suite.title), metrics, bounds, chance.value if chance else None))
-        level = f"chance level {chance.value:.1f}" if chance else "no chance level"
-        lines.append(f"{panels[-1].describe(suite.title, models)}, {level}")
+    for name, figures, level in suites:
+        chance = percent(level)
+        metrics, bounds = [percent(metric) for metric in figures], [bounds_of(metric) for metric in figures]
+        panels.append(Panel.of(printable(name), metrics, bounds, chance.value if chance else None))
+        at_chance = f"chance level {chance.value:.1f}" if chance else "no chance level"
+        lines.append(f"{panels[-1].describe(name, models)}, {at_chance}")
     # titles that heads of panels have no room for, so that none hides a part, as its method
-    long = [panel.title for panel, suite in zip(panels, suites, strict=True) if len(suite.title) > _HEAD]
-    level = LEVEL if any(panel.level is not None for panel in panels) else ""
-    note = clauses(level, f"in full: {listed(long)}" if long else "")
+    long = [printable(name) for name, _, _ in suites if len(name) > _HEAD]
+    dashed = LEVEL if any(panel.level is not None for panel in panels) else ""
+    note = clauses(dashed, f"in full: {listed(long)}" if long else "")
     canvas = dot_plot(models, panels, [Series(key=METRIC, label="Figure")], unit=MAIN_FIGURE, note=note, look=look)
     return Drawing(title, canvas, lines)
 
@@ -228,25 +229,31 @@ def method_parts(
 
 
 @plot
-def model_across(look: Look, title: str, suites: Sequence[MetricOfSuite]) -> Drawing:
-    """Draw one model's main figure in each suite next to the figure at chance."""
+def model_across(look: Look, title: str, suites: Sequence[tuple[str, Metric, Metric, str]]) -> Drawing:
+    """Draw one model's main figure in each suite next to the figure at chance; `suites` are (title, figure, figure at
+    chance, rank in words)."""
     if not suites:
         return Drawing(title, NO_MODEL)
-    rows = [{METRIC: percent(suite.metric), "chance": percent(suite.chance)} for suite in suites]
-    bounds = [bounds_of(suite.metric) for suite in suites]
+    titles, figures, levels, ranks = zip(*suites, strict=True)
+    rows = [{METRIC: percent(figure), "chance": percent(level)} for figure, level in zip(figures, levels, strict=True)]
+    bounds = [bounds_of(figure) for figure in figures]
     asides = [
         Aside.of("Figure", [row[METRIC] for row in rows]),
         Aside.of("Chance", [row["chance"] for row in rows]),
-        Aside("Rank", [suite.rank for suite in suites]),
+        Aside("Rank", ranks),
     ]
     series = [Series(key=METRIC, label="Figure"), Series.hollow("chance", "Chance level")]
     canvas = dot_plot(
-        [suite.title for suite in suites], [Panel("", rows, bounds)], series, unit=MAIN_FIGURE, look=look,
+        titles,
+        [Panel("", rows, bounds)],
+        series,
+        unit=MAIN_FIGURE,
+        look=look,
         asides=asides[:1] if look.narrow else asides,
-    )  # fmt: skip
+    )
     lines = [
-        value_line(suite.title, ["figure", "chance level"], row.values(), [ends, None]) + f", rank {suite.rank}"
-        for suite, row, ends in zip(suites, rows, bounds, strict=True)
+        value_line(name, ["figure", "chance level"], row.values(), [ends, None]) + f", rank {rank}"
+        for name, row, ends, rank in zip(titles, rows, bounds, ranks, strict=True)
     ]
     return Drawing(title, canvas, lines)
 

@@ -15,15 +15,15 @@ from benchmark.domain.tables import Table, table_data
 from benchmark.management.commands._comparing import compared
 from benchmark.management.commands._runs import run_of
 from benchmark.management.commands._studies import study_contents, study_of
-from benchmark.management.commands.leaderboard import Asked, add_filters, asked_for
+from benchmark.management.commands.leaderboard import add_filters, asked_for
 from benchmark.services.across import models_across, rankings_across
-from benchmark.services.across_tables import pictures_across, tables_across
+from benchmark.services.across_tables import tables_across
 from benchmark.services.comparison_tables import pair_table
-from benchmark.services.comparison_tables import tables_of as tables_of_comparison
-from benchmark.services.documents import document_of, leaderboard_document, tables_of
-from benchmark.services.downloads import WRITERS, table_file
+from benchmark.services.documents import ACROSS as DOCUMENT
+from benchmark.services.documents import Document, document_of, leaderboard_document
+from benchmark.services.downloads import WRITERS, document_files, table_file
 from benchmark.services.entered_rows import rows_of
-from benchmark.services.plot_data import WIDTHS, Picture, comparison_picture, plots_of
+from benchmark.services.plot_data import WIDTHS, Picture
 from benchmark.suites.questions import PARSES
 from core.plain import Json
 
@@ -68,7 +68,7 @@ class Command(JsonCommand):
 
     def work(self, **options: Any) -> Json:
         project, name = self.project(options["project"]), options["table"]
-        tables, plots = contents_of(project, options)
+        tables, plots = contents_asked_for(project, options)
         if options["output"]:
             return _written(options["output"], name, tables, plots, options["width"] or "page")
         if options["width"]:
@@ -93,49 +93,46 @@ class Command(JsonCommand):
             super().say(result)
 
 
-def contents_of(project: Project, options: Mapping[str, Any]) -> tuple[Tables, Plots]:
+def contents_asked_for(project: Project, options: Mapping[str, Any]) -> tuple[Tables, Plots]:
     """Return the tables and plots of the results page that the options choose."""
+    if study := study_of(options["table"]) if not options["run"] else None:
+        return study_contents(project, study, options["filter"] or ())
+    model, more = "", {}
     if options["other_run"]:
         if not options["run"]:
             raise ValueError("--other-run is compared with a run: name it with --run.")
         _, _, comparison = compared(run_of(options["run"]), run_of(options["other_run"]), options)
-        return tables_of_comparison(comparison), {"two-models": comparison_picture(comparison)}
-    if options["run"]:
+        document = Document(kind="comparison", comparison=comparison)
+    elif options["run"]:
         document = document_of(run_of(options["run"]))
-        return tables_of(document), plots_of(document)
-    if study := study_of(options["table"]):
-        return study_contents(project, study, options["filter"] or ())
-    if options["table"] in ACROSS:
-        return _across(project, options["model"] if options["table"] == "model" else None)
-    asked = asked_for(project, options)
-    kind, entrants = options["kind"], asked.leaderboard.entrants
-    groups = {
-        group: [entrant for entrant in rows if not kind or entrant.kind == kind] for group, rows in entrants.items()
-    }
-    entered = [] if kind else rows_of(project, asked.suite)
-    document = leaderboard_document("Leaderboard", groups, asked.leaderboard.absent, entered)
-    tables = {**tables_of(document), **_differences(asked)}
-    return (tables if options["table"] else {**tables, **_across(project, None)[0]}), plots_of(document)
+    elif options["table"] in ACROSS:
+        document = Document(kind=DOCUMENT, rankings=rankings_across(project))
+        model = _model(document, options["model"]) if options["table"] == "model" else ""
+    else:
+        asked, kind = asked_for(project, options), options["kind"]
+        groups = {
+            group: [entrant for entrant in rows if not kind or entrant.kind == kind]
+            for group, rows in asked.leaderboard.entrants.items()
+        }
+        entered = [] if kind else rows_of(project, asked.suite)
+        document = leaderboard_document("Leaderboard", groups, asked.leaderboard.absent, entered)
+        more = {
+            f"differences-{group}-{parse}": partial(pair_table, asked.leaderboard, group, parse)
+            for group, entrants in asked.leaderboard.entrants.items()
+            for parse in PARSES
+            if any(entrant.parses.of(parse) for entrant in entrants)
+        }
+        if not options["table"]:
+            more |= tables_across(rankings_across(project))
+    return {**document_files("table", document, model), **more}, document_files("plot", document, model)
 
 
-def _across(project: Project, name: str | None) -> tuple[Tables, Plots]:
-    """Return the tables and plots of all models across suites, or of the model of that name."""
-    rankings = rankings_across(project)
-    models = {model.name: model for model in models_across(rankings)}
+def _model(document: Document, name: str | None) -> str:
+    """Return the key of the model of that name. Raises ValueError. Without a name it is that of all models."""
+    models = {own: key for key, own in models_across(document.rankings or ()).items()}
     if name is not None and name not in models:
         raise ValueError(f"No suite has a figure of a model {name!r}; there are: {', '.join(models) or 'none'}.")
-    model = models[name] if name is not None else None
-    return tables_across(rankings, model), pictures_across(rankings, model)
-
-
-def _differences(asked: Asked) -> Tables:
-    """Return the tables `differences-GROUP-PARSE` of all pairs."""
-    return {
-        f"differences-{group}-{parse}": partial(pair_table, asked.leaderboard, group, parse)
-        for group, entrants in asked.leaderboard.entrants.items()
-        for parse in PARSES
-        if any(entrant.parses.of(parse) for entrant in entrants)
-    }
+    return models[name] if name is not None else ""
 
 
 def _written(output: str, name: str | None, tables: Tables, plots: Plots, width: str) -> Json:
