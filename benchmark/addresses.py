@@ -3,7 +3,7 @@ read addresses alike."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -11,7 +11,6 @@ from urllib.parse import urlencode
 from django.http import Http404
 
 from annotation.access import ProjectAccess
-from annotation.models import Project
 from annotation.services.open_work import Work
 from benchmark.access import check_shown, closed_to, comparison_for, leaderboard_for, waiting_for
 from benchmark.domain.drawn import PaperRow
@@ -48,21 +47,9 @@ from core.messages import Sentence, gettext_noop
 from core.views.pages import Context
 
 
-@dataclass(frozen=True, slots=True)
-class ConditionFilter:
-    """A filter by what a ranking is within, with the names that there are to choose from and the `chosen` one."""
-
-    field: str
-    label: str
-    names: Sequence[str]
-    chosen: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenLeaderboard:
-    """The leaderboard that an address asks for: of which dataset, suite and answer format, with those that there are to
-    choose from; `every` where it has all runs, `asked` the conditions that it is within, as were asked for, `query` its
-    whole address, of these `params`."""
+    """The leaderboard that an address asks for, with what there is to choose from."""
 
     dataset: Dataset
     datasets: Sequence[Dataset]
@@ -71,11 +58,15 @@ class ChosenLeaderboard:
     answer_format: str
     answer_formats: Sequence[tuple[str, str]]
     every: bool
+    """True if it has all runs, not only the newest of each model."""
     leaderboard: Leaderboard
     asked: Mapping[str, str]
-    conditions: Sequence[ConditionFilter]
+    """The conditions that were asked for."""
+    conditions: Sequence[Context]
+    """{field, label, names, chosen} of each condition of which there are several."""
     query: str
     params: Mapping[str, Any]
+    """Its whole address, as text and by name."""
 
     @property
     def context(self) -> Context:
@@ -85,10 +76,8 @@ class ChosenLeaderboard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenComparison:
-    """The comparison that an address asks for: the `pair` in a metric group and parse, with the others that both have;
-    `unofficial` says why there is no official parse. `whole` is all of it, `comparison` what its reader may see;
-    `query` is its whole address, of what was `asked`, `swapped` that of the two the other way round, `everywhere` that
-    over all stories."""
+    """The comparison that an address asks for: the `pair` in a metric group and parse, with the others that both
+    have."""
 
     runs: Sequence[Run]
     entrants: Mapping[str, Sequence[EntrantResults]]
@@ -97,12 +86,16 @@ class ChosenComparison:
     parse: str
     parses: Sequence[str]
     unofficial: str
+    """The reason why there is no official parse."""
     whole: Comparison
     comparison: Comparison
+    """All of it, and what its reader may see."""
     query: str
     asked: Mapping[str, str]
+    """Its whole address, as text and by name."""
     swapped: str
     everywhere: str
+    """The address of the two the other way round, and that over all stories."""
 
     @property
     def context(self) -> Context:
@@ -110,19 +103,23 @@ class ChosenComparison:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
+CONDITIONS = {"prompts": "Prompts", "judge": gettext_noop("Judge")}
+
+
 def chosen_leaderboard(params: Mapping[str, str], access: ProjectAccess) -> ChosenLeaderboard | None:
-    """Return the version, answer format and stories that the address asks for, and their leaderboard; None without a
-    dataset."""
+    """Return the version, answer format and stories that the address asks for, and their leaderboard. Returns None
+    without a dataset."""
     datasets = list(Dataset.objects.filter(project=access.project))
     if not datasets:
         return None
-    number = params.get("version", "")
-    version = int(number) if number.isascii() and number.isdecimal() and len(number) < 9 else 0
-    dataset = next((dataset for dataset in datasets if dataset.version == version), None)
-    dataset = dataset or _version_of(params, access.project)
+    named = params.get("suite", "")
+    dataset = next((dataset for dataset in datasets if str(dataset.version) == params.get("version")), None)
+    dataset = dataset or (version_to_show(access.project, named) if is_suite(named) else None)
+    dataset = dataset or version_to_show(access.project)
+    assert dataset is not None, "the project has one"
     ran = suites_with_runs(dataset)
     default_suite = suite_to_show(dataset, ran)
-    suite = params["suite"] if params.get("suite") in ran else default_suite
+    suite = named if named in ran else default_suite
     asked_format = params.get("answer_format", "")
     answer_format = asked_format if asked_format in AnswerFormat.values else answer_format_to_show(dataset, suite)
     every = params.get("runs") == "all"
@@ -130,7 +127,8 @@ def chosen_leaderboard(params: Mapping[str, str], access: ProjectAccess) -> Chos
     leaderboard = leaderboard_for(
         access, dataset, answer_format, params.get("split"), suite=suite, all_runs=every, asked=conditions
     )
-    conditions = {field: name for field, name in conditions.items() if name in leaderboard.conditions[field]}
+    names = leaderboard.conditions
+    conditions = {field: name for field, name in conditions.items() if name in names[field]}
     split = leaderboard.chosen.key if leaderboard.chosen else ""
     query = (
         {"version": dataset.version, "answer_format": str(answer_format), "split": split}
@@ -148,29 +146,14 @@ def chosen_leaderboard(params: Mapping[str, str], access: ProjectAccess) -> Chos
         every=every,
         leaderboard=leaderboard,
         asked=conditions,
-        conditions=_conditions(leaderboard, conditions),
+        conditions=[
+            {"field": field, "label": label, "names": names[field], "chosen": conditions.get(field, "")}
+            for field, label in CONDITIONS.items()
+            if len(names[field]) > 1
+        ],
         query=urlencode(query),
         params=query,
     )
-
-
-def _version_of(params: Mapping[str, str], project: Project) -> Dataset | None:
-    """Return the version to show of the suite that the address names, or of any where it names none that has a
-    version."""
-    named = params.get("suite", "")
-    return (version_to_show(project, named) if is_suite(named) else None) or version_to_show(project)
-
-
-CONDITIONS = {"prompts": "Prompts", "judge": gettext_noop("Judge")}
-
-
-def _conditions(leaderboard: Leaderboard, chosen: Mapping[str, str]) -> list[ConditionFilter]:
-    """List the filters by what a ranking is within, where there is a choice."""
-    return [
-        ConditionFilter(field, label, leaderboard.conditions[field], chosen.get(field, ""))
-        for field, label in CONDITIONS.items()
-        if len(leaderboard.conditions[field]) > 1
-    ]
 
 
 KINDS = {"model": gettext_noop("Models"), "baseline": gettext_noop("Baselines"), "person": gettext_noop("People")}
@@ -186,12 +169,9 @@ def filters_of(params: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def kept(entrants: list[EntrantResults], filters: dict[str, str]) -> list[EntrantResults]:
-    return [entrant for entrant in entrants if _fits(entrant, filters["model"], filters["show"])]
-
-
-def _fits(entrant: EntrantResults, text: str, kind: str) -> bool:
-    return text.casefold() in entrant.model.casefold() and (not kind or entrant.kind == kind)
+def kept(entrants: Iterable[EntrantResults], filters: Mapping[str, str]) -> list[EntrantResults]:
+    text, kind = filters["model"].casefold(), filters["show"]
+    return [entrant for entrant in entrants if text in entrant.model.casefold() and kind in ("", entrant.kind)]
 
 
 def of_parse(table: Table, parse: str) -> Table:
@@ -226,7 +206,7 @@ def leaderboard_document_of(chosen: ChosenLeaderboard, params: Mapping[str, str]
 
 
 def entered_of(chosen: ChosenLeaderboard, filters: Mapping[str, str]) -> list[PaperRow]:
-    """Return the rows of papers that the filters of a leaderboard leave: none where one kind of rows alone is asked
+    """Return the rows of papers that the filters of a leaderboard leave. Returns none if one kind of rows is asked
     for."""
     rows = [] if filters["show"] else rows_of(chosen.dataset.project, chosen.suite)
     return [row for row in rows if filters["model"].casefold() in row.name.casefold()]

@@ -420,7 +420,7 @@ def _place(project, call):
         votes={"zoe": [list(labels.values())]},
         methods=[["imported"] * len(labels)],
     )  # fmt: skip
-    spec = {"dataset": {"version": 1, "digest": "0" * 64}, "prompts": {}, "judge": None, "packages": {}}
+    spec = {"dataset": {"version": 1, "digest": "0" * 64}, "prompts": {}, "judge": None}
     params = {"stories": 1, "judge_level": 4, "shots": 3, "examples": 1, "with_story": True, "max_tokens": 9, "seed": 1}
     run = Run.objects.create(
         project=project, dataset=dataset, suite="omnitom", title="Run", steps=["label"], level=3,

@@ -4,11 +4,11 @@ later."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from benchmark.domain.parameters import Options
-from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
+from core.plain import WHERE_THERE_IS_ONE, Json, plain
 from workers.domain.families import family_named
 
 
@@ -123,42 +123,13 @@ class LaterChange:
 
     did: str
     at: str
-    models: Sequence[str] | None = None
-    stories: int | None = None
-    settings: Sequence[str] | None = None
-    parses: int | None = None
-    judgements: int | None = None
-    prompt: str | None = None
+    models: Sequence[str] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    stories: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    settings: Sequence[str] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    parses: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    judgements: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    prompt: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     by: Versions
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> LaterChange:
-        changed = kept.get("changed")
-        return cls(
-            did=kept["did"],
-            at=kept["at"],
-            models=kept.get("models"),
-            stories=kept.get("stories"),
-            settings=changed if isinstance(changed, list) else None,
-            parses=changed if isinstance(changed, int) else None,
-            judgements=kept.get("judgements"),
-            prompt=kept.get("prompt"),
-            by=read_as(Versions, kept),
-        )
-
-    def as_json(self) -> Json:
-        """{did, at[, models, stories, changed][, judgements, prompt], code, python, packages}; `changed` is what of
-        `settings` and `parses` there is."""
-        values = {
-            "did": self.did,
-            "at": self.at,
-            "models": self.models,
-            "stories": self.stories,
-            "changed": self.parses if self.settings is None else self.settings,
-            "judgements": self.judgements,
-            "prompt": self.prompt,
-        }
-        return {**{name: plain(value) for name, value in values.items() if value is not None}, **plain(self.by)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +138,10 @@ class DatasetVersion:
 
     version: int
     digest: str
+
+
+_ALWAYS = {"dataset", "prompts", "examples", "judge", "made_by"}
+"""Parts of a run's provenance that are kept if there is nothing in them, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,25 +163,10 @@ class Provenance:
     launch: str = ""
     later: Sequence[LaterChange] = ()
 
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Provenance:
-        """Return the provenance that `as_json` made."""
-        return read_as(cls, kept, made_by=read_as(Versions, kept))
-
     def as_json(self) -> Json:
-        """{dataset, prompts, examples, judge[, imported], code, python, packages[, unread][, launch][, later]}."""
-        values = {
-            "dataset": self.dataset,
-            "prompts": self.prompts,
-            "examples": self.examples,
-            "judge": self.judge,
-            **({"imported": self.imported} if self.imported else {}),
-            **plain(self.made_by),
-            **({"unread": self.unread} if self.unread else {}),
-            **({"launch": self.launch} if self.launch else {}),
-            **({"later": self.later} if self.later else {}),
-        }
-        return {name: plain(value) for name, value in values.items()}
+        """Return the fields that have a value; queries look for them."""
+        values = {part.name: getattr(self, part.name) for part in fields(self)}
+        return {name: plain(value) for name, value in values.items() if value or name in _ALWAYS}
 
     def with_examples(self, examples: Sequence[ExamplesUsed]) -> Provenance:
         """Return it with what the prompts show by now."""

@@ -118,7 +118,7 @@ class Run(OpaqueModel):
     @property
     def provenance(self) -> Provenance:
         """Return what `spec` keeps."""
-        return Provenance.from_json(self.spec)
+        return read_as(Provenance, self.spec)
 
     @property
     def imported(self) -> Making | None:

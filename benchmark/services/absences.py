@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 
 from django.db.models import Count
 
@@ -35,19 +37,21 @@ NO_ANSWER = {_FAILED, f"judgement: {_FAILED}"}
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """The absence of a model from the ranking of a metric group. Where all its calls failed, `failed` is how many and
-    `problem` the commonest reason; where its run has a part of the stories, `covered` is how many; `unscored` where the
-    suite could not score its answers."""
+    """The absence of a model from the ranking of a metric group."""
 
     group: str
     model: str
     run: str = ""
     run_title: str = ""
     failed: int = 0
+    """The number of its calls if all failed."""
     problem: str = ""
+    """The commonest reason of these."""
     why: str = ""
     covered: int | None = None
+    """The number of the stories that its run has if it has a part of them."""
     unscored: bool = False
+    """True if the suite could not score its answers."""
 
     def as_json(self) -> Json:
         row = {"group": self.group, "model": self.model, "run": self.run, "why": self.why}
@@ -99,64 +103,42 @@ def uncovered(group: str, entrants: Sequence[EntrantResults], present: Set[str],
         covered = len(stories & set(entrant.numbers))
         if entrant.kind != "person" and entrant.name not in present and covered > widest.get(entrant.name, (-1,))[0]:
             widest[entrant.name] = covered, entrant
-    return [
-        Absence(
-            group, name, run=entrant.run, run_title=entrant.run_title, covered=covered,
-            why=Sentence(
-                "its run has {covered} of these {stories} {group}",
-                covered=f"{covered:,}", stories=f"{len(stories):,}", group=_samples(group)
-            ),
-        )
-        for name, (covered, entrant) in widest.items()
-    ]  # fmt: skip
-
-
-def _samples(group: str) -> str:
-    """The noun for samples of a metric group's suite, in the plural, whatever its figures count."""
-    return suite_named(group_suite(group)).noun[1]
+    text = gettext_noop("its run has {covered} of these {stories} {group}")
+    samples = suite_named(group_suite(group)).noun[1]
+    absent = []
+    for name, (covered, entrant) in widest.items():
+        why = Sentence(text, covered=f"{covered:,}", stories=f"{len(stories):,}", group=samples)
+        absent.append(Absence(group, name, entrant.run, entrant.run_title, why=why, covered=covered))
+    return absent
 
 
 def unscored(suite: str, runs: Sequence[Run], reports: Mapping[int, RunMetrics]) -> list[Absence]:
     """Return the models whose answers the suite could not score, in each of its rankings, and in judged ones those of a
     judge that it cannot describe."""
-    unjudged = [
-        Absence(group, row.name, run=run.uid, run_title=run.title, why=_sentence(failure), unscored=True)
-        for run in runs
-        if (failure := version_failure(run))
-        for group in keys_of(suite)
-        if group_named(group).judged
-        for row in reports[run.pk].entrants
-        if row.groups.get(group) is not None
-    ]
-    return unjudged + [
-        Absence(
-            group, names.get(row.name, row.name), run=run.uid, run_title=run.title, why=_sentence(row.failed),
-            unscored=True,
-        )
-        for group in keys_of(suite)
-        for run in runs
-        for names in [people_of(reports[run.pk].entrants)]
-        for row in reports[run.pk].entrants
-        if row.failed
-    ]  # fmt: skip
+    groups, unjudged, failed = keys_of(suite), [], []
+    for run in runs:
+        entrants, failure = reports[run.pk].entrants, version_failure(run)
+        names = people_of(entrants)
+        of_run = partial(Absence, run=run.uid, run_title=run.title, unscored=True)
+        for group, row in product(groups, entrants):
+            if failure and group_named(group).judged and row.groups.get(group) is not None:
+                unjudged.append(of_run(group, row.name, why=_sentence(failure)))
+            if row.failed:
+                failed.append(of_run(group, names.get(row.name, row.name), why=_sentence(row.failed)))
+    return unjudged + sorted(failed, key=lambda absence: groups.index(absence.group))
 
 
 def rows_withheld(group: str, rows: str, stories: int) -> Absence:
     """Return the absence of `rows` such as "People" for a reader with open work on so many of the stories."""
-    nouns = _samples(group)
-    some = (
-        Sentence("one of these {nouns}", nouns=word(nouns))
-        if stories == 1
-        else Sentence("{stories} of these {nouns}", stories=f"{stories:,}", nouns=word(nouns))
-    )
+    text = gettext_noop("one of these {nouns}") if stories == 1 else gettext_noop("{stories} of these {nouns}")
+    some = Sentence(text, stories=f"{stories:,}", nouns=word(suite_named(group_suite(group)).noun[1]))
     return Absence(group, rows, why=Sentence("withheld: you still have work to do on {some}", some=some))
 
 
 def without_metrics(entrants: Sequence[EntrantResults], group: str, parse: str) -> list[Absent]:
     """Return the models of a metric group without figures of a parse, and of the repaired one those without a usable
     sample or set."""
-    noun, _ = nouns_of_group(group)
-    none_usable = Sentence("no usable {noun}", noun=word(noun))
+    none_usable = Sentence("no usable {noun}", noun=word(nouns_of_group(group)[0]))
     models = []
     for entrant in entrants:
         overall = entrant.parses.overall(parse)
@@ -183,24 +165,19 @@ def is_absent(entrant: EntrantResults) -> bool:
 
 def absences(group: str, entrants: Sequence[EntrantResults]) -> list[Absence]:
     """Return the absences of these entrants, in their order. One query."""
-    problems = _problems(group, [entrant.entrant for entrant in entrants if entrant.entrant])
-    absent = []
-    for entrant in entrants:
-        model_problems = problems.get(entrant.entrant or 0, [])
-        failed, problem = sum(count for _, count in model_problems), commonest(model_problems)[0]
-        often = Sentence("most often: {problem}", problem=_sentence(problem[:_LONGEST])) if problem else ""
-        why = listed([Sentence("all {failed} calls failed", failed=f"{failed:,}"), often])
-        absent.append(
-            Absence(group, entrant.name, entrant.run, entrant.run_title, failed=failed, problem=problem, why=why)
-        )
-    return absent
-
-
-def _problems(group: str, entrants: Sequence[int]) -> Mapping[int, list[tuple[str, int]]]:
     failed = RunItem.objects.filter(
-        entrant__in=entrants, step__in=group_named(group).rests_on, item__state=ItemState.FAILED
+        entrant__in=[entrant.entrant for entrant in entrants if entrant.entrant],
+        step__in=group_named(group).rests_on,
+        item__state=ItemState.FAILED,
     )
     problems: dict[int, list[tuple[str, int]]] = defaultdict(list)
-    for entrant, problem, count in failed.order_by().values_list("entrant", "item__problem").annotate(Count("pk")):
-        problems[entrant].append((problem, count))
-    return problems
+    for pk, problem, count in failed.order_by().values_list("entrant", "item__problem").annotate(Count("pk")):
+        problems[pk].append((problem, count))
+    absent = []
+    for entrant in entrants:
+        own = problems.get(entrant.entrant or 0, [])
+        calls, problem = sum(count for _, count in own), commonest(own)[0]
+        often = Sentence("most often: {problem}", problem=_sentence(problem[:_LONGEST])) if problem else ""
+        why = listed([Sentence("all {failed} calls failed", failed=f"{calls:,}"), often])
+        absent.append(Absence(group, entrant.name, entrant.run, entrant.run_title, calls, problem, why))
+    return absent

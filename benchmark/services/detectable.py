@@ -4,94 +4,53 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from math import comb
 from statistics import fmean
 
 from benchmark.domain.inference import (
     DEFAULT_SD,
-    Aligned,
+    Smallest,
     difference_sd,
     right_or_wrong_sd,
     smallest_difference,
 )
-from benchmark.domain.inference.power import Spread
 from benchmark.models import DatasetSample, Run, StoryScores
 from benchmark.services.estimates import steps_asked
 from benchmark.services.plans import Plan
 from benchmark.services.reports import reports_of
 from benchmark.suites.figures import KeptScores, scores_by_story
-from benchmark.suites.groups import MetricGroup
 from core.kept import kept_as
 
 EARLIER = 3
 """So many of the newest runs say how far two models lie apart."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Detectable:
-    """The smallest difference of a score that is found with this `power`, at `alpha`, over so many stories and by so
-    many tests; None with a `reason` where none can be. `sd_is_default` where the spread is assumed."""
-
-    name: str
-    difference: float | None
-    sd_is_default: bool
-    stories: int
-    power: float
-    alpha: float
-    tests: int
-    reason: str
-
-    @property
-    def points(self) -> str:
-        """The difference in percentage points; empty without one, and where no two scores can be so far apart."""
-        return "" if self.difference is None or self.difference >= 1 else f"{100 * self.difference:.1f}"
-
-    @property
-    def beyond(self) -> str:
-        """The points that would be needed where no two scores can be so far apart; else empty."""
-        return "" if self.difference is None or self.difference < 1 else f"{100 * self.difference:.1f}"
-
-
-def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[Detectable]:
+def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[Smallest]:
     """Return, for each metric group, the smallest difference between two of the chosen models that the stories can
     show, over all of them and corrected as the report corrects, for every pair over all stories and in each category;
-    with the spread of earlier runs on the dataset where two models have scores of the group on the same stories."""
+    with the spread of earlier runs on the dataset if two models have scores of the group on the same stories."""
     categories = len({story.category for story in stories})
     families = 1 + categories if categories > 1 else 1
-    questions = Counter(story.cluster for story in stories)
+    questions = [*Counter(story.cluster for story in stories).values()]
     groups = [
         (group, models)
         for group in plan.definition.groups
         if group.scored in plan.steps
         and (models := sum(group.scored in steps_asked(plan, endpoint) for endpoint in plan.endpoints))
     ]
-    spreads = _spreads(plan) if groups else {}
-    return [
-        _detectable(group, [*questions.values()], spreads[group.key], tests=max(1, comb(models, 2) * families))
-        for group, models in groups
-    ]
+    spreads, shown = _spreads(plan) if groups else {}, []
+    for group, models in groups:
+        default_sd, tests = DEFAULT_SD, max(1, comb(models, 2) * families)
+        if group.right_or_wrong and questions:
+            default_sd = right_or_wrong_sd([1] * len(questions) if group.unit else questions)  # a set counts once
+        spread = spreads[group.key] or None
+        smallest = smallest_difference(len(questions), spread, tests=tests, default_sd=default_sd)
+        shown.append(replace(smallest, name=group.score_title))
+    return shown
 
 
-def _detectable(group: MetricGroup, questions: Sequence[int], spread: Spread, tests: int) -> Detectable:
-    """Return what a group can show over stories with so many `questions` each."""
-    default_sd = DEFAULT_SD
-    if group.right_or_wrong and questions:
-        default_sd = right_or_wrong_sd([1] * len(questions) if group.unit else questions)  # a set counts once
-    smallest = smallest_difference(len(questions), spread.sd or None, tests=tests, default_sd=default_sd)
-    return Detectable(
-        name=group.score_title,
-        difference=smallest.difference,
-        sd_is_default=smallest.sd_is_default,
-        stories=smallest.stories,
-        power=smallest.power,
-        alpha=smallest.alpha,
-        tests=smallest.tests,
-        reason=smallest.reason,
-    )
-
-
-def _spreads(plan: Plan) -> dict[str, Spread]:
+def _spreads(plan: Plan) -> dict[str, float | None]:
     """Return how far two models of the newest runs on the dataset with the same answer format lie apart on a cluster of
     samples, in the score of each metric group, computed once for the same scores."""
     listed = Run.objects.listed().filter(dataset=plan.dataset, suite=plan.suite, answer_format=plan.answer_format)
@@ -100,8 +59,8 @@ def _spreads(plan: Plan) -> dict[str, Spread]:
     rows = StoryScores.objects.current().filter(run__in=runs, entrant__isnull=False).order_by("-entrant")
     kept = list(rows.values_list("pk", "entrant__endpoint_id"))
 
-    def spreads() -> dict[str, Spread]:
-        return {group: difference_sd(Aligned.of(means)) for group, means in _earlier(plan, kept).items()}
+    def spreads() -> dict[str, float | None]:
+        return {group: difference_sd(means) for group, means in _earlier(plan, kept).items()}
 
     return kept_as("spreads", kept, spreads)
 

@@ -53,40 +53,42 @@ ACROSS = "across"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A report of a `kind`: "run", "leaderboard", "comparison" or "across". `groups` are its entrants by metric group,
-    `absent` by group the models that are not among them, `facts` (name, value), `methods` {"heading", "text"} of each
-    paragraph, `numbers` those of the samples that it is about.
-
-    A run has `answer_format` and `stories`, how many there are, and where there are any `entered` rows of papers
-    (`entered_rows`), `controls` (`control_results`), `by_method`, where its models were asked by other methods too
-    (`method_results`), `corrections`, where people aligned some of its stories (`corrections_of`; taken out, of a kept
-    document too, for who may not know whose tables they align), `prompt_splits`, where they were asked with other
-    prompts too (`variance`), and `unscored`, one for each reason why its suite could not score somebody. A leaderboard
-    has the `query` of its address, a comparison the `keys` that its two were found by, and what is across suites
-    `rankings`. One that is `withheld` for the work of its reader on so many stories has the tables and figures over all
-    stories alone.
-    """
+    """A report. Documents of some kinds have parts that others lack."""
 
     title: str = ""
     kind: str
+    """run, leaderboard, comparison or across"""
     groups: EntrantsByGroup = field(default_factory=dict)
     facts: Facts = field(default_factory=list)
+    """[name, value] of what made it."""
     methods: Sequence[Mapping[str, str]] = ()
+    """{heading, text} of the paragraphs of a methods section."""
     absent: Mapping[str, Sequence[Absent]] | None = None
+    """By metric group the models that are not among its entrants."""
     answer_format: str | None = None
     stories: int | None = None
     numbers: Sequence[int] | None = None
+    """The number and the numbers of the samples that it is about."""
     controls: AskedAgainResults | None = None
     by_method: AskedAgainResults | None = None
+    """What its models came to under controls, and by other methods."""
     corrections: Corrections | None = None
+    """Scores corrected by people who aligned some stories. A reader who may not know whose tables they align has
+    none, of a kept document too."""
     prompt_splits: Mapping[str, Sequence[Json]] | None = None
+    """Variance by prompt (`variance`)."""
     entered: Sequence[PaperRow] | None = None
     unscored: Sequence[Absent] | None = None
+    """A model for each reason why its suite could not score somebody."""
     query: Mapping[str, str] | None = None
+    """The address of a leaderboard."""
     keys: Sequence[str] | None = None
+    """The keys that the two of a comparison were found by."""
     comparison: Comparison | None = None
     rankings: Sequence[SuiteRanking] | None = None
     withheld: int = field(default=0, metadata=NOT_KEPT)
+    """The number of stories that wait for the work of the reader. Tables and figures that are not over all stories are
+    left out then."""
 
 
 def document_of(run: Run) -> Document:
@@ -160,42 +162,35 @@ def suites_of(document: Document) -> list[Suite]:
 
 
 def results_of(document: Document, suite: Suite, parse: str) -> ParseResults:
-    """Return what there is of each metric group of the suite. A leaderboard has no analyses: its figures are of chosen
+    """Return the results of each metric group of the suite. A leaderboard has no analyses: its figures are of chosen
     stories, analyses of a run's."""
     entrants = {group.key: document.groups.get(group.key, ()) for group in suite.groups}
-    read = {
-        group: [entrant for entrant in group_entrants if entrant.parses.of(parse)]
-        for group, group_entrants in entrants.items()
-    }
-    of_leaderboard = document.kind == "leaderboard"
+    read = {group: [entrant for entrant in rows if entrant.parses.of(parse)] for group, rows in entrants.items()}
     analysed = {
-        group: [entrant for entrant in group_entrants if not of_leaderboard and entrant.metrics.analysed(parse)]
-        for group, group_entrants in read.items()
+        group: [entrant for entrant in rows if document.kind != "leaderboard" and entrant.metrics.analysed(parse)]
+        for group, rows in read.items()
     }
     return ParseResults(parse, entrants, read, analysed)
 
 
 def tables_of(document: Document, failed: list[str] | None = None) -> dict[str, Callable[[], Table]]:
-    """The tables by name, made when they are asked for, each with the models that it does not have; what makes one of a
-    suite's own raises SuiteFailed. `failed` gets a sentence for each suite that has tables of its own which it could
-    not say."""
-    tables = {
-        name: _table_of(document, name, table, "")
-        for name, table in _of_groups(document)
-        if table.whole or not document.withheld
-    }
+    """Return the tables by name, made when they are asked for, each with the models that it does not have; what makes
+    one of a suite's own raises SuiteFailed. `failed` gets a sentence for each suite that could not say its own tables.
+    """
+    tables = {name: (name, table, "") for name, table in _of_groups(document)}
     for parse in PARSES:
+        controls = control_tables(document.controls, parse) if document.controls else ()
+        methods = method_tables(document.by_method, parse) if document.by_method else ()
+        beside = dict([*controls, *methods])
         for suite in suites_of(document):
             results = results_of(document, suite, parse)
-            suite_tables = {
-                **own_of(suite.results.tables, results, failed),
-                **dict(_of_repetitions(results)),
-                **(dict(control_tables(document.controls, parse)) if document.controls else {}),
-                **(dict(method_tables(document.by_method, parse)) if document.by_method else {}),
-            }
-            visible = {name: table for name, table in suite_tables.items() if table.whole or not document.withheld}
-            tables |= {f"{name}-{parse}": _table_of(document, name, table, parse) for name, table in visible.items()}
-    return tables
+            own = {**own_of(suite.results.tables, results, failed), **dict(_of_repetitions(results)), **beside}
+            tables |= {f"{name}-{parse}": (name, table, parse) for name, table in own.items()}
+    return {
+        key: partial(_table, document, *given)
+        for key, given in tables.items()
+        if given[1].whole or not document.withheld
+    }
 
 
 def own_of(
@@ -210,40 +205,17 @@ def own_of(
         return {}
 
 
-def _table_of(document: Document, name: str, table: ShownTable, parse: str) -> Callable[[], Table]:
-    make = _with_entered(document, name, table.make)
-    papers = {
-        key
-        for suite in suites_of(document)
-        for section in suite.results.sections
-        if section.paper
-        for key in section.tables
-    }
-    if papers & {name, f"{name}-{parse}"}:
-        make = partial(_beside_a_paper, make)
-    absent = absent_from(document, *table.groups)
-    if not table.keeps_unreadable:
-        absent += [model for group in table.groups for model in _without_metrics(document, group, parse)]
-    return partial(_with_absent, make, absent) if absent else make
-
-
-def _with_entered(document: Document, name: str, make: Callable[[], Table]) -> Callable[[], Table]:
-    rows = document.entered
-    return partial(with_entered, make, name, rows, suites_of(document)[0]) if rows else make
-
-
-def _beside_a_paper(make: Callable[[], Table]) -> Table:
-    return replace(make(), beside_a_paper=True)
-
-
-def _with_absent(make: Callable[[], Table], absent: Sequence[Absent]) -> Table:
-    return replace(make(), absent=absent)
-
-
-def _without_metrics(document: Document, group: str, parse: str) -> list[Absent]:
-    """Return the models without a row in a table of one parse."""
-    entrants = document.groups.get(group, ())
-    return without_metrics([entrant for entrant in entrants if not entrant.parses.of(parse)], group, parse)
+def _table(document: Document, name: str, shown: ShownTable, parse: str) -> Table:
+    """Return a table with the rows of papers that have a figure in it and the models that it lacks."""
+    suites = suites_of(document)
+    table = with_entered(shown.make(), name, document.entered, suites[0]) if document.entered else shown.make()
+    papers = (section for suite in suites for section in suite.results.sections if section.paper)
+    absent = absent_from(document, *shown.groups)
+    for group in () if shown.keeps_unreadable else shown.groups:
+        unread = [entrant for entrant in document.groups.get(group, ()) if not entrant.parses.of(parse)]
+        absent += without_metrics(unread, group, parse)
+    beside = any({name, f"{name}-{parse}"} & {*section.tables} for section in papers)
+    return replace(table, absent=absent or table.absent, beside_a_paper=beside)
 
 
 def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:

@@ -7,7 +7,7 @@ They stand in tables, files and pictures, marked as entered: no ranking, mark or
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -52,29 +52,27 @@ class Entry:
 def problems_of(suite: Suite, entry: Entry) -> Iterator[EntryRefused]:
     """Yield what is wrong with an entry, one for each field."""
     for field in ("name", "source"):
-        yield from _text_problems(field, _text(getattr(entry, field)))
+        text, longest = _text(getattr(entry, field)), EnteredRow._meta.get_field(field).max_length
+        if not text:
+            example = (
+                gettext_noop("such as Human") if field == "name" else gettext_noop("such as Kim et al. 2023, table 9")
+            )
+            why = Sentence("The {field} is empty; expected one, {example}.", field=field, example=example)
+            yield EntryRefused(why, field)
+        if len(text) > longest:
+            counts = {"count": f"{len(text):,}", "longest": longest}
+            why = Sentence("The {field} has {count} characters; expected {longest} at most.", field=field, **counts)
+            yield EntryRefused(why, field)
     if entry.kind not in EnteredKind.values:
-        yield EntryRefused(
-            Sentence(
-                "{kind} is not a kind of row; expected {values}.",
-                kind=repr(entry.kind),
-                values=" or ".join(EnteredKind.values),
-            ),
-            "kind",
-        )
+        kinds = " or ".join(EnteredKind.values)
+        why = Sentence("{kind} is not a kind of row; expected {values}.", kind=repr(entry.kind), values=kinds)
+        yield EntryRefused(why, "kind")
     enterable = {metric.key: metric for metric in suite.enterable}
     metrics = _metrics(entry)
     for key, text in metrics.items():
         if key not in enterable:
-            yield EntryRefused(
-                Sentence(
-                    "{suite} has no figure {key}; there are: {enterable}.",
-                    suite=suite.title,
-                    key=repr(key),
-                    enterable=listed(enterable),
-                ),
-                "",
-            )
+            there = {"suite": suite.title, "key": repr(key), "enterable": listed(enterable)}
+            yield EntryRefused(Sentence("{suite} has no figure {key}; there are: {enterable}.", **there), "")
         elif why := _metric_problem(enterable[key], text):
             yield EntryRefused(why, key)
     if not metrics:
@@ -82,19 +80,16 @@ def problems_of(suite: Suite, entry: Entry) -> Iterator[EntryRefused]:
 
 
 def _metric_problem(metric: Published, text: str) -> str:
-    """Return why a text is not the metric; empty where it is."""
-    title = labelled(metric.heading, metric.title)
-    if metric.difference:
-        if POINTS.fullmatch(text) and abs(Decimal(text)) <= 100:
-            return ""
-        return Sentence(
-            "{title} is {text}; expected percentage points, from -100 to 100, such as -3.5.",
-            title=title,
-            text=repr(text),
-        )
-    if PER_CENT.fullmatch(text) and Decimal(text) <= 100:
+    """Return why a text is not the metric. Returns "" if it is."""
+    pattern = POINTS if metric.difference else PER_CENT
+    if pattern.fullmatch(text) and abs(Decimal(text)) <= 100:
         return ""
-    return Sentence("{title} is {text}; expected per cent, from 0 to 100, such as 87.5.", title=title, text=repr(text))
+    title, text = labelled(metric.heading, metric.title), repr(text)
+    if metric.difference:
+        return Sentence(
+            "{title} is {text}; expected percentage points, from -100 to 100, such as -3.5.", title=title, text=text
+        )
+    return Sentence("{title} is {text}; expected per cent, from 0 to 100, such as 87.5.", title=title, text=text)
 
 
 def checked(suite: Suite, entry: Entry) -> Entry:
@@ -111,25 +106,6 @@ def _text(text: str) -> str:
 def _metrics(entry: Entry) -> dict[str, str]:
     """Texts as they were typed, a minus of print as a hyphen."""
     return {key: text.strip().replace("−", "-") for key, text in entry.metrics.items() if text.strip()}
-
-
-def _text_problems(field: str, text: str) -> Iterator[EntryRefused]:
-    longest = EnteredRow._meta.get_field(field).max_length
-    if not text:
-        example = gettext_noop("such as Human") if field == "name" else gettext_noop("such as Kim et al. 2023, table 9")
-        yield EntryRefused(
-            Sentence("The {field} is empty; expected one, {example}.", field=field, example=example), field
-        )
-    if len(text) > longest:
-        yield EntryRefused(
-            Sentence(
-                "The {field} has {count} characters; expected {longest} at most.",
-                field=field,
-                count=f"{len(text):,}",
-                longest=longest,
-            ),
-            field,
-        )
 
 
 def add_row(*, by: User | None, project: Project, suite: Suite, entry: Entry) -> EnteredRow:
@@ -151,14 +127,8 @@ def _written(by: User | None, row: EnteredRow, suite: Suite, entry: Entry, actio
             row.save()
             audit.record(by=by, project=row.project, action=action, target=row.uid, suite=suite.name, name=row.name)
     except IntegrityError:
-        raise EntryRefused(
-            Sentence(
-                "{suite} has a row {kept} already; edit that one, or choose another name.",
-                suite=suite.title,
-                kept=repr(kept.name),
-            ),
-            "name",
-        ) from None
+        text = gettext_noop("{suite} has a row {kept} already; edit that one, or choose another name.")
+        raise EntryRefused(Sentence(text, suite=suite.title, kept=repr(kept.name)), "name") from None
     return row
 
 
@@ -195,7 +165,7 @@ def enterable_suites(project: Project) -> dict[str, Suite]:
     return {name: suite for name, suite in every.items() if suite.enterable}
 
 
-# --- in pictures
+# --- in pictures and tables
 # ----------------------------------------------------------------------------------------------------------------
 def references_of(rows: Sequence[PaperRow], suite: Suite, place: str) -> list[Reference]:
     """Return the rows that have a figure in the table named `place` without its parse."""
@@ -204,32 +174,41 @@ def references_of(rows: Sequence[PaperRow], suite: Suite, place: str) -> list[Re
 
 def references_in(rows: Sequence[PaperRow], suite: Suite, parts: Mapping[tuple[str, str], str]) -> list[Reference]:
     """Return the rows that have a figure in a picture, by the names of its `parts` (`ShownPicture.parts`)."""
-    named = {m.key: parts[place] for m in suite.enterable for place in m.places.items() if place in parts}
-    return _references(rows, named)
+    return _references(
+        rows, {m.key: parts[place] for m in suite.enterable for place in m.places.items() if place in parts}
+    )
 
 
 def _references(rows: Sequence[PaperRow], columns: Mapping[str, str]) -> list[Reference]:
-    references: list[Reference] = []
-    for row in rows:
-        values = {columns[key]: float(_share(text)) for key, text in row.metrics.items() if key in columns}
-        if values:
-            references.append(Reference(row.name, row.source, values))
-    return references
+    values = [
+        {columns[key]: float(_share(text)) for key, text in row.metrics.items() if key in columns} for row in rows
+    ]
+    return [Reference(row.name, row.source, own) for row, own in zip(rows, values, strict=True) if own]
 
 
-# --- in tables
-# ----------------------------------------------------------------------------------------------------------------
-def with_entered(make: Callable[[], Table], name: str, rows: Sequence[PaperRow], suite: Suite) -> Table:
-    """Return the table `make` makes, named `name` without its parse, with those rows below that have a figure in
-    it."""
-    table = make()
-    placed = [(metric, column) for metric in suite.enterable if (column := metric.places.get(name))]
-    used = [column for column in placed if any(column[0].key in row.metrics for row in rows)]
+def with_entered(table: Table, name: str, rows: Sequence[PaperRow], suite: Suite) -> Table:
+    """Return the table, named `name` without its parse, with those rows below that have a figure in it. A figure that
+    compares with none of its columns has one at the end of its group."""
+    used = [
+        (metric, column)
+        for metric in suite.enterable
+        if (column := metric.places.get(name)) and any(metric.key in row.metrics for row in rows)
+    ]
     if not used:
         return table
-    columns = _with_own(table.columns, used)
-    present = {column.key for column in columns}
-    keys = {metric.key: [key for key in _keys(name, column, suite) if key in present] for metric, column in used}
+    columns = list(table.columns)
+    for metric, key in used:
+        if metric.header and all(column.key != key for column in columns):
+            ends = [at for at, column in enumerate(columns) if column.group == metric.group]
+            column = Column(key=key, header=metric.header, kind="share", group=metric.group, digits=1)
+            columns.insert(ends[-1] + 1 if ends else len(columns), column)
+    # a ranking and its categories have a column for each parse; what is published is of neither
+    groups, present = {group.key for group in suite.groups}, {column.key for column in columns}
+    joint = "_" if name in groups else " " if name.removeprefix("categories-") in groups else ""
+    keys = {}
+    for metric, column in used:
+        own = [f"{parse}{joint}{column}" for parse in PARSES] if joint else [column]
+        keys[metric.key] = [key for key in own if key in present]
     entered = []
     for row in rows:
         cells = {key: _share(text) for metric, text in row.metrics.items() for key in keys.get(metric, ())}
@@ -238,28 +217,6 @@ def with_entered(make: Callable[[], Table], name: str, rows: Sequence[PaperRow],
             published = row.kind == EnteredKind.PUBLISHED
             entered.append(Entered(first | cells, row.kind, row.source, asked_otherwise=published))
     return replace(table, columns=columns, entered=entered) if entered else table
-
-
-def _keys(name: str, column: str, suite: Suite) -> list[str]:
-    """Return the keys of the columns that hold a figure: of a ranking and of its categories one a parse, as what is
-    published is of neither."""
-    groups = {group.key for group in suite.groups}
-    if name in groups:
-        return [f"{parse}_{column}" for parse in PARSES]
-    if name.removeprefix("categories-") in groups:
-        return [f"{parse} {column}" for parse in PARSES]
-    return [column]
-
-
-def _with_own(columns: Sequence[Column], used: Sequence[tuple[Published, str]]) -> list[Column]:
-    """Return the columns with one for each figure that compares with none of them, at the end of its group."""
-    complete_columns = list(columns)
-    for metric, key in used:
-        if metric.header and all(column.key != key for column in complete_columns):
-            ends = [at for at, column in enumerate(complete_columns) if column.group == metric.group]
-            own = Column(key=key, header=metric.header, kind="share", group=metric.group, digits=1)
-            complete_columns.insert(ends[-1] + 1 if ends else len(complete_columns), own)
-    return complete_columns
 
 
 def _share(per_cent: str) -> str:

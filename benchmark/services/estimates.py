@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
@@ -132,15 +132,6 @@ Cached = set[tuple[int, int]]
 """(dataset sample id, repetition) of questions whose answer the ledger has."""
 Counted = set[tuple[int, str, int]]
 """(endpoint id of who answers, digest of the question, repetition) of calls that were counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class CountedCalls:
-    """The calls that were `counted` before a line, and the ids of those samples whose question is `resting` on an
-    earlier answer, without which it is not known."""
-
-    counted: Counted
-    resting: set[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,15 +325,16 @@ def estimate_of(
     counted = set() if counted is None else counted
     sizes = _sizes(plan, stories, parts)
     stories_by_id = {story.pk: story for part in parts if part.step != SELF_TEST for story in part.stories}
-    estimate = Estimate(sorted(stories_by_id.values(), key=_position))
+    estimate = Estimate(sorted(stories_by_id.values(), key=lambda story: story.position))
+    control = CONTROLS[plan.control].title if plan.control else ""
+    method = methods_of(plan.definition).get(method_of(plan), "")
     for part in parts:
         cached = None if cached_by_part is None else cached_by_part.get((part.model.pk, part.step), set())
         mine = {story.pk: sizes[part.step][story.pk] for story in part.stories}
-        control = CONTROLS[plan.control].title if plan.control else ""
-        method = methods_of(plan.definition).get(method_of(plan), "")
         line = Line(part.model, part.step, part.asked, plan.suite, method=method, control=control)
-        counting = None if part.step == SELF_TEST else CountedCalls(counted, _resting(plan, part, sizes))
-        estimate.lines.append(_line(plan, line, mine, cached, counting))
+        is_test = part.step == SELF_TEST
+        resting = set() if is_test else _resting(plan, part, sizes)
+        estimate.lines.append(line_of(plan, line, mine, cached, None if is_test else counted, resting))
     return estimate
 
 
@@ -355,10 +347,6 @@ def _resting(plan: Plan, part: Part, sizes: Mapping[str, Mapping[int, Size]]) ->
     mine = sizes[part.step]
     earlier = {(pk, size.digest) for step in needed for pk, size in sizes.get(step, {}).items() if size.digest}
     return {story.pk for story in part.stories if (story.pk, mine[story.pk].digest) not in earlier}
-
-
-def _position(story: DatasetSample) -> int:
-    return story.position
 
 
 def steps_asked(plan: Plan, model: Endpoint) -> list[str]:
@@ -376,53 +364,48 @@ def _passes(plan: Plan, step: Step) -> Sequence[str]:
     return judge.passes(plan.settings) if judge and step == plan.definition.judging else ()
 
 
-def line_of(plan: Plan, line: Line, sizes: Mapping[int, Size]) -> Line:
-    """Return the line with what questions of these sizes cost, whatever the ledger has."""
-    return _line(plan, line, sizes, None)
-
-
 def estimate_of_test(run: Run) -> Line:
     """Estimate the self-test of a run's judge."""
-    line = Line(run.judge, SELF_TEST, run.judge, run.suite)
-    return _line(plan_of(run), line, test_sizes(run), None)
+    return line_of(plan_of(run), Line(run.judge, SELF_TEST, run.judge, run.suite), test_sizes(run))
 
 
-def _line(
-    plan: Plan, line: Line, sizes: Mapping[int, Size], cached: Cached | None, counting: CountedCalls | None = None
+def line_of(
+    plan: Plan,
+    line: Line,
+    sizes: Mapping[int, Size],
+    cached: Cached | None = None,
+    counted: Counted | None = None,
+    resting: Set[int] = frozenset(),
 ) -> Line:
+    """Return the line with what questions of these sizes cost, without the `cached` ones.
+
+    Calls that were `counted` before are shared, the others join these. Of samples whose question is `resting` on an
+    earlier answer it is not known.
+    """
     turns = 1 if line.step == SELF_TEST else plan.repetitions
     distinct = {size.digest or str(sample): sample for sample, size in reversed(sizes.items())}
     questions = [(sample, turn) for turn in range(turns) for sample in reversed(distinct.values())]
-    if counting is not None:
-        questions, line.shared = _uncounted(line, questions, sizes, counting)
+    if counted is not None:
+        keys = {
+            (sample, turn): (line.asked.pk, sizes[sample].digest, turn)
+            for sample, turn in questions
+            if sizes[sample].digest and sample not in resting
+        }
+        fresh = [question for question in questions if keys.get(question) not in counted]
+        counted.update(keys[question] for question in fresh if question in keys)
+        questions, line.shared = fresh, len(questions) - len(fresh)
     line.calls, line.cached = len(questions), None if cached is None else len(cached & set(questions))
     if not line.asked.about.reads_prompts:  # it computes its answers from the data
         return line
     uncached = [sizes[question[0]] for question in questions if not cached or question not in cached]
-    inputs = [size.question.tokens for size in uncached]
-    line.input_tokens = sum(inputs)
+    line.input_tokens = sum(size.question.tokens for size in uncached)
     line.output_tokens = sum(min(size.answer.tokens, plan.max_tokens) for size in uncached)
-    prices, batch = line.asked.prices, plan.batch
+    prices, batch, room = line.asked.prices, plan.batch, line.asked.context_tokens
     line.cost = prices.cost(Usage(input=line.input_tokens, output=line.output_tokens), batch=batch)
     line.most = prices.at_most(line.input_tokens, plan.max_tokens * len(uncached), batch=batch)
-    room = line.asked.context_tokens
-    needed = [size.question.fewest_tokens + plan.max_tokens for size in uncached] if room else []
-    line.too_long = sum(tokens > room for tokens in needed)
+    if room:
+        line.too_long = sum(size.question.fewest_tokens + plan.max_tokens > room for size in uncached)
     return line
-
-
-def _uncounted(
-    line: Line, questions: list[tuple[int, int]], sizes: Mapping[int, Size], counting: CountedCalls
-) -> tuple[list[tuple[int, int]], int]:
-    """Return the questions whose calls were not counted before, which are counted now, and how many were."""
-    keys = {
-        (sample, turn): (line.asked.pk, sizes[sample].digest, turn)
-        for sample, turn in questions
-        if sizes[sample].digest and sample not in counting.resting
-    }
-    fresh = [question for question in questions if keys.get(question) not in counting.counted]
-    counting.counted.update(keys[question] for question in fresh if question in keys)
-    return fresh, len(questions) - len(fresh)
 
 
 def _sizes(plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]) -> dict[str, dict[int, Size]]:

@@ -3,10 +3,11 @@ open."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import NamedTuple
+from typing import Any
 
 from django.db.models import QuerySet, prefetch_related_objects
 
@@ -15,13 +16,11 @@ from benchmark.models import AnswerFormat, Dataset, Run
 from benchmark.services.absences import Absence, absences, apart, is_absent, uncovered, unscored
 from benchmark.services.calibration import calibration
 from benchmark.services.conditions import FIELDS, Ranking, named, ranked_together
-from benchmark.services.judge_preference import judges_in_order
 from benchmark.services.leaderboards import entrants_of, newest, ranked_entrants
 from benchmark.services.reports import RunMetrics, reports_of
 from benchmark.services.runs import asks_plainly
 from benchmark.services.selections import OF_RUN, Selection, selection_named, selections_of
-from benchmark.suites.contract import Suite
-from benchmark.suites.registry import group_suite, is_suite, keys_of, suite_named, suites, suites_of
+from benchmark.suites.registry import group_named, group_suite, is_suite, keys_of, suite_named, suites, suites_of
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import label
 from core.reads import Read
@@ -30,26 +29,26 @@ from workers.models import JobState
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """The rankings of one suite on a dataset version in one answer format, over the stories of a selection.
-
-    `chosen` is one of the `selections`, None without a run. By metric group, `entrants` are the rows of its ranking,
-    `common` the settings that all of them share and `rankings` which conditions it is of; `conditions` has all that
-    there are, by field. Of the `runs`, `fitting` ones have figures of its stories and `failed` ones would have;
-    `absent` are models that the rankings do not have, with the reason: no answer, other conditions, or a run of other
-    stories. `withheld` counts its stories that wait for the work of who reads it.
-    """
+    """The rankings of one suite on a dataset version in one answer format, over the stories of a selection."""
 
     selections: Sequence[Selection]
     chosen: Selection | None
+    """One of the selections. None without a run."""
     entrants: Mapping[str, Sequence[EntrantResults]]
     common: Mapping[str, Mapping[str, str]]
     rankings: Mapping[str, Ranking]
+    """By metric group the rows of its ranking, the settings that all of them share, and the conditions that it is
+    within."""
     conditions: Mapping[str, Sequence[str]]
+    """The names of all conditions by field."""
     runs: Sequence[Run]
     fitting: Sequence[Run]
     failed: Sequence[Run]
+    """All runs, those with figures of the stories, and those that failed and would have some."""
     absent: Sequence[Absence]
+    """Models that the rankings do not have: no answer, other conditions, or a run of other stories."""
     withheld: int = 0
+    """The number of its stories that wait for the work of the reader."""
 
 
 def finished_runs(dataset: Dataset, answer_format: str, suite: str = "") -> list[Run]:
@@ -75,24 +74,15 @@ def finished_runs_of(project: Project) -> list[Run]:
     return [run for run in _finished().filter(project=project) if is_suite(run.suite)]
 
 
-class LeaderboardScope(NamedTuple):
-    """A dataset version with the suite and the answer format that runs with figures have on it."""
-
-    dataset: Dataset
-    suite: Suite
-    answer_format: AnswerFormat
-
-
-def leaderboard_scopes(project: Project) -> list[LeaderboardScope]:
-    """Return what leaderboards of a project can be opened of, that of the newest run first, those of answers made
-    elsewhere last."""
+def leaderboard_scopes(project: Project) -> list[dict[str, Any]]:
+    """Return {dataset, suite, answer_format} of the leaderboards of a project that have figures, that of the newest run
+    first, those of answers made elsewhere last."""
     runs = [run for run in finished_runs_of(project) if not run.job.has_failed]
-    newest_by_scope = {(run.dataset_id, run.suite, run.answer_format): run for run in reversed(runs)}
+    newest = {(run.dataset_id, run.suite, run.answer_format): run for run in reversed(runs)}
     here = {(run.dataset_id, run.suite, run.answer_format) for run in runs if not run.made_elsewhere}
-    newest = sorted(newest_by_scope, key=lambda scope: (scope in here, newest_by_scope[scope].pk), reverse=True)
     return [
-        LeaderboardScope(run.dataset, suite_named(run.suite), AnswerFormat(run.answer_format))
-        for run in (newest_by_scope[scope] for scope in newest)
+        {"dataset": run.dataset, "suite": suite_named(run.suite), "answer_format": AnswerFormat(run.answer_format)}
+        for scope, run in sorted(newest.items(), key=lambda row: (row[0] in here, row[1].pk), reverse=True)
     ]
 
 
@@ -138,35 +128,32 @@ def leaderboard_of_runs(
     all_runs: bool = False,
     asked: Mapping[str, str] | None = None,
     groups: Sequence[str] = (),
-    selections: Sequence[Selection] | None = None,
 ) -> Leaderboard:
     """Return `leaderboard_of` of these finished runs of one suite and answer format, newest first, with their
-    `reports_of`; of some metric `groups` alone where they are named, with their `selections_of` where they are known.
-    """
-    reports = {run.pk: reports[run.pk] for run in runs}
-    selections = selections_of(dataset, reports, runs) if selections is None else selections
+    `reports_of`, without corrected scores; of all metric groups or of some `groups`."""
+    selections = selections_of(dataset, reports, runs)
     chosen = _chosen(dataset, suite, selections, key)
     fitting = _fitting(runs, reports, chosen)
-    everybody, without = _everybody(groups or keys_of(suite), fitting, reports, all_runs)
+    others = [run for run in runs if run not in fitting]
+    everybody, without, conditions = _everybody(groups or keys_of(suite), fitting, reports, all_runs)
     absent = [absence for group, entrants in without.items() for absence in absences(group, entrants)]
     absent += unscored(suite, fitting, reports)
-    all_conditions = {field: _names(everybody.values(), field) for field in FIELDS}
     ranked, common, rankings = {}, {}, {}
     for group, entrants in everybody.items():
-        together, rankings[group] = _ranked(dataset, group, entrants, asked or {}, all_conditions, runs)
+        together, rankings[group] = _ranked(dataset, group, entrants, asked or {}, conditions, runs)
         labelled, common[group] = label(together)
         ranked[group] = ranked_entrants(labelled, group, chosen)
         absent += apart(group, rankings[group])
         present = {entrant.name for entrant in (*entrants, *without[group])}
-        others = entrants_of([run for run in runs if run not in fitting], reports, group)
-        absent += uncovered(group, others, present, chosen.stories if chosen else frozenset())
+        stories = chosen.stories if chosen else frozenset()
+        absent += uncovered(group, entrants_of(others, reports, group), present, stories)
     return Leaderboard(
         selections=selections,
         chosen=chosen,
         entrants=ranked,
         common=common,
         rankings=rankings,
-        conditions=all_conditions,
+        conditions=conditions,
         runs=runs,
         fitting=[run for run in fitting if not run.job.has_failed],
         failed=[run for run in fitting if run.job.has_failed],
@@ -180,8 +167,8 @@ def ranking_with(
     """Return what the address of a leaderboard asks for so that its ranking of `group` holds all entrants of these
     `keys`.
 
-    That is `asked` (split, runs, judge, prompts) where it does; else with the entrants' own conditions, with all runs,
-    or over the stories of one of their runs. Where no ranking holds all of them it is `asked`.
+    That is `asked` (split, runs, judge, prompts) if it does; else with the entrants' own conditions, with all runs, or
+    over the stories of one of their runs. If no ranking holds all of them it is `asked`.
     """
     suite = group_suite(group)
     runs = finished_runs(dataset, answer_format, suite)
@@ -190,13 +177,13 @@ def ranking_with(
     splits = dict.fromkeys([asked.get("split", ""), *(f"{OF_RUN}{key.partition('.')[0]}" for key in keys)])
     for split, every in product(splits, dict.fromkeys([asked.get("runs") == "all", True])):
         fitting = _fitting(runs, reports, _chosen(dataset, suite, selections, split))
-        everybody, _ = _everybody(keys_of(suite), fitting, reports, every)
-        all_conditions = {field: _names(everybody.values(), field) for field in FIELDS}
-        given = {field: asked.get(field, "") for field in FIELDS}
-        for conditions in (given, _own_conditions(everybody[group], keys)):
-            together, _ = _ranked(dataset, group, everybody[group], conditions, all_conditions, runs)
+        everybody, _, conditions = _everybody(keys_of(suite), fitting, reports, every)
+        within = [entrant.within for entrant in everybody[group] if entrant.key in keys]  # a baseline has no prompts
+        own = {field: next(filter(None, (names[field] for names in within)), "") for field in FIELDS}
+        for given in ({field: asked.get(field, "") for field in FIELDS}, own):
+            together, _ = _ranked(dataset, group, everybody[group], given, conditions, runs)
             if set(keys) <= {entrant.key for entrant in together}:
-                address = {"split": split, "runs": "all" if every else "", **conditions}
+                address = {"split": split, "runs": "all" if every else "", **given}
                 return {name: value for name, value in address.items() if value}
     return dict(asked)
 
@@ -209,12 +196,39 @@ def _ranked(
     names_by_field: Mapping[str, Iterable[str]],
     runs: Sequence[Run],
 ) -> tuple[list[EntrantResults], Ranking]:
-    """Return `ranked_together` of these entrants, of the judge that is preferred where none is asked for. Of conditions
-    that equally many models have, those of a plain run come first, and then the newest: a launch by several methods has
-    them all, and what other suites and papers have to set beside it is plain."""
+    """Return `ranked_together` of these entrants, of the preferred judge if none is asked for. Of conditions that
+    equally many models have, those of a plain run come first, and then the newest: a launch by several methods has them
+    all, and other suites and papers are plain."""
     plain = {run.uid for run in runs if asks_plainly(run)}
     in_order = sorted(entrants, key=lambda entrant: entrant.run not in plain)
-    return ranked_together(in_order, asked, names_by_field, judges=judges_in_order(dataset, group, entrants))
+    return ranked_together(in_order, asked, names_by_field, judges=_judges_in_order(dataset, group, entrants))
+
+
+def _judges_in_order(dataset: Dataset, group: str, entrants: Sequence[EntrantResults]) -> list[str]:
+    """Return the names of the judges of these named entrants: those that studies chose first, of the very dataset
+    before others and the latest choice before earlier ones, then those with verdicts, by their number of models; those
+    without a verdict on any of them last. One statement, none where there is one judge."""
+    versions: dict[str, str] = {}
+    models: Counter[str] = Counter()
+    heard, score = set(), group_named(group).score
+    for entrant in entrants:
+        judge, overall = entrant.within["judge"] or "", entrant.metrics.parses.overall("repaired")
+        if judge:
+            versions[judge] = (entrant.conditions["judge"] or ["", ""])[1]
+            models[judge] += entrant.kind == "model"
+        # a score of the careful parse that is not zero whatever a judge says
+        has_score = entrant.kind != "person" and overall.value_of(score) is not None
+        if has_score and (overall.bounds_of(score) or (0, 1))[1] > 0:
+            heard.add(judge)
+    if len(versions) < 2:
+        return list(versions)
+    chosen = calibration.chosen_versions(dataset)
+
+    def place(judge: str) -> tuple[int, bool, int]:
+        at = next((at for at, version in enumerate(chosen) if version.startswith(versions[judge])), len(chosen))
+        return at, judge not in heard, -models[judge]
+
+    return sorted(versions, key=place)
 
 
 def _fitting(runs: Sequence[Run], reports: Mapping[int, RunMetrics], chosen: Selection | None) -> list[Run]:
@@ -222,11 +236,15 @@ def _fitting(runs: Sequence[Run], reports: Mapping[int, RunMetrics], chosen: Sel
     return [run for run in runs if chosen and chosen.stories <= set(reports[run.pk].numbers)]
 
 
+Everybody = dict[str, list[EntrantResults]]
+"""Entrants by metric group."""
+
+
 def _everybody(
     groups: Iterable[str], runs: Sequence[Run], reports: Mapping[int, RunMetrics], all_runs: bool
-) -> tuple[dict[str, list[EntrantResults]], dict[str, list[EntrantResults]]]:
-    """Return, by metric group, the named entrants with figures (only the newest of each settings unless `all_runs`),
-    and those without an answer."""
+) -> tuple[Everybody, Everybody, dict[str, list[str]]]:
+    """Return the named entrants with figures, only the newest of each settings unless `all_runs`, those without an
+    answer, and the names of all conditions by field."""
     everybody, without = {}, {}
     for group in groups:
         entrants = entrants_of(runs, reports, group)
@@ -234,18 +252,8 @@ def _everybody(
         # before the newest is chosen: an earlier run has figures
         entrants = [entrant for entrant in entrants if not is_absent(entrant)]
         everybody[group] = named(entrants if all_runs else newest(entrants))
-    return everybody, without
-
-
-def _own_conditions(entrants: Sequence[EntrantResults], keys: Sequence[str]) -> dict[str, str]:
-    """Return, by field, the first condition that one of the entrants has; a baseline has no prompts."""
-    conditions = [entrant.within for entrant in entrants if entrant.key in keys]
-    return {field: next(filter(None, (condition[field] for condition in conditions)), "") for field in FIELDS}
-
-
-def _names(groups: Iterable[Sequence[EntrantResults]], field: str) -> list[str]:
-    """Return all names of a condition, sorted."""
-    return sorted({name for entrants in groups for entrant in entrants if (name := entrant.within[field])})
+    within = [entrant.within for entrants in everybody.values() for entrant in entrants]
+    return everybody, without, {field: sorted({name for own in within if (name := own[field])}) for field in FIELDS}
 
 
 def _chosen(dataset: Dataset, suite: str, selections: Sequence[Selection], key: str | None) -> Selection | None:

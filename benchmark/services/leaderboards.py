@@ -217,7 +217,7 @@ def _ranking(entrants: Sequence[EntrantResults], group: str, selection: Selectio
     rankings, partial = differences(entrants, group, selection, seed=seed), _partial(entrants, selection)
     scores = _scores_of(partial, group)
     return (
-        {parse: ranking.compared() for parse, ranking in rankings.items()},
+        {parse: {model.model: model for model in ranking.models} for parse, ranking in rankings.items()},
         {entrant.key: _part(entrant, scores[entrant.scores], group, selection, seed) for entrant in partial},
         {parse: ranking.no_letters for parse, ranking in rankings.items()},
     )

@@ -3,12 +3,12 @@ from the run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from django.db.models import Min
 
 from annotation.domain.shipped_schemas import version_text
-from benchmark.domain.provenance import EndpointSpec, LaterChange, Making, Versions
+from benchmark.domain.provenance import EndpointSpec, LaterChange, Versions
 from benchmark.models import AnswerFormat, Run, RunItem
 from benchmark.services.asking import settings_of
 from benchmark.services.conditions import settings_in_words
@@ -16,11 +16,10 @@ from benchmark.services.in_context import examples_text, judge_sees
 from benchmark.services.judge_versions import judge_name
 from benchmark.services.reports import RunMetrics
 from benchmark.services.watching import SchemaBreaker, schema_breakers
-from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.reports import ASKING, PROMPTS, UNCERTAINTY, Reported
-from benchmark.suites.results import EntrantResults
+from benchmark.suites.results import EntrantsByGroup
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import fewest_ranked
 from core.statistics import caution
@@ -32,73 +31,77 @@ Facts = list[list[str]]
 
 def facts_of(run: Run, report: RunMetrics) -> Facts:
     """Return [name, value] of everything that made the run, in one order: PostgreSQL keeps none of a JSON object's
-    keys."""
-    parameters, provenance, suite = run.parameters, run.provenance, suite_named(run.suite)
+    keys. Of a run whose answers were made elsewhere this is what is known of their making."""
+    provenance, suite, dataset = run.provenance, suite_named(run.suite), run.dataset
+    title = ["Run", f"{run.title} ({run.uid}), suite {run.suite}"]
+    version = ["Dataset", f"version {dataset.version}, SHA-256 {dataset.digest}"]
+    steps = ["Steps", ", ".join(suite.step(step).label.lower() for step in run.steps)]
+    settings, nouns = settings_in_words(run).items(), suite.noun[1]
+    later = [[f"{change.did.capitalize()} {_minute(change.at)}", _later(change, nouns)] for change in provenance.later]
+    code = ["Code", _code(provenance.made_by)]
+    if making := run.imported:
+        counted = f"{making.records:,} in the file, {making.unmatched:,} of them to no sample, {making.double:,} double"
+        return [
+            title,
+            ["Imported", _minute(making.at) + (f" by {making.by}" if making.by else "")],
+            ["File", f"{making.file}, SHA-256 {making.digest}"],
+            ["Made with", making.made_with or "not said in the file"],
+            *[[f"There: {name}", value] for name, value in sorted(making.facts.items())],
+            ["Model as written there", making.model],
+            ["Answers", counted],
+            version,
+            [nouns.capitalize(), f"{report.stories:,}"],
+            *_data_facts(run),
+            steps,
+            ["Prompts, calls and price", "not known: imported"],
+            *[[f"Read with {name}", value] for name, value in settings],
+            code,
+            *later,
+        ]
+    parameters = run.parameters
     chosen = [f"split {parameters.split}"] if parameters.split else []
     chosen += [f"category {parameters.category}"] if parameters.category else []
     chosen += [f"the first {parameters.limit}"] if parameters.limit else []
-    if run.imported:
-        return _facts_of_import(run, run.imported, report)
+    times = [row.last for row in report.answers if row.last]
+    labels = {step.key: step.label.lower() for step in suite.steps}
     return [
-        ["Run", f"{run.title} ({run.uid}), suite {run.suite}"],
+        title,
         ["Started", run.created_at.strftime("%Y-%m-%d %H:%M UTC")],
-        ["Last answer", _last(report)],
-        ["Dataset", f"version {run.dataset.version}, SHA-256 {run.dataset.digest}"],
-        [suite.noun[1].capitalize(), f"{report.stories:,}" + (f" ({', '.join(chosen)})" if chosen else "")],
+        ["Last answer", _minute(max(times)) if times else "–"],
+        version,
+        [nouns.capitalize(), f"{report.stories:,}" + (f" ({', '.join(chosen)})" if chosen else "")],
         *_data_facts(run),
-        ["Steps", ", ".join(suite.step(step).label.lower() for step in run.steps)],
+        steps,
         ["Answer format", AnswerFormat(run.answer_format).label],
         ["Prompts", f"set {run.prompt_set}" + (f", level {run.level}" if suite.asking.prompting else "")],
         *[
-            [f"Prompt of {step.label.lower()}", f"SHA-256 {digest}"]
-            for step in suite.steps
-            if (digest := provenance.prompts.get(step.key))
+            [f"Prompt of {label}", f"SHA-256 {digest}"]
+            for key, label in labels.items()
+            if (digest := provenance.prompts.get(key))
         ],
-        *[
-            [f"Examples of {step.label.lower()}", examples]
-            for step in suite.steps
-            if (examples := examples_text(run, step.key))
-        ],
-        *([[name.capitalize(), value] for name, value in settings_in_words(run).items()]),
+        *[[f"Examples of {label}", text] for key, label in labels.items() if (text := examples_text(run, key))],
+        *[[name.capitalize(), value] for name, value in settings],
         *(_judge_facts(run) if run.judge or (suite.judging and not suite.asking.program) else []),
         *[[f"Model {entrant.name}", _endpoint(entrant.asked_as)] for entrant in run.entrants.all()],
-        *_answered(run, report),
+        *[
+            [
+                f"Answers: {row.name}, {labels[row.step]}",
+                f"{row.answers:,} by {row.answered_by or 'itself'}, {row.input_tokens or 0:,} tokens in, "
+                f"{row.output_tokens or 0:,} out",
+            ]
+            for row in report.answers
+        ],
         ["Longest answer", f"{parameters.max_tokens:,} tokens" if parameters.max_tokens else "–"],
         ["Seed", str(parameters.seed)],
         *[[f"Sent to {row['name']}, {row['step'].lower()}", row["sent"]] for row in sent_settings(run)],
-        ["Code", _code(provenance.made_by)],
-        *[
-            [f"{change.did.capitalize()} {change.at[:16].replace('T', ' ')} UTC", _later(change, suite.noun[1])]
-            for change in provenance.later
-        ],
+        code,
+        *later,
     ]
 
 
-def _facts_of_import(run: Run, making: Making, report: RunMetrics) -> Facts:
-    """Return the same of a run whose answers were made elsewhere: what is known of their making, and nothing of what
-    nobody here asked."""
-    provenance, suite = run.provenance, suite_named(run.suite)
-    counted = f"{making.records:,} in the file, {making.unmatched:,} of them to no sample, {making.double:,} double"
-    return [
-        ["Run", f"{run.title} ({run.uid}), suite {run.suite}"],
-        ["Imported", f"{making.at[:16].replace('T', ' ')} UTC" + (f" by {making.by}" if making.by else "")],
-        ["File", f"{making.file}, SHA-256 {making.digest}"],
-        ["Made with", making.made_with or "not said in the file"],
-        *[[f"There: {name}", value] for name, value in sorted(making.facts.items())],
-        ["Model as written there", making.model],
-        ["Answers", counted],
-        ["Dataset", f"version {run.dataset.version}, SHA-256 {run.dataset.digest}"],
-        [suite.noun[1].capitalize(), f"{report.stories:,}"],
-        *_data_facts(run),
-        ["Steps", ", ".join(suite.step(step).label.lower() for step in run.steps)],
-        ["Prompts, calls and price", "not known: imported"],
-        *[[f"Read with {name}", value] for name, value in settings_in_words(run).items()],
-        ["Code", _code(provenance.made_by)],
-        *[
-            [f"{change.did.capitalize()} {change.at[:16].replace('T', ' ')} UTC", _later(change, suite.noun[1])]
-            for change in provenance.later
-        ],
-    ]
+def _minute(at: str) -> str:
+    """Return a time in ISO format as pages print it."""
+    return f"{at[:16].replace('T', ' ')} UTC"
 
 
 def _making_text(run: Run) -> str:
@@ -179,11 +182,6 @@ def sent_settings(run: Run) -> list[dict[str, str]]:
     return settings_sent
 
 
-def _last(report: RunMetrics) -> str:
-    times = [row.last for row in report.answers if row.last]
-    return max(times)[:16].replace("T", " ") + " UTC" if times else "–"
-
-
 def _endpoint(spec: EndpointSpec) -> str:
     parts = [f"{spec.provider}: {spec.model}"]
     parts += [f"revision {spec.revision}"] if spec.revision else []
@@ -195,58 +193,33 @@ def _endpoint(spec: EndpointSpec) -> str:
     return ", ".join(parts)
 
 
-def _answered(run: Run, report: RunMetrics) -> Facts:
-    suite = suite_named(run.suite)
-    return [
-        [
-            f"Answers: {row.name}, {suite.step(row.step).label.lower()}",
-            (
-                f"{row.answers:,} by {row.answered_by or 'itself'}, {row.input_tokens or 0:,} tokens "
-                f"in, {row.output_tokens or 0:,} out"
-            ),
-        ]
-        for row in report.answers
-    ]
-
-
-def methods_of(run: Run, report: RunMetrics, groups: Mapping[str, Sequence[EntrantResults]]) -> list[dict[str, str]]:
+def methods_of(run: Run, report: RunMetrics, groups: EntrantsByGroup) -> list[dict[str, str]]:
     """Return [{heading, text}] in the order of a methods section: what was asked about, then the suite's own
     paragraphs."""
     suite, reported = suite_named(run.suite), _reported(run, groups)
-    own_paragraphs = _own_paragraphs(suite, reported)
-    placed = {heading for heading, _ in own_paragraphs}
-    common = [(ASKING, reported.asking), (UNCERTAINTY, reported.uncertainty)]
+    try:
+        own = list(suite.results.methods(reported)) if suite.results.methods else []
+    except SuiteFailed as error:
+        own = [(suite.title, str(error))]
+    placed = {heading for heading, _ in own}
+    common = [(UNCERTAINTY, reported.uncertainty)]
     if making := _making_text(run):
-        own_paragraphs = [
-            ("Answers", making),
-            *(paragraph for paragraph in own_paragraphs if paragraph[0] not in (PROMPTS, ASKING)),
-        ]
-        common = [(UNCERTAINTY, reported.uncertainty)]
-    paragraphs = [
-        ("Data", _data(run, report)),
-        *own_paragraphs,
-        *(paragraph for paragraph in common if paragraph[0] not in placed),
-    ]
+        own = [("Answers", making), *(paragraph for paragraph in own if paragraph[0] not in (PROMPTS, ASKING))]
+    else:
+        common.insert(0, (ASKING, reported.asking))
+    paragraphs = [("Data", _data(run, report)), *own, *(part for part in common if part[0] not in placed)]
     return [{"heading": heading, "text": text} for heading, text in paragraphs if text]
 
 
-def _own_paragraphs(suite: Suite, reported: Reported) -> list[tuple[str, str]]:
-    try:
-        return list(suite.results.methods(reported)) if suite.results.methods else []
-    except SuiteFailed as error:
-        return [(suite.title, str(error))]
-
-
-def _reported(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> Reported:
+def _reported(run: Run, groups: EntrantsByGroup) -> Reported:
     """Return what of the run its suite's paragraphs are made from; `groups` are the rows by metric group."""
-    judge = judge_name(run) if run.judge else ""
     judged = [entrant for key, entrants in groups.items() if group_named(key).judged for entrant in entrants]
     return Reported(
         settings=settings_of(run),
         groups=frozenset(key for key, entrants in groups.items() if entrants),
         kinds=frozenset(entrant.kind for entrants in groups.values() for entrant in entrants),
         prompted=any(entrant.asked_as.provider not in without_prompts() for entrant in run.entrants.all()),
-        judge=judge,
+        judge=judge_name(run) if run.judge else "",
         asking=_asking(run),
         uncertainty=_uncertainty(run, groups),
         judge_notes=notes_of(judged),
@@ -280,16 +253,14 @@ def _broke_the_schema(breakers: Sequence[SchemaBreaker]) -> str:
     if not breakers:
         return "No endpoint ignored the schema."
     breaches = "; ".join(
-        (
-            f"{breaker.endpoint} in {breaker.broken:,} of {breaker.answers:,} "
-            f"answer{'' if breaker.answers == 1 else 's'} of {breaker.step_name.lower()}"
-        )
+        f"{breaker.endpoint} in {breaker.broken:,} of {breaker.answers:,} "
+        f"answer{'' if breaker.answers == 1 else 's'} of {breaker.step_name.lower()}"
         for breaker in breakers
     )
     return f"The schema was ignored by {breaches}. These answers are unreadable, whatever they say."
 
 
-def _uncertainty(run: Run, groups: Mapping[str, Sequence[EntrantResults]]) -> str:
+def _uncertainty(run: Run, groups: EntrantsByGroup) -> str:
     shown_entrants = [entrant for entrants in groups.values() for entrant in entrants]
     if not shown_entrants:
         return ""

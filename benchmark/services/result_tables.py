@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
-from benchmark.domain.report_rows import ReportRow
 from benchmark.domain.tables import Cell, Cells, Column, Items, Table, in_order, share_column, short_name_texts
 from benchmark.suites.groups import GUESSED, LEFT_OUT, WRONG, MetricGroup
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
-from benchmark.suites.reports import LabelledCounts
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.corrected import (
     basis_columns,
@@ -48,47 +47,32 @@ SETTLERS = {
 }
 
 
-def own_columns(entrants: Sequence[EntrantResults]) -> list[Column]:
-    """Overall accuracy of people against gold that contains their own votes, by parse; none without people."""
-    own_parses = [own for entrant in entrants if (own := entrant.metrics.own)]
-    return [
-        Column(key=f"own_{name}", header=name.capitalize(), kind="share", group=OWN_GROUP)
-        for name in PARSES
-        if any(own.of(name) for own in own_parses)
-    ]
-
-
-def own_values(entrant: EntrantResults, group: str) -> Cells:
-    own, score = entrant.metrics.own, group_named(group).score
-    return {f"own_{name}": own.overall(name).cell(score) for name in PARSES} if own else {}
-
-
-def labelled_notes(entrants: Sequence[EntrantResults]) -> list[str]:
-    """Return a note on how much of what models were asked each person labelled, and how much of that counts."""
-    counts_by_model = [(entrant.model, counts) for entrant in entrants if (counts := entrant.metrics.labelled)]
-    shares = [labelled(name, _labelled(counts)) for name, counts in counts_by_model]
+def _labelled_note(entrants: Sequence[EntrantResults]) -> list[str]:
+    """Say how much of what models were asked each person labelled, and how much of that counts."""
+    shares = []
+    for entrant in entrants:
+        if counts := entrant.metrics.labelled:
+            settled = [
+                Sentence("{cells} by {who}", cells=f"{cells:,}", who=SETTLERS[by])
+                for by, cells in counts.settled.items()
+                if cells
+            ]
+            total = Sentence(
+                "{cells} of {of_cells} cells in {stories} of {of_stories} stories",
+                cells=f"{counts.cells:,}",
+                of_cells=f"{counts.of_cells:,}",
+                stories=f"{counts.stories:,}",
+                of_stories=f"{counts.of_stories:,}",
+            )
+            text = Sentence(
+                "{total}, of which {cells} count ({settled}) and {open} stay open",
+                total=total,
+                cells=f"{counts.cells - counts.open:,}",
+                settled=listed(settled) or word("none is settled"),
+                open=f"{counts.open:,}",
+            )
+            shares.append(labelled(entrant.model, text))
     return [Sentence("Labelled by {shares}.", shares=clauses(*shares))] if shares else []
-
-
-def _labelled(counts: LabelledCounts) -> str:
-    total = Sentence(
-        "{cells} of {of_cells} cells in {stories} of {of_stories} stories",
-        cells=f"{counts.cells:,}",
-        of_cells=f"{counts.of_cells:,}",
-        stories=f"{counts.stories:,}",
-        of_stories=f"{counts.of_stories:,}",
-    )
-    cells = counts.settled
-    settled = listed(
-        (Sentence("{cells} by {who}", cells=f"{cells[by]:,}", who=who) for by, who in SETTLERS.items() if cells[by])
-    )
-    return Sentence(
-        "{total}, of which {cells} count ({settled}) and {open} stay open",
-        total=total,
-        cells=f"{counts.cells - counts.open:,}",
-        settled=settled or word("none is settled"),
-        open=f"{counts.open:,}",
-    )
 
 
 GROUPS = {"official": gettext_noop("Official parse (%)"), "repaired": gettext_noop("Repaired parse (%)")}
@@ -124,11 +108,10 @@ UNJUDGED_NOTE = gettext_noop(
 
 def group_table(entrants: Sequence[EntrantResults], group: str) -> Table:
     """Every figure of a metric group: the ranking, what is missing, then both parses."""
-    described = group_named(group)
-    rows, below = _ranked([(entrant, _group_row(entrant, group)) for entrant in entrants])
+    rows, below = _ranked(entrants, group, _group_row)
     table = Table(
-        title=described.title,
-        columns=_group_columns(entrants, group),
+        title=group_named(group).title,
+        columns=_group_columns(entrants, group_named(group)),
         rows=rows,
         totals=[*below, *level_rows(entrants, group)],
         lead=[*leads(entrants, group), *corrected_leads(entrants)],
@@ -138,178 +121,142 @@ def group_table(entrants: Sequence[EntrantResults], group: str) -> Table:
     return with_settings(table)
 
 
-def _group_columns(entrants: Sequence[EntrantResults], group: str) -> list[Column]:
-    described = group_named(group)
+def _group_columns(entrants: Sequence[EntrantResults], group: MetricGroup) -> list[Column]:
+    score, noun = word(group.headers[group.score]), nouns_of_group(group.key)[1].capitalize()
+    count, share = partial(Column, kind="count"), partial(Column, kind="share")
+
+    def ranking(parse: str, heading: str) -> list[Column]:
+        rank = count(key=f"{parse}_rank", header=gettext_noop("Rank"), group=heading)
+        return [rank, Column(key=f"{parse}_group", header=gettext_noop("Group"), group=heading)]
+
     columns = [
         Column(key="model", header=gettext_noop("Model")),
-        *corrected_columns(entrants, group),  # in sight on a narrow screen, as what is to be read first
-        *_ranking_columns("repaired", RANKING),
-        *_missing_columns(described),
+        *corrected_columns(entrants, group.key),  # in sight on a narrow screen, as what is to be read first
+        *ranking("repaired", RANKING),
+        share(key="unreadable", header=gettext_noop("Left out"), digits=1, group=MISSING),
+        share(key="low", header=Sentence("{score}, worst case", score=score), best="high", group=MISSING),
+        share(key="high", header=Sentence("{score}, best case", score=score), group=MISSING),
     ]
+    if group.judged:
+        columns.append(count(key="unjudged", header=gettext_noop("Rows not judged")))
     for parse in reversed(parses_in(entrants)):  # the repaired one, which the ranking goes by, first
+        heading = GROUPS[parse]
         if parse == "official":
-            columns += [*_ranking_columns(parse, GROUPS[parse]), *_count_columns(entrants, described)]
-        columns += [_metric_column(parse, name, described) for name in described.headers]
-    columns += basis_columns(entrants, group)
-    columns += own_columns(entrants)
-    columns.append(Column(key="stories", header=nouns_of_group(group)[1].capitalize(), kind="count"))
-    return columns + ([COLUMN] if tests_of(entrants) else [])
-
-
-def _missing_columns(group: MetricGroup) -> list[Column]:
-    score = group.headers[group.score]
-    return [
-        Column(key="unreadable", header=gettext_noop("Left out"), digits=1, kind="share", group=MISSING),
-        Column(
-            key="low",
-            header=Sentence("{score}, worst case", score=word(score)),
-            best="high",
-            kind="share",
-            group=MISSING,
-        ),
-        Column(key="high", header=Sentence("{score}, best case", score=word(score)), kind="share", group=MISSING),
-        *([Column(key="unjudged", header=gettext_noop("Rows not judged"), kind="count")] if group.judged else []),
+            columns += ranking(parse, heading)
+            left_out = any(entrant.parses.overall(parse).unreadable for entrant in entrants)
+            if left_out or group.unreadable_as == LEFT_OUT:
+                columns.append(count(key="official_n", header="n", group=heading))
+                columns.append(count(key="official_unreadable", header=gettext_noop("Unreadable"), group=heading))
+        columns += [
+            share_column(f"{parse}_{name}", header, unit="", group=heading) for name, header in group.headers.items()
+        ]
+    columns += basis_columns(entrants, group.key)
+    own = [own for entrant in entrants if (own := entrant.metrics.own)]  # people against gold with their own votes
+    columns += [
+        share(key=f"own_{parse}", header=parse.capitalize(), group=OWN_GROUP)
+        for parse in PARSES
+        if any(both.of(parse) for both in own)
     ]
+    return [*columns, count(key="stories", header=noun), *([COLUMN] if tests_of(entrants) else [])]
 
 
-def _count_columns(entrants: Sequence[EntrantResults], group: MetricGroup) -> list[Column]:
-    """The numbers of answers that the official figures are of and leave out, where they leave out any or their suite
-    says that they do."""
-    if group.unreadable_as != LEFT_OUT and not any(_official(entrant).unreadable for entrant in entrants):
-        return []
-    heads = {"n": "n", "unreadable": gettext_noop("Unreadable")}
-    return [
-        Column(key=f"official_{name}", header=head, kind="count", group=GROUPS["official"])
-        for name, head in heads.items()
-    ]
-
-
-def _official(entrant: EntrantResults) -> ReportRow:
-    return entrant.parses.overall("official")
-
-
-def _metric_column(parse: str, name: str, group: MetricGroup) -> Column:
-    return share_column(f"{parse}_{name}", group.headers[name], unit="", group=GROUPS[parse])
-
-
-def _ranking_columns(parse: str, group: str) -> list[Column]:
-    rank = Column(key=f"{parse}_rank", header=gettext_noop("Rank"), kind="count", group=group)
-    return [rank, Column(key=f"{parse}_group", header=gettext_noop("Group"), group=group)]
-
-
-def _ranked(rows: Sequence[tuple[EntrantResults, Cells]]) -> tuple[list[Cells], list[Cells]]:
-    """Rows to sort and to mark the best of, and those that stand below: experts, whose decisions are gold."""
-    below = [row for entrant, row in rows if entrant.role == "expert"]
-    ranked = [row for entrant, row in rows if entrant.role != "expert"]
+def _ranked(
+    entrants: Sequence[EntrantResults], group: str, row_of_entrant: Callable[[EntrantResults, str], Cells]
+) -> tuple[list[Cells], list[Cells]]:
+    """Return the rows to sort and to mark the best of, and those below them: experts, whose decisions are gold."""
+    ranked, below = (
+        [row_of_entrant(entrant, group) for entrant in entrants if (entrant.role == "expert") is experts]
+        for experts in (False, True)
+    )
     return (ranked, below) if ranked else (below, [])
 
 
 def _group_row(entrant: EntrantResults, group: str) -> Cells:
-    missing, ranking = missing_of(entrant, group), entrant.ranking.get("repaired")
-    by_parse = [_of_parse(entrant, group, parse) for parse in PARSES]
+    described, missing, own = group_named(group), missing_of(entrant, group), entrant.metrics.own
+    official, repaired = entrant.parses.overall("official"), entrant.ranking.get("repaired")
+    low = Cell(missing.low, repaired.interval, reason=repaired.interval_reason) if repaired else missing.low
     cells: Cells = {
-        **{key: cell for cells in by_parse for key, cell in cells.items()},
         **corrected_values(entrant),
-        **own_values(entrant, group),
         "unreadable": missing.left_out,
         "unjudged": unjudged(entrant),
-        "low": Cell(missing.low, ranking.interval, reason=ranking.interval_reason) if ranking else missing.low,
+        "low": low,
         "high": missing.high,
         "stories": missing.stories,
-        "official_n": _official(entrant).n,
-        "official_unreadable": _official(entrant).unreadable,
+        "official_n": official.n,
+        "official_unreadable": official.unreadable,
     }
-    return row_of(entrant, group, cells, _where(group))
-
-
-def _of_parse(entrant: EntrantResults, group: str, parse: str) -> Cells:
-    ranking = entrant.ranking.get(parse)
-    overall = entrant.parses.overall(parse)
-    # the released code may count other sets
-    n = overall.samples if group_named(group).unit and entrant.parses.of(parse) else None
-    return {
-        **{f"{parse}_{name}": replace(overall.cell(name), n=n) for name in group_named(group).headers},
-        f"{parse}_rank": Cell(ranking.rank, ranking.ranks, reason=ranking.ranks_reason) if ranking else None,
-        f"{parse}_group": entrant.group[parse],
-    }
-
-
-def _where(group: str) -> dict[str, Items]:
-    """The items behind each figure."""
-    names = group_named(group).headers
-    where = {f"{parse}_{name}": Items(measured(group, name, parse)) for parse in PARSES for name in names}
-    where |= {key: Items({"problem": "missing"}) for key in ("unreadable", "low", "high")}
-    return where | {"unjudged": Items({"problem": "gaps"})}
+    where = {key: Items({"problem": "missing"}) for key in ("unreadable", "low", "high")}
+    where["unjudged"] = Items({"problem": "gaps"})
+    for parse in PARSES:
+        ranking, overall = entrant.ranking.get(parse), entrant.parses.overall(parse)
+        # the released code may count other sets
+        n = overall.samples if described.unit and entrant.parses.of(parse) else None
+        for name in described.headers:
+            cells[f"{parse}_{name}"] = replace(overall.cell(name), n=n)
+            where[f"{parse}_{name}"] = Items(measured(group, name, parse))
+        cells[f"{parse}_rank"] = Cell(ranking.rank, ranking.ranks, reason=ranking.ranks_reason) if ranking else None
+        cells[f"{parse}_group"] = entrant.group[parse]
+        if own:
+            cells[f"own_{parse}"] = own.overall(parse).cell(described.score)
+    return row_of(entrant, group, cells, where)
 
 
 def _notes(entrants: Sequence[EntrantResults], group: str) -> list[str]:
     described = group_named(group)
     parse = PARSE_NOTE.format(officially=OFFICIALLY[described.unreadable_as], units=units_of_group(group))
-    notes = [RANK_NOTE, GROUP_NOTE, parse]
-    notes += [*described.notes, *level_notes(entrants)]
+    notes = [RANK_NOTE, GROUP_NOTE, parse, *described.notes, *level_notes(entrants)]
     if described.judged:
         notes += [UNJUDGED_NOTE] if any(unjudged(entrant) for entrant in entrants) else []
         notes += corrected_notes(entrants, group)
         notes += [NOTE, *notes_of(entrants)] if tests_of(entrants) else []
     notes += ranked_within(entrants)
-    notes += _unofficial(entrants)
-    if any(entrant.kind == "person" for entrant in entrants):
-        notes += [PEOPLE_NOTE, *labelled_notes(entrants)]
-    return notes
-
-
-def _unofficial(entrants: Sequence[EntrantResults]) -> list[str]:
-    """Say why there is no official figure, a note for each reason."""
     models: dict[str, list[str]] = {}
     for entrant in entrants:
-        if not entrant.parses.official:
+        if not entrant.parses.official and entrant.metrics.reason:
             models.setdefault(entrant.metrics.reason, []).append(entrant.model)
-    return [
-        why
-        if len(names) == len(entrants)
-        else Sentence("No official figure of {names}: {why}", names=listed(names), why=why)
-        for why, names in models.items()
-        if why
-    ]
+    for why, names in models.items():
+        text = Sentence("No official figure of {names}: {why}", names=listed(names), why=why)
+        notes.append(why if len(names) == len(entrants) else text)
+    people = any(entrant.kind == "person" for entrant in entrants)
+    return notes + ([PEOPLE_NOTE, *_labelled_note(entrants)] if people else [])
+
+
+HEADS = {"official": gettext_noop("Official"), "repaired": gettext_noop("Repaired")}
 
 
 def category_table(entrants: Sequence[EntrantResults], group: str) -> Table:
     """The score of a metric group by category, official beside repaired."""
-    short = short_names_of(group)
+    described, short = group_named(group), short_names_of(group)
     categories = in_order(
         (name for entrant in entrants for parse in PARSES for name in entrant.parses.by_category(parse)), short
     )
     columns = [Column(key="model", header=gettext_noop("Model"))]
-    for category in categories:
-        columns += [_category_column(parse, category, short.get(category, category)) for parse in parses_in(entrants)]
-    ranked, below = _ranked([(entrant, _category_row(entrant, group)) for entrant in entrants])
-    nouns, levels = Sentence("n: {samples}.", samples=word(nouns_of_group(group)[1])), category_level_rows(entrants)
+    columns += [
+        share_column(f"{parse} {category}", HEADS[parse], unit="", group=short.get(category, category))
+        for category in categories
+        for parse in parses_in(entrants)
+    ]
+    rows, below = _ranked(entrants, group, _category_row)
+    levels = category_level_rows(entrants)
     table = Table(
         title=Sentence(
             "{score_title} by {category_noun} (%)",
-            score_title=group_named(group).score_title,
+            score_title=described.score_title,
             category_noun=suite_named(group_suite(group)).results.category_noun,
         ),
         columns=columns,
-        rows=ranked,
+        rows=rows,
         totals=[*below, *levels],
         lead=unlike_missing({group: entrants}),
         notes=[
             *short_name_texts(categories, short),
-            nouns,
+            Sentence("n: {samples}.", samples=word(nouns_of_group(group)[1])),
             *([LEVELS_NOTE] if levels else []),
             *ranked_within(entrants),
         ],
         ranking=ranked_by(entrants),
     )
     return with_settings(table)
-
-
-HEADS = {"official": gettext_noop("Official"), "repaired": gettext_noop("Repaired")}
-
-
-def _category_column(parse: str, category: str, group: str) -> Column:
-    return share_column(f"{parse} {category}", HEADS[parse], unit="", group=group)
 
 
 def _category_row(entrant: EntrantResults, group: str) -> Cells:

@@ -22,11 +22,11 @@ from benchmark.services.documents import ACROSS, Document, as_json, document_of,
 from benchmark.services.entered_rows import rows_of
 from benchmark.services.items import state_of
 from benchmark.services.leaderboard_scope import Leaderboard
-from benchmark.services.methods_text import Facts, facts_of, methods_of
+from benchmark.services.methods_text import facts_of, methods_of
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import RunMetrics, report_of, reports_of
 from benchmark.suites.registry import group_named, group_suite
-from benchmark.suites.results import EntrantResults
+from benchmark.suites.results import EntrantsByGroup
 from core.messages import Sentence, capitalised, gettext_noop, listed, sentences, word
 
 
@@ -72,13 +72,8 @@ def save_leaderboard_snapshot(
     runs = [locked_run(run) for run in sorted(leaderboard.runs, key=lambda run: run.pk) if run.uid in keys]
     if not runs:
         raise RunRefused(gettext_noop("The leaderboard has no row to keep."))
-    snapshot = _keep(
-        by,
-        dataset.project,
-        None,
-        title or f"Leaderboard: {leaderboard.chosen.label}",
-        leaderboard_report(dataset, leaderboard, runs, query),
-    )
+    title = title or f"Leaderboard: {leaderboard.chosen.label}"
+    snapshot = _keep(by, dataset.project, None, title, leaderboard_report(dataset, leaderboard, runs, query))
     entrants = [entrant.entrant for rows in leaderboard.entrants.values() for entrant in rows if entrant.entrant]
     items, numbers = RunItem.objects.filter(entrant__in=entrants), leaderboard.chosen.stories
     if len(numbers) < dataset.stories_count:
@@ -153,54 +148,34 @@ def leaderboard_report(
 ) -> Document:
     """Return the leaderboard (`leaderboard_of`) as a document to be saved. `runs` are those with a row; `query` is the
     address of the leaderboard."""
-    reports = reports_of(runs)
-    rows = leaderboard.entrants
+    reports, rows, rankings = reports_of(runs), leaderboard.entrants, []
+    for group, entrants in rows.items():
+        within = {name: value for name, value in leaderboard.rankings[group].chosen.items() if value}
+        shared = ", ".join(f"{name} {value}" for name, value in ({**leaderboard.common[group]} | within).items())
+        if entrants and shared:
+            rankings.append([Sentence("Ranking of {group}", group=group_named(group).title), shared])
+    newest, every = gettext_noop("the newest run of each model and its settings"), gettext_noop("all runs")
+    which = every if query.get("runs") == "all" else newest
+    facts = [
+        ["Dataset", Sentence("version {dataset}, SHA-256 {digest}", dataset=dataset.version, digest=dataset.digest)],
+        [gettext_noop("Ranked over"), leaderboard.chosen.label],
+        ["Answer format", AnswerFormat(runs[0].answer_format).label],
+        ["Rows", f"{which}: {len(runs):,} run{'' if len(runs) == 1 else 's'}"],
+        *rankings,
+        *(fact for run in runs for fact in facts_of(run, reports[run.pk])),
+    ]
     entered = rows_of(dataset.project, group_suite(next(iter(rows))))
-    document = leaderboard_document("", rows, leaderboard.absent, entered)
     return replace(
-        document,
-        facts=[
-            *_facts(dataset, leaderboard, runs, query),
-            *(fact for run in runs for fact in facts_of(run, reports[run.pk])),
-        ],
+        leaderboard_document("", rows, leaderboard.absent, entered),
+        facts=facts,
         methods=_methods(runs, reports, rows),
         numbers=sorted(leaderboard.chosen.stories),
         query=dict(query),
     )
 
 
-def _facts(dataset: Dataset, leaderboard: Leaderboard, runs: Sequence[Run], query: Mapping[str, str]) -> Facts:
-    """Return what is ranked: version, stories, answer format, runs, and within each ranking what its rows share."""
-    rankings = [
-        [
-            Sentence("Ranking of {group}", group=group_named(group).title),
-            ", ".join(f"{name} {value}" for name, value in shared.items()),
-        ]
-        for group, entrants in leaderboard.entrants.items()
-        if entrants
-        and (
-            shared := dict(leaderboard.common[group])
-            | {name: value for name, value in leaderboard.rankings[group].chosen.items() if value}
-        )
-    ]
-    chosen = (
-        gettext_noop("all runs")
-        if query.get("runs") == "all"
-        else gettext_noop("the newest run of each model and its settings")
-    )
-    return [
-        ["Dataset", Sentence("version {dataset}, SHA-256 {digest}", dataset=dataset.version, digest=dataset.digest)],
-        [gettext_noop("Ranked over"), leaderboard.chosen.label],
-        ["Answer format", AnswerFormat(runs[0].answer_format).label],
-        ["Rows", f"{chosen}: {len(runs):,} run{'' if len(runs) == 1 else 's'}"],
-        *rankings,
-    ]
-
-
-def _methods(
-    runs: Sequence[Run], reports: Mapping[int, RunMetrics], rows: Mapping[str, Sequence[EntrantResults]]
-) -> list[dict[str, str]]:
-    """Return the paragraphs of all runs, each text once; where runs differ, the heading names those that it is of."""
+def _methods(runs: Sequence[Run], reports: Mapping[int, RunMetrics], rows: EntrantsByGroup) -> list[dict[str, str]]:
+    """Return the paragraphs of all runs, each text once; if runs differ, the heading names those that it is of."""
     texts: dict[tuple[str, str], list[str]] = {}
     for run in runs:
         own = {group: [entrant for entrant in entrants if entrant.run == run.uid] for group, entrants in rows.items()}
@@ -215,22 +190,18 @@ def _methods(
 def across_report(rankings: Sequence[SuiteRanking], runs: Sequence[Run]) -> Document:
     """Return the rankings as a document to be saved; `runs` are those that they have places of."""
     reports = reports_of(runs)
-    ranked = [
-        [
-            Sentence("Ranking {ranking}", ranking=ranking.title),
-            listed([ranking.score, ranking.dataset, ranking.over, ranking.within]),
-        ]
-        for ranking in rankings
-    ]
+    facts = []
+    for ranking in rankings:
+        about = listed([ranking.score, ranking.dataset, ranking.over, ranking.within])
+        facts.append([Sentence("Ranking {ranking}", ranking=ranking.title), about])
+    facts += [fact for run in runs for fact in facts_of(run, reports[run.pk])]
+    figures = sentences(METRIC_NOTE, CHANCE_NOTE, RANK_NOTE, NEWEST_NOTE)
     return Document(
         kind=ACROSS,
         rankings=named_apart(rankings),
-        facts=[*ranked, *(fact for run in runs for fact in facts_of(run, reports[run.pk]))],
+        facts=facts,
         methods=[
-            {
-                "heading": gettext_noop("Figures and ranks"),
-                "text": sentences(METRIC_NOTE, CHANCE_NOTE, RANK_NOTE, NEWEST_NOTE),
-            },
+            {"heading": gettext_noop("Figures and ranks"), "text": figures},
             {"heading": gettext_noop("Correlations"), "text": PAIR_NOTE},
         ],
     )

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from benchmark.domain.drawn import Plot
-from benchmark.domain.inference import ComparedModel
+from benchmark.domain.inference import RankedModel
 from benchmark.domain.provenance import EndpointSpec
 from benchmark.domain.report_rows import BothParses
 from benchmark.domain.tables import Table
@@ -51,7 +51,7 @@ class EntrantResults:
     """A name that no other entrant of the ranking has."""
     own: str = ""
     """The settings that not all entrants of the ranking have."""
-    ranking: Mapping[str, ComparedModel | None] = field(default_factory=dict)
+    ranking: Mapping[str, RankedModel | None] = field(default_factory=dict)
     """Its place in the ranking by parse (`inference.leaderboard`). None if it is not ranked."""
     no_letters: Mapping[str, str] = field(default_factory=dict)
     """The reasons why the ranking has no letters, by parse."""

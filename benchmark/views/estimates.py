@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
@@ -18,6 +19,7 @@ from benchmark.services import estimates
 from benchmark.services.asking import prompts_of, reads_prompts
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.detectable import can_show
+from benchmark.services.estimates import MOST_CHANGED
 from benchmark.services.extending import extension_of
 from benchmark.services.item_detail import shortened, texts_of, without_solved
 from benchmark.services.judge_tests import SELF_TEST
@@ -34,8 +36,8 @@ from core.joints import joint
 from core.messages import Sentence, gettext_noop
 from core.views.pages import Context
 
-Askings = list[estimates.Asking]
-"""The questions of a run and its controls."""
+Planned = Callable[[Room], list[estimates.Asking]]
+"""room for further measuring → the questions of a run and its controls"""
 
 
 @require_GET
@@ -45,11 +47,7 @@ def estimate(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     suite = suite_of_version(access.project, chosen(request, "dataset"), chosen(request, "suite"))
     form = LaunchForm(request.GET, project=access.project, suite=suite)
-
-    def planned(room: Room) -> Askings:
-        return estimates.askings_of_plans(form.plans(), estimates.MOST_CHANGED, room)
-
-    context = _estimate_context(request, form, planned)
+    context = _context(request, form, lambda room: estimates.askings_of_plans(form.plans(), MOST_CHANGED, room))
     if "plan" in context:
         context["can_show"] = can_show(context["plan"], context["stories"])
     return render(request, "benchmark/launch/_estimate.html", access.context | context)
@@ -57,57 +55,46 @@ def estimate(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def estimate_extension(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
-    access = run_access(request.user, slug, uid, role=Role.ADMIN)
-    form = ExtendForm(request.GET, run=access.run)
+    run = (access := run_access(request.user, slug, uid, role=Role.ADMIN)).run
+    form = ExtendForm(request.GET, run=run)
 
-    def planned(room: Room) -> Askings:
-        more = extension_of(access.run, *form.additions(access.run))
-        return estimates.askings_of_extension(access.run, more)
+    def planned(room: Room) -> list[estimates.Asking]:
+        return estimates.askings_of_extension(run, extension_of(run, *form.additions(run)))
 
-    return _render_estimate(request, access, form, planned)
+    return _estimate(request, access, form, planned)
 
 
 @require_GET
 def estimate_controls(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
-    access = run_access(request.user, slug, uid, role=Role.ADMIN)
-    form = ControlsForm(request.GET, run=access.run)
+    run = (access := run_access(request.user, slug, uid, role=Role.ADMIN)).run
+    form = ControlsForm(request.GET, run=run)
 
-    def planned(room: Room) -> Askings:
-        asked = controls_of_run(access.run, form.cleaned_data["controls"])
-        return estimates.askings_of_controls(*asked, estimates.MOST_CHANGED)
+    def planned(room: Room) -> list[estimates.Asking]:
+        return estimates.askings_of_controls(*controls_of_run(run, form.cleaned_data["controls"]), MOST_CHANGED)
 
-    return _render_estimate(request, access, form, planned)
+    return _estimate(request, access, form, planned)
 
 
 @require_GET
 def estimate_judging(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
-    access = run_access(request.user, slug, uid, role=Role.ADMIN)
-    form = JudgeForm(request.GET, suite=suite_named(access.run.suite))
-
-    def planned(room: Room) -> Askings:
-        return estimates.askings_of_plans(form.plans(access.run), estimates.MOST_CHANGED, room)
-
-    return _render_estimate(request, access, form, planned)
+    run = (access := run_access(request.user, slug, uid, role=Role.ADMIN)).run
+    form = JudgeForm(request.GET, suite=suite_named(run.suite))
+    planned = partial(estimates.askings_of_plans, most=MOST_CHANGED)
+    return _estimate(request, access, form, lambda room: planned(form.plans(run), room=room))
 
 
 @require_GET
 def estimate_again(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
-    access = run_access(request.user, slug, uid, role=Role.ADMIN)
-
-    def planned(room: Room) -> Askings:
-        return estimates.askings_of(*again_of(access.run), estimates.MOST_CHANGED, room)
-
-    return _render_estimate(request, access, None, planned)
+    run = (access := run_access(request.user, slug, uid, role=Role.ADMIN)).run
+    return _estimate(request, access, None, lambda room: estimates.askings_of(*again_of(run), MOST_CHANGED, room))
 
 
-def _render_estimate(
-    request: HttpRequest, access: RunAccess, form: forms.Form | None, planned: Callable[[Room], Askings]
-) -> HttpResponse:
-    context = _estimate_context(request, form, planned)
+def _estimate(request: HttpRequest, access: RunAccess, form: forms.Form | None, planned: Planned) -> HttpResponse:
+    context = _context(request, form, planned)
     return render(request, "benchmark/launch/_estimate.html", access.context | context)
 
 
-def _estimate_context(request: HttpRequest, form: forms.Form | None, planned: Callable[[Room], Askings]) -> Context:
+def _context(request: HttpRequest, form: forms.Form | None, planned: Planned) -> Context:
     """Return the context of an estimate of what `planned` returns, or of the `problems` of the form or the plan. Looks
     beyond the first measure more questions each; the ledger is asked once all are."""
     context = {"problems": _problems(form), "looks": "ledger" not in request.GET, "address": request.path}
@@ -130,17 +117,12 @@ def _estimate_context(request: HttpRequest, form: forms.Form | None, planned: Ca
 
 def _problems(form: forms.Form | None) -> list[str]:
     """List what a form lacks or has wrong, one sentence each; a run that is only repeated has no form."""
-    if form is None or form.is_valid():
-        return []
-    return [f"{_field_label(form, name)}{translated(errors[0])}" for name, errors in form.errors.items()]
-
-
-def _field_label(form: forms.Form, name: str) -> str:
-    return (
-        f"{translated(str(form[name].label))}{joint(':')}"
-        if name in form.fields and name not in ("endpoints", "steps", "controls")
-        else ""
-    )
+    problems = []
+    for name, errors in form.errors.items() if form is not None and not form.is_valid() else ():
+        named = name in form.fields and name not in ("endpoints", "steps", "controls")
+        label = f"{translated(str(form[name].label))}{joint(':')}" if named else ""
+        problems.append(f"{label}{translated(errors[0])}")
+    return problems
 
 
 @require_GET

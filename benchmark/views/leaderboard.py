@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import partial
-from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -25,25 +23,24 @@ from benchmark.addresses import (
     of_parse,
 )
 from benchmark.domain.drawn import drawn
-from benchmark.domain.tables import OF, Column, Table
+from benchmark.domain.tables import OF, Column, Row
 from benchmark.models import Run
 from benchmark.services.absences import Absence
 from benchmark.services.across import key_of
 from benchmark.services.calibration import calibration
-from benchmark.services.conditions import OtherRanking
 from benchmark.services.entered_rows import with_entered
-from benchmark.services.leaderboard_scope import Leaderboard, leaderboard_scopes
+from benchmark.services.leaderboard_scope import leaderboard_scopes
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.result_tables import group_table
 from benchmark.services.selections import OF_RUN
 from benchmark.services.visibility import visibility_of
 from benchmark.suites.registry import group_named, suite_named, units_of_group
-from benchmark.suites.results import EntrantResults
+from benchmark.suites.results import EntrantResults, EntrantsByGroup
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.views.across import across_url
-from benchmark.views.tables import Href, address_of, files_of, item_links, items_url, page_table
+from benchmark.views.tables import address_of, files_of, item_links, items_url, page_table
 from core.messages import Sentence, facts, gettext_noop, listed
-from core.views.charts import DotChart, Row, dot_chart
+from core.views import charts
 from core.views.pages import Context
 from workers.models import UNENDED
 
@@ -51,17 +48,21 @@ from workers.models import UNENDED
 def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug)
     if not sees_results(access):
-        return _hidden(request, access)
+        admins = Membership.objects.filter(project=access.project, role=Role.ADMIN).select_related("user")
+        names = [membership.user.shown_name for membership in admins[:5]]
+        context = {"shown_to": visibility_of(access.project), "admins": names}
+        return render(request, "benchmark/results/hidden.html", access.context | context)
     chosen = chosen_leaderboard(request.GET, access)
     if chosen is None:
         return render(request, "benchmark/results/leaderboard.html", access.context | {"datasets": []})
     leaderboard, filters = chosen.leaderboard, filters_of(request.GET)
     files_query = "&".join(filter(None, [chosen.query, urlencode({k: v for k, v in filters.items() if v})]))
-    groups = [
-        _group(request, access, group, kept(leaderboard.entrants[group], filters), chosen, files_query)
-        for group in leaderboard.entrants
-        if leaderboard.entrants[group] or leaderboard.rankings[group].others or _uncovered(request, group, leaderboard)
-    ]
+    rankings = [_ranking(request, access, group, chosen, filters, files_query) for group in leaderboard.entrants]
+    groups = [ranking for ranking in rankings if ranking["all"] or ranking["others"] or ranking["uncovered"]]
+    unscored = {absence.why: absence.absent_model for absence in leaderboard.absent if absence.unscored}
+    running = Run.objects.listed().filter(
+        dataset=chosen.dataset, suite=chosen.suite, answer_format=chosen.answer_format, job__state__in=UNENDED
+    )
     context = {
         **chosen.context,
         **filters,
@@ -70,17 +71,12 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "groups": groups,
         "elsewhere": [] if groups else leaderboard_scopes(access.project),
         "absent": named_together(absence for absence in leaderboard.absent if absence.failed),
-        "unscored": list(
-            {absence.why: absence.absent_model for absence in leaderboard.absent if absence.unscored}.values()
-        ),
+        "unscored": list(unscored.values()),
         "withheld": leaderboard.withheld,
-        "entrants": _comparable(leaderboard),
+        "entrants": comparable(leaderboard.entrants, with_runs=True),
         "files_query": files_query,
         "calibrations": calibration.links(leaderboard.runs, request.user) if access.at_least(Role.ADMIN) else [],
-        "running": Run.objects.listed()
-        .filter(dataset=chosen.dataset, suite=chosen.suite, answer_format=chosen.answer_format)
-        .filter(job__state__in=UNENDED)
-        .count(),
+        "running": running.count(),
     }
     return render(request, "benchmark/results/leaderboard.html", access.context | context)
 
@@ -100,120 +96,100 @@ def named_together(absences: Iterable[Absence]) -> list[Context]:
     ]
 
 
-def _hidden(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
-    """Show members who may not see results who can, and why."""
-    admins = Membership.objects.filter(project=access.project, role=Role.ADMIN).select_related("user")
-    names = [membership.user.shown_name for membership in admins[:5]]
-    context = {"shown_to": visibility_of(access.project), "admins": names}
-    return render(request, "benchmark/results/hidden.html", access.context | context)
+def comparable(entrants: EntrantsByGroup, *, with_runs: bool = False) -> list[Context]:
+    """Return the choices of a comparison, those of the largest metric group first, as the first two have it in
+    common."""
+    labels: dict[str, str] = {}
+    for of_group in sorted(entrants.values(), key=len, reverse=True):
+        for entrant in of_group:
+            labels.setdefault(entrant.key, f"{entrant.model} · {entrant.run_title}" if with_runs else entrant.model)
+    return [{"key": key, "label": label} for key, label in labels.items()]
 
 
-def _group(
+def _ranking(
     request: HttpRequest,
     access: ProjectAccess,
     group: str,
-    entrants: list[EntrantResults],
     chosen: ChosenLeaderboard,
+    filters: Mapping[str, str],
     files_query: str,
 ) -> Context:
     """Return the ranking of one metric group: its table, its chart with files, the settings that all rows have in
-    `common`, the number of rows without filters, and what is in other rankings or in none."""
-    slug, leaderboard = access.project.slug, chosen.leaderboard
-    table, sort = _table(request, group, entrants, chosen)
+    `common`, the number of rows without filters, and the models of other rankings or of a part of the stories."""
+    slug, leaderboard, entrants = access.project.slug, chosen.leaderboard, chosen.leaderboard.entrants[group]
+    split, shown = leaderboard.chosen.key if leaderboard.chosen else "", kept(entrants, filters)
+    table = with_entered(group_table(shown, group), group, entered_of(chosen, filters), suite_named(chosen.suite))
+    table, sort = of_parse(table, filters["parse"]), request.GET.get("sort", "")
+    if sort.removeprefix("-") not in {column.key for column in table.columns}:
+        sort = f"{filters['parse'] or 'repaired'}_rank"
+    links = item_links(slug, split)
+    pages = {
+        entrant.key: across_url(slug, key_of(entrant.name, entrant.spec))
+        for entrant in shown
+        if entrant.kind == "model"
+    }
+
+    def href(row: Row, column: Column) -> str:
+        return pages.get(row[OF].key, "") if column.key == "model" and OF in row else links(row, column)
+
+    params = {name: value for name, value in request.GET.items() if name != "sort"}
+    unconditional = {name: value for name, value in params.items() if name not in CONDITIONS}
+    others = []
+    for other in leaderboard.rankings[group].others:
+        within = {field: other.within[field] for field in CONDITIONS if field in other.within}
+        models, query = listed(dict.fromkeys(other.models)), urlencode(unconditional | within)
+        others.append({"rows": other.rows, "models": models, "conditions": facts(*within.values()), "query": query})
     return {
         "key": group,
         "title": table.title,
         "table": page_table(
             group,
             table,
-            href=_href(slug, leaderboard.chosen.key, entrants),
+            href=href,
             run_href=lambda uid: reverse("benchmark:run", args=[slug, uid]),
             sort=sort,
             sortable=True,
-            query=urlencode([(name, value) for name, value in request.GET.items() if name != "sort" and value]),
+            query=urlencode({name: value for name, value in params.items() if value}),
         ),
-        "chart": leaderboard_chart(slug, entrants, group, leaderboard.chosen.key),
+        "chart": leaderboard_chart(slug, shown, group, split),
         "picture_files": files_of("plot", f"leaderboard-{group}", address_of("leaderboard", slug, query=files_query)),
         "common": leaderboard.common[group],
-        "all": len(leaderboard.entrants[group]),
-        "others": [_other(request, other) for other in leaderboard.rankings[group].others],
-        "uncovered": _uncovered(request, group, leaderboard),
+        "all": len(entrants),
+        "others": others,
+        "uncovered": [
+            {"absence": absence, "query": urlencode(params | {"split": f"{OF_RUN}{absence.run}"})}
+            for absence in leaderboard.absent
+            if absence.group == group and absence.covered is not None
+        ],
     }
-
-
-def _table(
-    request: HttpRequest, group: str, entrants: list[EntrantResults], chosen: ChosenLeaderboard
-) -> tuple[Table, str]:
-    """Return the table with the rows of papers, in the parse that the address asks for, and by what it is sorted."""
-    sort, filters = request.GET.get("sort", ""), filters_of(request.GET)
-    make, parse = partial(group_table, entrants, group), filters["parse"]
-    entered = entered_of(chosen, filters)
-    table = of_parse(with_entered(make, group, entered, suite_named(chosen.suite)), parse)
-    if sort.removeprefix("-") not in {column.key for column in table.columns}:
-        sort = f"{parse or 'repaired'}_rank"
-    return table, sort
-
-
-def _href(slug: str, split: str, entrants: Iterable[EntrantResults]) -> Href:
-    """Link figures to the items behind them, and the name of a model to its page across suites."""
-    metrics = item_links(slug, split)
-    models = {
-        entrant.key: across_url(slug, key_of(entrant.name, entrant.spec))
-        for entrant in entrants
-        if entrant.kind == "model"
-    }
-
-    def href(row: Mapping[str, Any], column: Column) -> str:
-        source = row.get(OF)
-        return models.get(source.key, "") if source and column.key == "model" else metrics(row, column)
-
-    return href
-
-
-def _uncovered(request: HttpRequest, group: str, leaderboard: Leaderboard) -> list[Context]:
-    """List models whose runs have a part of the chosen stories, each with the address of the ranking over its run's."""
-    params = {name: value for name, value in request.GET.items() if name != "sort"}
-    return [
-        {"absence": absence, "query": urlencode(params | {"split": f"{OF_RUN}{absence.run}"})}
-        for absence in leaderboard.absent
-        if absence.group == group and absence.covered is not None
-    ]
-
-
-def _other(request: HttpRequest, other: OtherRanking) -> Context:
-    """Return the rows that are in another ranking, and its address."""
-    names = {field: other.within[field] for field in CONDITIONS if field in other.within}
-    params = {name: value for name, value in request.GET.items() if name not in (*CONDITIONS, "sort")}
-    models, conditions = listed(dict.fromkeys(other.models)), facts(*names.values())
-    return {"rows": other.rows, "models": models, "conditions": conditions, "query": urlencode(params | names)}
 
 
 def leaderboard_chart(
     slug: str, entrants: list[EntrantResults], group: str, split: str = "", limit: int = 40
-) -> DotChart:
+) -> charts.DotChart:
     """Draw both parses of the score with intervals, what is missing and letters, in the order of the ranking; a name
     opens the items behind it, unless `slug` is empty."""
-    rows = [
-        Row(
-            label=entrant.model,
-            first=drawn(row.repaired),
-            second=drawn(row.official),
-            third=drawn(row.corrected),
-            bounds=row.bounds,
-            out=row.left_out,
-            aside=row.group or ("" if entrant.kind == "person" else "–"),
-            href=items_url(slug, entrant.run, **_behind(entrant, group), split=split)
-            if slug and entrant.entrant
-            else "",
+    described, rows = group_named(group), []
+    for entrant, row in zip(entrants[:limit], leaderboard_rows(entrants[:limit], group), strict=True):
+        behind = {"model": entrant.entrant, "step": described.scored, "split": split}
+        rows.append(
+            charts.Row(
+                label=entrant.model,
+                first=drawn(row.repaired),
+                second=drawn(row.official),
+                third=drawn(row.corrected),
+                bounds=row.bounds,
+                out=row.left_out,
+                aside=row.group or ("" if entrant.kind == "person" else "–"),
+                href=items_url(slug, entrant.run, **behind) if slug and entrant.entrant else "",
+            )
         )
-        for entrant, row in zip(entrants[:limit], leaderboard_rows(entrants[:limit], group), strict=True)
-    ]
-    return dot_chart(
-        group_named(group).score_title,
+    return charts.dot_chart(
+        described.score_title,
         rows,
         unit=Sentence(
             "{score_title} (%), lines are 95 % intervals over {group}",
-            score_title=group_named(group).score_title,
+            score_title=described.score_title,
             group=units_of_group(group),
         ),
         heads=(gettext_noop("Repaired"), gettext_noop("Official"), gettext_noop("Corrected")),
@@ -221,17 +197,3 @@ def leaderboard_chart(
         aside=gettext_noop("Group"),
         lead=unlike_missing({group: entrants}, titled=False),
     )
-
-
-def _behind(entrant: EntrantResults, group: str) -> dict[str, Any]:
-    return {"model": entrant.entrant, "step": group_named(group).scored}
-
-
-def _comparable(leaderboard: Leaderboard) -> list[dict[str, str]]:
-    labels: dict[str, str] = {}
-    for group in sorted(
-        leaderboard.entrants, key=lambda group: -len(leaderboard.entrants[group])
-    ):  # the first two have a group in common
-        for entrant in leaderboard.entrants[group]:
-            labels.setdefault(entrant.key, f"{entrant.model} · {entrant.run_title}")
-    return [{"key": key, "label": label} for key, label in labels.items()]

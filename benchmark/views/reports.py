@@ -27,7 +27,7 @@ from benchmark.services.plans import RunRefused
 from benchmark.suites.registry import group_suite, ordered_keys, suite_named
 from benchmark.views.across import snapshot_across
 from benchmark.views.compare import snapshot_comparison
-from benchmark.views.leaderboard import leaderboard_chart
+from benchmark.views.leaderboard import comparable, leaderboard_chart
 from benchmark.views.sections import explorer_of, sections_of
 from benchmark.views.tables import address_of, item_links, snapshot_item_links
 from core.idempotency.forms import made_once
@@ -51,10 +51,6 @@ def pieces(access: RunAccess, document: Document, chosen) -> Context:
         if document.groups[group]
     }
     kinds = {entrant.kind for entrants in document.groups.values() for entrant in entrants}
-    by_size = sorted(document.groups.values(), key=lambda entrants: -len(entrants))
-    comparable = {
-        entrant.key: {"key": entrant.key, "label": entrant.model} for entrants in by_size for entrant in entrants
-    }
     no_folder = no_official_output(access.run)
     admin = access.project.at_least(Role.ADMIN)
     shows_outputs = not no_folder and not document.withheld
@@ -68,7 +64,7 @@ def pieces(access: RunAccess, document: Document, chosen) -> Context:
         "explorer": explorer_of(document, address, chosen, item_links(slug)),
         "people": "person" in kinds,
         "incomplete": access.run.job.state != "finished",
-        "entrants": list(comparable.values()),
+        "entrants": comparable(document.groups),
         "outputs": list(access.run.entrants.all()) if shows_outputs else [],
         "withheld": document.withheld,
         "no_folder": no_folder,

@@ -104,7 +104,7 @@ ROW = PaperRow(name="Human", kind="human", source=SOURCE, metrics={"stage1.f1": 
 
 def test_beside_a_published_row_it_is_said_that_models_were_asked_otherwise_here():
     def told(kind: str) -> Table:
-        return with_entered(_table, "stage1", [replace(ROW, kind=kind)], suite_named("omnitom"))
+        return with_entered(_table(), "stage1", [replace(ROW, kind=kind)], suite_named("omnitom"))
 
     published, people = told("published"), told("human")
     assert (
@@ -123,16 +123,16 @@ def test_beside_a_published_row_it_is_said_that_models_were_asked_otherwise_here
 
 
 def test_a_row_stands_below_and_takes_no_mark():
-    table = with_entered(_table, "stage1", [ROW], suite_named("omnitom"))
+    table = with_entered(_table(), "stage1", [ROW], suite_named("omnitom"))
     [entered] = table.entered
     assert entered.cells == {"model": "Human", "repaired_f1": "0.88", "official_f1": "0.88"}
     assert table.rows == _table().rows and table.marks() == _table().marks()
     other = replace(ROW, metrics={"stage2.acc_order": "1"})
-    assert with_entered(_table, "stage1", [other], suite_named("omnitom")) == _table(), "nothing of this table"
+    assert with_entered(_table(), "stage1", [other], suite_named("omnitom")) == _table(), "nothing of this table"
 
 
 def test_every_file_says_what_was_entered_and_from_where():
-    table = with_entered(_table, "stage1", [ROW], suite_named("omnitom"))
+    table = with_entered(_table(), "stage1", [ROW], suite_named("omnitom"))
     head, *lines = to_csv(table).decode().splitlines()
     assert head.endswith(",Entered from") and lines[-1] == f'Human,88,88,"{SOURCE}"' and lines[0].endswith(",")
     data = json.loads(to_json(table))
@@ -148,7 +148,7 @@ def test_what_another_embedder_judged_has_a_column_of_its_own():
     group = [Column(key=key, header=key, kind="share", group=of) for key, of in (("all", "Sets"), ("choice", "Belief"))]
     table = Table(title="False belief", columns=[Column(key="model", header="Model"), *group], rows=[{"model": "a"}])
     row = replace(ROW, metrics={"inaccessible.all_star": "4.1"})
-    found = with_entered(lambda: table, "inaccessible", [row], suite_named("fantom"))
+    found = with_entered(table, "inaccessible", [row], suite_named("fantom"))
     assert [column.header for column in found.columns] == ["Model", "all", "ALL* (as published)", "choice"]
     assert found.entered[0].cells["all_star"] == "0.041"
 

@@ -125,7 +125,7 @@ def test_a_newer_version_with_an_import_alone_is_not_shown(ours, bring, cast, cl
     assert imported(client, cast, set_most="8").status_code == 302
     run = bring("elsewhere", some(3), "--dataset", "2")
     assert run.dataset.version == 2 and version_to_show(cast.project) == ours.dataset
-    assert [scope.dataset.version for scope in leaderboard_scopes(cast.project)] == [1, 2]
+    assert [scope["dataset"].version for scope in leaderboard_scopes(cast.project)] == [1, 2]
     assert suite_to_show(ours.dataset) == "tiny" and answer_format_to_show(ours.dataset, "tiny") == "text"
     Run.objects.filter(pk=ours.pk).update(answer_format="structured")
     bring("further", some(3), "--dataset", "1")

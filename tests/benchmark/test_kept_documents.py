@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-from benchmark.domain.inference import Ahead, ComparedModel
+from benchmark.domain.inference import Ahead, RankedModel
 from benchmark.domain.report_rows import NO_FIGURES, BothParses, ParseRows, ReportRow, Unjudged
 from benchmark.domain.tables import Cell
 from benchmark.services.comparisons import ComparedMetric, ComparedStory, Comparison
@@ -30,7 +30,7 @@ def test_a_kept_leaderboard_is_read_as_it_was_written():
         analyses={"repaired": KeptAnalysis({"facets": {}}), "official": None},
         levels=levels,
     )
-    rank = ComparedModel(
+    rank = RankedModel(
         model="r.1", value=0.5, n=6, interval=None, best=0.75, missing=2, lost=1, rank=1, ranks=[1, 2], group="a",
         against={"r.2": Ahead(0.25, 0.04, True)},
     )  # fmt: skip

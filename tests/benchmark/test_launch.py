@@ -282,9 +282,9 @@ def test_a_run_is_extended_and_read_again_and_says_so(alice, cast, extracted, mo
     assert "every answer reads as it did." in written(alice.post(f"{base}read/", follow=True))
     extracted.refresh_from_db()
     first, second = extracted.spec["later"]
-    assert (first["did"], first["models"], first["stories"], first["code"]) == ("extended", ["random"], 2, "9.9")
-    assert first["changed"] == ["omniscient"] and first["packages"]["django"] and first["python"]
-    assert (second["did"], second["changed"]) == ("read again", 0)
+    assert (first["did"], first["models"], first["stories"], first["by"]["code"]) == ("extended", ["random"], 2, "9.9")
+    assert first["settings"] == ["omniscient"] and first["by"]["packages"]["django"] and first["by"]["python"]
+    assert (second["did"], second["parses"]) == ("read again", 0)
     facts = dict(document_of(extracted).facts)
     (said,) = [text for name, text in facts.items() if name.startswith("Extended ")]
     assert said.startswith("models random; 2 stories; with settings changed since the launch: omniscient; Credence 9.9")

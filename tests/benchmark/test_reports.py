@@ -37,14 +37,14 @@ def test_it_states_everything_that_made_it(world, client, live):
     for expected in (
         run.dataset.digest,
         *run.spec["prompts"].values(),
-        run.spec["code"],
-        run.spec["python"],
+        run.spec["made_by"]["code"],
+        run.spec["made_by"]["python"],
         run.uid,
         "lexical-judge",
         "omnitom-1, level 3",
     ):
         assert expected in page
-    for name, version in run.spec["packages"].items():
+    for name, version in run.spec["made_by"]["packages"].items():
         assert f"{name} {version}" in page
     for sentence in (
         "uncalibrated",
@@ -61,8 +61,10 @@ def test_its_facts_stand_in_one_order_whatever_order_the_database_has_kept(world
         return facts_of(world.run, report_of(world.run))
 
     before, run = facts(), world.run
-    turned = {name: dict(reversed(run.spec[name].items())) for name in ("prompts", "packages")}
-    run.spec, run.dataset.methods = run.spec | turned, {"votes": 3, "imported": 2}
+    prompts, made_by = dict(reversed(run.spec["prompts"].items())), run.spec["made_by"]
+    packages = dict(reversed(made_by["packages"].items()))
+    run.spec = run.spec | {"prompts": prompts, "made_by": made_by | {"packages": packages}}
+    run.dataset.methods = {"votes": 3, "imported": 2}
     assert [*run.spec["prompts"]] == ["label", "extract"]
     settled = ["Gold settled by", "imported 2, votes 3"]
     assert facts() == [settled if fact[0] == settled[0] else fact for fact in before]

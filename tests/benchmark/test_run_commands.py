@@ -92,7 +92,7 @@ def test_a_run_is_extended_and_repeated_and_read_again(labelled, models):
     assert told("runs", "reread", labelled.uid) == {"run": labelled.uid, "changed": 0}
     labelled.refresh_from_db()
     noted = labelled.spec["later"][-1]
-    assert (noted["did"], noted["changed"]) == ("read again", 0) and noted["code"] and noted["packages"]
+    assert (noted["did"], noted["parses"]) == ("read again", 0) and noted["by"]["code"] and noted["by"]["packages"]
 
 
 def test_failed_items_are_asked_again_and_seen_through(dataset):

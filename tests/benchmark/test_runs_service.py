@@ -140,8 +140,8 @@ def test_a_run_says_what_made_it_and_no_secret(dataset, majority, monkeypatch):
     plan = planned(dataset, [model], ["label"], seed=7, budget=Decimal("2.50"))
     run = start_run(by=alice, plan=plan, now=NOW())
     assert run.spec["dataset"] == {"version": 1, "digest": dataset.digest}
-    assert run.spec["code"] and run.spec["python"].startswith("3.")
-    assert {"django", "openai", "numpy", "scipy"} <= run.spec["packages"].keys()
+    assert run.spec["made_by"]["code"] and run.spec["made_by"]["python"].startswith("3.")
+    assert {"django", "openai", "numpy", "scipy"} <= run.spec["made_by"]["packages"].keys()
     assert run.params["seed"] == 7 and run.params["budget"] == "2.50"
     entrant = run.entrants.get()
     assert (entrant.spec["model"], entrant.spec["revision"]) == ("paid", "abc")

@@ -7,7 +7,7 @@ random step takes a seed, which is part of what is returned.
 from benchmark.domain.inference.cases import Case, Cases
 from benchmark.domain.inference.leaderboard import (
     Ahead,
-    ComparedModel,
+    RankedModel,
     Ranking,
     caution_text,
     fewest_units,
@@ -23,19 +23,19 @@ from benchmark.domain.inference.paired import (
     paired_differences,
     significance_text,
 )
-from benchmark.domain.inference.power import DEFAULT_SD, Aligned, difference_sd, right_or_wrong_sd, smallest_difference
+from benchmark.domain.inference.power import DEFAULT_SD, Smallest, difference_sd, right_or_wrong_sd, smallest_difference
 
 __all__ = [
     "DEFAULT_SD",
     "Ahead",
-    "Aligned",
     "Answered",
     "Case",
     "Cases",
-    "ComparedModel",
     "Pair",
     "PairedDifference",
+    "RankedModel",
     "Ranking",
+    "Smallest",
     "Tested",
     "adjusted",
     "caution_text",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from string import ascii_lowercase
 from typing import NamedTuple
@@ -73,32 +73,6 @@ LOST = gettext_noop(
 ALONE = gettext_noop("nobody to be compared with")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedModel:
-    """A model in a ranking (`leaderboard`).
-
-    `value` is its mean over `n` samples with missing answers at their worst, `best` with them at their best, `interval`
-    the 95 % interval of the value and `clusters` how many that rests on where these are more than one sample each.
-    `missing` and `lost` count samples without an answer, and those of them that judges or providers lost. `ranks` is
-    the 95 % interval of the rank. Each `reason` says why there is no rank, or no interval.
-    """
-
-    model: str
-    value: float | None
-    n: int
-    interval: Sequence[float] | None
-    clusters: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    interval_reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    best: float | None
-    missing: int
-    lost: int
-    rank: int | None = None
-    ranks: Sequence[int] | None = None
-    ranks_reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-    group: str | None = None
-    reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-
-
 class Ahead(NamedTuple):
     """Lead of a model over another, p adjusted over all tests, and whether the two are shown to differ."""
 
@@ -108,21 +82,37 @@ class Ahead(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedModel(RankedModel):
-    """A ranked model with what it is ahead by of each below it, as it is kept."""
+class RankedModel:
+    """A model in a ranking (`leaderboard`)."""
 
+    model: str
+    value: float | None
+    """Its mean over `n` samples with missing answers at their worst."""
+    n: int
+    interval: Sequence[float] | None
+    clusters: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    """The number of clusters that the interval rests on if these are more than one sample each."""
+    interval_reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    best: float | None
+    """Its mean with missing answers at their best."""
+    missing: int
+    lost: int
+    """The number of samples without an answer, and of those that judges or providers lost."""
+    rank: int | None = None
+    ranks: Sequence[int] | None = None
+    """The 95 % interval of the rank."""
+    ranks_reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    group: str | None = None
+    reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    """The reason why there is no rank."""
     against: Mapping[str, Ahead] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, model: RankedModel, against: Mapping[str, Ahead]) -> ComparedModel:
-        return cls(against=against, **{field.name: getattr(model, field.name) for field in fields(RankedModel)})
+    """What it is ahead by of each model below it, over all samples."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
     """Models, the best first, and their paired differences, with how both were computed (`leaderboard`). Without
-    models nothing was. `first` is the score of the first of several ranked models over what it answered, without the
-    optimism of being the highest."""
+    models nothing was."""
 
     models: Sequence[RankedModel] = ()
     pairs: Sequence[Pair] = ()
@@ -133,16 +123,10 @@ class Ranking:
     alpha: float = ALPHA
     tests: int = 0
     no_letters: str = ""
+    """The reason why there are no letters, "" if there are."""
     first: Estimate | None = None
-
-    def compared(self) -> dict[str, ComparedModel]:
-        """Return by its name each model with what it is ahead by of those below it, over all stories."""
-        against: dict[str, dict[str, Ahead]] = {}
-        for pair in self.pairs:
-            if not pair.category:
-                ahead = Ahead(pair.value, pair.p_adjusted, pair.differs())
-                against.setdefault(pair.first, {})[pair.second] = ahead
-        return {model.model: ComparedModel.of(model, against.get(model.model, {})) for model in self.models}
+    """The score of the first of several ranked models over what it answered, without the optimism of being the
+    highest."""
 
 
 def leaderboard(
@@ -155,37 +139,43 @@ def leaderboard(
     samples: str = "stories",
     unit: str = "stories",
 ) -> Ranking:
-    """Return the ranking.
+    """Return the ranking, models best first by their worst case.
 
-    `models` are best first. `value` is the mean with missing
-    answers at their worst, by which the order goes, `best` that with them at their best. `rank` is None, with a
-    `reason`, where judges or providers lost too much (`cases.MOST_LOST`); those models come last and are in no pair.
-    `ranks` is the 95 % interval of the rank from `RANKS_FROM` models on. Models without a common letter in `group` are
-    shown to differ: see `Tested` and `groups`. `pairs` as in `paired_differences`, the higher-ranked model first, with
-    `categories` in each category too: the letters rest on the overall differences, adjusted over all `tests`.
-    `no_letters` says why there are none, empty where there are. `samples` is what the reasons call what was asked
-    about, `unit` what is resampled and whose signs are flipped.
+    Models of which judges or providers lost too much (`cases.MOST_LOST`) have no rank, come last and are in no pair.
+    Ranks have intervals from `RANKS_FROM` models on. Models without a common letter in `group` are shown to differ: see
+    `Tested` and `letters`. `pairs` are as in `paired_differences`, the higher-ranked model first, with `categories` in
+    each category too: the letters rest on the overall differences, adjusted over all `tests`. `samples` is what the
+    reasons call what was asked about, `unit` what is resampled and whose signs are flipped.
     """
     ordered = cases.best_first()
     fits = ordered.ranks
     ranked, unranked = ordered[np.flatnonzero(fits).tolist()], ordered[np.flatnonzero(~fits).tolist()]
-    pairs = paired_differences(ranked, seed=seed, resamples=resamples, categories=categories, unit=unit)
+    rules = {"seed": seed, "resamples": resamples}
+    pairs = paired_differences(ranked, **rules, categories=categories, unit=unit)
     tests = sum(pair.p is not None for pair in pairs)
     no_letters = ALONE if len(ranked.models) < 2 else beyond_reach(ranked.units, tests, unit, alpha)
     apart = [(pair.first, pair.second) for pair in pairs if not pair.category and pair.differs(alpha)]
     group = {} if no_letters else letters(ranked.models, apart)
-    rules = {"seed": seed, "resamples": resamples}
-    models = [*_ranked(ranked, group, unit, **rules), *_unranked(unranked, samples, unit, **rules)]
-    flips = flips_for(len(pairs))
-    fewest = fewest_units(pairs, ranked.units)
-    by_category = any(pair.category for pair in pairs)
+    against: dict[str, dict[str, Ahead]] = {model: {} for model in ranked.models}
+    for pair in pairs:
+        if not pair.category:
+            against[pair.first][pair.second] = Ahead(pair.value, pair.p_adjusted, pair.differs())
+    too_few = len(ranked.models) >= RANKS_FROM and ranked.units < FEWEST
+    intervals = _rank_intervals(ranked, **rules)
+    models = []
+    for model, rank, ends in zip(_models(ranked, unit, **rules), _ranks(ranked.worst), intervals, strict=True):
+        placed = replace(model, rank=rank, ranks=ends, ranks_reason=few(unit) if too_few else None)
+        models.append(replace(placed, group=group.get(model.model), against=against[model.model]))
+    for model, points in zip(_models(unranked, unit, **rules), unranked.lost_score, strict=True):
+        lost = {"lost": model.lost, "n": model.n, "samples": word(samples), "points": f"{100 * points:.1f}"}
+        models.append(replace(model, reason=LOST.format(**lost)))
     return Ranking(
         models=models,
         pairs=pairs,
-        method=_method(unit, **rules, flips=flips, alpha=alpha, tests=tests, fewest=fewest, by_category=by_category),
+        method=_method(unit, pairs, ranked.units, tests, alpha, **rules),
         seed=seed,
         resamples=resamples,
-        flips=flips,
+        flips=flips_for(len(pairs)),
         alpha=alpha,
         tests=tests,
         no_letters=no_letters,
@@ -222,32 +212,10 @@ def caution_text(fewest: tuple[int, int], unit: str) -> str:
     return caution(overall, unit) or caution(of_category, unit, gettext_noop("in categories with"))
 
 
-def _ranked(cases: Cases, group: Mapping[str, str], unit: str, *, seed: int, resamples: int) -> Iterator[RankedModel]:
-    places = zip(_ranks(cases.worst), _rank_intervals(cases, seed=seed, resamples=resamples), strict=True)
-    for model, (rank, ends) in zip(_models(cases, unit, seed=seed, resamples=resamples), places, strict=True):
-        reason = few(unit) if _too_few_to_rank(cases) else None
-        yield replace(model, rank=rank, ranks=ends, ranks_reason=reason, group=group.get(model.model))
-
-
-def _unranked(cases: Cases, samples: str, unit: str, *, seed: int, resamples: int) -> Iterator[RankedModel]:
-    models = _models(cases, unit, seed=seed, resamples=resamples)
-    for model, points in zip(models, cases.lost_score, strict=True):
-        yield replace(
-            model, reason=LOST.format(lost=model.lost, n=model.n, samples=word(samples), points=f"{100 * points:.1f}")
-        )
-
-
 def _models(cases: Cases, unit: str, *, seed: int, resamples: int) -> Iterator[RankedModel]:
     """Yield the score of each model with its interval, without a rank."""
-    estimates = mean_estimates(
-        cases.worst,
-        scale=SHARE,
-        seed=seed,
-        unit=unit,
-        empty=NONE_SCORED,
-        resamples=resamples,
-        clusters=cases.clusters,
-    )
+    rules = {"seed": seed, "resamples": resamples}
+    estimates = mean_estimates(cases.worst, scale=SHARE, unit=unit, empty=NONE_SCORED, clusters=cases.clusters, **rules)
     columns = zip(cases.models, estimates, mean_of(cases.best), cases.missing, cases.lost, strict=True)
     for model, estimate, best, missing, lost in columns:
         yield RankedModel(
@@ -272,16 +240,11 @@ def _ranks(worst: Floats) -> list[int]:
     return ranks
 
 
-def _too_few_to_rank(cases: Cases) -> bool:
-    """Return whether ranks that would have an interval have none."""
-    return len(cases.models) >= RANKS_FROM and cases.units < FEWEST
-
-
 def _rank_intervals(cases: Cases, *, seed: int, resamples: int) -> list[list[int] | None]:
     """Return [best, worst] of each model's rank in resamples of the stories, with the tails of the intervals of
     scores."""
     models = len(cases.models)
-    if models < RANKS_FROM or _too_few_to_rank(cases):
+    if models < RANKS_FROM or cases.units < FEWEST:
         return [None] * models
     drawn = np.round(resampled_means(cases.worst.T, seed=seed, resamples=resamples, clusters=cases.clusters), 12)
     best = np.stack([1 + (drawn > column[:, None]).sum(axis=1) for column in drawn.T], axis=1)
@@ -293,31 +256,21 @@ def _rank_intervals(cases: Cases, *, seed: int, resamples: int) -> list[list[int
 
 
 def _method(
-    unit: str,
-    *,
-    seed: int,
-    resamples: int,
-    flips: int,
-    alpha: float,
-    tests: int,
-    fewest: tuple[int, int],
-    by_category: bool,
+    unit: str, pairs: Sequence[Pair], units: int, tests: int, alpha: float, *, seed: int, resamples: int
 ) -> str:
-    family = (
-        Sentence("all pairs, over all {unit} and in each category", unit=word(unit))
-        if by_category
-        else gettext_noop("all pairs")
-    )
+    family = gettext_noop("all pairs")
+    if any(pair.category for pair in pairs):
+        family = Sentence("all pairs, over all {unit} and in each category", unit=word(unit))
     text = Sentence(
         "missing answers at their worst; {method}; paired differences, two-sided sign-flip test over "
         "{unit} ({flips} patterns, all of them for few {unit_2}), Holm's correction over {family} "
         "({tests} tests), level {alpha}",
         method=method(seed=seed, resamples=resamples, unit=unit),
         unit=word(unit),
-        flips=f"{flips:,}",
+        flips=f"{flips_for(len(pairs)):,}",
         unit_2=word(unit),
         family=family,
         tests=f"{tests:,}",
         alpha=f"{alpha:g}",
     )
-    return clauses(text, caution_text(fewest, unit))
+    return clauses(text, caution_text(fewest_units(pairs, units), unit))

@@ -22,7 +22,6 @@ from core.statistics import (
     DIFFERENCE,
     RESAMPLES,
     Clusters,
-    Estimate,
     Floats,
     by_cluster,
     flips_for,
@@ -166,7 +165,15 @@ def paired_differences(
     adjusted = iter(holm([value for of_part in p for value in of_part]))
     compared: list[Pair] = []
     for (category, at), of_part in zip(columns.items(), p, strict=True):
-        estimates = _estimates(differences[:, at], _of_part(cases.clusters, at), unit, seed=seed, resamples=resamples)
+        estimates = mean_estimates(
+            differences[:, at],
+            scale=DIFFERENCE,
+            seed=seed,
+            unit=unit,
+            empty=NONE_IN_COMMON,
+            resamples=resamples,
+            clusters=_of_part(cases.clusters, at),
+        )
         for (a, b), estimate, raw, answered in zip(pairs, estimates, of_part, both[:, at], strict=True):
             compared.append(
                 Pair(
@@ -184,20 +191,6 @@ def paired_differences(
                 )
             )
     return compared
-
-
-def _estimates(
-    differences: Floats, clusters: Clusters | None, unit: str, *, seed: int, resamples: int
-) -> list[Estimate]:
-    return mean_estimates(
-        differences,
-        scale=DIFFERENCE,
-        seed=seed,
-        unit=unit,
-        empty=NONE_IN_COMMON,
-        resamples=resamples,
-        clusters=clusters,
-    )
 
 
 def _answered(differences: Floats) -> Answered:

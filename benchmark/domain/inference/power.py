@@ -10,35 +10,8 @@ from itertools import combinations
 import numpy as np
 
 from core.messages import gettext_noop
-from core.statistics import ALPHA, Floats, out_of_reach
+from core.statistics import ALPHA, out_of_reach
 from core.statistics.intervals import t_quantile
-
-
-@dataclass(frozen=True)
-class Aligned:
-    """`scores` has shape (models, stories): one figure of each story, such as its F1; nan where it is missing."""
-
-    models: tuple[str, ...]
-    stories: tuple[int, ...]
-    scores: Floats
-
-    def __post_init__(self) -> None:
-        if self.scores.shape != (len(self.models), len(self.stories)):
-            raise ValueError(f"{self.scores.shape} scores for {len(self.models)} models, {len(self.stories)} stories.")
-        if len(set(self.models)) < len(self.models):
-            raise ValueError("A model occurs twice.")
-
-    @classmethod
-    def of(cls, scores: Mapping[str, Mapping[int, float | None]]) -> Aligned:
-        """Align {model: {story: score}}; a story that a model lacks, or has None for, is missing there."""
-        stories = tuple(sorted(set().union(*scores.values()))) if scores else ()
-        at = {story: column for column, story in enumerate(stories)}
-        table = np.full((len(scores), len(stories)), np.nan)
-        for row, story_scores in enumerate(scores.values()):
-            for story, score in story_scores.items():
-                table[row, at[story]] = np.nan if score is None else score
-        return cls(tuple(scores), stories, table)
-
 
 POWER = 0.8
 DEFAULT_SD = 2**0.5 / 3
@@ -57,22 +30,12 @@ TOO_MANY_TESTS = gettext_noop("so few stories can show no difference in so many 
 NO_SPREAD = gettext_noop("the standard deviation is not above 0")
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """A standard deviation, None with a `reason`; `pairs` and `stories` say how many pairs, and how many differences in
-    all, it rests on."""
-
-    sd: float | None
-    pairs: int
-    stories: int
-    reason: str = ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Smallest:
-    """The smallest `difference` that can be shown, None with a `reason`, and what it was computed by: see
-    `smallest_difference`."""
+    """The smallest `difference` of the score `name` that can be shown, None with a `reason`, and what it was computed
+    by: see `smallest_difference`."""
 
+    name: str = ""
     difference: float | None
     sd: float
     sd_is_default: bool
@@ -81,6 +44,16 @@ class Smallest:
     alpha: float
     tests: int
     reason: str = ""
+
+    @property
+    def points(self) -> str:
+        """The difference in percentage points. Returns "" without one, and if no two scores can be so far apart."""
+        return "" if self.difference is None or self.difference >= 1 else f"{100 * self.difference:.1f}"
+
+    @property
+    def beyond(self) -> str:
+        """The points that would be needed if no two scores can be so far apart. Returns "" otherwise."""
+        return "" if self.difference is None or self.difference < 1 else f"{100 * self.difference:.1f}"
 
 
 def right_or_wrong_sd(questions: Sequence[int]) -> float:
@@ -95,19 +68,18 @@ def right_or_wrong_sd(questions: Sequence[int]) -> float:
     return math.sqrt(2 * max(_EVEN + part / 6, _AT_AN_END * (1 + part)))
 
 
-def difference_sd(aligned: Aligned) -> Spread:
-    """Root mean square of the pairs' standard deviations over common stories."""
-    squares = 0.0
-    degrees = pairs = differences = 0
-    for first, second in combinations(aligned.scores, 2):
-        finite = (first - second)[np.isfinite(first - second)]
-        if len(finite) > 1:
-            squares += float(((finite - finite.mean()) ** 2).sum())
-            degrees += len(finite) - 1
-            pairs, differences = pairs + 1, differences + len(finite)
-    if not degrees:
-        return Spread(None, pairs, differences, gettext_noop("no two models with two stories in common"))
-    return Spread(math.sqrt(squares / degrees), pairs, differences)
+def difference_sd(scores: Mapping[str, Mapping[int, float | None]]) -> float | None:
+    """Return the root mean square of the standard deviations of the differences of any two models over the stories for
+    which both have a score, from {model: {story: score}}. Returns None without two models with two stories in common.
+    """
+    squares, degrees = 0.0, 0
+    for first, second in combinations(scores.values(), 2):
+        pairs = [(first[story], second[story]) for story in sorted(first.keys() & second.keys())]
+        gaps = np.array([one - other for one, other in pairs if one is not None and other is not None])
+        if len(gaps) > 1:
+            squares += float(((gaps - gaps.mean()) ** 2).sum())
+            degrees += len(gaps) - 1
+    return math.sqrt(squares / degrees) if degrees else None
 
 
 def smallest_difference(

@@ -11,7 +11,6 @@ from statsmodels.stats.power import TTestPower
 
 from benchmark.domain.inference import (
     DEFAULT_SD,
-    Aligned,
     Answered,
     Case,
     Cases,
@@ -29,10 +28,6 @@ from core.statistics.sign_flips import FLIPS
 from tests.benchmark.domain.test_ranking import letters_in
 
 
-def aligned(*rows: list[float], names: str = "ABCDEFGH") -> Aligned:
-    return Aligned(tuple(names[: len(rows)]), tuple(range(len(rows[0]))), np.array(rows, dtype=float))
-
-
 def cases(*rows: list[float], names: str = "ABCDEFGH") -> Cases:
     """nan is a refusal."""
     held = {
@@ -40,17 +35,6 @@ def cases(*rows: list[float], names: str = "ABCDEFGH") -> Cases:
         for name, row in zip(names, rows, strict=False)
     }
     return Cases.of(held, set(range(len(rows[0]))))
-
-
-def test_scores_are_aligned_by_story_and_what_is_lacking_is_missing():
-    found = Aligned.of({"A": {7: 0.5, 3: None}, "B": {3: 1.0}})
-    assert (found.models, found.stories) == (("A", "B"), (3, 7))
-    np.testing.assert_array_equal(found.scores, [[np.nan, 0.5], [1.0, np.nan]])
-    assert Aligned.of({}).scores.shape == (0, 0)
-    with pytest.raises(ValueError, match="occurs twice"):
-        Aligned(("A", "A"), (), np.empty((2, 0)))
-    with pytest.raises(ValueError, match="2 models, 1 stories"):
-        Aligned(("A", "B"), (1,), np.empty((1, 2)))
 
 
 def test_pairs_are_compared_on_the_same_stories_with_missing_answers_at_their_worst():
@@ -179,7 +163,7 @@ def test_the_leaderboard_puts_all_together():
         "missing": 200,
         "lost": 0,
     }
-    assert plain(found.models[-1]) == {**nothing, "rank": 4, "ranks": None, "group": "c"}
+    assert plain(found.models[-1]) == {**nothing, "rank": 4, "ranks": None, "group": "c", "against": {}}
     top, bottom = found.models[0], found.models[2]
     # the stories' difficulty (0.15) is common: a paired difference has a standard deviation of 0.1·√2, not 0.18·√2
     pair = next(one for one in found.pairs if (one.first, one.second) == (top.model, bottom.model))
@@ -249,10 +233,10 @@ def test_the_smallest_difference_of_one_question_a_story_is_found():
 
 def test_the_spread_of_earlier_differences_is_pooled():
     # A − B: 0, 0.2, 0.4 → squares 0.08 of 2 degrees; A − C: −0.1, 0.1, missing → 0.02 of 1; B − C: −0.1, −0.1 → 0 of 1
-    # √((0.08 + 0.02 + 0) / 4) = √0.025 from 3 + 2 + 2 differences
-    found = difference_sd(aligned([0.4, 0.6, 0.8], [0.4, 0.4, 0.4], [0.5, 0.5, np.nan]))
-    assert (found.sd, found.pairs, found.stories) == (pytest.approx(0.025**0.5), 3, 7)
-    assert difference_sd(aligned([0.1, 0.2])).sd is None
+    # √((0.08 + 0.02 + 0) / 4) = √0.025
+    first, second = {1: 0.4, 2: 0.6, 3: 0.8}, {3: 0.4, 2: 0.4, 1: 0.4}
+    assert difference_sd({"A": first, "B": second, "C": {1: 0.5, 2: 0.5, 3: None}}) == pytest.approx(0.025**0.5)
+    assert difference_sd({"A": first}) is None and difference_sd({"A": first, "B": {1: 0.1}}) is None
 
 
 def test_the_smallest_difference_is_found_four_times_in_five():

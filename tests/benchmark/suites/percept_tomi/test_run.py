@@ -157,7 +157,7 @@ def assert_perception_is_told_as_each_parse_counts(made):
         ("official", column.format(""), "Perception accuracy"),
         ("repaired", column.format(" recall"), "Perception recall"),
     ):
-        table = with_entered(made[f"scenarios-{parse}"], "scenarios", [published], suite_named("percept-tomi"))
+        table = with_entered(made[f"scenarios-{parse}"](), "scenarios", [published], suite_named("percept-tomi"))
         assert {one.key: one.header for one in table.columns}[key] == header
         (worst,) = [row for row in table.rows if row["model"] == "model-4"]
         assert worst[key].value == (1.0 if parse == "official" else 0.25)
