@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from functools import cache
@@ -122,20 +122,30 @@ def page_table(
     """Return the context of _table.html: the table in the order of `sort`, a column's key with a dash before it for
     falling values. `run_href` makes the address of a row's run, `query` are the filters that links keep."""
     table = ordered(table, sort) if sort else table
+    columns, marks, section, rows = table.columns, table.marks(), None, []
+    for at, row in enumerate(table.rows):
+        if table.section and row.get(table.section) != section:
+            section = row.get(table.section)
+            rows.append({"section": section})
+        marked = {column.key: marks.get((at, column.key), "") for column in columns}
+        rows.append(_row(columns, row, href, marked, run_href))
     notes = [*table.legend, *table.entered_texts, *table.dashes, *table.notes]
     legend = [note for note in notes if len(note) <= LEGEND_LENGTH][:LEGEND_NOTES]
-    entered = [
-        {"cells": _cells(table.columns, row.cells, no_link), "kind": row.kind, "source": row.beside}
-        for row in table.entered
-    ]
     return {
         "name": name,
         "title": table.title,
-        "groups": _groups(table.columns),
-        "columns": [_head(column, first=not at) for at, column in enumerate(table.columns)],
-        "rows": [*_rows(table, href, run_href)],
-        "totals": [_row(table.columns, row, href) for row in table.totals],
-        "entered": entered,
+        "groups": _groups(columns),
+        "columns": [
+            # the first one names the rows, and stands left even if these are numbers
+            {"key": column.key, "label": _label(column), "number": bool(at) and not column.is_text}
+            for at, column in enumerate(columns)
+        ],
+        "rows": rows,
+        "totals": [_row(columns, row, href) for row in table.totals],
+        "entered": [
+            {"cells": _cells(columns, row.cells, no_link), "kind": row.kind, "source": row.beside}
+            for row in table.entered
+        ],
         "lead": [*table.lead, *table.missing_rows],
         "notes": legend,
         "more_notes": [note for note in notes if note not in legend],
@@ -167,15 +177,9 @@ def _rank(column: Column, value: Any) -> Any:
         return Decimal(0)
 
 
-def _rows(table: Table, href: Href, run_href: Callable[[str], str] | None) -> Iterator[Context]:
-    """Yield the rows, before each section its heading."""
-    marks, section = table.marks(), None
-    for at, row in enumerate(table.rows):
-        if table.section and row.get(table.section) != section:
-            section = row.get(table.section)
-            yield {"section": section}
-        marked = {column.key: marks.get((at, column.key), "") for column in table.columns}
-        yield _row(table.columns, row, href, marked, run_href)
+def _label(column: Column) -> str:
+    name = column.label or column.header
+    return noted(name, word(column.unit)) if column.unit else name
 
 
 def _row(
@@ -193,38 +197,25 @@ def _row(
 
 def _cells(columns: Sequence[Column], row: Row, href: Href, marks: Mapping[str, str] | None = None) -> list[Context]:
     links = [href(row, column) for column in columns]
-    return [
-        {
-            "text": _text(column, row),
-            "interval": _minus(column, column.aside(row)),
-            "why": column.cell(row).no_interval,
-            "number": not column.is_text,
-            "mark": (marks or {}).get(column.key, ""),
-            "href": links[at],
-            "again": links[at] in links[:at],
-        }
-        for at, column in enumerate(columns)
-    ]
-
-
-def _text(column: Column, row: Row) -> str:
-    """Return a value as printed. A small number is never rounded to zero: no p is 0."""
-    value = column.cell(row).value
-    if column.kind == "number" and value and not column.rounded(value):
-        return f"<{Decimal(1).scaleb(-column.places)}"
-    return _minus(column, column.text(row))
-
-
-def _minus(column: Column, text: str) -> str:
-    """Return numbers with the minus of charts and sentences; files keep the hyphen, which programs read."""
-    return text if column.is_text else text.replace("-", "−")
-
-
-def _head(column: Column, *, first: bool) -> Context:
-    """Return the head of a column. The first one names the rows, and stands left even if these are numbers."""
-    name = column.label or column.header
-    label = noted(name, word(column.unit)) if column.unit else name
-    return {"key": column.key, "label": label, "number": not column.is_text and not first}
+    cells = []
+    for at, column in enumerate(columns):
+        cell, text, aside = column.cell(row), column.text(row), column.aside(row)
+        if column.kind == "number" and cell.value and not column.rounded(cell.value):
+            text = f"<{Decimal(1).scaleb(-column.places)}"  # a small number is never rounded to zero: no p is 0
+        if not column.is_text:  # the minus of charts and sentences; files keep the hyphen, which programs read
+            text, aside = text.replace("-", "−"), aside.replace("-", "−")
+        cells.append(
+            {
+                "text": text,
+                "interval": aside,
+                "why": cell.no_interval,
+                "number": not column.is_text,
+                "mark": (marks or {}).get(column.key, ""),
+                "href": links[at],
+                "again": links[at] in links[:at],
+            }
+        )
+    return cells
 
 
 def _groups(columns: Sequence[Column]) -> list[Context]:

@@ -79,7 +79,41 @@ def to_latex(table: Table, *, label: str = "", mark: bool = True, intervals: boo
     if not all(character.isalnum() or character in ":-" for character in label):
         raise ValueError(f"{label!r} is not a label.")
     wide = not is_narrow(table, intervals=intervals)
-    notes = (
+    name = "table*" if wide else "table"
+    title = escaped(table.title)
+    lines = [r"% Needs \usepackage{booktabs} and \usepackage{graphicx}.", _GLYPH, _FIT]
+    for at, parts in enumerate(_pages(table, wide, mark, intervals)):
+        caption = rf"\caption{{{title}}}" + (rf"\label{{{label}}}" if label else "")
+        lines += [
+            rf"\begin{{{name}}}[tp]",
+            r"\centering",
+            r"\scriptsize\setlength{\tabcolsep}{2.5pt}" if wide else r"\small",
+            rf"\addtocounter{{table}}{{-1}}\caption[]{{{title} (continued)}}" if at else caption,
+            "\n\\par\\medskip\n".join(parts),
+            rf"\end{{{name}}}",
+        ]
+    return ("\n".join(lines) + "\n").encode("utf-8", "replace")
+
+
+WIDE_ROW, NARROW_ROW = 8.2, 12.0
+HEAD = 50.0
+"""Height of the caption, the head and the rules of a tabular."""
+
+
+def _pages(table: Table, wide: bool, mark: bool, intervals: bool) -> list[list[str]]:
+    """Return what stands in each environment: as many tabulars as its height holds, and the notes with the last or
+    after it."""
+    marks = table.marks() if mark else {}
+    two_lines = intervals and any(column.aside(row) for row in table.all_rows for column in table.columns)
+    row_height = (WIDE_ROW * (2 if two_lines else 1)) if wide else NARROW_ROW
+    sections = len({row.get(table.section) for row in table.rows}) if table.section else 0
+    breaks = 13.0 * (min(sections, 12) + len(table.totals) + len(table.entered))
+    parts = []
+    for columns in blocks(table, intervals=intervals) if wide else [table.columns]:
+        for places in chunks(len(table.rows), row_height, TEXT_HEIGHT - HEAD - breaks):
+            text = "\n".join(_tabular(table, columns, places, marks, wide, intervals))
+            parts.append((text, HEAD + row_height * len(places) + breaks))
+    notes = [
         *table.lead,
         *table.missing_rows,
         *(table.dashes if intervals else ()),
@@ -87,45 +121,6 @@ def to_latex(table: Table, *, label: str = "", mark: bool = True, intervals: boo
         *(f"{row.cells[table.columns[0].key]}: {row.source}" for row in table.entered),
         *table.notes,
         *(table.legend if mark else ()),
-    )
-    pages = _pages(table, wide, mark, intervals, notes)
-    lines = [r"% Needs \usepackage{booktabs} and \usepackage{graphicx}.", _GLYPH, _FIT]
-    for at, parts in enumerate(pages):
-        caption = rf"\caption{{{escaped(table.title)}}}" + (rf"\label{{{label}}}" if label else "")
-        if at:
-            caption = rf"\addtocounter{{table}}{{-1}}\caption[]{{{escaped(table.title)} (continued)}}"
-        lines += _float(wide, caption, parts)
-    return ("\n".join(lines) + "\n").encode("utf-8", "replace")
-
-
-def _float(wide: bool, caption: str, parts: Sequence[str]) -> list[str]:
-    name = "table*" if wide else "table"
-    return [
-        rf"\begin{{{name}}}[tp]",
-        r"\centering",
-        r"\scriptsize\setlength{\tabcolsep}{2.5pt}" if wide else r"\small",
-        caption,
-        *"\n\\par\\medskip\n".join(parts).split("\n"),
-        rf"\end{{{name}}}",
-    ]
-
-
-def _pages(table: Table, wide: bool, mark: bool, intervals: bool, notes: Sequence[str]) -> list[list[str]]:
-    """Return what stands in each environment: as many tabulars as its height holds, and the notes with the last or
-    after it."""
-    marks = table.marks() if mark else {}
-    row_height = (WIDE_ROW * (2 if intervals and _has_intervals(table) else 1)) if wide else NARROW_ROW
-    pieces = [
-        (columns, places)
-        for columns in (blocks(table, intervals=intervals) if wide else [table.columns])
-        for places in chunks(len(table.rows), row_height, TEXT_HEIGHT - HEAD - _breaks(table))
-    ]
-    parts = [
-        (
-            "\n".join(_tabular(table, columns, places, marks, wide, intervals)),
-            HEAD + row_height * len(places) + _breaks(table),
-        )
-        for columns, places in pieces
     ]
     if notes:
         paragraphs = "\n".join(rf"\par\smallskip{{\scriptsize\raggedright {escaped(note)}\par}}" for note in notes)
@@ -141,48 +136,38 @@ def _pages(table: Table, wide: bool, mark: bool, intervals: bool, notes: Sequenc
     return pages
 
 
-def _has_intervals(table: Table) -> bool:
-    return any(column.aside(row) for row in table.all_rows for column in table.columns)
-
-
-def _breaks(table: Table) -> float:
-    """Return the height of the heads of sections, of the totals and of the entered rows."""
-    sections = len({row.get(table.section) for row in table.rows}) if table.section else 0
-    return 13.0 * (min(sections, 12) + len(table.totals) + len(table.entered))
-
-
-WIDE_ROW, NARROW_ROW = 8.2, 12.0
-HEAD = 50.0
-"""Height of the caption, the head and the rules of a tabular."""
-
-
 def _tabular(
     table: Table, columns: Sequence[Column], places: range, marks: Marks, wide: bool, intervals: bool
 ) -> Iterator[str]:
-    """Yield the rows at these places, with the totals and the entered rows where they are the last."""
+    """Yield the rows at these places, with the totals and the entered rows if they are the last."""
     yield r"\credencefit{%"
     yield rf"\begin{{tabular}}{{{''.join('l' if column.is_text else 'r' for column in columns)}}}"
     yield r"\toprule"
     yield from _head(columns)
     yield r"\midrule"
-    yield from _body(table, columns, places, marks, wide, intervals)
-    if table.totals and places.stop == len(table.rows):
+    section = None
+    for at in places:
+        row = table.rows[at]
+        if table.section and row.get(table.section) != section:
+            section = row.get(table.section)
+            if at != places.start:
+                yield r"\midrule"
+            yield rf"\multicolumn{{{len(columns)}}}{{l}}{{\textbf{{{escaped(str(section))}}}}} \\"
+        marked = {column.key: marks.get((at, column.key), "") for column in columns}
+        yield from _lines(columns, row, wide, intervals, marked)
+    last = places.stop == len(table.rows)
+    if table.totals and last:
         yield r"\midrule"
         for row in table.totals:
             yield from _lines(columns, row, wide, intervals, dict.fromkeys((c.key for c in columns), "best"))
-    if table.entered and places.stop == len(table.rows):
+    if table.entered and last:  # in italics, with that word after the name
         yield r"\midrule"
-        yield from _entered(table, columns)
+        for entered in table.entered:
+            values = [_cell(column, entered.cells, "") for column in columns]
+            values[0] += f" ({entered.kind}, entered)"
+            yield " & ".join(rf"\textit{{{value}}}" for value in values) + r" \\"
     yield r"\bottomrule"
     yield r"\end{tabular}}"
-
-
-def _entered(table: Table, columns: Sequence[Column]) -> Iterator[str]:
-    """Yield the rows that were entered, in italics, with that word after the name."""
-    for row in table.entered:
-        values = [_cell(column, row.cells, "") for column in columns]
-        values[0] += f" ({row.kind}, entered)"
-        yield " & ".join(rf"\textit{{{value}}}" for value in values) + r" \\"
 
 
 def _head(columns: Sequence[Column]) -> Iterator[str]:
@@ -195,35 +180,16 @@ def _head(columns: Sequence[Column]) -> Iterator[str]:
             at += width
         yield " & ".join(cells) + r" \\"
         yield "".join(rules)
-    yield " & ".join(map(_heading, columns)) + r" \\"
-
-
-def _heading(column: Column) -> str:
-    text = escaped(column.title)
-    return text if column.is_text else rf"\multicolumn{{1}}{{c}}{{{text}}}"
-
-
-def _body(
-    table: Table, columns: Sequence[Column], places: range, marks: Marks, wide: bool, intervals: bool
-) -> Iterator[str]:
-    section = None
-    for at in places:
-        row = table.rows[at]
-        if table.section and row.get(table.section) != section:
-            section = row.get(table.section)
-            if at != places.start:
-                yield r"\midrule"
-            yield rf"\multicolumn{{{len(columns)}}}{{l}}{{\textbf{{{escaped(str(section))}}}}} \\"
-        marked = {column.key: marks.get((at, column.key), "") for column in columns}
-        yield from _lines(columns, row, wide, intervals, marked)
+    titles = [(escaped(column.title), column.is_text) for column in columns]
+    yield " & ".join(text if is_text else rf"\multicolumn{{1}}{{c}}{{{text}}}" for text, is_text in titles) + r" \\"
 
 
 def _lines(
     columns: Sequence[Column], row: Row, wide: bool, intervals: bool, marked: Mapping[str, str]
 ) -> Iterator[str]:
-    """The row; intervals follow their values, or stand below them where the table is wide."""
+    """The row; intervals follow their values, or stand below them if the table is wide."""
     values = [_cell(column, row, marked[column.key]) for column in columns]
-    small = [_interval(column, row) if intervals else "" for column in columns]
+    small = [_printed(column, column.aside(row)) if intervals else "" for column in columns]
     if not wide:
         values = [
             rf"{value} {{\scriptsize {interval}}}" if interval else value
@@ -237,10 +203,6 @@ def _lines(
 def _cell(column: Column, row: Row, mark: str) -> str:
     text = _printed(column, column.text(row))
     return rf"\textbf{{{text}}}" if mark == "best" else rf"\underline{{{text}}}" if mark == "second" else text
-
-
-def _interval(column: Column, row: Row) -> str:
-    return _printed(column, column.aside(row))
 
 
 def _printed(column: Column, text: str) -> str:
@@ -268,16 +230,13 @@ def text_width(text: str) -> float:
 
 
 def column_width(table: Table, column: Column, *, intervals: bool, beside: bool) -> float:
-    """Return the width of a column without its margins; `beside` where intervals follow their values on one line."""
-    head = text_width(column.title)
-    # Many rows print the same: each text is measured once.
-    cells = {(column.text(row), column.aside(row) if intervals else "") for row in table.all_rows}
-    return max([head, *(_cell_width(value, interval, beside) for value, interval in cells)])
-
-
-def _cell_width(value: str, interval: str, beside: bool) -> float:
-    width, small = text_width(value), TINY * text_width(interval)
-    return width + small + (2.7 if small else 0.0) if beside else max(width, small)
+    """Return the width of a column without its margins; `beside` if intervals follow their values on one line."""
+    widths = [text_width(column.title)]
+    # many rows print the same: each text is measured once
+    for value, interval in {(column.text(row), column.aside(row) if intervals else "") for row in table.all_rows}:
+        width, small = text_width(value), TINY * text_width(interval)
+        widths.append(width + small + (2.7 if small else 0.0) if beside else max(width, small))
+    return max(widths)
 
 
 def is_narrow(table: Table, *, intervals: bool) -> bool:
@@ -294,7 +253,8 @@ def blocks(table: Table, *, intervals: bool) -> list[list[Column]]:
         column.key: column_width(table, column, intervals=intervals, beside=False) + 5 for column in table.columns
     }
     room, parts, used = TEXT_WIDTH / SHRUNK - widths[first.key], [[first]], 0.0
-    for group in _groups(others):
+    for _, members in groupby(others, key=lambda column: column.group):
+        group = list(members)
         whole = sum(widths[column.key] for column in group)
         if used and used + whole > room:
             parts.append([first])
@@ -306,11 +266,6 @@ def blocks(table: Table, *, intervals: bool) -> list[list[Column]]:
             parts[-1].append(column)
             used += widths[column.key]
     return parts
-
-
-def _groups(columns: Sequence[Column]) -> Iterator[list[Column]]:
-    for _, members in groupby(columns, key=lambda column: column.group):
-        yield list(members)
 
 
 def chunks(count: int, line: float, room: float) -> list[range]:
