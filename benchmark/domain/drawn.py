@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 from benchmark.domain.tables import Cell
 from core.estimated import Estimated
-from core.plain import Json
 from core.statistics import Estimate
 
 
@@ -21,14 +20,6 @@ class PaperRow:
     kind: str
     source: str
     metrics: Mapping[str, str]
-
-    def as_json(self) -> Json:
-        """Return what documents keep of it."""
-        return {"name": self.name, "kind": self.kind, "source": self.source, "figures": dict(self.metrics)}
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        return cls(name=kept["name"], kind=kept["kind"], source=kept["source"], metrics=kept["figures"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,34 +157,42 @@ def overall_row(
 ) -> ReportRow:
     """Return one row of `report`, over all of `scores`."""
     usable = [score for score in scores if score.estimate is not None]
-    values = {name: _mean([score.of("estimate", name) for score in usable]) for name in shares}
-    if mean_of:
-        values[f"{mean_of}_category_mean"] = _category_mean(usable, mean_of, "estimate")
-    exact = all(score.exact for score in scores)
-    bounds = (
-        {name: _both(value, value) for name, value in values.items()} if exact else _bounds(scores, shares, mean_of)
-    )
+    values = _means(usable, "estimate", shares, mean_of)
+    if all(score.exact for score in scores):
+        worst = best = values
+    else:
+        worst, best = (_means(scores, case, shares, mean_of) for case in BOUNDS)
     resampled = [score for score in scores if score.in_interval] if usable else []
     intervals = _intervals(resampled, shares, mean_of, seed=seed, resamples=resamples, unit=unit)
+    cells = {}
+    for name, value in values.items():
+        (ends, reason), low, high = intervals[name], worst[name], best[name]
+        bounds = None if low is None or high is None else [low, high]
+        cells[name] = Cell(value, ends, reason=reason or None, bounds=bounds)
     unreadable = Counter(score.unreadable for score in scores if score.unreadable and score.defined)
+    partly = [score.unjudged for score in scores if any(score.unjudged)]
     return ReportRow(
         stories=len(usable),
-        cells={
-            name: Cell(value, intervals[name][0], reason=intervals[name][1] or None, bounds=bounds[name])
-            for name, value in values.items()
-        },
+        cells=cells,
         unreadable=unreadable.total(),
         unreadable_reasons=dict(sorted(unreadable.items())),
         undefined=sum(not score.defined for score in scores),
-        unjudged=_unjudged(scores),
+        unjudged=Unjudged(len(partly), *map(sum, zip(*partly, strict=True))) if partly else None,
         category=category,
     )
 
 
-def _unjudged(scores: Sequence[StoryScore]) -> Unjudged | None:
-    partly = [score.unjudged for score in scores if any(score.unjudged)]
-    predicted, gold = (sum(rows) for rows in zip(*partly, strict=True)) if partly else (0, 0)
-    return Unjudged(len(partly), predicted, gold) if partly else None
+def _means(
+    scores: Sequence[StoryScore], case: Assumption, shares: Sequence[str], mean_of: str
+) -> dict[str, float | None]:
+    """Return the mean of each share, and the mean of the categories' means of `mean_of`."""
+    means = {name: _mean([score.of(case, name) for score in scores]) for name in shares}
+    if mean_of:
+        groups: dict[str, list[float | None]] = defaultdict(list)
+        for score in scores:
+            groups[score.category].append(score.of(case, mean_of))
+        means[f"{mean_of}_category_mean"] = _mean([_mean(groups[category]) for category in sorted(groups)])
+    return means
 
 
 def _intervals(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str, **rules: Any) -> dict[str, Interval]:
@@ -251,23 +259,3 @@ def _by_category(scores: Sequence[StoryScore], name: str, case: Assumption) -> F
 def _mean(values: Iterable[float | None]) -> float | None:
     defined = [value for value in values if value is not None]
     return float(np.add.reduce(np.array(defined, dtype=float)) / len(defined)) if defined else None
-
-
-def _bounds(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str) -> dict[str, list[float] | None]:
-    """The means with all that is missing at its worst, and at its best; None without a defined story."""
-    bounds = {name: _both(*(_mean([score.of(case, name) for score in scores]) for case in BOUNDS)) for name in shares}
-    if mean_of:
-        ends = (_category_mean(scores, mean_of, case) for case in BOUNDS)
-        bounds[f"{mean_of}_category_mean"] = _both(*ends)
-    return bounds
-
-
-def _both(worst: float | None, best: float | None) -> list[float] | None:
-    return None if worst is None or best is None else [worst, best]
-
-
-def _category_mean(scores: Sequence[StoryScore], name: str, case: Assumption) -> float | None:
-    groups: dict[str, list[float | None]] = defaultdict(list)
-    for score in scores:
-        groups[score.category].append(score.of(case, name))
-    return _mean([_mean(groups[category]) for category in sorted(groups)])

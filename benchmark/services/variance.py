@@ -56,60 +56,50 @@ def _beside(run: Run) -> list[Run]:
 def _of_group(run: Run, others: Sequence[Run], group: str, entrants: Sequence[EntrantResults]) -> Iterable[Json]:
     own = {entrant.pk: entrant for entrant in run.entrants.all()}
     conditions = {asked.pk: conditions_of(asked, group, reads=True) for asked in (run, *others)}
+    alike = [other for other in others if conditions[other.pk]["judge"] == conditions[run.pk]["judge"]]
     for entrant in entrants:
         if entrant.kind != "model" or entrant.entrant not in own:
             continue
-        same = {(conditions[run.pk]["prompts"] or ["", ""])[1]: own[entrant.entrant]}
-        for other in others:
-            if conditions[other.pk]["judge"] == conditions[run.pk]["judge"] and (
-                twin := _twin(own[entrant.entrant], other)
-            ):
-                same.setdefault((conditions[other.pk]["prompts"] or ["", ""])[1], twin)
+        model = own[entrant.entrant]
+        same: dict[str, tuple[str, Entrant]] = {}
+        for twin in (model, *(twin for other in alike for twin in other.entrants.all())):
+            if twin.name == model.name and twin.asked_as.identity == model.asked_as.identity:
+                prompts, digest = conditions[twin.run_id]["prompts"] or ("", "")
+                same.setdefault(digest, (prompts, twin))
         if len(same) > 1:
-            prompts_by_run = {twin.run_id: (conditions[twin.run_id]["prompts"] or [""])[0] for twin in same.values()}
-            yield {"model": entrant.model, **_kept(group, list(same.values()), prompts_by_run)}
+            yield {"model": entrant.model, **_kept(group, list(same.values()))}
 
 
-def _twin(entrant: Entrant, run: Run) -> Entrant | None:
-    """Return the same model as it was asked in another run."""
-    return next(
-        (
-            other
-            for other in run.entrants.all()
-            if other.name == entrant.name and other.asked_as.identity == entrant.asked_as.identity
-        ),
-        None,
-    )
+def _kept(group: str, asked: Sequence[tuple[str, Entrant]]) -> Json:
+    """Return the split over samples with all scores, of (prompts in words, entrant), computed once for the same
+    figures."""
+    scores = StoryScores.objects.current().filter(entrant__in=[entrant for _, entrant in asked])
+    prompts = sorted((entrant.pk, prompts) for prompts, entrant in asked)
+    facts = [group, list(scores.order_by("pk").values_list("pk", flat=True)), prompts]
+    return kept_as("prompts", facts, lambda: _split(_scores(asked, group)))
 
 
-def _kept(group: str, entrants: Sequence[Entrant], prompts_by_run: Mapping[int, str]) -> Json:
-    """Return the split over samples with all scores, computed once for the same figures."""
-    metrics = StoryScores.objects.current().filter(entrant__in=entrants).order_by("pk").values_list("pk", flat=True)
-    facts = [
-        group,
-        list(metrics),
-        sorted((entrant.pk, prompts_by_run[entrant.run_id]) for entrant in entrants),
-    ]
-    return kept_as("prompts", facts, lambda: _split(_complete(_scores(entrants, group, prompts_by_run))))
-
-
-def _complete(scores: Sequence[Score]) -> list[Score]:
-    """Leave out samples without a score in some repetition with some of the prompts."""
+def _scores(asked: Sequence[tuple[str, Entrant]], group: str) -> list[Score]:
+    """Return the scores that are kept of the entrants, a repetition each, of samples that have one in every repetition
+    with all of the prompts."""
+    rows = StoryScores.objects.current().filter(entrant__in=[entrant for _, entrant in asked])
+    kept = {pk: KeptScores(metrics) for pk, metrics in rows.values_list("entrant", "metrics")}
     by_sample: dict[int, list[Score]] = defaultdict(list)
-    for score in scores:
-        by_sample[score[1]].append(score)
-    cells = len({score[2:] for score in scores})
-    return [score for of_sample in by_sample.values() if len(of_sample) == cells for score in of_sample]
+    cells = set()
+    for prompts, entrant in asked:
+        columns = kept.get(entrant.pk, KeptScores()).columns(group, "repaired")
+        for repetition, scores in enumerate(scores_by_turn(columns, group_named(group).score)):
+            for sample, score in scores.items():
+                by_sample[sample].append((score, sample, prompts, repetition))
+                cells.add((prompts, repetition))
+    return [score for scores in by_sample.values() if len(scores) == len(cells) for score in scores]
 
 
 def _split(scores: Sequence[Score]) -> Json:
     values, samples, prompts, _ = (list(column) for column in zip(*scores, strict=True)) if scores else ([], [], [], [])
     split = variance_split(values, samples, prompts)
-    optional = {f"{_SHARES[name]}_interval": list(ends) for name, ends in split.intervals.items()} | {
-        "below": [_SHARES[name] for name in split.below],
-        "left_out": split.left_out,
-        "reason": split.reason,
-    }
+    optional = {f"{_SHARES[name]}_interval": list(ends) for name, ends in split.intervals.items()}
+    optional |= {"below": [_SHARES[name] for name in split.below], "left_out": split.left_out, "reason": split.reason}
     return {
         "prompts": sorted(set(prompts)),
         "samples": len(set(samples)) - split.left_out,
@@ -118,18 +108,3 @@ def _split(scores: Sequence[Score]) -> Json:
         "of_prompts": split.conditions,
         "of_repetitions": split.repetitions,
     } | {name: value for name, value in optional.items() if value}
-
-
-def _scores(entrants: Iterable[Entrant], group: str, prompts_by_run: Mapping[int, str]) -> list[Score]:
-    """Return the scores that are kept of the entrants, a repetition each; `prompts_by_run` is in words."""
-    scores: list[Score] = []
-    rows = StoryScores.objects.current().filter(entrant__in=entrants).values_list("entrant", "metrics")
-    kept = {pk: KeptScores(metrics) for pk, metrics in rows}
-    for entrant in entrants:
-        columns = kept.get(entrant.pk, KeptScores()).columns(group, "repaired")
-        scores += [
-            (score, sample, prompts_by_run[entrant.run_id], repetition)
-            for repetition, scores_of_turn in enumerate(scores_by_turn(columns, group_named(group).score))
-            for sample, score in scores_of_turn.items()
-        ]
-    return scores

@@ -20,7 +20,7 @@ from django.utils.translation.trans_real import DjangoTranslation, translation
 from core import joints, wording
 from core.catalogues.sentences import translated as translated_text
 from core.joints import joint, listed
-from core.views.charts import Mark
+from core.plain import Json
 
 register = template.Library()
 
@@ -37,10 +37,10 @@ def translated(text: Any) -> Any:
 
 
 @register.simple_tag
-def in_words(mark: Mark) -> str:
+def in_words(mark: Json) -> str:
     """Return a row of a chart as it is read out, in the language of the page: `tiny: repaired 93.8 (78.1 to 98.5)`."""
-    parts = [" ".join(filter(None, (_within(what), translated(value)))) for what, value in mark.descriptions]
-    return joints.labelled(translated(mark.label), joints.joint(",").join(parts))
+    parts = [" ".join(filter(None, (_within(what), translated(value)))) for what, value in mark["descriptions"]]
+    return joints.labelled(translated(mark["label"]), joints.joint(",").join(parts))
 
 
 def _within(title: str) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
-from typing import TypeGuard
 
 from core.estimated import Estimated
 from core.messages import Sentence, alternatives, gettext_noop, noted, worded
@@ -99,58 +98,46 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
-    """A row as it is drawn, and in words for those who do not see it. Dots are {x, y[, low, high]}, `y` in pixels below
-    the middle; a band is {x, width}."""
-
-    label: str
-    short: str
-    href: str
-    n: str
-    first: Json | None
-    second: Json | None
-    third: Json | None
-    band: Json | None
-    texts: Sequence[str]
-    descriptions: Sequence[tuple[str, str]]
-    """(what, its figure) of all that the row shows; the first may be empty."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DotChart:
-    """The chart that `components/dot_chart.html` draws.
-
-    `heads` are over the columns of text by their names, `ticks` {x, label}, `zero` is the place of a line at 0,
-    `lacking` has the reasons for missing intervals, and `lead` are sentences above the chart.
-    """
+    """The chart that `components/dot_chart.html` draws."""
 
     title: str
     unit: str
     noun: str
     heads: Mapping[str, str]
+    """The heads of the columns of text by name."""
     ticks: Sequence[Json]
+    """{x, label}"""
     zero: float | None
-    marks: Sequence[Mark]
+    """The place of a line at 0."""
+    marks: Sequence[Json]
+    """{label, short, href, n, first, second, third, band, texts, descriptions}: a row as it is drawn, and in words for
+    those who do not see it. A dot is {x, y[, low, high]}, `y` in pixels below the middle, a band {x, width};
+    `descriptions` are (what, its figure), and the first may be ""."""
     lacking: str
+    """The reasons for missing intervals."""
     lead: Sequence[str]
+    """Sentences above the chart."""
 
     @property
     def seconds(self) -> bool:
-        return any(mark.second for mark in self.marks)
+        return any(mark["second"] for mark in self.marks)
 
     @property
     def thirds(self) -> bool:
-        return any(mark.third for mark in self.marks)
+        return any(mark["third"] for mark in self.marks)
 
     @property
     def lines(self) -> bool:
-        """True where any mark has the line of its interval."""
-        dots = [dot for mark in self.marks for dot in (mark.first, mark.second, mark.third) if dot]
-        return any("low" in dot for dot in dots)
+        """True if any mark has the line of its interval."""
+        return any("low" in dot for mark in self.marks for name in ESTIMATES if (dot := mark[name]))
 
     @property
     def bands(self) -> bool:
-        return any(mark.band for mark in self.marks)
+        return any(mark["band"] for mark in self.marks)
+
+
+ESTIMATES = ("first", "second", "third")
 
 
 def dot_chart(
@@ -171,10 +158,14 @@ def dot_chart(
     The scale holds all that is drawn and `holds`; with `zero` nought, where a line stands: differences. `heads` are
     over the numbers, `noun` is what they are of, `aside` stands over the last column, `lead` above everything.
     """
-    edges = [edge for row in rows for estimate in _estimates(row) for edge in _edges(estimate)]
+    estimates = [estimate for row in rows for estimate in (row.first, row.second, row.third) if estimate]
+    there = [estimate for estimate in estimates if estimate.value is not None]
+    edges = [float(edge) for estimate in there for edge in (estimate.value, *(estimate.interval or ()))]
     edges += [float(end) for row in rows for end in row.bounds or ()]
     axis = Axis.of([*edges, *holds, *([0.0] if zero else [])])
-    columns = _columns(rows, heads, aside)
+    first, *others = zip(ESTIMATES, heads, strict=False)
+    others += [("out", "Left out"), ("aside", aside)]
+    columns = dict([first, *((n, head) for n, head in others if any(getattr(row, n) is not None for row in rows))])
     return DotChart(
         title=title,
         unit=unit,
@@ -183,61 +174,52 @@ def dot_chart(
         ticks=[{"x": axis.place(tick), "label": notation.tick(tick)} for tick in axis.ticks()],
         zero=axis.place(0) if zero else None,
         marks=[_mark(row, axis, notation, columns) for row in rows],
-        lacking=_lacking(estimate for row in rows for estimate in _estimates(row) if estimate),
+        lacking=_lacking(estimates),
         lead=lead,
     )
 
 
 def no_intervals(estimates: Iterable[Estimated]) -> str:
-    """Return why some of these estimates have no interval, as a sentence; empty where all have one."""
+    """Return why some of these estimates have no interval, as a sentence. Returns "" if all have one."""
     return Sentence("No interval: {why}.", why=why) if (why := _lacking(estimates)) else ""
 
 
 def _lacking(estimates: Iterable[Estimated]) -> str:
-    reasons = dict.fromkeys(
-        estimate.reason
-        for estimate in estimates
-        if estimate.value is not None and not estimate.interval and estimate.reason
-    )
-    return alternatives(*reasons)
+    lacking = (estimate for estimate in estimates if estimate.value is not None and not estimate.interval)
+    return alternatives(*dict.fromkeys(estimate.reason for estimate in lacking if estimate.reason))
 
 
-def _columns(rows: Sequence[Row], heads: Sequence[str], aside: str) -> dict[str, str]:
-    """The columns of text beside the plot that any row has something for, and their heads."""
-    first, *others = zip(ESTIMATES, heads, strict=False)
-    others += [("out", "Left out"), ("aside", aside)]
-    columns = [(name, head) for name, head in others if any(getattr(row, name) is not None for row in rows)]
-    return dict([first, *columns])
-
-
-ESTIMATES = ("first", "second", "third")
-
-
-def _estimates(row: Row) -> tuple[Estimated | None, ...]:
-    return row.first, row.second, row.third
-
-
-def _edges(estimate: Estimated | None) -> list[float]:
-    if estimate is None or estimate.value is None:
-        return []
-    return [float(estimate.value), *(estimate.interval or ())]
-
-
-def _mark(row: Row, axis: Axis, notation: Notation, columns: Mapping[str, str]) -> Mark:
-    label = row.label
-    texts = {name: _text(row, name, notation) for name in columns}
-    return Mark(
-        label=label,
-        short=label if len(label) <= LONGEST else f"{label[: LONGEST // 2]}…{label[-LONGEST // 2 + 1 :]}",
-        href=row.href,
-        n=row.n,
-        first=_dot(row.first, axis, y=(-7 if row.third else -4) if row.second else 0),
-        second=_dot(row.second, axis, y=0 if row.third else 4),
-        third=_dot(row.third, axis, y=7),
-        band=_band(row.bounds, axis),
-        texts=list(texts.values()),
-        descriptions=_words(row, texts, columns, notation),
-    )
+def _mark(row: Row, axis: Axis, notation: Notation, columns: Mapping[str, str]) -> Json:
+    label, named, bounds = row.label, "second" in columns, row.bounds
+    places = {"first": (-7 if row.third else -4) if row.second else 0, "second": 0 if row.third else 4, "third": 7}
+    dots, texts, descriptions = {}, {}, []
+    for name in ESTIMATES:
+        estimate: Estimated | None = getattr(row, name)
+        dots[name] = _dot(estimate, axis, y=places[name])
+        texts[name] = "–" if estimate is None or estimate.value is None else notation.text(estimate.value)
+        if name == "first" or estimate:
+            descriptions.append((columns[name] if named else "", _estimate_words(estimate, notation)))
+    texts["out"] = "–" if row.out is None else f"{100 * row.out:.0f} %"
+    texts["aside"] = row.aside or ""
+    if "out" in columns:
+        descriptions.append(("", Sentence("left out {texts}", texts=texts["out"])))
+    band = None
+    if bounds is not None and bounds[1] - bounds[0] > NOISE:  # something is missing
+        low, high = map(axis.place, bounds)
+        band = {"x": low, "width": round(high - low, 2)}
+        worst, best = (f"{100 * end:z.1f}" for end in bounds)
+        descriptions.append(("", Sentence("worst to best case {low} to {high}", low=worst, high=best)))
+    if "aside" in columns and row.aside:
+        descriptions.append(("", worded(columns["aside"], row.aside) if columns["aside"] else row.aside))
+    return dots | {
+        "label": label,
+        "short": label if len(label) <= LONGEST else f"{label[: LONGEST // 2]}…{label[-LONGEST // 2 + 1 :]}",
+        "href": row.href,
+        "n": row.n,
+        "band": band,
+        "texts": [texts[name] for name in columns],
+        "descriptions": [*descriptions, *([("", row.n)] if row.n else [])],
+    }
 
 
 def _dot(estimate: Estimated | None, axis: Axis, *, y: int) -> Json | None:
@@ -247,54 +229,11 @@ def _dot(estimate: Estimated | None, axis: Axis, *, y: int) -> Json | None:
     return {"x": axis.place(estimate.value), "y": y, **ends}
 
 
-def _band(bounds: Sequence[float] | None, axis: Axis) -> Json | None:
-    if not _apart(bounds):
-        return None
-    low, high = map(axis.place, bounds)
-    return {"x": low, "width": round(high - low, 2)}
-
-
-def _apart(bounds: Sequence[float] | None) -> TypeGuard[Sequence[float]]:
-    """Return whether anything is missing: the ends of bounds are the same otherwise."""
-    return bounds is not None and bounds[1] - bounds[0] > NOISE
-
-
-def _text(row: Row, name: str, notation: Notation) -> str:
-    if name == "aside":
-        return row.aside or ""
-    if name == "out":
-        return "–" if row.out is None else f"{100 * row.out:.0f} %"
-    estimate = dict(zip(ESTIMATES, _estimates(row), strict=True))[name]
-    return "–" if estimate is None or estimate.value is None else notation.text(estimate.value)
-
-
-LACKING = gettext_noop("{head} without a value")
-
-
-def _words(row: Row, texts: Mapping[str, str], columns: Mapping[str, str], notation: Notation) -> list[tuple[str, str]]:
-    """Put a row of the picture into words, for screen readers."""
-    named = "second" in columns
-    parts = [
-        (columns[name] if named else "", _estimate_words(estimate, notation))
-        for name, estimate in zip(ESTIMATES, _estimates(row), strict=True)
-        if name == "first" or estimate
-    ]
-    if "out" in texts:
-        parts.append(("", Sentence("left out {texts}", texts=texts["out"])))
-    if _apart(row.bounds):
-        low, high = (f"{100 * end:z.1f}" for end in row.bounds)
-        parts.append(("", Sentence("worst to best case {low} to {high}", low=low, high=high)))
-    if texts.get("aside"):
-        parts.append(("", worded(columns["aside"], texts["aside"]) if columns["aside"] else texts["aside"]))
-    return [*parts, *([("", row.n)] if row.n else [])]
-
-
 def _estimate_words(estimate: Estimated | None, notation: Notation) -> str:
     if estimate is None or estimate.value is None:
         return gettext_noop("without a value")
-    ends = estimate.interval
     value = notation.text(estimate.value)
-    if ends:
+    if ends := estimate.interval:
         low, high = map(notation.text, ends)
         return Sentence("{value} ({low} to {high})", value=value, low=low, high=high)
     return noted(value, why) if (why := estimate.reason) else value

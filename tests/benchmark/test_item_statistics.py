@@ -74,7 +74,7 @@ def test_stories_that_tell_models_apart_come_first_and_open_side_by_side(world, 
     ends = [names[int(key.rpartition(".")[2])] for key in (report.best, report.worst)]
     assert ends == ["skilled-90", "skilled-30"]
     assert "91 % and 90 %" in page.content.decode() and "One ranking: asked with" in page.content.decode()
-    beside = page.context["chart"].marks[0].href
+    beside = page.context["chart"].marks[0]["href"]
     assert client.get(beside).context["names"] == ends
     rows = list(csv.DictReader(io.StringIO(client.get(f"{base}stage2.csv").content.decode())))
     assert [int(row["Story"]) for row in rows] == [row["number"] for row in report.rows]
@@ -103,7 +103,7 @@ def test_propositions_are_told_apart_by_dimension_and_open_their_evidence(world,
     [same] = [row for row in context.rows if (row["number"], row["place"]) == (first["number"], first["place"])]
     at = DEFAULT_SCHEMA.keys.index("context")
     assert same["mean"] == pytest.approx(sum(of[at] for of in by_hand.values()) / len(SKILLS))
-    assert client.get(page.context["chart"].marks[0].href).status_code == 200
+    assert client.get(page.context["chart"].marks[0]["href"]).status_code == 200
     rows = list(csv.DictReader(io.StringIO(client.get(f"{base}stage2.csv?{asked}acc_context").content.decode())))
     assert len(rows) == len(context.rows) and rows[0]["Proposition"] and rows[0]["Actor"]
 

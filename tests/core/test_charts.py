@@ -54,13 +54,13 @@ def test_marks_stand_where_their_values_are_and_are_told_in_words():
     ]  # fmt: skip
     chart = dot_chart("Score", rows, heads=("Repaired", "Official"), aside="Group")
     first, second = chart.marks
-    assert first.first == {"x": 50, "y": -4, "low": 0, "high": 100} and first.second == {"x": 25, "y": 4}
-    assert first.band == {"x": 50, "width": 50}
-    assert first.texts == ["50.0", "45.0", "25 %", "ab"] and second.texts == ["–", "–", "–", ""]
+    assert first["first"] == {"x": 50, "y": -4, "low": 0, "high": 100} and first["second"] == {"x": 25, "y": 4}
+    assert first["band"] == {"x": 50, "width": 50}
+    assert first["texts"] == ["50.0", "45.0", "25 %", "ab"] and second["texts"] == ["–", "–", "–", ""]
     assert in_words(first) == (
         "m: repaired 50.0 (40.0 to 60.0), official 45.0 (few), left out 25 %, worst to best case 50.0 to 60.0, Group ab"
     )
-    assert second.first is None and "repaired without a value" in in_words(second) and len(second.short) == 28
+    assert second["first"] is None and "repaired without a value" in in_words(second) and len(second["short"]) == 28
     assert chart.seconds and chart.bands
     assert chart.lacking == "few" and no_intervals([rows[0].second]) == "No interval: few."
 
