@@ -19,7 +19,6 @@ from benchmark.services import estimates
 from benchmark.services.asking import prompts_of, reads_prompts
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.detectable import can_show
-from benchmark.services.estimates import MOST_CHANGED
 from benchmark.services.extending import extension_of
 from benchmark.services.item_detail import shortened, texts_of, without_solved
 from benchmark.services.judge_tests import SELF_TEST
@@ -47,7 +46,9 @@ def estimate(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     suite = suite_of_version(access.project, chosen(request, "dataset"), chosen(request, "suite"))
     form = LaunchForm(request.GET, project=access.project, suite=suite)
-    context = _context(request, form, lambda room: estimates.askings_of_plans(form.plans(), MOST_CHANGED, room))
+    context = _context(
+        request, form, lambda room: estimates.askings_of_plans(form.plans(), estimates.MOST_CHANGED, room)
+    )
     if "plan" in context:
         context["can_show"] = can_show(context["plan"], context["stories"])
     return render(request, "benchmark/launch/_estimate.html", access.context | context)
@@ -70,7 +71,9 @@ def estimate_controls(request: HttpRequest, slug: str, uid: str) -> HttpResponse
     form = ControlsForm(request.GET, run=run)
 
     def planned(room: Room) -> list[estimates.Asking]:
-        return estimates.askings_of_controls(*controls_of_run(run, form.cleaned_data["controls"]), MOST_CHANGED)
+        return estimates.askings_of_controls(
+            *controls_of_run(run, form.cleaned_data["controls"]), estimates.MOST_CHANGED
+        )
 
     return _estimate(request, access, form, planned)
 
@@ -79,14 +82,16 @@ def estimate_controls(request: HttpRequest, slug: str, uid: str) -> HttpResponse
 def estimate_judging(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     run = (access := run_access(request.user, slug, uid, role=Role.ADMIN)).run
     form = JudgeForm(request.GET, suite=suite_named(run.suite))
-    planned = partial(estimates.askings_of_plans, most=MOST_CHANGED)
+    planned = partial(estimates.askings_of_plans, most=estimates.MOST_CHANGED)
     return _estimate(request, access, form, lambda room: planned(form.plans(run), room=room))
 
 
 @require_GET
 def estimate_again(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     run = (access := run_access(request.user, slug, uid, role=Role.ADMIN)).run
-    return _estimate(request, access, None, lambda room: estimates.askings_of(*again_of(run), MOST_CHANGED, room))
+    return _estimate(
+        request, access, None, lambda room: estimates.askings_of(*again_of(run), estimates.MOST_CHANGED, room)
+    )
 
 
 def _estimate(request: HttpRequest, access: RunAccess, form: forms.Form | None, planned: Planned) -> HttpResponse:

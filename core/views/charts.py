@@ -159,8 +159,12 @@ def dot_chart(
     over the numbers, `noun` is what they are of, `aside` stands over the last column, `lead` above everything.
     """
     estimates = [estimate for row in rows for estimate in (row.first, row.second, row.third) if estimate]
-    there = [estimate for estimate in estimates if estimate.value is not None]
-    edges = [float(edge) for estimate in there for edge in (estimate.value, *(estimate.interval or ()))]
+    edges = [
+        float(edge)
+        for estimate in estimates
+        if (value := estimate.value) is not None
+        for edge in (value, *(estimate.interval or ()))
+    ]
     edges += [float(end) for row in rows for end in row.bounds or ()]
     axis = Axis.of([*edges, *holds, *([0.0] if zero else [])])
     first, *others = zip(ESTIMATES, heads, strict=False)
