@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmark.domain.tables import Column, Entered, Table, to_latex
+from benchmark.domain.tables import Cell, Column, Entered, Table, to_latex
 from benchmark.domain.tables.latex import SHRUNK, TEXT_WIDTH, blocks, chunks, column_width
 from tests.benchmark.domain.test_tables import HOSTILE, balanced
 
@@ -21,11 +21,11 @@ def wide(models: list[str], *, interval: bool = True, **named) -> Table:
     """A leaderboard of 25 columns, with intervals."""
     keys = [(group, f"{group[0]}{at}") for group, count in GROUPS.items() for at in range(count)]
     columns = [Column(key="model", header="Model")] + [
-        Column(key=key, header=f"Dimension {key}", group=group, unit="%", kind="share", interval="ci", best="high")
+        Column(key=key, header=f"Dimension {key}", group=group, unit="%", kind="share", best="high")
         for group, key in keys
     ]
     rows = [
-        {"model": model, "ci": [0.1234, 0.9876] if interval else None} | {key: 0.5 + at / 100 for _, key in keys}
+        {"model": model} | {key: Cell(0.5 + at / 100, [0.1234, 0.9876] if interval else None) for _, key in keys}
         for at, model in enumerate(models)
     ]
     return Table(
