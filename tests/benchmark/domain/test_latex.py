@@ -44,7 +44,7 @@ TABLES = {
     "all pairs of twenty": Table(
         title="Pairs",
         columns=[*(Column(key=key, header=key.capitalize()) for key in ("first", "second")), *wide([]).columns[1:4]],
-        rows=[{"first": a, "second": b, "R0": 0.5, "ci": [0.4, 0.6]} for a in NAMES for b in NAMES if a < b],
+        rows=[{"first": a, "second": b, "R0": Cell(0.5, [0.4, 0.6])} for a in NAMES for b in NAMES if a < b],
     ),
     "two short columns": narrow(["majority", "random"]),
     "hostile names": narrow(HOSTILE),
