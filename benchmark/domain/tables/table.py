@@ -142,11 +142,6 @@ class Column:
     digits: int = 2
     label: str = ""
     """The header on pages if files keep another one."""
-    # Keys of a row for what `Cell` has; a column whose rows have cells needs none of them.
-    interval: str = ""
-    n: str = ""
-    worst: str = ""
-    bounds: str = ""
 
     @property
     def is_text(self) -> bool:
@@ -159,11 +154,7 @@ class Column:
 
     def cell(self, row: Row) -> Cell:
         value = row.get(self.key)
-        cell = value if isinstance(value, Cell) else Cell(value)
-        if not (self.interval or self.n or self.bounds):
-            return cell
-        interval, reason = row.get(self.interval), row.get(f"{self.interval}_reason")
-        return Cell(cell.value, interval or None, row.get(self.n), reason, row.get(self.bounds), cell.items)
+        return value if isinstance(value, Cell) else Cell(value)
 
     def exact(self, value: Any) -> Decimal | None:
         """Return a number in the unit of the header, unrounded. Raises ValueError for infinities and nan."""
@@ -204,8 +195,6 @@ class Column:
 
     def compared(self, row: Row) -> Decimal | None:
         """Return the number that marks compare, as printed: the worst case. Returns None without a value."""
-        if self.worst:
-            return self.rounded(row.get(self.worst))
         cell = self.cell(row)
         return self.rounded(cell.bounds[1] if cell.bounds and self.best == "low" else cell.at_worst)
 
@@ -351,7 +340,7 @@ class Table:
         """The meaning of the marks. Returns nothing if nothing is marked."""
         if not self.marks():
             return ()
-        by_worst = any(c.best and (c.worst or self.shows("bounds", c)) for c in self.columns)
+        by_worst = any(column.best and self.shows("bounds", column) for column in self.columns)
         return (MARKED_ACROSS if self.mark_across else MARKED_BY_WORST if by_worst else MARKED,)
 
     @property

@@ -43,10 +43,9 @@ def to_csv(table: Table) -> bytes:
 
 
 def _parts(table: Table, column: Column) -> Parts:
-    """Return the parts that a file has of a column: those that it declares, and those that any of its rows has."""
-    declared = {"interval": column.interval, "n": column.n}
+    """Return the parts that a file has of a column: those that any of its rows has."""
     names: tuple[Part, ...] = ("interval", "bounds", "no_interval", "n")
-    return [name for name in names if declared.get(name) or table.shows(name, column)]
+    return [name for name in names if table.shows(name, column)]
 
 
 def _headers(column: Column, parts: Parts) -> list[str]:
