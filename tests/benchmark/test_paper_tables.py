@@ -47,5 +47,5 @@ def test_two_models_have_no_correlation_and_the_table_says_so():
         for at, of_scenarios in enumerate(both)
     ]
     table = of_three.correlations_table(models, tasks, "repaired")
-    assert {(row["r"], row["n"]) for row in table.rows} == {(None, 2)}
+    assert {(row["r"].value, row["r"].n) for row in table.rows} == {(None, 2)}
     assert table.lead == ["No correlation over 2 models: a correlation needs at least 3 models."]
