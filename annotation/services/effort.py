@@ -38,6 +38,7 @@ from annotation.services.effort_sources import Source, further
 from annotation.services.progress import Progress
 from core.kept import key_of
 from core.messages import gettext_noop
+from core.plain import Json
 
 KEPT_SECONDS = 30 * 24 * 3600
 AT_A_LOOK = 10_000
@@ -134,142 +135,85 @@ def _sources() -> dict[Activity, Source]:
     return {activity: sources[activity] for activity in Activity if activity in sources}
 
 
-@dataclass(frozen=True, slots=True)
-class PersonEffort:
-    """The time on task of one person: the number of acts, hours by activity in the order of `Activity`, and what is
-    left of their work."""
+def effort_of(project: Project, *, now: datetime, most: int | None = None) -> Json:
+    """Return the time on task of a project, and what is left at the pace so far: {people, stories, hours (by activity,
+    in the order of `Activity`), total, by_limit (together for each idle limit), adjudication (its Outlook), whole,
+    until}, people and stories with most hours first.
 
-    person: User
-    acts: int
-    hours: tuple[float, ...]
-    outlooks: tuple[Outlook, ...]
-
-    @property
-    def total(self) -> float:
-        return sum(self.hours)
-
-
-@dataclass(frozen=True, slots=True)
-class StoryEffort:
-    """Hours that people spent on one story together, by activity."""
-
-    number: int
-    uid: str
-    people: int
-    hours: tuple[float, ...]
-
-    @property
-    def total(self) -> float:
-        return sum(self.hours)
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """Time on task of a project: by person and by story, most hours first, by activity, and together for each idle
-    limit. `until` is when the last event arrived that is counted; `whole` is false where more wait to be."""
-
-    people: tuple[PersonEffort, ...]
-    stories: tuple[StoryEffort, ...]
-    hours: tuple[float, ...]
-    by_limit: tuple[float, ...]
-    adjudication: Outlook
-    whole: bool
-    until: datetime | None
-
-    @property
-    def total(self) -> float:
-        return sum(self.hours)
-
-
-def effort_of(project: Project, *, now: datetime, most: int | None = None) -> Effort:
-    """Return the time on task of a project, and what is left at the pace so far; see `count_effort` for `most`."""
+    A person is {person, acts, hours, total, outlooks}, a story {number, uid, people (how many), hours, total}. `until`
+    is when the last event arrived that is counted; `whole` is false where more wait to be. See `count_effort` for
+    `most`.
+    """
     counted = count_effort(project, now=now, most=most)
-    work = _Work(project, counted.sheet)
-    people = sorted(map(work.of_person, work.people), key=lambda row: (-row.total, row.person.username))
-    everybody = counted.sheet.sums(lambda place: place[1])
-    return Effort(
-        people=tuple(people),
-        stories=tuple(_of_stories(project, counted.sheet)),
-        hours=tuple(everybody[activity].hours() for activity in Activity),
-        by_limit=tuple(sum(spent.hours(limit) for spent in everybody.values()) for limit in IDLE_LIMITS),
-        adjudication=work.adjudication(),
-        whole=counted.whole,
-        until=counted.until,
+    sheet, progress = counted.sheet, Progress(project)
+    acts, everybody = sheet.sums(lambda place: place[0]), sheet.sums(lambda place: place[1])
+    spent: defaultdict[tuple[int, str], dict[int, float]] = defaultdict(dict)
+    for (person, activity, story), seconds in sheet.spent.items():
+        spent[person, activity][story] = seconds.hours()
+    drafts: defaultdict[int, dict[int, bool]] = defaultdict(dict)
+    tables = BeliefTable.objects.drafts().filter(story__project=project)
+    for author, story, submitted in tables.values_list("author_id", "story_id", "submitted_at"):
+        drafts[author][story] = submitted is not None
+    labelled, left = _labelled(project, sheet), progress.cells_left()
+    people = []
+    for user in User.objects.filter(pk__in={*acts, *left, *drafts} - {None}):
+        outlooks, own_drafts = [], drafts[user.pk]
+        if labelled[user.pk] or sum(left.get(user.pk, [])):
+            stories = by_story(labelled[user.pk], spent[user.pk, Activity.LABELLING])
+            outlooks.append(Outlook.of(gettext_noop("cells"), stories, left.get(user.pk, [])))
+        if own_drafts:
+            done = {story: 1 for story, submitted in own_drafts.items() if submitted}
+            stories = by_story(done, spent[user.pk, Activity.TABLES])
+            outlooks.append(Outlook.of(gettext_noop("belief tables"), stories, [1] * (len(own_drafts) - len(done))))
+        hours = [sum(spent[user.pk, activity].values()) for activity in Activity]
+        row = {"person": user, "acts": acts[user.pk].acts, "hours": hours, "total": sum(hours), "outlooks": outlooks}
+        people.append(row)
+    hours = [everybody[activity].hours() for activity in Activity]
+    return {
+        "people": sorted(people, key=lambda row: (-row["total"], row["person"].username)),
+        "stories": _stories(project, sheet),
+        "hours": hours,
+        "total": sum(hours),
+        "by_limit": [sum(each.hours(limit) for each in everybody.values()) for limit in IDLE_LIMITS],
+        "adjudication": _adjudication(project, sheet, progress.open_cells()),
+        "whole": counted.whole,
+        "until": counted.until,
+    }
+
+
+def _labelled(project: Project, sheet: TimeSheet) -> defaultdict[int, dict[int, int]]:
+    """Return by person and story the cells that took time: other votes came in a file."""
+    labelled: defaultdict[int, dict[int, int]] = defaultdict(dict)
+    counts = AnnotatorCounts.objects.filter(story__project=project)
+    for person, story, cells in counts.values_list("annotator_id", "story_id", "cells"):
+        if spent := sheet.spent.get((person, Activity.LABELLING, story)):
+            labelled[person][story] = min(cells, spent.acts)
+    return labelled
+
+
+def _adjudication(project: Project, sheet: TimeSheet, left: list[int]) -> Outlook:
+    """Return how fast all experts together decide cells: whoever takes a cell decides it."""
+    spent = sheet.sums(lambda place: (place[1], place[2]))
+    hours = {story: each.hours() for (activity, story), each in spent.items() if activity == Activity.ADJUDICATION}
+    decided = GoldLabel.objects.filter(
+        proposition__table__story__project=project, proposition__removed_at__isnull=True, method=Method.ADJUDICATED
     )
+    rows = decided.order_by().values_list("proposition__table__story").annotate(Count("id"))
+    done = {story: cells for story, cells in rows if story in hours}
+    return Outlook.of(gettext_noop("cells"), by_story(done, hours), left)
 
 
-def _of_stories(project: Project, sheet: TimeSheet) -> Iterator[StoryEffort]:
-    """Yield the stories that somebody worked on, most hours first."""
-    spent = sheet.sums(lambda place: (place[2], place[1]))
-    people: defaultdict[int, set[int]] = defaultdict(set)
+def _stories(project: Project, sheet: TimeSheet) -> list[Json]:
+    """Return the stories that somebody worked on."""
+    spent, people = sheet.sums(lambda place: (place[2], place[1])), defaultdict(set)
     for person, _, story in sheet.spent:
         people[story].add(person)
-    stories = Story.objects.filter(project=project).values_list("pk", "number", "uid")
-    names = {pk: (number, uid) for pk, number, uid in stories}
-    rows = [
-        StoryEffort(*names[story], len(who), tuple(spent[story, activity].hours() for activity in Activity))
-        for story, who in people.items()
-        if story in names
-    ]
-    yield from sorted(rows, key=lambda row: (-row.total, row.number))
-
-
-class _Work:
-    """Work done and left in a project, by person and story, in a constant number of statements."""
-
-    def __init__(self, project: Project, sheet: TimeSheet) -> None:
-        self.project = project
-        self.hours: defaultdict[tuple[int, str], dict[int, float]] = defaultdict(dict)
-        for (person, activity, story), spent in sheet.spent.items():
-            self.hours[person, activity][story] = spent.hours()
-        self._spent = sheet.sums(lambda place: place[0])
-        progress = Progress(project)
-        self._open, self._left = progress.open_cells(), progress.cells_left()
-        self._cast: defaultdict[int, dict[int, int]] = defaultdict(dict)
-        counts = AnnotatorCounts.objects.filter(story__project=project)
-        for person, story, cells in counts.values_list("annotator_id", "story_id", "cells"):
-            if spent := sheet.spent.get((person, Activity.LABELLING, story)):
-                self._cast[person][story] = min(cells, spent.acts)  # other votes came in a file, which took no time
-        self._drafts: defaultdict[int, dict[int, bool]] = defaultdict(dict)
-        drafts = BeliefTable.objects.drafts().filter(story__project=project)
-        for author, story, submitted in drafts.values_list("author_id", "story_id", "submitted_at"):
-            self._drafts[author][story] = submitted is not None
-        self.people = list(User.objects.filter(pk__in={*self._spent, *self._left, *self._drafts} - {None}))
-
-    def of_person(self, person: User) -> PersonEffort:
-        hours = tuple(sum(self.hours[person.pk, activity].values()) for activity in Activity)
-        outlooks = (self._labelling(person.pk), self._tables(person.pk))
-        return PersonEffort(person, self._spent[person.pk].acts, hours, tuple(filter(None, outlooks)))
-
-    def _labelling(self, person: int) -> Outlook | None:
-        cast, left = self._cast[person], self._left.get(person, [])
-        if not cast and not sum(left):
-            return None
-        return Outlook.of(gettext_noop("cells"), by_story(cast, self.hours[person, Activity.LABELLING]), left)
-
-    def _tables(self, person: int) -> Outlook | None:
-        drafts = self._drafts[person]
-        if not drafts:
-            return None
-        done = {story: 1 for story, submitted in drafts.items() if submitted}
-        left = [1] * (len(drafts) - len(done))
-        return Outlook.of(gettext_noop("belief tables"), by_story(done, self.hours[person, Activity.TABLES]), left)
-
-    def adjudication(self) -> Outlook:
-        """Return how fast all experts together decide cells and how many are left: whoever takes a cell decides it."""
-        hours: defaultdict[int, float] = defaultdict(float)
-        for (_, activity), by_number in self.hours.items():
-            if activity == Activity.ADJUDICATION:
-                for story, spent in by_number.items():
-                    hours[story] += spent
-        decided = GoldLabel.objects.filter(
-            proposition__table__story__project=self.project,
-            proposition__removed_at__isnull=True,
-            method=Method.ADJUDICATED,
-        )
-        rows = decided.order_by().values_list("proposition__table__story").annotate(Count("id"))
-        done = {story: cells for story, cells in rows if story in hours}
-        return Outlook.of(gettext_noop("cells"), by_story(done, hours), self._open)
+    rows = []
+    for pk, number, uid in Story.objects.filter(project=project).values_list("pk", "number", "uid"):
+        if pk in people:
+            hours = [spent[pk, activity].hours() for activity in Activity]
+            rows.append({"number": number, "uid": uid, "people": len(people[pk]), "hours": hours, "total": sum(hours)})
+    return sorted(rows, key=lambda row: (-row["total"], row["number"]))
 
 
 def effort_lines(project: Project, *, now: datetime) -> Iterator[str]:

@@ -29,13 +29,13 @@ TITLES = {
 def effort(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     efforts = effort_of(access.project, now=timezone.now(), most=AT_A_LOOK)
-    longest = max((row.total for row in efforts.people), default=0.0)
+    longest = max((row["total"] for row in efforts["people"]), default=0.0)
     context = {
         "effort": efforts,
         "activities": list(TITLES.items()),
-        "people": [(row, _bars(row.hours, longest)) for row in efforts.people],
-        "stories": efforts.stories[:MOST_STORIES],
-        "limits": [(int(limit // 60), hours) for limit, hours in zip(IDLE_LIMITS, efforts.by_limit, strict=True)],
+        "people": [(row, _bars(row["hours"], longest)) for row in efforts["people"]],
+        "stories": efforts["stories"][:MOST_STORIES],
+        "limits": [(int(limit // 60), hours) for limit, hours in zip(IDLE_LIMITS, efforts["by_limit"], strict=True)],
         "limit": int(LIMIT // 60),
     }
     return render(request, "annotation/effort/effort.html", access.context | context)

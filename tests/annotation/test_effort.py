@@ -161,12 +161,12 @@ def test_the_page_the_command_and_the_file_tell_the_same(cast, acts, client, cap
     with django_assert_max_num_queries(30):
         page = client.get("/p/minds/effort/")
     bob, esi = page.context["people"][0][0], page.context["people"][1][0]
-    assert (bob.person, esi.person) == (cast.bob, cast.esi)
+    assert (bob["person"], esi["person"]) == (cast.bob, cast.esi)
     stories = re.findall(r'href="(/p/minds/stories/[^"]+)"', page.content.decode())
     assert stories and {client.get(address).status_code for address in stories} == {200}
     call_command("effort", "--project", "minds", "--json")
     told = json.loads(capsys.readouterr().out)
-    assert told["people"]["bob"]["hours"]["labelling"] == pytest.approx(bob.total) == pytest.approx(108 / 3600)
+    assert told["people"]["bob"]["hours"]["labelling"] == pytest.approx(bob["total"]) == pytest.approx(108 / 3600)
     [drafted] = told["people"]["esi"]["outlooks"]
     assert (drafted["left"], drafted["done"], drafted["hours_left"]) == (1, 0, None)
     assert drafted["forecast"]["reason"] == "no time was measured yet"
@@ -182,4 +182,4 @@ def test_the_page_the_command_and_the_file_tell_the_same(cast, acts, client, cap
 def test_an_empty_project_says_what_to_do(cast, client):
     client.force_login(cast.alice)
     assert "Nobody has begun" in client.get("/p/minds/effort/").content.decode()
-    assert effort_of(cast.project, now=timezone.now()).total == 0
+    assert effort_of(cast.project, now=timezone.now())["total"] == 0

@@ -185,7 +185,7 @@ def test_an_expert_begins_with_the_draft_and_takes_no_slot_by_looking(cast, bare
     client.get(reverse("annotation:draft", args=["minds", story.uid]))
     assert table.draft_rows.count() == 3 and drafts.last_step(table=table) is None
     assert [rows for *_, rows in drafts.versions_of(table)] == [3]
-    assert not effort_of(cast.project, now=timezone.now()).people  # the model's rows are no act of the expert's
+    assert not effort_of(cast.project, now=timezone.now())["people"]  # the model's rows are no act of the expert's
     drafts.hand_in(by=cast.esi, story=story, now=NOW, rows=3)
     assert drafts.own_draft(story=story, expert=cast.esi).slot == 1
 

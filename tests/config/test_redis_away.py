@@ -185,7 +185,7 @@ def test_time_on_task_is_whole_without_redis(server, no_pause, cast, story, cast
     monkeypatch.setattr("annotation.services.effort._SETTLED", timedelta(0))
 
     def look() -> bool:
-        return effort_of(cast.project, now=timezone.now(), most=1).whole
+        return effort_of(cast.project, now=timezone.now(), most=1)["whole"]
 
     assert not look()
     server.end()

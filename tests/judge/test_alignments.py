@@ -427,8 +427,8 @@ def test_aligning_counts_in_the_time_on_task_of_the_project_by_the_same_rule(cas
         )  # fmt: skip
     (bob,) = (row for row in people_of(study) if row.person == cast.bob)
     efforts = effort_of(cast.project, now=timezone.now())
-    assert dict(zip(Activity, efforts.hours, strict=True))["alignment"] == pytest.approx(108 / 3600)
-    assert efforts.total == pytest.approx(bob.minutes / 60) and [row.number for row in efforts.stories] == [1]
+    assert dict(zip(Activity, efforts["hours"], strict=True))["alignment"] == pytest.approx(108 / 3600)
+    assert efforts["total"] == pytest.approx(bob.minutes / 60) and [row["number"] for row in efforts["stories"]] == [1]
     client.force_login(cast.alice)
     assert "Alignment" in client.get("/p/minds/effort/").content.decode()
     text = b"".join(client.get("/p/minds/effort/time-on-task.csv").streaming_content).decode()

@@ -15,22 +15,22 @@ class Command(ProjectCommand):
         from annotation.services.effort import effort_of  # the statistics libraries take a second to load
 
         efforts = effort_of(project, now=timezone.now())
-        by_limit = zip(IDLE_LIMITS, efforts.by_limit, strict=True)
+        by_limit = zip(IDLE_LIMITS, efforts["by_limit"], strict=True)
         return {
             "project": project.slug,
             "idle_limit_seconds": LIMIT,
-            "hours": efforts.total,
-            "hours_by_activity": dict(zip(Activity, efforts.hours, strict=True)),
+            "hours": efforts["total"],
+            "hours_by_activity": dict(zip(Activity, efforts["hours"], strict=True)),
             "hours_by_idle_limit": {str(int(limit)): hours for limit, hours in by_limit},
             "people": {
-                row.person.username: {
-                    "acts": row.acts,
-                    "hours": dict(zip(Activity, row.hours, strict=True)),
-                    "outlooks": list(map(_ahead, row.outlooks)),
+                row["person"].username: {
+                    "acts": row["acts"],
+                    "hours": dict(zip(Activity, row["hours"], strict=True)),
+                    "outlooks": list(map(_ahead, row["outlooks"])),
                 }
-                for row in efforts.people
+                for row in efforts["people"]
             },
-            "adjudication": _ahead(efforts.adjudication),
+            "adjudication": _ahead(efforts["adjudication"]),
         }
 
     def say(self, result: Json) -> None:
