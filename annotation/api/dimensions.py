@@ -21,7 +21,7 @@ class DimensionKey(Pattern):
     """A dimension of the schema in the serializer's context."""
 
     default_error_messages = {
-        "unknown": "{dimension!r} is not a dimension of this project; expected one of {expected}.",
+        "unknown": "{dimension!r} is not a dimension of this project; expected one of {expected}."
     }
 
     def __init__(self, **kwargs) -> None:

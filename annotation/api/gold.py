@@ -373,11 +373,10 @@ class Majorities(GenericAPIView):
         cells that changed after `seen_until`, the time of the preview, stay as they are."""
         access = _expert(request, slug)
         chosen = read_body(request, MajoritiesIn)
-        filters = {name: value for name in ("dimension", "category", "split") if (value := getattr(chosen, name))}
+        cells = _open(access, chosen.model_dump(exclude={"seen_until"}))
         settled = adjudication.accept_plurality(
-            by=request.user, project=access.project, cells=_open(access, filters), seen_until=chosen.seen_until,
-            now=timezone.now(),
-        )  # fmt: skip
+            by=request.user, project=access.project, cells=cells, seen_until=chosen.seen_until, now=timezone.now()
+        )
         return Response({"settled": settled})
 
 
@@ -411,7 +410,7 @@ class Alike(GenericAPIView):
         if any(version_of(standing.get(uid)) != version for uid, version in seen.items()):
             raise Conflict("One of the cells changed since you saw it; nothing was decided.")
         cells = {(gold.proposition_id, gold.dimension): gold.revision for gold in standing.values()}
-        decision = {"label": asked.label, "reason": asked.reason, "error_tag": asked.error_tag}
+        decision = asked.model_dump(include={"label", "reason", "error_tag"})
         with refusing(AdjudicationRefused):
             adjudication.decide_alike(
                 by=request.user, project=access.project, cells=cells, now=timezone.now(), **decision

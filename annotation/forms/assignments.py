@@ -53,10 +53,7 @@ class AssignForm(forms.Form):
 
     scope = forms.ChoiceField(choices=SCOPES, initial="all", label=gettext_lazy("Of"))
     stories = forms.ModelMultipleChoiceField(Story.objects.none(), required=False, to_field_name="uid")
-    annotators = TickedRows(
-        User.objects.none(),
-        error_messages={"required": gettext_lazy("Choose annotators.")},
-    )
+    annotators = TickedRows(User.objects.none(), error_messages={"required": gettext_lazy("Choose annotators.")})
     due = forms.DateField(
         required=False,
         label=gettext_lazy("To be finished by"),

@@ -63,7 +63,7 @@ class User(AbstractUser):
                 condition=Q(imported_into__isnull=True)
                 | Q(is_active=False, is_staff=False, is_superuser=False, email="", username__contains=_MARK),
                 name="imported_annotators_are_no_accounts",
-            ),
+            )
         ]
 
     @property

@@ -40,7 +40,7 @@ class Vote(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["proposition", "dimension", "annotator"], name="one_vote_a_cell"),
+            models.UniqueConstraint(fields=["proposition", "dimension", "annotator"], name="one_vote_a_cell")
         ]
         # They find what the columns' own indexes would, which every vote would have to write, too.
         indexes = [models.Index(fields=["annotator", "proposition"], name="vote_of_annotator")]
@@ -73,9 +73,7 @@ class VoteEvent(AppendOnlyModel):
     origin = models.CharField(max_length=12, default="grid")
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["annotator", "idempotency_key"], name="one_event_a_key"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["annotator", "idempotency_key"], name="one_event_a_key")]
         indexes = [
             models.Index(fields=["proposition", "dimension"], name="event_of_cell"),
             models.Index(fields=["annotator", "-changed_at"], condition=Q(applied=True), name="event_newest_first"),

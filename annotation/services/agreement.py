@@ -155,10 +155,7 @@ def annotator_lines(report: AnnotatorReport) -> Iterator[str]:
     unbiased gold first."""
     writer = csv.writer(Echo())
     yield writer.writerow(ANNOTATOR_COLUMNS)
-    golds = {
-        "without the annotator": report.against_others,
-        "with the annotator's own votes": report.against_resolved,
-    }
+    golds = {"without the annotator": report.against_others, "with the annotator's own votes": report.against_resolved}
     for gold, by_name in golds.items():
         for name, by_dimension in sorted(by_name.items()):
             for dimension, row in by_dimension.items():

@@ -5,6 +5,7 @@ An app above adds its own steps by `register` when it is ready; every list costs
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -48,8 +49,6 @@ class Step:
         return self.progress or gettext("not begun")
 
 
-_WRITERS = (Role.EXPERT, Role.ADMIN)
-"""Roles that can write belief tables."""
 _further: list[Callable[[Project, Totals], list[Step]]] = []
 
 
@@ -64,19 +63,15 @@ def checklist(project: Project, totals: Totals, annotators: Iterable[AnnotatorTo
     the steps that need none."""
     further = [step for steps in _further for step in steps(project, totals)]
     if not totals.stories and any(step.without_stories and step.state != State.NOT_BEGUN for step in further):
-        return [
-            _import(project, totals, optional=True),
-            _people(project, 0),
-            *(step for step in further if step.without_stories),
-        ]
+        own = [step for step in further if step.without_stories]
+        return [_import(project, totals, optional=True), _people(project, 0), *own]
     labelled = totals.cells > 0 and totals.unlabelled == 0
     has_tables = 0 < totals.stories <= totals.tables
     return [
         _import(project, totals),
         _split(project),
-        _people(
-            project, project.overlap, 0 if has_tables else project.table_experts
-        ),  # before the tables, which experts write
+        # Before the tables, which experts write.
+        _people(project, project.overlap, 0 if has_tables else project.table_experts),
         _tables(project, totals),
         _assign(project, totals, labelled),
         _label(list(annotators), labelled),
@@ -121,15 +116,8 @@ def _split(project: Project) -> Step:
     progress = listed(parts[:3])
     if len(parts) > 3:
         progress = gettext("{names} and {count} more").format(names=progress, count=len(parts) - 3)
-    return Step(
-        "split",
-        gettext("Set stories apart"),
-        state,
-        progress,
-        "annotation:stories",
-        gettext("Draw a split"),
-        optional=True,
-    )
+    place = ("annotation:stories", gettext("Draw a split"))
+    return Step("split", gettext("Set stories apart"), state, progress, *place, optional=True)
 
 
 def _tables(project: Project, totals: Totals) -> Step:
@@ -143,47 +131,31 @@ def _tables(project: Project, totals: Totals) -> Step:
         tables=totals.tables, stories=counted(totals.stories, "story", "stories")
     )
     progress += gettext(", experts write {drafts:,}").format(drafts=drafts) if begun else ""
-    if state == State.NOT_BEGUN:
-        progress = ""
-    return Step(
-        "tables",
-        gettext("Write belief tables"),
-        state,
-        progress,
-        "annotation:tables",
-        gettext("Open the tables"),
-        Role.EXPERT,
-    )
+    progress = "" if state == State.NOT_BEGUN else progress
+    place = ("annotation:tables", gettext("Open the tables"))
+    return Step("tables", gettext("Write belief tables"), state, progress, *place, Role.EXPERT)
 
 
 def _people(project: Project, overlap: int, experts: int = 0) -> Step:
     """The step of inviting people, of whom a story takes `overlap` annotators and its belief table `experts`."""
-    rows = project.memberships.values_list("role").annotate(count=Count("id")).order_by()
-    counts = dict(rows)
+    counts = Counter(project.memberships.values_list("role", flat=True))
     by_role = {
-        Role.ANNOTATOR: counted(counts.get(Role.ANNOTATOR.value, 0), "annotator"),
-        Role.EXPERT: counted(counts.get(Role.EXPERT.value, 0), "expert"),
-        Role.ADMIN: counted(counts.get(Role.ADMIN.value, 0), "admin"),
+        Role.ANNOTATOR: counted(counts[Role.ANNOTATOR], "annotator"),
+        Role.EXPERT: counted(counts[Role.EXPERT], "expert"),
+        Role.ADMIN: counted(counts[Role.ADMIN], "admin"),
     }
-    progress = listed(by_role[role] for role in Role if counts.get(role.value))
-    annotators, writers = counts.get(Role.ANNOTATOR.value, 0), sum(counts.get(role.value, 0) for role in _WRITERS)
+    progress = listed(by_role[role] for role in Role if counts[role])
+    annotators, writers = counts[Role.ANNOTATOR], counts[Role.EXPERT] + counts[Role.ADMIN]
     if annotators < overlap:
         progress += gettext("; a story takes {annotators}").format(annotators=counted(overlap, "annotator"))
     if writers < experts:
         progress += gettext("; a belief table takes {experts}").format(experts=counted(experts, "expert"))
-    if alone := sum(counts.values()) < 2:
+    if alone := counts.total() < 2:
         progress += gettext("; who works alone chooses one expert a table in the settings")
     enough = annotators >= overlap and writers >= experts
     state = State.NOT_BEGUN if alone else State.DONE if enough else State.BEGUN
-    return Step(
-        "people",
-        gettext("Invite people"),
-        state,
-        progress,
-        "annotation:people",
-        gettext("Invite"),
-        optional=not overlap,
-    )
+    place = ("annotation:people", gettext("Invite"))
+    return Step("people", gettext("Invite people"), state, progress, *place, optional=not overlap)
 
 
 def _assign(project: Project, totals: Totals, labelled: bool) -> Step:
@@ -192,44 +164,28 @@ def _assign(project: Project, totals: Totals, labelled: bool) -> Step:
     counts = list(rows.values("story").annotate(count=Count("id")).values_list("count", flat=True))
     full = sum(count >= project.overlap for count in counts)
     state = State.BEGUN if counts and full < totals.tables else state_of(full, totals.tables)
-    progress = (
-        gettext("{full:,} of {tables} with all annotators").format(full=full, tables=counted(totals.tables, "table"))
-        if counts
-        else ""
-    )
-    return Step(
-        "assign",
-        gettext("Assign stories"),
-        state,
-        progress,
-        "annotation:assignments",
-        gettext("Assign"),
-        optional=labelled,
-    )
+    sentence = gettext("{full:,} of {tables} with all annotators") if counts else ""
+    progress = sentence.format(full=full, tables=counted(totals.tables, "table"))
+    place = ("annotation:assignments", gettext("Assign"))
+    return Step("assign", gettext("Assign stories"), state, progress, *place, optional=labelled)
 
 
 def _label(annotators: Sequence[AnnotatorTotals], labelled: bool) -> Step:
     cells, cast = sum(row.cells for row in annotators), sum(row.cast for row in annotators)
-    progress = (
-        gettext("{cast:,} of {cells} labelled").format(cast=cast, cells=counted(cells, "assigned cell")) if cast else ""
-    )
+    sentence = gettext("{cast:,} of {cells} labelled") if cast else ""
+    progress = sentence.format(cast=cast, cells=counted(cells, "assigned cell"))
     place = ("annotation:assignments", gettext("See who is behind"))
     return Step("label", pgettext("to do", "Label"), state_of(cast, cells), progress, *place, optional=labelled)
 
 
 def _adjudicate(totals: Totals) -> Step:
     state = State.DONE if totals.settled == totals.cells and totals.cells else State.NOT_BEGUN
+    sentence = gettext("{settled:,} of {cells} settled") if totals.settled else ""
+    progress = sentence.format(settled=totals.settled, cells=counted(totals.cells, "cell"))
     if totals.to_decide:
         state = State.BEGUN
-    progress = (
-        gettext("{settled:,} of {cells} settled").format(settled=totals.settled, cells=counted(totals.cells, "cell"))
-        if totals.settled
-        else ""
-    )
-    if totals.to_decide:
-        progress = gettext("{cells} to decide").format(cells=counted(totals.to_decide, "cell")) + (
-            f"; {progress}" if progress else ""
-        )
+        to_decide = gettext("{cells} to decide").format(cells=counted(totals.to_decide, "cell"))
+        progress = "; ".join(filter(None, [to_decide, progress]))
     nothing_open = totals.unlabelled == 0 and not totals.to_decide
     place = ("annotation:adjudication", gettext("Adjudicate"))
     return Step("adjudicate", gettext("Adjudicate"), state, progress, *place, Role.EXPERT, optional=nothing_open)

@@ -11,17 +11,7 @@ from functools import lru_cache
 from annotation.domain.columns import Echo, defused
 from annotation.domain.formats import VOTES, ExportFormat
 from annotation.domain.records import Belief, Record
-from annotation.models import (
-    AnnotatorCounts,
-    GoldLabel,
-    Project,
-    Proposition,
-    Story,
-    TableKind,
-    User,
-    Vote,
-    VoteEvent,
-)
+from annotation.models import AnnotatorCounts, GoldLabel, Project, Proposition, Story, TableKind, User, Vote, VoteEvent
 from annotation.models.gold import GoldQuerySet
 from annotation.models.story import StoryQuerySet
 from core.iso_times import IsoTime

@@ -93,11 +93,7 @@ class Resampled:
 
 
 def mean_interval(
-    parts: list[Resampled],
-    coefficient: Coefficient,
-    replicated: list[Floats] | None = None,
-    *,
-    unit: str = "stories",
+    parts: list[Resampled], coefficient: Coefficient, replicated: list[Floats] | None = None, *, unit: str = "stories"
 ) -> Interval:
     """Return the interval of the mean of a coefficient over several tables of story sums, the rows of all being the
     same stories. `replicated` is the coefficient of the replicates of each, where that is known already; `unit` is
@@ -111,13 +107,7 @@ def mean_interval(
     table_replicates = replicated or [coefficient.value_of(part.replicates) for part in parts]
     replicates: Floats = table_replicates[0] if len(table_replicates) == 1 else np.mean(table_replicates, axis=0)
     return interval_of(
-        value,
-        replicates,
-        stories,
-        clusters=stories,
-        scale=coefficient.scale,
-        unit=unit,
-        empty="no story has a vote",
+        value, replicates, stories, clusters=stories, scale=coefficient.scale, unit=unit, empty="no story has a vote"
     )
 
 
