@@ -107,9 +107,9 @@ EACH = "*"
 
 def texts_at(sample: Sample, places: Sequence[str]) -> list[str]:
     """Return the texts at these places, in their order; a place that a sample lacks has none."""
-    return [
-        text for place in places for text in _texts(_part(sample, place.split(".")[0]), tuple(place.split(".")[1:]))
-    ]
+    parts = {"content": sample.content, "gold": sample.gold}
+    paths = [place.split(".") for place in places]
+    return [text for part, *path in paths for text in _texts(parts[part], tuple(path))]
 
 
 def changed_at(sample: Sample, places: Sequence[str], change: Callable[[str], str]) -> Sample:
@@ -119,10 +119,6 @@ def changed_at(sample: Sample, places: Sequence[str], change: Callable[[str], st
         part, *path = place.split(".")
         parts[part] = _changed(parts[part], tuple(path), change)
     return replace(sample, content=parts["content"], gold=parts["gold"])
-
-
-def _part(sample: Sample, name: str) -> Mapping[str, Any]:
-    return {"content": sample.content, "gold": sample.gold}[name]
 
 
 def _texts(value: Any, path: tuple[str, ...]) -> Iterator[str]:

@@ -340,7 +340,10 @@ def part_table(rows: Sequence[AskedAgain], parts: Parts, methods: AskedAgainResu
     columns = [Column(key="method", header=gettext_noop("Method"))]
     for part in dict.fromkeys(row.part for row in rows):
         columns += _part_columns(part, any(row.open_bounds for row in rows if row.part == part), bool(parts.metric))
-    title, plain = parts.metric.title if parts.metric else group_named(group).score_title, _plain(methods)
+    title, plain = (
+        parts.metric.title if parts.metric else group_named(group).score_title,
+        next(iter(methods.ways.values())),
+    )
     if parts.metric:
         notes = [parts.metric.note, _tested_metric(plain, group), _SHARES]
     else:
@@ -401,10 +404,6 @@ def _part_row(rows: Sequence[AskedAgain], group: str) -> Cells:
             f"{row.part} p_adjusted": row.p_adjusted,
         }
     return _row(cells, rows[0], group, {f"{row.part} score": row for row in rows})
-
-
-def _plain(methods: AskedAgainResults) -> str:
-    return next(iter(methods.ways.values()))
 
 
 def _lacking(name: str, rows: Sequence[AskedAgain]) -> list[str]:

@@ -48,7 +48,7 @@ def correction_table(corrections: Corrections) -> Table:
             Column(key="effective", header=gettext_noop("Effective sample size"), kind="number", digits=1),
         ],
         rows=[_cells(row, corrections) for row in corrections.rows],
-        lead=_lead(corrections),
+        lead=[differing_text(corrections.differing)] if corrections.warns and corrections.differing is not None else [],
         notes=_notes(corrections),
     )
 
@@ -67,12 +67,6 @@ def _cells(row: CorrectedRow, corrections: Corrections) -> Cells:
         study=corrections.uid, version=corrections.version,
     )  # fmt: skip
     return cells
-
-
-def _lead(corrections: Corrections) -> list[str]:
-    if not corrections.warns or corrections.differing is None:
-        return []
-    return [differing_text(corrections.differing)]
 
 
 def _notes(corrections: Corrections) -> list[str]:

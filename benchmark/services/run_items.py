@@ -137,10 +137,7 @@ def add_work(*, run: Run, run_items: QuerySet[RunItem], now: datetime) -> None:
     for step, endpoint in {(step, None if step in judged else endpoint) for _, step, endpoint in rows}:
         waiting = run_items.filter(step=step)
         waiting = waiting if endpoint is None else waiting.filter(entrant__endpoint=endpoint)
-        _link(waiting, Item.objects.filter(job=run.job, endpoint=endpoint or run.judge_id, step=step))
-
-
-def _link(run_items: QuerySet[RunItem], items: QuerySet[Item]) -> None:
-    """Give run items their work, whose key is the id of the run item: in one statement, as there are thousands."""
-    of_run_item = items.filter(key=Cast(OuterRef("pk"), CharField())).values("pk")
-    run_items.order_by().update(item=Subquery(of_run_item))
+        # work has the id of its run item as key: linked in one statement, as there are thousands
+        work = Item.objects.filter(job=run.job, endpoint=endpoint or run.judge_id, step=step)
+        of_run_item = work.filter(key=Cast(OuterRef("pk"), CharField())).values("pk")
+        waiting.order_by().update(item=Subquery(of_run_item))
