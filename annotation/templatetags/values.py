@@ -121,10 +121,8 @@ def percent_interval(interval: tuple[float, float] | None) -> str:
 
 @register.filter
 def reasons(rows: Iterable[Any]) -> list[str]:
-    """Return why estimates have no interval or no value, every reason once. `rows` are estimates as pages have them,
-    each with its `estimate`, which has a `reason`, or rows with several of them as `estimates`."""
-    all_reasons = [each.estimate.reason for row in rows for each in getattr(row, "estimates", [row])]
-    return list(dict.fromkeys(filter(None, all_reasons)))
+    """Return the reasons why the estimates of rows have no interval or no value, each once."""
+    return list(dict.fromkeys(row["estimate"].reason for row in rows if row["estimate"].reason))
 
 
 @register.filter

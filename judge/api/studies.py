@@ -150,7 +150,7 @@ class OneStudy(GenericAPIView):
         counts = {
             "progress": progress_of(alignment_study),
             "open": waiting,
-            "agreement": agreement_report(alignment_study).as_json(),
+            "agreement": agreement_report(alignment_study)[0].as_json(),
         }
         return Response(StudyDetailOut(alignment_study, context=counts).data)
 

@@ -18,6 +18,7 @@ from core.statistics import (
     SHARE,
     Estimate,
     Floats,
+    Measure,
     Scale,
     by_cluster,
     estimate_of,
@@ -26,21 +27,27 @@ from core.statistics import (
     numbered,
     ratios,
 )
-from core.statistics import Measure as Ratio
 from judge.domain.alignment import MOST_LINKS, STORIES, Answers, ClusterName, Rows, both_sides, links_by_row
 
 LABELS = tuple(str(count) for count in range(MOST_LINKS + 1))
 """The MatchCounts that a row can have."""
 _NONE = "no table was aligned by two people"
+Cells = Sequence[tuple[str, Sequence[int]]]
+"""The story of each row of both tables, and the MatchCounts that people gave it."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedTable:
-    """A table with the answers of the people who have handed it in; `story` names what is resampled."""
+    """A table with the answers of the people who have handed it in, by name; `story` is what is resampled."""
 
     story: str
     rows: Rows
-    people: Sequence[Answers]
+    people: dict[str, Answers]
+
+    def counts(self) -> list[list[int | None]]:
+        """Return of each row the MatchCount of each person."""
+        sides = [both_sides(answers, self.rows) for answers in self.people.values()]
+        return [[side[name].count for side in sides] for name in self.rows.names]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +78,19 @@ class AlignmentAgreement:
 def agreement_of(tables: Sequence[AlignedTable], *, seed: int = 1, over: ClusterName = STORIES) -> AlignmentAgreement:
     """Return the agreement of people with its intervals over clusters."""
     paired = [table for table in tables if len(table.people) >= 2]
-    cells = [(table.story, counts) for table in paired for counts in _counts(table)]
-    given = [(story, [count for count in counts if count is not None]) for story, counts in cells]
-    [_], agreement = measure([_tally(given)], overlap=2, seed=seed, over=(over.singular, over.plural))
+    rows = [(table.story, counts) for table in paired for counts in table.counts()]
+    cells = [(story, [count for count in counts if count is not None]) for story, counts in rows]
+    [_], agreement = measure([_tally(cells)], overlap=2, seed=seed, over=(over.singular, over.plural))
     return AlignmentAgreement(
         counts=agreement,
-        by_story=_by_story(given, seed, over),
+        by_story=_by_story(cells, seed, over),
         links=_link_f1(paired, seed, over),
-        unclear=sum(None in counts for _, counts in cells),
+        unclear=sum(None in counts for _, counts in rows),
         tables=len(paired),
     )
 
 
-def _counts(table: AlignedTable) -> list[list[int | None]]:
-    """Return of each row the MatchCount of each person."""
-    sides = [both_sides(answers, table.rows) for answers in table.people]
-    return [[side[name].count for side in sides] for name in table.rows.names]
-
-
-def _tally(cells: Sequence[tuple[str, Sequence[int]]]) -> Tally:
+def _tally(cells: Cells) -> Tally:
     stories = {story: at for at, story in enumerate(sorted({story for story, _ in cells}))}
     votes = [(stories[story], tuple(counts.count(at) for at in range(len(LABELS)))) for story, counts in cells]
     patterns = {pattern: at for at, pattern in enumerate(sorted({pattern for _, pattern in votes}))}
@@ -100,15 +101,14 @@ def _tally(cells: Sequence[tuple[str, Sequence[int]]]) -> Tally:
     return Tally("MatchCount", LABELS, shaped, table, np.arange(len(stories), dtype=np.int64))
 
 
-def _by_story(cells: Sequence[tuple[str, Sequence[int]]], seed: int, over: ClusterName) -> Estimate:
+def _by_story(cells: Cells, seed: int, over: ClusterName) -> Estimate:
     shares: dict[str, list[float]] = {}
     for story, counts in cells:
         pairs = [first == other for first, other in combinations(counts, 2)]
         if pairs:
             shares.setdefault(story, []).append(sum(pairs) / len(pairs))
-    means = [float(np.mean(shares[story])) for story in sorted(shares)]
-    rows = np.array([means], dtype=float).reshape(1, -1)
-    [estimate] = mean_estimates(rows, scale=SHARE, seed=seed, unit=over.plural, empty=_NONE)
+    means = np.array([[float(np.mean(shares[story])) for story in sorted(shares)]], dtype=float).reshape(1, -1)
+    [estimate] = mean_estimates(means, scale=SHARE, seed=seed, unit=over.plural, empty=_NONE)
     return estimate
 
 
@@ -116,71 +116,55 @@ def _link_f1(tables: Sequence[AlignedTable], seed: int, over: ClusterName) -> Es
     """Return twice the common links over the links of both, summed over pairs of people."""
     sums: dict[str, list[int]] = {}
     for table in tables:
-        drawn = [_links(answers) for answers in table.people]
-        for first, other in combinations(drawn, 2):
+        links = [
+            {(row, other) for row, others in links_by_row(answers).items() if row[0] == "p" for other in others}
+            for answers in table.people.values()
+        ]
+        for first, second in combinations(links, 2):
             story = sums.setdefault(table.story, [0, 0])
-            story[0] += 2 * len(first & other)
-            story[1] += len(first) + len(other)
+            story[0] += 2 * len(first & second)
+            story[1] += len(first) + len(second)
     columns = np.array([sums[story] for story in sorted(sums)], dtype=float).reshape(-1, 2)
     n = int(columns[:, 1].sum())
     return estimate_of(columns, first_by_second, n=n, scale=SHARE, unit=over.plural, empty=_NONE, seed=seed)
 
 
-def _links(answers: Answers) -> set[tuple[str, str]]:
-    return {(row, other) for row, others in links_by_row(answers).items() if row[0] == "p" for other in others}
-
-
-def pairs_of_people(
-    tables: Sequence[tuple[Mapping[str, Answers], AlignedTable]],
-) -> list[tuple[str, str, int, int]]:
-    """Return for each two people (first, other, rows that both gave a MatchCount, rows with the same one), by name;
-    each table comes with its answers by person."""
+def pairs_of_people(tables: Sequence[AlignedTable]) -> list[tuple[str, str, int, int]]:
+    """Return for each two people (first, other, rows that both gave a MatchCount, rows with the same one), by name."""
     totals: dict[tuple[str, str], list[int]] = {}
-    for people, table in tables:
-        sides = {name: both_sides(answers, table.rows) for name, answers in people.items()}
-        for first, other in combinations(sorted(sides), 2):
-            pair = totals.setdefault((first, other), [0, 0])
-            for row in table.rows.names:
-                counts = sides[first][row].count, sides[other][row].count
-                if None not in counts:
-                    pair[0] += 1
-                    pair[1] += counts[0] == counts[1]
+    for table in tables:
+        pairs = list(combinations(sorted(table.people), 2))
+        for counts in table.counts():
+            by_person = dict(zip(table.people, counts, strict=True))
+            for pair in pairs:
+                total, given = totals.setdefault(pair, [0, 0]), [by_person[name] for name in pair]
+                if None not in given:
+                    total[0] += 1
+                    total[1] += given[0] == given[1]
     return [(first, other, rows, same) for (first, other), (rows, same) in sorted(totals.items())]
 
 
 ONE_ARM = gettext_noop("nobody has handed in tables of both kinds")
 NOBODY = gettext_noop("nobody has handed in such a table")
-
-
 Linked = tuple[str, bool, int, int]
 """One alignment: its cluster, whether its person saw no proposals, the number of proposals, and how many of these are
 among the person's links."""
 
 
 @dataclass(frozen=True, slots=True)
-class Lacking:
-    """Alignments that are in no figure, as they are not handed in, of how many of their kind."""
-
-    shown: int
-    of_shown: int
-    blind: int
-    of_blind: int
-
-
-@dataclass(frozen=True, slots=True)
 class ProposalEffect:
-    """The share of proposals that people linked, where these were `shown` and where they were not (`blind`), and the
-    first less the second, each over proposals with its interval over clusters; `lacking` counts the alignments of
-    either kind that are not handed in, of so many."""
+    """The share of proposals that people linked if these were `shown` and if they were not (`blind`), and the first
+    less the second, each over proposals with its interval over clusters. `lacking` counts the alignments that are in no
+    figure, as they are not handed in: `shown` and `blind`, of so many (`of_shown`, `of_blind`)."""
 
     shown: Estimate
     blind: Estimate
     difference: Estimate
-    lacking: Lacking
+    lacking: Mapping[str, int]
 
 
 def effect_of(
-    alignments: Sequence[Linked], *, seed: int, lacking: Lacking, over: ClusterName = STORIES
+    alignments: Sequence[Linked], *, seed: int, lacking: Mapping[str, int], over: ClusterName = STORIES
 ) -> ProposalEffect:
     """Return how much likelier people link what is proposed to them. Who sees proposals is drawn for each alignment,
     so that the two kinds have the same tables but for chance."""
@@ -189,15 +173,15 @@ def effect_of(
     ]
     columns = np.array(rows, dtype=float).reshape(-1, 4)
     sums = by_cluster(columns, numbered([cluster for cluster, *_ in alignments])) if len(columns) else columns
-    there = columns[:, 1].sum(), columns[:, 3].sum()
+    shown, blind = columns[:, 1].sum(), columns[:, 3].sum()
 
-    def estimate(measure: Ratio, n: float, scale: Scale, empty: str) -> Estimate:
+    def estimate(measure: Measure, n: float, scale: Scale, empty: str) -> Estimate:
         return estimate_of(sums, measure, n=int(n), scale=scale, unit=over.plural, empty=empty, seed=seed)
 
     return ProposalEffect(
-        estimate(first_by_second, there[0], SHARE, NOBODY),
-        estimate(_blind, there[1], SHARE, NOBODY),
-        estimate(lambda sums: first_by_second(sums) - _blind(sums), min(there), DIFFERENCE, ONE_ARM),
+        estimate(first_by_second, shown, SHARE, NOBODY),
+        estimate(_blind, blind, SHARE, NOBODY),
+        estimate(lambda sums: first_by_second(sums) - _blind(sums), min(shown, blind), DIFFERENCE, ONE_ARM),
         lacking,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from core.messages import Sentence, gettext_noop
 from core.plain import read_as
@@ -14,8 +14,17 @@ STILL_ALIGNING = gettext_noop("you still align tables of its study")
 NOT_JUDGED = gettext_noop("no judge compares a person's tables")
 
 
+class _Kept:
+    __slots__ = ()
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Self:
+        """Return the record that was kept."""
+        return read_as(cls, kept)
+
+
 @dataclass(frozen=True, slots=True)
-class CorrectedScore:
+class CorrectedScore(_Kept):
     """A score without the judge's error with its 95 % interval, of `n` stories that people aligned; `reason` says why
     there is no score or no interval."""
 
@@ -24,27 +33,25 @@ class CorrectedScore:
     reason: str | None
     n: int
 
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> CorrectedScore:
-        """Return the score that was kept."""
-        return read_as(cls, kept)
 
-    @classmethod
-    def by_metric(cls, kept: Mapping[str, Any]) -> dict[str, CorrectedScore]:
-        """Return the scores that were kept by metric."""
-        return {metric: cls.from_json(score) for metric, score in kept.items()}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Basis(_Kept):
+    """The data under the corrected scores of a model. People aligned `aligned` of the `judged` stories, as good as
+    `effective` aligned without a judge. The judge said nothing of `unjudged` rows, which are in no score; `unseen` is
+    the share of the stories that are of categories of which people aligned none."""
+
+    aligned: int = 0
+    judged: int = 0
+    unjudged: int | None = None
+    unseen: float | None = None
+    effective: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Correction:
+class Correction(Basis):
     """One model's scores by metric without the error of the judge `judge` of that `version`, by the study with the uid
-    `study`; or the `reason` why there are none.
-
-    The judge said nothing of `unjudged` rows, which are in no score; `unseen` is the share of the stories that are
-    of categories of which people aligned none. People aligned `aligned` of the `judged` stories, as good as `effective`
-    aligned without a judge. `differing` is the p value of the judge's error being as large for all models of the run,
-    `warns` whether it is shown not to be.
-    """
+    `study`; or the `reason` why there are none. `differing` is the p value of the judge's error being as large for all
+    models of the run; if it `warns`, it is shown not to be."""
 
     reason: str = ""
     study: str = ""
@@ -52,21 +59,12 @@ class Correction:
     version: str = ""
     judge: str = ""
     scores: Mapping[str, CorrectedScore] = field(default_factory=dict)
-    aligned: int = 0
-    judged: int = 0
-    unjudged: int | None = None
-    unseen: float | None = None
-    effective: float | None = None
     differing: float | None = None
     warns: bool = False
 
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Correction:
-        return read_as(cls, kept, scores=CorrectedScore.by_metric(kept["scores"]))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectedDifference:
+class CorrectedDifference(_Kept):
     """The corrected scores of two models by the metric `key`, called `what`, and their difference `value`: first minus
     second, paired by story, over all `n` judged stories that both have. `interval` is None with a `reason`. People
     aligned `aligned` of the model that has fewer; `p_adjusted` is the p of Holm's correction, None without a test.
@@ -85,10 +83,6 @@ class CorrectedDifference:
     p: float | None
     p_adjusted: float | None
 
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> CorrectedDifference:
-        return read_as(cls, kept)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectedPair:
@@ -102,9 +96,9 @@ class CorrectedPair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectedComparison:
-    """The corrected scores of two models side by side. `sides` are those of both, `rows` their differences by metric.
-    Without rows there is a `reason`. `tests` is how many rows Holm's correction is over."""
+class CorrectedComparison(_Kept):
+    """The corrected scores of two models in `sides`, and their differences by metric in `rows`. Without rows there is a
+    `reason`. `tests` is the number of rows that Holm's correction is over."""
 
     sides: Sequence[Correction]
     rows: Sequence[CorrectedDifference] = ()
@@ -116,28 +110,10 @@ class CorrectedComparison:
         """The uids of the studies that it rests on."""
         return {side.study for side in self.sides if side.study}
 
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> CorrectedComparison:
-        sides = [Correction.from_json(side) for side in kept["sides"]]
-        rows = [CorrectedDifference.from_json(row) for row in kept["rows"]]
-        return read_as(cls, kept, sides=sides, rows=rows)
-
-
-def differing_text(p: float | None) -> str:
-    """Return the warning that calibration of one model says nothing of another."""
-    p_value = "p < 0.001" if p is not None and p < 0.001 else f"p = {p:.3f}"
-    return Sentence(
-        "The judge's error differs by model ({p_value}): calibration of one model must not be taken "
-        "for another's. Every corrected score here rests on the model's own tables.",
-        p_value=p_value,
-    )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectedRow:
-    """One model's scores by metric: `official`, `lenient` and `corrected` with its interval. People aligned `aligned`
-    of the `judged` stories, as good as `effective` aligned without a judge; `unjudged` and `unseen` as of a
-    `Correction`."""
+class CorrectedRow(Basis):
+    """One model's scores by metric: `official`, `lenient` and `corrected` with its interval."""
 
     key: str
     model: str
@@ -147,22 +123,12 @@ class CorrectedRow:
     official: Mapping[str, float | None] = field(default_factory=dict)
     lenient: Mapping[str, float | None] = field(default_factory=dict)
     corrected: Mapping[str, CorrectedScore] = field(default_factory=dict)
-    aligned: int = 0
-    judged: int = 0
-    unjudged: int | None = None
-    unseen: float | None = None
-    effective: float | None = None
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> CorrectedRow:
-        return read_as(cls, kept, corrected=CorrectedScore.by_metric(kept["corrected"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Corrections:
+class Corrections(_Kept):
     """The corrected scores of a metric group by one study, whose `uid` says who may see them, of what the `judge` of
-    that `version` judged. `differing` is the p value of the judge's error being as large for all models, `warns`
-    whether it is shown not to be."""
+    that `version` judged; `differing` and `warns` as of a `Correction`."""
 
     uid: str
     study: str
@@ -173,7 +139,12 @@ class Corrections:
     differing: float | None = None
     warns: bool = False
 
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Corrections:
-        rows = [CorrectedRow.from_json(row) for row in kept["rows"]]
-        return read_as(cls, kept, rows=rows)
+
+def differing_text(p: float | None) -> str:
+    """Return the warning that calibration of one model says nothing of another."""
+    p_value = "p < 0.001" if p is not None and p < 0.001 else f"p = {p:.3f}"
+    return Sentence(
+        "The judge's error differs by model ({p_value}): calibration of one model must not be taken "
+        "for another's. Every corrected score here rests on the model's own tables.",
+        p_value=p_value,
+    )

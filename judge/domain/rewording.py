@@ -7,12 +7,24 @@ lexical judge, which is tested with what is made here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+import tomllib
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 from random import Random
 
+_LEXICON = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
-def _words(text: str) -> list[str]:
-    return text.split()
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(_LEXICON[name].split())
+
+
+def _pairs(name: str) -> dict[str, str]:
+    return dict(pair.split() for pair in _LEXICON[name])
+
+
+def _groups(name: str) -> list[list[str]]:
+    return [group.split() for group in _LEXICON[name]]
 
 
 HAN = re.compile(r"[\u3400-\u9fff]")
@@ -23,28 +35,10 @@ _UNSURE = re.compile(
     re.IGNORECASE,
 )
 """Words and signs beside which "not" would deny a part only, or nobody can say what it denies."""
-_AUXILIARIES = frozenset(_words("is are was were will would can could should must"))
-_DETERMINERS = frozenset(_words("a an the his her its their my our your this that these those"))
-_NOUNS_FOLLOW = _DETERMINERS | frozenset(_words("one two three four five six seven eight nine ten some no to"))
-_BARE_SUBJECTS = frozenset(_words("they we i you"))
-_IRREGULAR = {
-    "know": "knew", "think": "thought", "see": "saw", "put": "put", "go": "went", "find": "found", "leave": "left",
-    "tell": "told", "take": "took",
-    "come": "came", "give": "gave", "feel": "felt", "hear": "heard", "make": "made", "say": "said", "hide": "hid",
-    "forget": "forgot", "get": "got",
-    "keep": "kept", "lose": "lost", "hold": "held", "bring": "brought", "eat": "ate", "drink": "drank", "run": "ran",
-    "sit": "sat", "stand": "stood",
-    "throw": "threw", "break": "broke", "meet": "met", "buy": "bought", "sell": "sold", "understand": "understood",
-    "mean": "meant", "begin": "began",
-    "draw": "drew", "sleep": "slept", "win": "won", "send": "sent", "write": "wrote", "wear": "wore", "speak": "spoke",
-    "teach": "taught", "learn": "learnt",
-}  # fmt: skip
-_REGULAR = _words(
-    "want like love hate believe ask look need move watch live own remember enter exit hope work help play call "
-    "show learn offer return walk talk wait open close point reach start turn touch taste smell wave lift mend bake "
-    "notice realise realize expect suspect pretend worry fear enjoy prefer agree refuse decide answer smile laugh "
-    "giggle yawn bow apologise borrow belong store sign wink dash head kick fit tease joke stop"
-)
+_AUXILIARIES, _DETERMINERS = _words("auxiliaries"), _words("determiners")
+_NOUNS_FOLLOW = _DETERMINERS | _words("before_nouns")
+_BARE_SUBJECTS = frozenset({"they", "we", "i", "you"})
+_IRREGULAR, _DOUBLED = _pairs("irregular"), _pairs("doubled")
 _NEGATED = re.compile(r"\b(is|are|was|were|will|would|could|should|must) not\b|\b(can)not\b")
 _NOT_DOING = re.compile(r"\b(do|does|did)(?: not|n['’]t) (\w+)\b")
 
@@ -63,8 +57,7 @@ def _past(base: str) -> str:
     return f"{base[:-1]}ied" if re.search(r"[^aeiou]y$", base) else f"{base}ed"
 
 
-_DOUBLED = {"stop": "stopped", "fit": "fitted"}
-_BASES = frozenset([*_IRREGULAR, *_REGULAR])
+_BASES = _words("regular") | frozenset(_IRREGULAR)
 _FORMS = {_third(base): ("does", base) for base in _BASES} | {
     _DOUBLED.get(base, _past(base)): ("did", base) for base in _BASES if _past(base) != base
 }
@@ -154,17 +147,8 @@ def _negated_han(text: str) -> str | None:
     return f"{text[: match.start()]}不{text[match.start() :]}"
 
 
-_PLACES = (
-    _words("box basket drawer cupboard bag crate suitcase bucket bottle pantry closet chest jar wardrobe cabinet"),
-    _words(
-        "kitchen garden garage bedroom cellar attic bathroom library classroom office corridor porch hall shed lounge"
-    ),
-    ["envelope", "oven", "armchair"],
-)
-_FEELINGS = (
-    _words("happy glad pleased cheerful proud calm relaxed grateful"),
-    _words("sad angry upset afraid worried nervous unhappy jealous annoyed embarrassed disappointed"),
-)
+_PLACES, _FEELINGS = _groups("places"), _groups("feelings")
+_HAN_PLACES, _HAN_FEELINGS = _groups("han_places"), _groups("han_feelings")
 _PLACED = re.compile(
     r"\b(?:in|into|inside|behind|under|from|to|at|near|outside|enters|entered|exits|exited|leaves|left) "
     r"(?P<the>the|a|an|his|her|their|its|my|our|[A-Z]\w+['’]s) "
@@ -175,11 +159,6 @@ _FELT = re.compile(
     r"\b(?:is|are|was|were|feels|feel|felt|seems|looks) (?P<adjective>so |very |quite |really )?"
     r"(?P<word>\w+)(?=[.]?$| about | that | when )"
 )
-_HAN_PLACES = (
-    ["盒子", "篮子", "抽屉", "柜子", "书包", "箱子", "袋子", "冰箱"],
-    ["厨房", "花园", "卧室", "教室", "客厅", "车库", "图书馆", "办公室"],
-)
-_HAN_FEELINGS = (["高兴", "开心", "快乐"], ["难过", "伤心", "生气", "害怕", "担心"])
 
 
 def moved(text: str, rng: Random, taken: Collection[str] = ()) -> str | None:
@@ -199,7 +178,7 @@ def moved(text: str, rng: Random, taken: Collection[str] = ()) -> str | None:
     return None
 
 
-def _others(word: str, groups: tuple[list[str], ...], taken: Collection[str], *, apart: bool) -> list[str]:
+def _others(word: str, groups: Sequence[list[str]], taken: Collection[str], *, apart: bool) -> list[str]:
     """Words of the same group, of another group where the groups stand `apart`."""
     here = next((at for at, group in enumerate(groups) if word in group), None)
     if here is None:
@@ -216,74 +195,10 @@ def _moved_han(text: str, rng: Random, taken: Collection[str]) -> str | None:
     return None
 
 
-_EQUALS = {
-    "thinks": "believes",
-    "believes": "thinks",
-    "think": "believe",
-    "believe": "think",
-    "thought": "believed",
-    "believed": "thought",
-}
-_SAID_OTHERWISE = [
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (
-            (
-                r"^(\S+) and (\S+) (are|were) "
-                r"(friends|siblings|neighbours|flatmates|roommates|colleagues|married|cousins|classmates|sisters|brothers)\b"
-            ),
-            r"\2 and \1 \3 \4",
-        ),
-        (r"^(\S+(?: \S+)?) (is|was) ([A-Z]\w+)['’]s (\w+)$", r"\1 \2 the \4 of \3"),
-        (r"\bdoes not know (where|who|what|why|when|how|whether)\b", r"has no idea \1"),
-        (r"\bdid not know (where|who|what|why|when|how|whether)\b", r"had no idea \1"),
-        (r"\bknows that\b", "is aware that"),
-        (r"\bknows (?:of|about)\b", "is aware of"),
-        (r"\bwants (\w+) to\b", r"would like \1 to"),
-        (r"\bwants to\b", "would like to"),
-        (r"\bwanted to\b", "wished to"),
-        (r"\bsays that\b", "states that"),
-        (r"\bsaid that\b", "stated that"),
-        (r"\btells (\w+) that\b", r"informs \1 that"),
-        (r"\basks (\w+ )?whether\b", r"asks \1if"),
-        (r"\basks (\w+) to\b", r"requests \1 to"),
-        (r"\bputs\b", "places"),
-        (r"\blooks for\b", "searches for"),
-        (r"\blooked for\b", "searched for"),
-        (r"\bstarts to\b", "begins to"),
-        (r"\bstarted to\b", "began to"),
-        (r"\bhas to\b", "must"),
-        (r"\b(is|are|was|were) afraid\b", r"\1 scared"),
-        (r"\b(is|are|was|were) happy\b", r"\1 glad"),
-        (r"\bsees\b", "notices"),
-        (r"\b(entered) the\b", "went into the"),
-        (r"\benters the\b", "goes into the"),
-        (r"\bexited the\b", "walked out of the"),
-        (r"\bmoved the (\w+) to\b", r"transferred the \1 to"),
-        (r"\bmoves the (\w+) to\b", r"transfers the \1 to"),
-        (
-            (
-                r"\b(is|are|was|were) in (the|a|an|his|her) "
-                r"(box|basket|drawer|cupboard|bag|crate|bottle|pantry|suitcase)\b"
-            ),
-            r"\1 located inside \2 \3",
-        ),
-        (r"\blikes the\b", "is fond of the"),
-        (r"\b(thinks|believes|thought|believed|think|believe)(?= that | [A-Z])", lambda match: _EQUALS[match[0]]),
-        (r"\bmade a mistake\b", "was mistaken"),
-    )
-]
-_SAID_OTHERWISE_HAN = {
-    "认为": "觉得",
-    "觉得": "认为",
-    "高兴": "开心",
-    "难过": "伤心",
-    "妈妈": "母亲",
-    "爸爸": "父亲",
-    "知道": "清楚",
-    "立刻": "马上",
-    "里面": "里头",
-}
+_EQUALS = _pairs("equal") | {other: word for word, other in _pairs("equal").items()}
+_EQUAL = re.compile(r"\b(thinks|believes|thought|believed|think|believe)(?= that | [A-Z])")
+_SAID_OTHERWISE = [(re.compile(pattern), replacement) for pattern, replacement in _LEXICON["said_otherwise"]]
+_SAID_OTHERWISE_HAN = _pairs("han_equal")
 
 
 def paraphrased(text: str) -> str | None:
@@ -294,4 +209,5 @@ def paraphrased(text: str) -> str | None:
     else:
         for pattern, replacement in _SAID_OTHERWISE:
             reworded = pattern.sub(replacement, reworded)
+        reworded = _EQUAL.sub(lambda match: _EQUALS[match[0]], reworded)
     return None if reworded == text else reworded

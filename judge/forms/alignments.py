@@ -57,7 +57,7 @@ class RowDecisionIn(Shape):
 
     @property
     def decision(self) -> Decision:
-        return Decision(self.row, self.answer.answer)
+        return self.row, self.answer.answer
 
 
 class RowDecisionsIn(Shape):

@@ -80,7 +80,7 @@ def document_of(study: AlignmentStudy, *, named: bool, closed: Closed = nothing_
         **{name: getattr(study, name) for name in fields},
         "closed": study.closed_at is not None,
         "progress": plain(progress_of(study)),
-        "agreement": plain(agreement_report(study)),
+        "agreement": plain(agreement_report(study)[0]),
         "proposals": plain(effect_of_proposals(study)),
         "open": [
             {

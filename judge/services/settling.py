@@ -4,7 +4,7 @@ function writes settled rows and their events together."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -57,12 +57,8 @@ _STILL = gettext_noop("This table waits: you aligned it yourself and have not ha
 _OWN = gettext_noop("You aligned this table yourself; another expert or an admin must decide it.")
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """An expert's answer about one row; a link is said of its predicted row."""
-
-    row: str
-    answer: RowAnswer
+Decision = tuple[str, RowAnswer]
+"""A row and an expert's answer about it; a link belongs to its predicted row."""
 
 
 def settle_if_done(*, task: AlignmentTask, now: datetime) -> SettledAlignment | None:
@@ -77,13 +73,7 @@ def settle_if_done(*, task: AlignmentTask, now: datetime) -> SettledAlignment | 
 
 @transaction.atomic
 def decide(
-    *,
-    by: User,
-    task: AlignmentTask,
-    revision: int,
-    decisions: Sequence[Decision],
-    now: datetime,
-    reason: str = "",
+    *, by: User, task: AlignmentTask, revision: int, decisions: Sequence[Decision], now: datetime, reason: str = ""
 ) -> SettledAlignment:
     """Take an expert's answers about rows of a settled table; they stand from now on. A link to a row takes the rows
     along whose links it changes. Raises Refused, also where somebody else was quicker, and to who aligned the table."""
@@ -96,12 +86,12 @@ def decide(
         raise Refused(_("Somebody decided rows of this table meanwhile; look at them again."))
     before, rows = settled.answers, task.rows
     answers = standing(before)
-    for decision in decisions:
-        answers = changed(answers, decision.row, decision.answer)
-    for decision in decisions:
-        if sentence := misfit(answers, decision.row, rows):
+    for row, answer in decisions:
+        answers = changed(answers, row, answer)
+    for row, _answer in decisions:
+        if sentence := misfit(answers, row, rows):
             raise Refused(sentence)
-    after = decided(before, answers, rows, [decision.row for decision in decisions])
+    after = decided(before, answers, rows, [row for row, _answer in decisions])
     return _write(task, after, by=by, now=now, reason=reason)
 
 
@@ -143,24 +133,18 @@ def give_out(*, by: User | None, study: AlignmentStudy, annotators: Collection[U
     alignments that are. Tables without a row on one side need nobody. Call it in a transaction."""
     if not annotators:
         return 0
-    tasks = {task.pk: task for task in study.tasks.defer("text") if task.predictions and task.gold}
-    assigned: dict[int, set[int]] = defaultdict(set)
-    slots: dict[int, set[int]] = defaultdict(set)
-    load: dict[int, int] = defaultdict(int)
-    for task, person, slot in (
-        Alignment.objects.active().filter(task__in=tasks).values_list("task_id", "annotator_id", "slot")
-    ):
+    sizes = {task.pk: task.size for task in study.tasks.defer("text") if task.predictions and task.gold}
+    assigned, slots = defaultdict[int, set[int]](set), defaultdict[int, set[int]](set)
+    load = Counter[int]()
+    active = Alignment.objects.active().filter(task__in=sizes)
+    for task, person, slot in active.values_list("task_id", "annotator_id", "slot"):
         assigned[task].add(person)
         slots[task].add(slot)
-        load[person] += tasks[task].size
-    sizes = {task.pk: task.size for task in tasks.values()}
-    people = sorted(user.pk for user in annotators)
-    allowed = range(1, MOST_PEOPLE + 1)
-    given = plan(
-        sizes, people, overlap=study.overlap, seed=study.seed, assigned=assigned, load=load, allowed=allowed
-    ).assignments
+        load[person] += sizes[task]
+    people, allowed = sorted(user.pk for user in annotators), range(1, MOST_PEOPLE + 1)
+    given = plan(sizes, people, overlap=study.overlap, seed=study.seed, assigned=assigned, load=load, allowed=allowed)
     rows = []
-    for task, person in given:
+    for task, person in given.assignments:
         slot = next(slot for slot in allowed if slot not in slots[task])
         slots[task].add(slot)
         rows.append(Alignment(task_id=task, annotator_id=person, slot=slot, assigned_by=by))
@@ -186,15 +170,13 @@ def release(*, by: User, study: AlignmentStudy, person: User, now: datetime) -> 
     """Take the open alignments of a person back, for somebody else to do; return how many. What was handed in
     stays."""
     rows = Alignment.objects.select_for_update(of=("self",)).waiting().filter(task__study=study, annotator=person)
-    count = 0
-    for alignment in rows:
+    alignments = list(rows)
+    for alignment in alignments:
         alignment.release()
         note(alignment, {"state": alignment.state}, now)
-        count += 1
-    if count:
-        audit.record(
-            by=by, project=study.project, action="alignment.released", target=person.username, alignments=count
-        )
+    if count := len(alignments):
+        details = {"target": person.username, "alignments": count}
+        audit.record(by=by, project=study.project, action="alignment.released", **details)
     return count
 
 
@@ -243,7 +225,14 @@ def save_changes(*, alignment: Alignment, changes: Sequence[Change], now: dateti
         before, answers = answers.get(change.row, NOTHING), changed(answers, change.row, change.answer)
         if sentence := misfit(answers, change.row, rows):
             raise Refused(sentence)
-        events.append(_event(alignment, change, before, answers.get(change.row, NOTHING), now))
+        event = AlignmentEvent(
+            alignment=alignment,
+            **{name: getattr(change, name) for name in Change.__slots__ if name != "answer"},
+            before=plain(before),
+            after=plain(answers.get(change.row, NOTHING)),
+            received_at=now,
+        )
+        events.append(event)
     if events:
         alignment.write(answers)
         AlignmentEvent.objects.bulk_create(events)
@@ -260,21 +249,15 @@ def hand_in(*, alignment: Alignment, now: datetime) -> Alignment:
         return alignment
     _check_open(alignment)
     if left := unanswered(alignment.answers_by_row, alignment.task.rows):
-        raise Refused(_without_answer(left))
+        row, more = row_name(left[0]).capitalize(), len(left) - 1
+        text = ngettext(
+            "{row} and {count} more row have no answer yet.", "{row} and {count} more rows have no answer yet.", more
+        )
+        raise Refused((text if more else _("{row} has no answer yet.")).format(row=row, count=f"{more:,}"))
     alignment.hand_in(now)
     note(alignment, {"state": alignment.state}, now)
     settle_if_done(task=alignment.task, now=now)
     return alignment
-
-
-def _without_answer(left: Sequence[str]) -> str:
-    first, more = row_name(left[0]).capitalize(), len(left) - 1
-    if not more:
-        return _("{row} has no answer yet.").format(row=first)
-    sentence = ngettext(
-        "{row} and {count} more row have no answer yet.", "{row} and {count} more rows have no answer yet.", more
-    )
-    return sentence.format(row=first, count=f"{more:,}")
 
 
 @transaction.atomic
@@ -283,10 +266,7 @@ def take_back(*, alignment: Alignment, now: datetime) -> Alignment:
     has decided rows of it."""
     AlignmentTask.objects.select_for_update(of=("self",)).get(pk=alignment.task_id)
     alignment = _locked(alignment)
-    if alignment.state == AlignmentState.RELEASED:
-        raise Refused(_(TAKEN_AWAY))
-    if alignment.task.study.closed_at is not None:
-        raise Refused(_(CLOSED))
+    _check_there(alignment)
     if alignment.state == AlignmentState.HANDED_IN:
         unsettle(task=alignment.task)
         alignment.take_back()
@@ -311,45 +291,27 @@ def _locked(alignment: Alignment) -> Alignment:
     return rows.get(pk=alignment.pk)
 
 
-def _check_open(alignment: Alignment) -> None:
+def _check_there(alignment: Alignment) -> None:
     if alignment.state == AlignmentState.RELEASED:
         raise Refused(_(TAKEN_AWAY))
     if alignment.task.study.closed_at is not None:
         raise Refused(_(CLOSED))
+
+
+def _check_open(alignment: Alignment) -> None:
+    _check_there(alignment)
     if not alignment.is_open:
         raise Refused(_(NOT_OPEN))
 
 
-def _event(alignment: Alignment, change: Change, before: RowAnswer, after: RowAnswer, now: datetime) -> AlignmentEvent:
-    return AlignmentEvent(
-        alignment=alignment, row=change.row, idempotency_key=change.idempotency_key, action=change.action,
-        undoes=change.undoes, before=plain(before), after=plain(after), accepted=change.accepted,
-        duration_ms=change.duration_ms, changed_at=change.changed_at, received_at=now,
-    )  # fmt: skip
-
-
 def alignments_of(project: Project, person: User) -> list[Alignment]:
     """Return the alignments of a person in a project, in the order of the work, without the tables' texts and without
-    what tells whose they are."""
+    what tells whose they are. `nth` of `several` tell tables of one story apart, as nothing else that the person may
+    know of a table does."""
     rows = Alignment.objects.active().in_order().filter(task__study__project=project, annotator=person)
-    return _numbered(
-        rows.select_related("task__study").defer(
-            "answers",
-            "task__text",
-            "task__key",
-            "task__source",
-            "task__origin",
-            "task__study__frame",
-            "task__study__origin",
-        )
-    )
-
-
-def _numbered(rows: Iterable[Alignment]) -> list[Alignment]:
-    """Tell tables of one story apart by their place among the person's own: `nth` of `several`, as nothing else that
-    they may know of a table does."""
-    alignments, seen = list(rows), Counter[int]()
-    several = Counter(alignment.task.number for alignment in alignments)
+    hidden = [f"task__{name}" for name in ("text", "key", "source", "origin", "study__frame", "study__origin")]
+    alignments = list(rows.select_related("task__study").defer("answers", *hidden))
+    several, seen = Counter(alignment.task.number for alignment in alignments), Counter[int]()
     for alignment in alignments:
         seen[alignment.task.number] += 1
         alignment.nth, alignment.several = seen[alignment.task.number], several[alignment.task.number]
@@ -370,13 +332,10 @@ def next_alignment(project: Project, person: User, *, after: str = "", but: Coll
     """Return the person's next open table after that alignment, else the first one; none of stories `but`, on which
     they still have other work."""
     rows = Alignment.objects.waiting().in_order().filter(task__study__project=project, annotator=person)
-    waiting = [
-        (alignment.uid, alignment) for alignment in rows.select_related("task") if alignment.task.story_id not in but
-    ]
-    order = [alignment.uid for alignment in alignments_of(project, person)] if after else []
-    place = {uid: at for at, uid in enumerate(order)}
-    later = [alignment for uid, alignment in waiting if after in place and place[uid] > place[after]]
-    return (later or [alignment for uid, alignment in waiting if uid != after] or [None])[0]
+    waiting = [alignment for alignment in rows.select_related("task") if alignment.task.story_id not in but]
+    place = {alignment.uid: at for at, alignment in enumerate(alignments_of(project, person) if after else ())}
+    later = [alignment for alignment in waiting if after in place and place[alignment.uid] > place[after]]
+    return next(iter(later or [alignment for alignment in waiting if alignment.uid != after]), None)
 
 
 def register_effort() -> None:

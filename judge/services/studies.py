@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext_lazy
 
@@ -16,6 +15,7 @@ from annotation.models import Project, Role, User
 from annotation.services import audit
 from annotation.services.audit import register
 from benchmark.suites.registry import suite_named
+from core.messages import gettext_noop
 from core.plain import plain
 from judge.domain.alignment import MOST_LINKS, STORIES, ClusterName, StudyOrigin, Table, TableOrigin
 from judge.domain.sampling import Drawn, Unit, sample
@@ -56,7 +56,7 @@ MOST_TABLES = 5000
 MOST_NAME = 120
 MOST_SEED = 2**31 - 1
 LONGEST_REASON = 2000
-"""Characters of why a judge was chosen."""
+"""Characters of the reason for a judge."""
 MOST_ROWS = 1000
 """Rows of one table that a page can show."""
 
@@ -103,12 +103,7 @@ def drawn_of(units: Sequence[Unit], total: int, seed: int) -> list[Drawn]:
     """Return the sample of so many tables. Raises Refused."""
     if not units:
         raise Refused(_("These runs have no answer that could be aligned."))
-    if not 1 <= total <= min(len(units), MOST_TABLES):
-        raise Refused(
-            _("The number of tables is {total}; expected 1 to {most}, as many as there are.").format(
-                total=f"{total:,}", most=f"{min(len(units), MOST_TABLES):,}"
-            )
-        )
+    _check_range(gettext_noop("The number of tables"), total, 1, min(len(units), MOST_TABLES))
     return sample(units, total, seed=seed)
 
 
@@ -127,21 +122,44 @@ def make_study(
     """Make a study: draw its tables, keep them and give them to the annotators. Raises Refused."""
     _check(project, plan, annotators)
     drawn = drawn_of(units, plan.total, plan.seed)
-    study = AlignmentStudy(
-        project=project, name=plan.name.strip(), seed=plan.seed, overlap=plan.overlap, most_links=plan.most_links,
-        audience=plan.audience, blind_share=plan.blind_share, origin=plain(origin), created_by=by,
-        frame=[[unit.key, unit.story, *unit.stratum] for unit in units],
-    )  # fmt: skip
+    chosen = {name: getattr(plan, name) for name in ("seed", "overlap", "most_links", "audience", "blind_share")}
+    frame = [[unit.key, unit.story, *unit.stratum] for unit in units]
+    name = plan.name.strip()
+    study = AlignmentStudy(project=project, name=name, origin=plain(origin), created_by=by, frame=frame, **chosen)
     try:
         with transaction.atomic():
             study.save()
     except IntegrityError as error:
-        raise Refused(
-            _("There is a study named {name} already; choose another name.").format(name=plan.name.strip())
-        ) from error
+        raise Refused(_("There is a study named {name} already; choose another name.").format(name=name)) from error
     _add(study, drawn, load, by, annotators, now)
     audit.record(by=by, project=project, action="alignment.made", target=study.name, tables=len(drawn), seed=plan.seed)
     return study
+
+
+def _check(project: Project, plan: Plan, annotators: Collection[User]) -> None:
+    name = plan.name.strip()
+    if not name:
+        raise Refused(_("The study has no name."))
+    if len(name) > MOST_NAME or min(name) < " ":
+        text = _("The name of the study is {count} characters long; expected one line of 1 to {most}.")
+        raise Refused(text.format(count=len(name), most=MOST_NAME))
+    _check_range(gettext_noop("The seed"), plan.seed, 0, MOST_SEED)
+    _check_range(gettext_noop("The number of people a table"), plan.overlap, 1, MOST_PEOPLE)
+    _check_range(gettext_noop("The number of links of a row"), plan.most_links, 1, MOST_LINKS)
+    _check_range(gettext_noop("The per cent without proposals"), plan.blind_share, 0, 100)
+    if len(set(annotators)) < plan.overlap:
+        text = _("Each table is for {overlap} people; choose as many annotators, or a smaller overlap.")
+        raise Refused(text.format(overlap=plan.overlap))
+    members = set(project.memberships.values_list("user_id", flat=True))
+    if stranger := next((user for user in annotators if user.pk not in members), None):
+        text = _("{person} is not a member of {project}.")
+        raise Refused(text.format(person=stranger.username, project=project.name))
+
+
+def _check_range(called: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        text = _("{called} is {value}; expected {least} to {most}.")
+        raise Refused(text.format(called=_(called), value=f"{value:,}", least=least, most=f"{most:,}"))
 
 
 @transaction.atomic
@@ -149,29 +167,24 @@ def grow_study(
     *, by: User | None, study: AlignmentStudy, more: int, load: Load, annotators: Collection[User], now: datetime
 ) -> int:
     """Draw `more` tables from the frame of the study, which keeps those that it has; return how many it has now.
-    Without `annotators` those who align in it now get them. Raises Refused."""
+    Without `annotators` the members who have tables of it get them. Raises Refused."""
     study = AlignmentStudy.objects.select_for_update(of=("self",)).select_related("project").get(pk=study.pk)
     if study.closed_at is not None:
         raise Refused(_("This study is closed; open it again before it grows."))
     if more < 1:
         raise Refused(_("The number of further tables is {more}; expected 1 or more.").format(more=more))
-    people = annotators or _aligning(study)
+    active = Alignment.objects.active().filter(task__study=study)
+    members = User.objects.filter(memberships__project=study.project_id, is_active=True)
+    people = list(annotators or members.filter(pk__in=active.values("annotator")))
     drawn = drawn_of(study.units, study.tasks.count() + more, study.seed)
-    _add(study, drawn, load, by, list(people), now)
+    _add(study, drawn, load, by, people, now)
     audit.record(by=by, project=study.project, action="alignment.grown", target=study.name, tables=len(drawn))
     return len(drawn)
 
 
-def _aligning(study: AlignmentStudy) -> QuerySet[User]:
-    """Return the members who have tables of a study: nobody who left the project, or whose tables were taken back."""
-    active = Alignment.objects.active().filter(task__study=study)
-    members = User.objects.filter(memberships__project=study.project_id, is_active=True)
-    return members.filter(pk__in=active.values("annotator"))
-
-
 @transaction.atomic
 def close_study(*, by: User, study: AlignmentStudy, now: datetime | None) -> None:
-    """Close a study, or open it again where `now` is None."""
+    """Close a study, or open it again if `now` is None."""
     study.close(now)
     verb = "closed" if now else "reopened"
     audit.record(by=by, project=study.project, action=f"alignment.{verb}", target=study.name)
@@ -191,84 +204,35 @@ def choose_judge(
 ) -> None:
     """Keep with a study which version of a judge was chosen by it, and why; the log keeps earlier choices.
 
-    `seen` is the `choice` that the person looked at, None for who replaces whatever there is. The study has the present
-    choice afterwards, also where it is refused. Raises Superseded where it is not the one that was seen, unless it says
-    the same; Refused without a reason, for one that is too long, and for a judge of which nothing is known: with a
-    verdict on none of the rows that people aligned."""
+    `seen` is the `choice` that the person looked at, None to replace whatever there is. The study has the present
+    choice afterwards, also if it is refused. Raises Superseded if it is not the one that was seen, unless it says the
+    same; Refused without a reason, for one that is too long, and for a judge with a verdict on none of the rows that
+    people aligned."""
     reason = reason.replace("\x00", "").strip()
     study.lock_choice()
     if (study.judge_version, study.judge_reason, study.judge_chosen_by) == (version, reason, by):
         return
     if seen is not None and seen != study.choice:
         raise Superseded(_superseded(study))
-    _check_choice(verdict_count, reason)
-    study.choose_judge(version, name=name[:200], reason=reason, by=by, at=now)
-    audit.record(
-        by=by, project=study.project, action="alignment.judge_chosen", target=study.name, judge=name, version=version,
-        reason=reason,
-    )  # fmt: skip
-
-
-def _superseded(study: AlignmentStudy) -> str:
-    """Say who chose what since."""
-    by, judge = study.judge_chosen_by, study.judge_name
-    if by is None:
-        return _("{judge} was chosen since you opened this page; keep your choice again to replace that one.").format(
-            judge=judge
-        )
-    return _("{person} chose {judge} since you opened this page; keep your choice again to replace that one.").format(
-        person=by.shown_name, judge=judge
-    )
-
-
-def _check_choice(verdict_count: int, reason: str) -> None:
     if not verdict_count:
         raise Refused(_("This judge has no verdict on any row that people aligned, so it cannot be chosen."))
     if not reason:
         raise Refused(_("Say why this judge is chosen."))
     if len(reason) > LONGEST_REASON:
-        raise Refused(
-            _("The reason has {count} characters; at most {most} are kept.").format(
-                count=f"{len(reason):,}", most=f"{LONGEST_REASON:,}"
-            )
-        )
+        text = _("The reason has {count} characters; at most {most} are kept.")
+        raise Refused(text.format(count=f"{len(reason):,}", most=f"{LONGEST_REASON:,}"))
+    study.choose_judge(version, name=name[:200], reason=reason, by=by, at=now)
+    details = {"judge": name, "version": version, "reason": reason}
+    audit.record(by=by, project=study.project, action="alignment.judge_chosen", target=study.name, **details)
 
 
-def _check(project: Project, plan: Plan, annotators: Collection[User]) -> None:
-    name = plan.name.strip()
-    if not name:
-        raise Refused(_("The study has no name."))
-    if len(name) > MOST_NAME or min(name) < " ":
-        raise Refused(
-            _("The name of the study is {count} characters long; expected one line of 1 to {most}.").format(
-                count=len(name), most=MOST_NAME
-            )
-        )
-    if not 0 <= plan.seed <= MOST_SEED:
-        raise Refused(_("The seed is {seed}; expected 0 to {most}.").format(seed=plan.seed, most=MOST_SEED))
-    if not 1 <= plan.overlap <= MOST_PEOPLE:
-        raise Refused(
-            _("The overlap is {overlap}; expected 1 to {most} people a table.").format(
-                overlap=plan.overlap, most=MOST_PEOPLE
-            )
-        )
-    if not 1 <= plan.most_links <= MOST_LINKS:
-        raise Refused(
-            _("The links of a row are {links}; expected 1 to {most}.").format(links=plan.most_links, most=MOST_LINKS)
-        )
-    if not 0 <= plan.blind_share <= 100:
-        raise Refused(_("The share without proposals is {share} %; expected 0 to 100.").format(share=plan.blind_share))
-    if len(set(annotators)) < plan.overlap:
-        raise Refused(
-            _("Each table is for {overlap} people; choose as many annotators, or a smaller overlap.").format(
-                overlap=plan.overlap
-            )
-        )
-    members = set(project.memberships.values_list("user_id", flat=True))
-    if stranger := next((user for user in annotators if user.pk not in members), None):
-        raise Refused(
-            _("{person} is not a member of {project}.").format(person=stranger.username, project=project.name)
-        )
+def _superseded(study: AlignmentStudy) -> str:
+    by, judge = study.judge_chosen_by, study.judge_name
+    if by is None:
+        text = _("{judge} was chosen since you opened this page; keep your choice again to replace that one.")
+        return text.format(judge=judge)
+    text = _("{person} chose {judge} since you opened this page; keep your choice again to replace that one.")
+    return text.format(person=by.shown_name, judge=judge)
 
 
 def _add(
@@ -296,11 +260,8 @@ def _add(
 
 def _task(study: AlignmentStudy, drawn: Drawn, table: DrawnTable) -> AlignmentTask:
     if max(len(table.predictions), len(table.gold)) > MOST_ROWS:
-        raise Refused(
-            _("A table of story {number} has more than {most} rows; nobody could align it.").format(
-                number=table.number, most=f"{MOST_ROWS:,}"
-            )
-        )
+        text = _("A table of story {number} has more than {most} rows; nobody could align it.")
+        raise Refused(text.format(number=table.number, most=f"{MOST_ROWS:,}"))
     source, category = drawn.unit.stratum
     return AlignmentTask(
         study=study, key=table.key, source=source, category=category, place=drawn.place,

@@ -7,7 +7,6 @@ are counted as missed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -35,6 +34,9 @@ from judge.domain.sampling import permanent_number
 from judge.models import AnchorRepeat, AnchorWatch
 from judge.models.watch import FEWEST_ANCHORS, MOST_ANCHORS, MOST_DAYS
 from workers.models import Endpoint
+
+CHANGES = {"stop": "stopped", "resume": "resumed", "note": "noted"}
+"""The actions on a watch, and what the audit log calls them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,26 +73,23 @@ class WatchPlan:
 
 def watchable_of(run: Run) -> list[Watchable]:
     """Return the judge of a run, about all its models and about each of them, and its models, step by step. Baselines
-    and imported answers are left out: nobody can ask them again, or they cannot change."""
+    and imported answers are omitted: nobody can ask them again, or they cannot change."""
     entrants = [entrant.endpoint for entrant in run.entrants.select_related("endpoint")]
     suite, watchable = suite_named(run.suite), []
     if run.judge and (step := judged_at(run)) and run.judge.about.reads_prompts:
         answered = tuple(endpoint for endpoint in entrants if answers_by(run.source or run, endpoint).exists())
-        watchable += [Watchable("judge", run.judge, step, answered, judges=True)] if answered else []
-        if len(answered) > 1:
-            watchable += [
-                Watchable(f"judge:{endpoint.name}", run.judge, step, (endpoint,), judges=True) for endpoint in answered
-            ]
+        about = {"judge": answered} if answered else {}
+        about |= {f"judge:{endpoint.name}": (endpoint,) for endpoint in answered if len(answered) > 1}
+        watchable = [Watchable(key, run.judge, step, models, judges=True) for key, models in about.items()]
     if run.source_id or run.imported or run.control:
         return watchable
     steps = [step.key for step in suite.launched if not step.judged and step.key in run.steps]
-    for step in steps[-1:] if suite.asking.program else steps:
-        watchable += [
-            Watchable(f"{step}:{endpoint.name}", endpoint, step, (endpoint,), judges=False)
-            for endpoint in entrants
-            if endpoint.about.reads_prompts and _answered(run, endpoint, step).exists()
-        ]
-    return watchable
+    return watchable + [
+        Watchable(f"{step}:{endpoint.name}", endpoint, step, (endpoint,), judges=False)
+        for step in (steps[-1:] if suite.asking.program else steps)
+        for endpoint in entrants
+        if endpoint.about.reads_prompts and _answered(run, endpoint, step).exists()
+    ]
 
 
 def _answered(run: Run, model: Endpoint, step: str):
@@ -98,7 +97,8 @@ def _answered(run: Run, model: Endpoint, step: str):
 
 
 def checked(plan: WatchPlan) -> list[DatasetSample]:
-    """Return the samples that a watch asks about: those of the drawn stories. Raises RunRefused."""
+    """Return the samples that a watch asks about: those of the stories with the smallest permanent numbers, among those
+    with an answer. Raises RunRefused."""
     bounds = {
         "stories": (gettext_noop("The number of anchors"), plan.stories, FEWEST_ANCHORS, MOST_ANCHORS),
         "every": (gettext_noop("The number of days"), plan.every, 1, MOST_DAYS),
@@ -106,45 +106,23 @@ def checked(plan: WatchPlan) -> list[DatasetSample]:
     }
     for name, (called, value, least, most) in bounds.items():
         if not least <= value <= most:
-            raise RunRefused(
-                Sentence(
-                    "{called} is {value}; expected {least} to {most}.",
-                    called=called,
-                    value=value,
-                    least=least,
-                    most=most,
-                ),
-                name,
-            )
+            text = "{called} is {value}; expected {least} to {most}."
+            raise RunRefused(Sentence(text, called=called, value=value, least=least, most=most), name)
     if not 0.01 <= plan.drop <= 0.5:
         raise RunRefused(Sentence("The drop is {drop} points; expected 1 to 50.", drop=f"{100 * plan.drop:g}"), "drop")
-    return _drawn(plan)
-
-
-def _drawn(plan: WatchPlan) -> list[DatasetSample]:
-    """The samples of the stories with the smallest permanent numbers, among those with an answer."""
     what, origin = plan.what, plan.run.source or plan.run
-    rows = (
-        [answers_by(origin, model) for model in what.models]
-        if what.judges
-        else [_answered(plan.run, model, what.step) for model in what.models]
-    )
-    ids = {pk for part in rows for pk in part.values_list("sample_id", flat=True)}
+    answered = [
+        answers_by(origin, model) if what.judges else _answered(plan.run, model, what.step) for model in what.models
+    ]
+    ids = {pk for items in answered for pk in items.values_list("sample_id", flat=True)}
     samples = list(DatasetSample.objects.lean().filter(pk__in=ids).order_by("position"))
     clusters = sorted(
         {sample.cluster for sample in samples}, key=lambda cluster: (permanent_number(plan.seed, cluster), cluster)
     )
-    units = suite_named(plan.run.suite).cluster[1]
     if len(clusters) < plan.stories:
-        raise RunRefused(
-            Sentence(
-                "The run has answers about {clusters} {units}; {stories} were asked for.",
-                clusters=len(clusters),
-                units=word(units),
-                stories=plan.stories,
-            ),
-            "stories",
-        )
+        text = "The run has answers about {clusters} {units}; {stories} were asked for."
+        units = word(suite_named(plan.run.suite).cluster[1])
+        raise RunRefused(Sentence(text, clusters=len(clusters), units=units, stories=plan.stories), "stories")
     chosen = set(clusters[: plan.stories])
     return [sample for sample in samples if sample.cluster in chosen]
 
@@ -155,14 +133,14 @@ def repeat_plan(plan: WatchPlan, *, title: str = "", anew: int = 0) -> Plan:
     run, what = plan.run, plan.what
     if what.judges:
         [asked] = judging_plans(run, judges=[what.asked], options={})
-        kept = [model for model in asked.endpoints if model in what.models]
-        asked = replace(asked, endpoints=kept)
+        asked = replace(asked, endpoints=[model for model in asked.endpoints if model in what.models])
     else:
         base = plan_of(run)
         steps = base.steps if base.definition.asking.program else [what.step]
         asked = replace(base, endpoints=[what.asked], steps=steps, judge=None, source=None, split="", category="")
-    asked = replace(asked.without_test(), controls=(), limit=0, repetitions=1, budget=plan.budget, title=title)
-    asked = replace(asked, anew=anew)
+    asked = replace(
+        asked.without_test(), controls=(), limit=0, repetitions=1, budget=plan.budget, title=title, anew=anew
+    )
     check_all_but_samples(asked)
     return asked
 
@@ -178,14 +156,7 @@ def plan_of_watch(watch: AnchorWatch) -> WatchPlan:
     models = Endpoint.objects.in_bulk(watch.about)
     judges = suite_named(watch.run.suite).step(watch.step).judged
     what = Watchable("", watch.asked, watch.step, tuple(models[pk] for pk in watch.about if pk in models), judges)
-    return WatchPlan(
-        watch.run, what, len(watch.anchors), watch.every, watch.drop, watch.seed, watch.budget
-    )  # fmt: skip
-
-
-def anchors_of(watch: AnchorWatch) -> Sequence[DatasetSample]:
-    """Return the samples of a watch, in the order of their dataset."""
-    return list(DatasetSample.objects.filter(dataset=watch.run.dataset_id, number__in=watch.anchors))
+    return WatchPlan(watch.run, what, len(watch.anchors), watch.every, watch.drop, watch.seed, watch.budget)
 
 
 @transaction.atomic
@@ -210,13 +181,13 @@ def start_watch(*, by: User | None, plan: WatchPlan, now: datetime) -> AnchorWat
     return watch
 
 
-def _begin(by: User | None, watch: AnchorWatch, repeat: AnchorRepeat, now: datetime) -> Run:
+def _begin(by: User | None, watch: AnchorWatch, repeat: AnchorRepeat, now: datetime) -> None:
     """Start the run of a repeat. Raises RunRefused."""
     title = Sentence("Watch of {asked}: repeat {number}", asked=watch.asked.name, number=repeat.number)
     plan = repeat_plan(plan_of_watch(watch), title=title[:MOST_TITLE], anew=repeat.pk)
-    repeat.run = start_run(by=by, plan=plan, now=now, stories=anchors_of(watch))
+    anchors = list(DatasetSample.objects.filter(dataset=watch.run.dataset_id, number__in=watch.anchors))
+    repeat.run = start_run(by=by, plan=plan, now=now, stories=anchors)
     repeat.save(update_fields=["run"])
-    return repeat.run
 
 
 def ask_again(*, by: User | None, watch: AnchorWatch, now: datetime) -> AnchorRepeat:
@@ -258,30 +229,14 @@ def ask_due(*, now: datetime) -> list[AnchorRepeat]:
 
 
 @transaction.atomic
-def stop_watch(*, by: User | None, watch: AnchorWatch) -> bool:
-    """Ask the anchors no more; what was asked stays. Returns False where nobody asks."""
+def change_watch(*, by: User | None, watch: AnchorWatch, action: str, now: datetime) -> None:
+    """Stop asking the anchors of a watch ("stop"), ask them on schedule again, first after one interval ("resume"), or
+    keep that somebody has taken note of everything that was noticed so far ("note")."""
     watch = AnchorWatch.objects.select_for_update().get(pk=watch.pk)
-    if watch.due_at is None:
-        return False
-    watch.go_on(None)
-    audit.record(by=by, project=watch.project, action="watch.stopped", target=watch.uid)
-    return True
-
-
-@transaction.atomic
-def resume_watch(*, by: User | None, watch: AnchorWatch, now: datetime) -> bool:
-    """Ask the anchors on schedule again, first after one interval. Returns False where they are."""
-    watch = AnchorWatch.objects.select_for_update().get(pk=watch.pk)
-    if watch.due_at is not None:
-        return False
-    watch.go_on(now + timedelta(days=watch.every))
-    audit.record(by=by, project=watch.project, action="watch.resumed", target=watch.uid)
-    return True
-
-
-@transaction.atomic
-def note_concerns(*, by: User | None, watch: AnchorWatch, now: datetime) -> None:
-    """Keep that somebody has taken note of what the watch noticed so far: the overview says no more of it."""
-    watch = AnchorWatch.objects.select_for_update().get(pk=watch.pk)
-    watch.note(now)
-    audit.record(by=by, project=watch.project, action="watch.noted", target=watch.uid)
+    if action == "note":
+        watch.note(now)
+    elif (action == "stop") != (watch.due_at is None):
+        watch.go_on(None if action == "stop" else now + timedelta(days=watch.every))
+    else:
+        return
+    audit.record(by=by, project=watch.project, action=f"watch.{CHANGES[action]}", target=watch.uid)

@@ -1,4 +1,4 @@
-"""Judges of the same answers beside each other, with a panel of them."""
+"""Judges of the same answers next to each other, with a panel of them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from benchmark.services.judge_versions import judged_beside
 from benchmark.views.downloads import table_response
 from benchmark.views.tables import files_of, item_links, page_table
 from judge.domain.calibration.panels import FEWEST
-from judge.services.judges_beside import JUDGES, judges_table
+from judge.services.judges_beside import judges_table
 
+JUDGES = "judges"
 ENOUGH = 3
-"""Judges from which on a panel of all of them stands in the table before anybody chose one: of two there is no
-majority where they differ."""
+"""Judges for a panel of all of them in the table before anybody chose one: two that differ have no majority."""
 
 
 @require_GET
@@ -34,17 +34,13 @@ def judges(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     panel = _panel(request, runs)
     query = urlencode({"panel": [run.uid for run in panel]}, doseq=True)
 
-    def address(kind: str, name: str, suffix: str) -> str:
+    def address(_kind: str, name: str, suffix: str) -> str:
         return f"{reverse('judge:run_judges_table', args=[slug, uid, name, suffix])}?{query}"
 
+    files = files_of("table", JUDGES, address)
     context = {
         "judges": [{"run": run, "description": judge_text(run), "in_panel": run in panel} for run in runs],
-        "fewest": FEWEST,
-        "table": page_table(
-            JUDGES, judges_table(runs, panel), href=item_links(slug), files=files_of("table", JUDGES, address)
-        )
-        if runs
-        else None,
+        "table": page_table(JUDGES, judges_table(runs, panel), href=item_links(slug), files=files) if runs else None,
     }
     return render(request, "judge/judges_beside.html", access.context | context)
 
@@ -60,10 +56,8 @@ def judges_file(request: HttpRequest, slug: str, uid: str, table: str, data: str
 
 
 def _panel(request: HttpRequest, runs: Sequence[Run]) -> list[Run]:
-    """Return the runs whose judges the address names as a panel; all of them where it names none and there are
-    enough."""
+    """Return the runs whose judges the address names as a panel; by default all if there are enough."""
     if "panel" not in request.GET:
         return list(runs) if len(runs) >= ENOUGH else []
-    chosen = set(request.GET.getlist("panel"))
-    panel = [run for run in runs if run.uid in chosen]
+    panel = [run for run in runs if run.uid in request.GET.getlist("panel")]
     return panel if len(panel) >= FEWEST else []

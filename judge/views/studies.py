@@ -1,9 +1,8 @@
-"""Lists of studies and of a person's own tables, and one study: how far it is, how people agree, what waits."""
+"""Lists of studies and of a person's own tables, and one study: its progress, agreement and what waits."""
 
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -21,20 +20,20 @@ from annotation.domain.agreement.report import Measure
 from annotation.domain.columns import Echo, defused
 from annotation.models import Role, User
 from annotation.services.open_work import Work
-from core.estimated import Estimated
 from core.idempotency.forms import made_before, made_once
+from core.plain import Json
 from core.statistics import Estimate
 from core.views.pages import in_english
 from core.wording import counted
 from judge.access import StudyAccess, aligns_still, closed_tables, study_of, visible_studies
 from judge.domain.alignment import ClusterName
-from judge.domain.alignment_agreement import AlignmentAgreement, ProposalEffect
+from judge.domain.alignment_agreement import AlignmentAgreement
 from judge.forms.studies import AlignForm, GrowForm
 from judge.models import AlignmentState, AlignmentStudy
 from judge.services.alignment_export import COLUMNS, document_of, link_rows
 from judge.services.alignment_report import (
     accepted_of,
-    agreement_with_pairs,
+    agreement_report,
     effect_of_proposals,
     open_tables,
     people_of,
@@ -46,24 +45,12 @@ from judge.services.alignment_tables import load_tables, origin_of, units_of
 from judge.services.settling import Refused, alignments_of, give_more, next_alignment, release
 from judge.services.studies import close_study, cluster_of, drawn_of, grow_study, make_study, strata_of
 
-
-@dataclass(frozen=True, slots=True)
-class NamedEstimate:
-    """An estimate with its name; `share` says whether it is written in per cent, and `ends` is its interval where the
-    page writes that below it."""
-
-    name: str
-    estimate: Estimated
-    share: bool = True
-    ends: str = ""
-
-
 PAGE = 50
 
 
 @require_GET
 def studies(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return what this person has to align, and for experts and admins every study with its next step."""
+    """The tables that this person has to align, and for experts and admins every study with its next step."""
     access = project_access(request.user, slug)
     own, waiting = alignments_of(access.project, request.user), open_work(access, before=Work.ALIGNMENT)
     visible = list(visible_studies(access))
@@ -87,92 +74,84 @@ def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     if request.method == "POST":
         project_access(request.user, slug, role=Role.ADMIN)
         return _changed(request, access)
-    alignment_study, over = access.study, cluster_of(access.study)
-    report, pairs = agreement_with_pairs(alignment_study)
-    members = User.objects.filter(memberships__project=access.project.project).order_by("display_name", "username")
-    taken = taken_by_others(access.project.project, request.user, timezone.now())
-    waiting = open_tables(alignment_study, request.user, but=open_work(access.project, before=Work.ALIGNED_ROWS))
-    people, effect = people_of(alignment_study), effect_of_proposals(alignment_study)
+    aligned, project = access.study, access.project.project
+    over, (report, pairs), people = cluster_of(aligned), agreement_report(aligned), people_of(aligned)
+    taken = taken_by_others(project, request.user, timezone.now())
+    waiting = open_tables(aligned, request.user, but=open_work(access.project, before=Work.ALIGNED_ROWS))
+    effect = effect_of_proposals(aligned)
     context = {
-        "progress": progress_of(alignment_study),
-        "rows_left": sum(person.rows_left for person in people),
+        "progress": progress_of(aligned),
+        "rows_left": sum(row["rows_left"] for row in people),
         "navigation": "judge:studies",
         "agreement": report,
         "estimates": _estimates(report, over),
         "over": over.plural,
         "pairs": pairs,
         "people": people,
-        "members": members,
+        "members": User.objects.filter(memberships__project=project).order_by("display_name", "username"),
         "waiting": waiting,
         "open_tables": [(table, taken.get(table.task.story_id, "")) for table in waiting.tables],
         "aligns_still": aligns_still(access),
-        "accepted": accepted_of(alignment_study),
-        "effect": _effect(effect),
+        "accepted": accepted_of(aligned),
+        "effect": effect
+        and [
+            _named(_("Proposals that people linked, where they were shown"), effect.shown),
+            _named(_("The same pairs, where nothing was proposed"), effect.blind),
+            _named(_("The first less the second"), effect.difference),
+        ],
         "lacking": effect and effect.lacking,
     }
     return render(request, "judge/study.html", access.context | context)
 
 
-def _estimates(report: AlignmentAgreement, over: ClusterName) -> list[NamedEstimate]:
-    """Return the estimates of agreement."""
+def _named(name: str, estimate: Estimate, *, share: bool = True) -> Json:
+    """Return a row of _estimates.html; a `share` is written in per cent."""
+    return {"name": name, "estimate": estimate, "share": share}
+
+
+def _estimates(report: AlignmentAgreement, over: ClusterName) -> list[Json]:
     counts = report.counts
 
-    def of(name: Measure) -> Estimate:
-        ends, reason = counts.intervals[name]
-        return Estimate(counts.values[name], counts.cells, ends, reason=reason)
+    def of(measure: Measure) -> Estimate:
+        ends, reason = counts.intervals[measure]
+        return Estimate(counts.values[measure], counts.cells, ends, reason=reason)
 
     by_story = _("The same, averaged over {units}").format(units=_(over.plural))
     return [
-        NamedEstimate(_("Rows with the same MatchCount"), of("pairwise")),
-        NamedEstimate(by_story, report.by_story),
-        NamedEstimate(_("Links: F1 of two people"), report.links),
-        NamedEstimate(_("Fleiss’ κ of MatchCounts"), of("fleiss_kappa"), share=False),
-        NamedEstimate(_("Krippendorff’s α of MatchCounts"), of("krippendorff_alpha"), share=False),
-    ]
-
-
-def _effect(effect: ProposalEffect | None) -> list[NamedEstimate]:
-    """Return what proposals do to links, nothing where everybody sees them."""
-    if effect is None:
-        return []
-    return [
-        NamedEstimate(_("Proposals that people linked, where they were shown"), effect.shown),
-        NamedEstimate(_("The same pairs, where nothing was proposed"), effect.blind),
-        NamedEstimate(_("The first less the second"), effect.difference),
+        _named(_("Rows with the same MatchCount"), of("pairwise")),
+        _named(by_story, report.by_story),
+        _named(_("Links: F1 of two people"), report.links),
+        _named(_("Fleiss’ κ of MatchCounts"), of("fleiss_kappa"), share=False),
+        _named(_("Krippendorff’s α of MatchCounts"), of("krippendorff_alpha"), share=False),
     ]
 
 
 def _changed(request: HttpRequest, access: StudyAccess) -> HttpResponse:
-    now, alignment_study, posted = timezone.now(), access.study, request.POST
-    people = {str(user.pk): user for user in User.objects.filter(memberships__project=access.project.project)}
-    who_ever_aligned = User.objects.filter(alignments__task__study=alignment_study)  # also who left
-    aligning = {str(user.pk): user for user in who_ever_aligned}
+    now, aligned, posted = timezone.now(), access.study, request.POST
+    members = {str(user.pk): user for user in User.objects.filter(memberships__project=access.project.project)}
+    aligning = {str(user.pk): user for user in User.objects.filter(alignments__task__study=aligned)}  # also who left
     if "close" in posted:
-        close_study(by=request.user, study=alignment_study, now=now)
+        close_study(by=request.user, study=aligned, now=now)
         messages.success(request, _("The study is closed: nobody aligns in it until it is opened again."))
     elif "open" in posted:
-        close_study(by=request.user, study=alignment_study, now=None)
+        close_study(by=request.user, study=aligned, now=None)
     elif posted.get("release") in aligning:
-        count = release(by=request.user, study=alignment_study, person=aligning[posted["release"]], now=now)
+        count = release(by=request.user, study=aligned, person=aligning[posted["release"]], now=now)
         messages.success(request, _("Open tables that were taken back: {count}.").format(count=count))
-    elif chosen := [people[pk] for pk in posted.getlist("person") if pk in people]:
-        _given_out(request, alignment_study, chosen)
-    return redirect("judge:study", access.project.project.slug, alignment_study.uid)
-
-
-def _given_out(request: HttpRequest, study: AlignmentStudy, people: list[User]) -> None:
-    try:
-        count = made_once(request, lambda: str(give_more(by=request.user, study=study, annotators=people)))
-        messages.success(request, _("Tables that were given out: {count}.").format(count=count))
-    except Refused as error:
-        messages.error(request, str(error))
+    elif people := [members[pk] for pk in posted.getlist("person") if pk in members]:
+        try:
+            given = made_once(request, lambda: str(give_more(by=request.user, study=aligned, annotators=people)))
+            messages.success(request, _("Tables that were given out: {count}.").format(count=given))
+        except Refused as error:
+            messages.error(request, str(error))
+    return redirect("judge:study", access.project.project.slug, aligned.uid)
 
 
 @require_GET
 @in_english
 def download_csv(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
-    """Every answer about every row, for admins; whose table it is stays empty for one who still aligns in it, and a
-    table on whose story they have open work has no rows."""
+    """Every answer about every row, for admins. Its model is empty for one who still aligns in the study, and a table
+    on whose story they have open work has no rows."""
     access = study_of(request.user, slug, uid, role=Role.ADMIN)
     writer = csv.writer(Echo())
     rows = link_rows(access.study, named=not aligns_still(access), closed=closed_tables(access))
@@ -199,14 +178,16 @@ def align_runs(request: HttpRequest, slug: str) -> HttpResponse:
     """Choose runs, the size of the sample and people. Without "make" in the request it only counts what would be
     drawn."""
     access = project_access(request.user, slug, role=Role.ADMIN)
-    initial = {"runs": request.GET.getlist("run"), "name": _("Study {number}").format(number=_next_number(access))}
+    number = AlignmentStudy.objects.filter(project=access.project).count() + 1
+    initial = {"runs": request.GET.getlist("run"), "name": _("Study {number}").format(number=number)}
     form = AlignForm(request.POST or None, project=access.project, initial=initial)
     context: dict[str, Any] = {"form": form, "navigation": "judge:studies"}
     if request.method == "POST" and form.is_valid():
         try:
             if "make" in request.POST:
                 return redirect("judge:study", slug, made_once(request, partial(_made, request, access, form)))
-            context["strata"] = _preview(form)
+            units = units_of(form.cleaned_data["runs"], split=form.cleaned_data["split"])
+            context["strata"] = strata_of(units, drawn_of(units, form.plan.total, form.plan.seed))
         except Refused as error:
             if uid := made_before(request):
                 return redirect("judge:study", slug, uid)
@@ -214,38 +195,27 @@ def align_runs(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "judge/new_study.html", access.context | context)
 
 
-def _next_number(access: ProjectAccess) -> int:
-    return AlignmentStudy.objects.filter(project=access.project).count() + 1
-
-
-def _preview(form: AlignForm) -> list:
-    units = units_of(form.cleaned_data["runs"], split=form.cleaned_data["split"])
-    return strata_of(units, drawn_of(units, form.plan.total, form.plan.seed))
-
-
 def _made(request: HttpRequest, access: ProjectAccess, form: AlignForm) -> str:
-    chosen = form.cleaned_data
-    runs = list(chosen["runs"])
-    study = make_study(
+    runs, split = list(form.cleaned_data["runs"]), form.cleaned_data["split"]
+    made = make_study(
         by=request.user,
         project=access.project,
         plan=form.plan,
-        units=units_of(runs, split=chosen["split"]),
+        units=units_of(runs, split=split),
         load=partial(load_tables, project=access.project),
-        annotators=list(chosen["annotators"]),
-        origin=origin_of(runs, split=chosen["split"]),
+        annotators=list(form.cleaned_data["annotators"]),
+        origin=origin_of(runs, split=split),
         now=timezone.now(),
     )
     messages.success(request, _("The study is made; its tables are given out."))
-    return study.uid
+    return made.uid
 
 
 @require_http_methods(["GET", "POST"])
 def grow_alignment(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """Draw further tables of a study."""
     access = study_of(request.user, slug, uid, role=Role.ADMIN)
-    project = access.project.project
-    form = GrowForm(request.POST or None, project=project, more=request.GET.get("more", ""))
+    form = GrowForm(request.POST or None, project=access.project.project, more=request.GET.get("more", ""))
     if request.method == "POST" and form.is_valid():
         try:
             made_once(request, partial(_grown, request, access.study, form))
@@ -257,13 +227,8 @@ def grow_alignment(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 def _grown(request: HttpRequest, study: AlignmentStudy, form: GrowForm) -> str:
-    total = grow_study(
-        by=request.user,
-        study=study,
-        more=form.cleaned_data["more"],
-        load=partial(load_tables, project=study.project),
-        annotators=list(form.cleaned_data["annotators"]),
-        now=timezone.now(),
-    )
+    load, annotators = partial(load_tables, project=study.project), list(form.cleaned_data["annotators"])
+    more = form.cleaned_data["more"]
+    total = grow_study(by=request.user, study=study, more=more, load=load, annotators=annotators, now=timezone.now())
     messages.success(request, _("The study has {tables} now.").format(tables=counted(total, "table")))
     return str(total)

@@ -28,7 +28,7 @@ from judge.domain.calibration.drift import Batch, Chart
 from judge.forms.watches import WatchForm
 from judge.models import AnchorWatch
 from judge.services.watch_reports import Repeated, WatchReport, report_of_watch
-from judge.services.watches import ask_again, estimate_of_repeat, note_concerns, resume_watch, start_watch, stop_watch
+from judge.services.watches import CHANGES, ask_again, change_watch, estimate_of_repeat, start_watch
 
 MOST_DRAWN = 40
 """Repeats in a picture: the newest."""
@@ -187,15 +187,14 @@ def _done(request: HttpRequest, row: AnchorWatch) -> HttpResponse:
             messages.success(request, _("Repeat {number} is asked.").format(number=number))
         else:
             messages.error(request, _("Repeat {number} could not begin: see why below.").format(number=number))
-    elif action == "stop":
-        stop_watch(by=request.user, watch=row)
-        messages.success(request, _("The anchors are asked no more."))
-    elif action == "resume":
-        resume_watch(by=request.user, watch=row, now=now)
-        messages.success(request, _("The anchors are asked on schedule again."))
-    elif action == "note":
-        note_concerns(by=request.user, watch=row, now=now)
-        messages.success(request, _("Noted; the overview says no more of it."))
+    elif action in CHANGES:
+        change_watch(by=request.user, watch=row, action=action, now=now)
+        texts = {
+            "stop": _("The anchors are asked no more."),
+            "resume": _("The anchors are asked on schedule again."),
+            "note": _("Noted; the overview says no more of it."),
+        }
+        messages.success(request, texts[action])
     else:
         messages.error(request, _("There is no such action."))
     return redirect("judge:watch", row.project.slug, row.uid)

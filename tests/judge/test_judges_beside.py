@@ -8,7 +8,6 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from benchmark.domain.report_rows import NO_FIGURES
 from benchmark.models import Run
 from benchmark.services.judge_versions import judged_beside
 from benchmark.services.runs import launched_with
@@ -82,22 +81,14 @@ def test_one_launch_has_several_judges_whose_majority_outvotes_the_errors_of_eac
 
     # Each judge takes one row of four for unmatched on either side: F1 75 %. No row is unmatched for two of three.
     *single, panel = rows_of_judges(runs, runs)
-    assert [row.repaired.value_of("f1") for row in single] == [0.75] * 3
-    assert [row.official.value_of("f1") for row in single] == ["0.750000"] * 3
-    assert (
-        panel.repaired.value_of("f1") == 1
-        and panel.official == NO_FIGURES
-        and panel.tally.flipped == 3 * 6
-        and len(panel.members) == 3
-    )
+    assert [row["repaired-f1"].value for row in single] == [0.75] * 3
+    assert [row["official-f1"] for row in single] == [0.75] * 3
+    assert (panel["repaired-f1"].value, panel["official-f1"], panel["flipped"]) == (1, None, 3 * 6)
     # Two of them differ about two rows of each side: undecided, which bounds state, and no 0.
     pair = rows_of_judges(runs, runs[:2])[-1]
-    assert (
-        pair.repaired.value_of("f1") == 1
-        and pair.repaired.bounds_of("precision") == [0.5, 1]
-        and pair.tally.cannot_tell == 12
-    )
-    assert (pair.alone, panel.alone, single[0].alone) == (0, 0, None)
+    assert (pair["repaired-f1"].value, pair["cannot_tell"]) == (1, 12)
+    assert pair["repaired-precision"].bounds == [0.5, 1]
+    assert (pair["alone"], panel["alone"], "alone" in single[0]) == (0, 0, False)
 
     address = reverse("judge:run_judges", args=[slug, run.uid])
     shown = written(client.get(address))

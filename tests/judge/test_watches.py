@@ -36,10 +36,9 @@ from judge.services.watch_reports import (
 from judge.services.watches import (
     WatchPlan,
     ask_due,
+    change_watch,
     estimate_of_repeat,
-    note_concerns,
     start_watch,
-    stop_watch,
     watchable_of,
 )
 from judge.tasks import ask_anchors
@@ -165,7 +164,7 @@ def test_anchors_are_asked_again_by_schedule_and_what_changed_is_noticed(watched
     assert "watched (fp1)" in page and "watched (fp2)" in page and "has fallen" in page
     assert "1 of 1 watch needs a look" in client.get(f"{world.base}/").content.decode()
     read_before = AnchorWatch.objects.get(pk=watch.pk)
-    note_concerns(by=world.alice, watch=watch, now=timezone.now())
+    change_watch(by=world.alice, watch=watch, action="note", now=timezone.now())
     read_before.keep_concerns([{"kind": DRIFT}])  # worked out from what was read before somebody took note
     watch.refresh_from_db()
     assert watch.concerns == []
@@ -196,7 +195,7 @@ def test_what_is_missed_fails_or_cannot_begin_is_never_silent(labelled):
     client.force_login(world.alice)
     pressed = client.post(f"{world.base}/watches/{watch.uid}/", {"action": "ask", "once": "off"}, follow=True)
     assert "Repeat 21 could not begin" in pressed.content.decode() and "is asked." not in pressed.content.decode()
-    stop_watch(by=world.alice, watch=watch)
+    change_watch(by=world.alice, watch=watch, action="stop", now=timezone.now())
     assert ask_due(now=timezone.now() + timedelta(days=400)) == []
 
 

@@ -27,19 +27,16 @@ from judge.services.watch_reports import (
     read_watch,
 )
 from judge.services.watches import (
+    CHANGES,
     WatchPlan,
     ask_again,
     ask_due,
+    change_watch,
     estimate_of_repeat,
-    note_concerns,
-    resume_watch,
     start_watch,
-    stop_watch,
     watchable_of,
 )
 from workers.domain.pricing import about
-
-ON_ONE = {"stop": stop_watch, "note": note_concerns, "resume": resume_watch, "ask": ask_again}
 
 
 class Command(JsonCommand):
@@ -50,7 +47,7 @@ class Command(JsonCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("action", choices=["list", "new", "show", *ON_ONE, "due"])
+        parser.add_argument("action", choices=["list", "new", "show", "ask", *CHANGES, "due"])
         parser.add_argument("uid", nargs="?", default="", help="of the watch; of the run with new")
         parser.add_argument("--project", default="", metavar="SLUG", help="with list")
         parser.add_argument("--what", default="", metavar="KEY", help="with new: judge, judge:MODEL or STEP:MODEL")
@@ -74,9 +71,11 @@ class Command(JsonCommand):
                 return {"begun": len(begun), "read": read_ended(now=timezone.now())}
             case "show":
                 return document_of_watch(read_watch(_watch(options["uid"]), now=timezone.now()))
-        watch, action = _watch(options["uid"]), options["action"]
-        given = {} if action == "stop" else {"now": timezone.now()}
-        ON_ONE[action](by=None, watch=watch, **given)
+        watch = _watch(options["uid"])
+        if options["action"] == "ask":
+            ask_again(by=None, watch=watch, now=timezone.now())
+        else:
+            change_watch(by=None, watch=watch, action=options["action"], now=timezone.now())
         watch.refresh_from_db()
         return line_of_watch(watch)
 

@@ -128,13 +128,17 @@ def test_a_decision_changes_what_it_was_asked_about():
     assert moved["g1"] == both["g1"]
 
 
+def people(answers):
+    return {str(at): of_one for at, of_one in enumerate(answers)}
+
+
 def test_agreement_as_it_is_published():
     """3,955 of 4,451 rows with the same MatchCount are 88.86 % (OmniToM, appendix B)."""
     same, apart = [said(p1="g1"), said(p1="g1")], [said(p1="g1"), said(p1="none", g1="none")]
     # two rows of a story that agree, or both sides of a link that one person alone drew; and one row over
-    tables = [AlignedTable(f"s{at}", Rows(1, 1), same) for at in range(1977)]
-    tables += [AlignedTable(f"d{at}", Rows(1, 1), apart) for at in range(248)]
-    tables += [AlignedTable("last", Rows(1, 1), [said(p1="none"), said(p1="none", g1="unclear")])]
+    tables = [AlignedTable(f"s{at}", Rows(1, 1), people(same)) for at in range(1977)]
+    tables += [AlignedTable(f"d{at}", Rows(1, 1), people(apart)) for at in range(248)]
+    tables += [AlignedTable("last", Rows(1, 1), people([said(p1="none"), said(p1="none", g1="unclear")]))]
     report = agreement_of(tables)
     assert (report.counts.agree, report.counts.cells) == (3955, 4451)
     assert round(100 * report.counts.values["strict"], 2) == round(100 * report.counts.values["pairwise"], 2) == 88.86
@@ -146,7 +150,7 @@ def test_agreement_as_it_is_published():
 
 
 def test_nothing_is_said_of_agreement_where_one_person_aligned():
-    report = agreement_of([AlignedTable("s", Rows(1, 1), [said(p1="g1")])])
+    report = agreement_of([AlignedTable("s", Rows(1, 1), people([said(p1="g1")]))])
     assert report.counts.values["pairwise"] is None and report.links.value is None and report.by_story.value is None
 
 
