@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from decimal import Decimal
 from functools import lru_cache
 
 from django.db import transaction
@@ -26,8 +25,8 @@ from benchmark.suites.registry import suite_named
 from benchmark.suites.showing.judges import NOT_TESTED
 from core.bulk import insert_rows, update_rows
 from core.messages import Sentence, gettext_noop, labelled
-from core.plain import Json, plain, read_as
-from judge.domain.contrast import Pair, Row, contrast_calls, rates, summary_line
+from core.plain import plain, read_as
+from judge.domain.contrast import contrast_calls, rates, summary_line
 from workers.models import Call, Item, ItemState, JobState
 from workers.providers.contract import Request
 from workers.services.handlers import JobHandler, Received, register
@@ -46,33 +45,30 @@ def test_of(suite: str) -> judges.JudgeTest | None:
 
 
 def calls_of(run: Run) -> Calls:
-    """Return what the run's judge is tested with: samples of the whole version, but for those that serve prompts as
-    examples. Empty without a test."""
+    """Return the calls by which the run's judge is tested: about samples of the whole version, without those that serve
+    prompts as examples. Empty without a test."""
     test = test_of(run.suite)
-    if test is None:
-        return []
-    return _calls(run.suite, run.dataset.pk, run.dataset.digest, test.examples(settings_of(run)))
+    return _calls(run.suite, run.dataset.pk, run.dataset.digest, test.examples(settings_of(run))) if test else []
 
 
 @lru_cache(8)
 def _calls(suite: str, dataset: int, digest: str, examples: tuple[int, ...]) -> Calls:
     """Return the calls of a dataset's test, kept by its digest too, as another database's dataset may have the same
     id."""
-    test = test_of(suite)
-    if test is None:
-        return []
+    test = suite_named(suite).judge.test
     candidates = DatasetSample.objects.filter(dataset=dataset).exclude(number__in=examples)
     candidates = candidates.exclude(split=test.spared) if test.spared else candidates
     samples = {sample.number: sample for sample in candidates.defer("votes", "methods", "adjudications")}
     rows = {number: list(test.rows(sample_of(sample))) for number, sample in samples.items()}
     unlike = {number: list(test.unlike(sample_of(sample))) for number, sample in samples.items()} if test.unlike else {}
     calls = contrast_calls(rows, most=test.most_calls, least=test.least_pairs, seed=SEED, unlike=unlike)
-    return [(samples[number], [_asked(pair, rows[number]) for pair in pairs]) for number, pairs in calls.items()]
-
-
-def _asked(pair: Pair, rows: Sequence[Row]) -> AskedPair:
-    actor, belief = pair.prediction
-    return AskedPair(pair.kind.value, actor, belief, rows.index(pair.gold))
+    return [
+        (
+            samples[number],
+            [AskedPair(pair.kind.value, *pair.prediction, rows[number].index(pair.gold)) for pair in pairs],
+        )
+        for number, pairs in calls.items()
+    ]
 
 
 def pairs_of(item: JudgeTestItem) -> list[AskedPair]:
@@ -105,11 +101,8 @@ SELF_TEST = "self-test"
 
 def current_test(run: Run) -> JudgeTest | None:
     """The test of the run's judge, unless it was cancelled before its end."""
-    test = (
-        JudgeTest.objects.filter(project=run.project, suite=run.suite, version=version_of(run))
-        .select_related("job")
-        .first()
-    )
+    tests = JudgeTest.objects.filter(project=run.project, suite=run.suite, version=version_of(run))
+    test = tests.select_related("job").first()
     return None if test is None or test.job.state == JobState.CANCELLED else test
 
 
@@ -117,13 +110,8 @@ def is_wanted(plan: Plan, draft: Run) -> bool:
     """Return whether launching the plan has its judge tested; `draft` is the run that it would make. Raises
     BadPromptSet."""
     step = plan.definition.judging
-    if (
-        not plan.self_test
-        or test_of(plan.suite) is None
-        or step is None
-        or step.key not in plan.steps
-        or plan.judge is None
-    ):
+    judged = plan.judge is not None and step is not None and step.key in plan.steps
+    if not (plan.self_test and judged and test_of(plan.suite)):
         return False
     draft.spec = Provenance(judge=spec_of(plan.judge), prompts=prompt_hashes(plan)).as_json()
     return current_test(draft) is None
@@ -139,11 +127,16 @@ def start_test(*, by: User | None, run: Run, now: datetime) -> JudgeTest:
         return test
     test = current_test(run)
     try:
-        if test is not None and _go_on(test, run.job.budget, now):
-            return test
+        match way_on(test) if test else "":
+            case "":
+                raise RunRefused("{judge} has its self-test already.", "judge", judge=run.judge.name)
+            case "Resume":  # with the budget that its run has by now
+                resume_with(test.job, run.job.budget)
+            case _:
+                retry_failed(job=test.job, now=now)
     except JobRefused as error:
         raise RunRefused(str(error), "judge") from error
-    raise RunRefused("{judge} has its self-test already.", "judge", judge=run.judge.name)
+    return test
 
 
 def way_on(test: JudgeTest) -> str:
@@ -152,18 +145,6 @@ def way_on(test: JudgeTest) -> str:
         return "Resume"
     failed = test.job.state == JobState.FINISHED and Item.objects.filter(job=test.job, state=ItemState.FAILED).exists()
     return gettext_noop("Ask what failed again") if failed else ""
-
-
-def _go_on(test: JudgeTest, budget: Decimal | None, now: datetime) -> bool:
-    """A paused test takes the budget that its run has by now. Raises JobRefused where that is too small."""
-    match way_on(test):
-        case "":
-            return False
-        case "Resume":
-            resume_with(test.job, budget)
-        case _:
-            retry_failed(job=test.job, now=now)
-    return True
 
 
 def why_untestable(run: Run) -> str:
@@ -190,43 +171,32 @@ def ensure_test(*, by: User | None, run: Run, now: datetime) -> JudgeTest | None
     if current_test(run) is not None or not calls:
         return None
     version = version_of(run)
-    JudgeTest.objects.filter(
-        project=run.project, suite=run.suite, version=version
-    ).delete()  # cancelled; the ledger keeps its answers
-    return _started(by, run, version, calls, now)
-
-
-def _started(by: User | None, run: Run, version: str, calls: Calls, now: datetime) -> JudgeTest:
+    cancelled = JudgeTest.objects.filter(project=run.project, suite=run.suite, version=version)
+    cancelled.delete()  # the ledger keeps its answers
+    title = f"Self-test of the judge {run.judge.name}"[:200]
     items = [(run.judge, SELF_TEST, str(story.pk)) for story, _ in calls]
     try:
         job = start_job(
-            by=by.username if by else "", handler=HANDLER, title=f"Self-test of the judge {run.judge.name}"[:200],
-            items=items, now=now,
+            by=by.username if by else "", handler=HANDLER, title=title, items=items, now=now,
             params={"project": run.project.slug}, budget=run.job.budget, batch=run.job.batch,
         )  # fmt: skip
     except JobRefused as error:
         raise RunRefused(str(error), "judge") from error
+    asked_by, kept = test_of(run.suite), run.parameters.as_json()
+    params = {name: kept[name] for name in (asked_by.settings if asked_by else ()) if name in kept}
     test = JudgeTest.objects.create(
         project=run.project, dataset=run.dataset, suite=run.suite, judge=run.judge, version=version,
-        answer_format=run.answer_format, prompt_set=run.prompt_set, params=_kept(run), job=job, created_by=by,
+        answer_format=run.answer_format, prompt_set=run.prompt_set, params=params | {"level": run.level}, job=job,
+        created_by=by,
     )  # fmt: skip
     rows = [(test.pk, story.pk, plain(pairs)) for story, pairs in calls]
     insert_rows(JudgeTestItem, ("test", "sample", "pairs"), rows)
     item_ids = {int(key): pk for key, pk in Item.objects.filter(job=job).values_list("key", "pk")}
     asked = JudgeTestItem.objects.filter(test=test).values_list("sample_id", "pk")
     update_rows(JudgeTestItem, ["item"], [(item_ids[story], pk) for story, pk in asked])
-    audit.record(
-        by=by, project=run.project, action="judge.tested", target=test.uid, judge=run.judge.name, calls=len(calls)
-    )
+    details = {"judge": run.judge.name, "calls": len(calls)}
+    audit.record(by=by, project=run.project, action="judge.tested", target=test.uid, **details)
     return test
-
-
-def _kept(run: Run) -> Json:
-    """Return the run's parameters that the test is asked by."""
-    test = test_of(run.suite)
-    names = test.settings if test else ()
-    kept = run.parameters.as_json()
-    return {name: kept[name] for name in names if name in kept} | {"level": run.level}
 
 
 GONE = gettext_noop("The self-test or its story is gone.")

@@ -68,7 +68,7 @@ def contrast_calls(
     """Return, by sample, the pairs of one call, of at most `most` samples; the same for the same seed and samples.
 
     A gold row serves once, and the kinds are kept level over all calls as far as the gold has material for them. A
-    sample of which fewer than `least` pairs can be made is left out. `unlike` are, by sample, rows that the benchmark
+    sample of which fewer than `least` pairs can be made is skipped. `unlike` are, by sample, rows that the benchmark
     has as another belief, each with its gold row.
     """
     rng, counts = Random(f"contrast {seed}"), Counter[Kind]()
@@ -85,7 +85,7 @@ def contrast_calls(
     return calls
 
 
-def _call(rows: Sequence[Row], rng: Random, counts: Counter[Kind], unlike: Sequence[Made] = ()) -> tuple[Pair, ...]:
+def _call(rows: Sequence[Row], rng: Random, counts: Counter[Kind], unlike: Sequence[Made]) -> tuple[Pair, ...]:
     here: Counter[Kind] = Counter()
     pairs, used = [], set()
     for row in rng.sample(list(rows), len(rows)):
@@ -95,39 +95,34 @@ def _call(rows: Sequence[Row], rng: Random, counts: Counter[Kind], unlike: Seque
         candidates = pairs_of(row, rows, rng) + [Pair(Kind.UNLIKE, made, gold) for made, gold in unlike if gold == row]
         free = [pair for pair in candidates if here[pair.kind] < PAIRS_OF_A_KIND]
         if free:
-            chosen = min(
-                free, key=lambda pair: (counts[pair.kind] + here[pair.kind], list(Kind)[::-1].index(pair.kind))
-            )
-            pairs.append(chosen)
-            here[chosen.kind] += 1
+            order = list(Kind)[::-1]
+            pair = min(free, key=lambda pair: (counts[pair.kind] + here[pair.kind], order.index(pair.kind)))
+            pairs.append(pair)
+            here[pair.kind] += 1
     return tuple(pairs)
 
 
 def pairs_of(row: Row, rows: Sequence[Row], rng: Random) -> list[Pair]:
-    """Every pair that the rules can make of a gold row beside the others of its sample, at most one of a kind.
+    """Return every pair that the rules can make of a gold row next to the others of its sample, at most one of a kind.
 
-    A row that says something else is made only where its actor has no gold row, the source aside, that half of its
-    words would fit.
+    A row that says something else is made only if its actor has no gold row, the source aside, that half of its words
+    would fit.
     """
     actor, belief = row
     words = {word for _, text in rows for word in re.findall(r"\w+", text.lower())}
-    others = {
+    named = {key(name): name for name, _ in rows}
+    others = sorted(named.keys() - {WORLD, key(actor)})
+    changed = {
         Kind.NEGATED: (actor, negated(belief)),
-        Kind.ACTOR: (_another(actor, rows, rng), belief),
+        # a fact of the world is no one's belief
+        Kind.ACTOR: (named[rng.choice(others)] if others and key(actor) != WORLD else None, belief),
         Kind.PLACE: (actor, moved(belief, rng, words)),
     }
-    changed = [(kind, (who, belief)) for kind, (who, belief) in others.items() if who and belief]
-    apart = [Pair(kind, row_changed, row) for kind, row_changed in changed if not _near(row_changed, row, rows)]
+    made = [(kind, (who, text)) for kind, (who, text) in changed.items() if who and text]
+    apart = [Pair(kind, other, row) for kind, other in made if not _near(other, row, rows)]
     alike = paraphrased(belief)
     same = [Pair(Kind.PARAPHRASE, (actor, alike), row)] if alike else []
     return [Pair(Kind.IDENTICAL, row, row), *same, *apart]
-
-
-def _another(actor: str, rows: Sequence[Row], rng: Random) -> str | None:
-    """Another person of the sample; none for a fact of the world, which is no one's belief."""
-    named = {key(actor): actor for actor, _ in rows}
-    others = sorted(named.keys() - {WORLD, key(actor)})
-    return named[rng.choice(others)] if others and key(actor) != WORLD else None
 
 
 def _near(changed: Row, source: Row, rows: Sequence[Row]) -> bool:
@@ -138,10 +133,9 @@ def _near(changed: Row, source: Row, rows: Sequence[Row]) -> bool:
 
 
 def _content(text: str) -> set[str]:
-    """The longer words of a text, of Chinese each character."""
-    return set(HAN.findall(text)) | {
-        word for word in re.findall(r"[^\W_]+", HAN.sub(" ", text.lower())) if len(word) > 3
-    }
+    """Return the longer words of a text, of Chinese each character."""
+    words = re.findall(r"[^\W_]+", HAN.sub(" ", text.lower()))
+    return {*HAN.findall(text), *(word for word in words if len(word) > 3)}
 
 
 def _key(row: Row) -> Row:
@@ -154,7 +148,7 @@ METHOD = gettext_noop("exact (Clopper–Pearson) 95 % intervals over pairs")
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """`right` of `n` pairs with an answer, `missing` without one. `rate` and `interval` are None where no pair has an
+    """`right` of `n` pairs with an answer, `missing` without one. `rate` and `interval` are None if no pair has an
     answer."""
 
     kind: str
@@ -168,9 +162,9 @@ class Rate:
 
 
 def rates(judged: Iterable[tuple[str, int | None]]) -> list[Rate]:
-    """Return a `Rate` for each kind, of pairs of a kind and the number of gold rows that the made row was
-    matched with, None where there is no answer; a number from 1 on is a match. A kind that no rule makes has one where
-    there are pairs of it."""
+    """Return a `Rate` for each kind, of pairs of a kind and the number of gold rows that the made row was matched with,
+    None without an answer; a number from 1 on is a match. A kind that no rule makes has one if there are pairs of
+    it."""
     right, answered, missing = Counter[str](), Counter[str](), Counter[str]()
     for kind, count in judged:
         if count is None:
@@ -178,18 +172,18 @@ def rates(judged: Iterable[tuple[str, int | None]]) -> list[Rate]:
         else:
             answered[kind] += 1
             right[kind] += (count > 0) == (kind in ALIKE)
-    there = [kind for kind in Kind if kind in BY_RULE or answered[kind] or missing[kind]]
-    return [_rate(kind, right[kind], answered[kind], missing[kind]) for kind in there]
-
-
-def _rate(kind: Kind, right: int, n: int, missing: int) -> Rate:
-    ends = list(_exact(right, n)) if n else None
-    return Rate(kind.value, NAMES[kind], kind in ALIKE, right, n, missing, right / n if n else None, ends)
+    results = []
+    for kind in Kind:
+        if kind in BY_RULE or answered[kind] or missing[kind]:
+            n, share = answered[kind], right[kind] / answered[kind] if answered[kind] else None
+            ends = list(_exact(right[kind], n)) if n else None
+            results.append(Rate(kind.value, NAMES[kind], kind in ALIKE, right[kind], n, missing[kind], share, ends))
+    return results
 
 
 @lru_cache(maxsize=4096)
 def _exact(right: int, n: int) -> tuple[float, float]:
-    """Return the ends of the exact interval of a share, which is searched for: 3 ms, and a leaderboard shows the same
+    """Return the ends of the exact interval of a share. The search takes 3 ms, and a leaderboard shows the same
     hundreds of times."""
     from scipy.stats import binomtest
 
@@ -198,10 +192,10 @@ def _exact(right: int, n: int) -> tuple[float, float]:
 
 
 def summary_line(results: Sequence[Rate]) -> str:
-    """Sum up the results in a line: "identical 3/3, negated 0/12 (2 unanswered), other actor –"."""
-    return listed(worded(result.name, _of(result)) for result in results)
+    """Return the results in a line: "identical 3/3, negated 0/12 (2 unanswered), other actor –"."""
 
+    def text(result: Rate) -> str:
+        share = f"{result.right}/{result.n}" if result.n else "–"
+        return noted(share, Sentence("{missing} unanswered", missing=result.missing)) if result.missing else share
 
-def _of(result: Rate) -> str:
-    share = f"{result.right}/{result.n}" if result.n else "–"
-    return noted(share, Sentence("{missing} unanswered", missing=result.missing)) if result.missing else share
+    return listed(worded(result.name, text(result)) for result in results)

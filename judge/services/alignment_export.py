@@ -9,14 +9,9 @@ from django.db.models import Prefetch, QuerySet
 
 from core.messages import gettext_noop
 from core.plain import Json, plain
-from judge.domain.alignment import RowAnswer, SettledRow, both_sides
+from judge.domain.alignment import RowAnswer, both_sides
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
-from judge.services.alignment_report import (
-    agreement_report,
-    deciders_of_each,
-    effect_of_proposals,
-    progress_of,
-)
+from judge.services.alignment_report import agreement_report, deciders_of_each, effect_of_proposals, progress_of
 from judge.services.settled_tables import settled_probabilities
 
 COLUMNS = (
@@ -26,8 +21,6 @@ COLUMNS = (
 SETTLED = "settled"
 WITHHELD = gettext_noop("withheld: you still have work to do on this story")
 """The answer of a table whose reader has open work on its story."""
-
-
 Closed = Callable[[AlignmentTask], bool]
 """Returns whether the reader of a file has open work on the story of a table."""
 
@@ -58,26 +51,23 @@ def link_rows(study: AlignmentStudy, *, named: bool, closed: Closed = nothing_cl
         if closed(task):
             yield [task.uid, task.number, *[""] * (COLUMNS.index("answer") - 2), WITHHELD, "", "", ""]
             continue
+        of_table = [task.uid, task.number, task.category, task.source if named else "", task.probability]
+        of_table.append(sampled.get(task.key, ""))
         for entry in _entries(task):
             for row, answer in entry["answers"].items():
-                actor, belief = task.words_of(row)
                 count = answer["match_count"]
-                yield [
-                    task.uid, task.number, task.category, task.source if named else "", task.probability,
-                    sampled.get(task.key, ""), row, actor, belief, entry["by"],
-                    " ".join(answer["links"]) or answer["verdict"],
-                    "" if count is None else count, answer["method"], entry["at"],
-                ]  # fmt: skip
+                text = " ".join(answer["links"]) or answer["verdict"]
+                said = [entry["by"], text, "" if count is None else count, answer["method"], entry["at"]]
+                yield [*of_table, row, *task.words_of(row), *said]
 
 
 def document_of(study: AlignmentStudy, *, named: bool, closed: Closed = nothing_closed) -> Json:
     """Return a study with its tables, answers and figures, and the user names of those who may decide the tables with
     open rows. Tables have their model only if `named`, and no rows if they are `closed`."""
     sampled = settled_probabilities(study) if named else {}
-    fields = ("name", "seed", "overlap", "most_links", "blind_share")
     return {
         "study": study.uid,
-        **{name: getattr(study, name) for name in fields},
+        **{name: getattr(study, name) for name in ("name", "seed", "overlap", "most_links", "blind_share")},
         "closed": study.closed_at is not None,
         "progress": plain(progress_of(study)),
         "agreement": plain(agreement_report(study)[0]),
@@ -96,12 +86,7 @@ def document_of(study: AlignmentStudy, *, named: bool, closed: Closed = nothing_
 
 
 def document_of_table(
-    study: AlignmentStudy,
-    task: AlignmentTask,
-    sampled: Mapping[str, float],
-    *,
-    named: bool,
-    closed: Closed = nothing_closed,
+    study: AlignmentStudy, task: AlignmentTask, sampled: Mapping[str, float], *, named: bool, closed: Closed
 ) -> Json:
     """Return one of `tables_of` the study with its answers: its model and origin only if `named`, its rows only if it
     is not `closed`. `sampled` are the `settled_probabilities` of the study."""
@@ -128,26 +113,19 @@ def document_of_table(
 
 
 def _entries(task: AlignmentTask) -> list[Json]:
-    """Return the answers by row of each person who has handed in, then the settled ones."""
+    """Return the answers by row of each person who has handed in, then the settled ones. `method` is "" for the answer
+    of one person."""
     entries = []
     for alignment in task.were_handed_in:
         sides = both_sides(alignment.answers_by_row, task.rows)
-        answers = {row: _answer(answer) for row, answer in sides.items()}
-        entries.append(
-            {"by": alignment.annotator.username, "at": alignment.handed_in_at.isoformat(), "answers": answers}
-        )
+        answers = {row: _answer(answer, answer.count) for row, answer in sides.items()}
+        at = alignment.handed_in_at.isoformat()
+        entries.append({"by": alignment.annotator.username, "at": at, "answers": answers})
     if settled := getattr(task, "settled", None):
-        rows = settled.answers.items()
-        answers = {row: _answer(settled_row.answer, settled_row) for row, settled_row in rows}
+        answers = {row: _answer(one.answer, one.count, one.method) for row, one in settled.answers.items()}
         entries.append({"by": SETTLED, "at": settled.changed_at.isoformat(), "answers": answers})
     return entries
 
 
-def _answer(answer: RowAnswer, settled: SettledRow | None = None) -> Json:
-    """Return an answer about a row. `method` is "" for the answer of one person."""
-    return {
-        "links": list(answer.links),
-        "verdict": answer.verdict,
-        "match_count": settled.count if settled else answer.count,
-        "method": settled.method if settled else "",
-    }
+def _answer(answer: RowAnswer, count: int | None, method: str = "") -> Json:
+    return {"links": list(answer.links), "verdict": answer.verdict, "match_count": count, "method": method}

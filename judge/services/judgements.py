@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -17,7 +17,7 @@ from benchmark.suites.registry import suite_named
 from judge.domain.judgements import StoryJudgement
 from judge.models import Alignment, AlignmentStudy
 
-Turn = tuple[int, int, int]
+Turn = tuple[int, ...]
 """(entrant id, sample id, repetition): what the items about one answer have in common."""
 
 
@@ -33,16 +33,12 @@ def versions_of(project: Project) -> dict[str, list[Run]]:
 def judged_runs(project: Project) -> list[Run]:
     """Return the listed runs of a project with a judge that judges row by row, the oldest first."""
     runs = Run.objects.listed().filter(project=project, judge__isnull=False).select_related("dataset", "judge", "job")
-    return [run for run in runs.order_by("id") if judged_at(run) and _judges_rows(run)]
-
-
-def _judges_rows(run: Run) -> bool:
-    judge = suite_named(run.suite).judge
-    return judge is not None and judge.kept is not None
+    judges = {run: suite_named(run.suite).judge for run in runs.order_by("id") if judged_at(run)}
+    return [run for run, judge in judges.items() if judge and judge.kept]
 
 
 def _version(run: Run) -> str:
-    """Return the digest of the run's judge, empty where its suite cannot say what it is."""
+    """Return the digest of the run's judge, empty if its suite cannot say what it is."""
     try:
         return version_of(run)
     except SuiteFailed:
@@ -54,42 +50,29 @@ def judgements_of(run: Run) -> Iterator[StoryJudgement]:
     suite, version = suite_named(run.suite), _version(run)
     if suite.judge is None or suite.judge.kept is None or not version:
         return
-    calls, judged_calls = _calls_of(run), _judged_calls(run)
-    items = RunItem.objects.filter(entrant__run=run, step=judged_at(run), call__isnull=False, repaired__isnull=False)
+    answered = RunItem.objects.filter(entrant__run=run, call__isnull=False)
+    turn_fields = ("entrant_id", "sample_id", "repetition")
+    # the judge's calls about each answer, of all passes and of the follow-up, and the call whose answer is judged
+    judged_steps = [step.key for step in suite.steps if step.judged]
+    calls: dict[Turn, list[tuple[str, Decimal | None]]] = {}
+    asked = answered.filter(step__in=judged_steps).order_by("id")
+    for *turn, uid, cost in asked.values_list(*turn_fields, "call__uid", "call__cost"):
+        calls.setdefault(tuple(turn), []).append((uid, cost))
+    needed = answered.filter(step__in=needed_by_judge(suite)[-1:])
+    judged_calls = {tuple(turn): uid for *turn, uid in needed.values_list(*turn_fields, "call__uid")}
+    items = answered.filter(step=judged_at(run), repaired__isnull=False)
     items = items.order_by("entrant__position", "sample__position", "repetition")
-    fields = ("entrant_id", "sample_id", "repetition", "entrant__name", "sample__key", "sample__number")
-    for *turn, name, key, number, category, repaired in items.values_list(*fields, "sample__category", "repaired"):
+    fields = ("entrant__name", "sample__key", "sample__number", "sample__category", "repaired")
+    for entrant, sample, repetition, name, key, number, category, repaired in items.values_list(*turn_fields, *fields):
+        turn = entrant, sample, repetition
         predicted, gold = suite.judge.kept(repaired)
-        made = calls.get(tuple(turn), [])
+        made = calls.get(turn, [])
         costs = [cost for _, cost in made]
         yield StoryJudgement(
-            version, run.uid, name, key, number, category, turn[2], judged_calls.get(tuple(turn), ""),
+            version, run.uid, name, key, number, category, repetition, judged_calls.get(turn, ""),
             tuple(predicted), tuple(gold), tuple(uid for uid, _ in made),
             None if None in costs else sum(filter(None, costs), Decimal(0)),
         )  # fmt: skip
-
-
-def _calls_of(run: Run) -> dict[Turn, list[tuple[str, Decimal | None]]]:
-    """Return (uid, cost) of the judge's calls about each answer: of all passes, and of the follow-up."""
-    judged = [step.key for step in suite_named(run.suite).steps if step.judged]
-    rows = RunItem.objects.filter(entrant__run=run, step__in=judged, call__isnull=False).order_by("id")
-    calls: dict[Turn, list[tuple[str, Decimal | None]]] = {}
-    for *turn, uid, cost in rows.values_list("entrant_id", "sample_id", "repetition", "call__uid", "call__cost"):
-        calls.setdefault(_turn(turn), []).append((uid, cost))
-    return calls
-
-
-def _judged_calls(run: Run) -> dict[Turn, str]:
-    """Return the uid of the call whose answer is judged."""
-    needed = needed_by_judge(suite_named(run.suite))[-1:]
-    rows = RunItem.objects.filter(entrant__run=run, step__in=needed, call__isnull=False)
-    read = rows.values_list("entrant_id", "sample_id", "repetition", "call__uid")
-    return {_turn(turn): uid for *turn, uid in read}
-
-
-def _turn(values: Iterable[int]) -> Turn:
-    entrant, sample, repetition = values
-    return entrant, sample, repetition
 
 
 def calibrations_of(runs: Sequence[Run], reader: User) -> list[dict[str, Any]]:

@@ -63,45 +63,34 @@ def _fill_sample(project: Project, run: Run, watched: Run | None, now: datetime)
 
 
 def _rests_on(runs: Sequence[Run]) -> str:
-    return _watching(runs) or _aligned(runs) or _chosen_judge(runs)
-
-
-def _watching(runs: Sequence[Run]) -> str:
-    """Name the watches that ask what one of these runs asked, judge its answers, or have it as a repeat: each repeat is
-    compared with the first ones, and the chart goes on from one to the next."""
+    """Name what rests on one of these runs: watches that ask what it asked, judge its answers, or have it as a repeat,
+    which is compared with the first ones; studies of alignment whose tables are its answers; or studies that chose its
+    judge."""
+    project, uids = runs[0].project_id, {run.uid for run in runs}
     repeats = Q(repeats__run__in=runs) | Q(repeats__run__source__in=runs)
     watches = AnchorWatch.objects.filter(Q(run__in=runs) | repeats).distinct()
     names = [f"“{watch.asked.name}”" for watch in watches.select_related("asked")[:4]]
     if len(names) > 1:
         return Sentence("The watches of {named} rest on this run; archive it instead.", named=_first_three(names))
-    return Sentence("The watch of {names} rests on this run; archive it instead.", names=names[0]) if names else ""
-
-
-def _aligned(runs: Sequence[Run]) -> str:
-    """Name the studies of alignment whose tables are of one of these runs: judges are calibrated by its items."""
-    uids = {run.uid for run in runs}
-    studies = AlignmentStudy.objects.filter(project=runs[0].project_id).without_frame().order_by("pk")
-    titles = [f"“{study.name}”" for study in studies if uids & set(study.came_of.runs)]
-    if not titles:
-        return ""
-    named = _first_three(titles)
-    return Sentence("People align tables of this run in {named}; archive it instead.", named=named)
-
-
-def _chosen_judge(runs: Sequence[Run]) -> str:
+    if names:
+        return Sentence("The watch of {names} rests on this run; archive it instead.", names=names[0])
+    studies = AlignmentStudy.objects.filter(project=project).without_frame().order_by("pk")
+    if titles := [f"“{study.name}”" for study in studies if uids & set(study.came_of.runs)]:
+        named = _first_three(titles)
+        return Sentence("People align tables of this run in {named}; archive it instead.", named=named)
     versions = {run.pk: version_of(run) for run in runs if judged_at(run) and not version_failure(run)}
-    studies = AlignmentStudy.objects.filter(project=runs[0].project_id, judge_version__in=set(versions.values()))
-    chosen = list(studies.without_frame().order_by("pk")) if versions else []
+    chosen = list(studies.filter(judge_version__in=set(versions.values()))) if versions else []
     judged = judged_in(chosen, [run for run in runs if run.pk in versions])
-    named = [study for study in chosen if any((study.pk, pk) in judged for pk, version in versions.items()
-                                              if version == study.judge_version)]  # fmt: skip
-    if not named:
+    of_runs = [
+        study
+        for study in chosen
+        if any((study.pk, pk) in judged and version == study.judge_version for pk, version in versions.items())
+    ]
+    if not of_runs:
         return ""
-    return Sentence(
-        "Its judge, {judge_name}, was chosen in {titles}; archive it instead.",
-        judge_name=named[0].judge_name,
-        titles=_first_three([f"“{study.name}”" for study in named]),
-    )
+    text = "Its judge, {judge_name}, was chosen in {titles}; archive it instead."
+    titles = _first_three([f"“{study.name}”" for study in of_runs])
+    return Sentence(text, judge_name=of_runs[0].judge_name, titles=titles)
 
 
 def _first_three(names: Sequence[str]) -> str:

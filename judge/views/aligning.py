@@ -19,11 +19,11 @@ from annotation.services.open_work import Work
 from annotation.views.saving import saved
 from core.plain import Json, plain
 from core.views.pages import Context
-from judge.access import StudyAccess, alignment_of, study_of, table_of
+from judge.access import alignment_of, study_of, table_of
 from judge.domain.alignment import Method, RowAnswer, Verdict, answers_as_json, both_sides, standing
 from judge.domain.proposing import actor_key, propose
 from judge.forms.alignments import LONGEST_REASON, AlignmentChangesIn, RowDecisionsIn
-from judge.models import Alignment, AlignmentState, AlignmentTask, SettledAlignment
+from judge.models import AlignmentState, AlignmentTask, SettledAlignment
 from judge.services import settling
 from judge.services.alignment_report import next_open, take_story, taken_by_others
 from judge.services.settling import Refused, alignments_of, decide, next_alignment, number_of
@@ -52,58 +52,54 @@ def proposals_of(task: AlignmentTask) -> dict[str, Json]:
 
 @require_http_methods(["GET", "POST"])
 def align(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
-    """Both tables beside the story. A POST hands the table in, or takes it back."""
+    """Both tables next to the story. A POST hands the table in, or takes it back."""
     access, alignment = alignment_of(request.user, slug, uid)
     if request.method == "POST":
-        return _handed(request, access, alignment)
+        try:
+            if "back" in request.POST:
+                settling.take_back(alignment=alignment, now=timezone.now())
+            else:
+                settling.hand_in(alignment=alignment, now=timezone.now())
+                return redirect(f"{reverse('judge:next', args=[slug])}?after={alignment.uid}")
+        except Refused as error:
+            messages.error(request, str(error))
+        return redirect("judge:align", slug, uid)
     task = alignment.task
     editable = alignment.is_open and task.study.closed_at is None
+    newest = alignment.events.order_by("-changed_at").values_list("changed_at", flat=True).first()
+    place = [slug, uid]
+    # nothing here depends on what others did, or on whose table it is
+    settings = _settings(access, task, alignment.uid, editable) | {
+        "now": timezone.now().isoformat(),
+        "newest": newest.isoformat() if newest else None,
+        "proposals": {} if alignment.is_blind else proposals_of(task),
+        "answers": alignment.answers,
+        "urls": {
+            **{name: reverse(f"judge:{name}", args=place) for name in ("save", "answers", "undo")},
+            "next": f"{reverse('judge:next', args=[slug])}?after={uid}",
+            "login": reverse("login"),
+        },
+    }
     context = {
         "alignment": number_of(alignment),
         "task": task,
         "navigation": "judge:studies",
         "editable": editable,
         "compound": task.study.most_links > 1,
-        "settings": _settings(access, alignment, editable),
+        "settings": settings,
     }
     return render(request, "judge/align.html", access.context | context)
 
 
-def _handed(request: HttpRequest, access: ProjectAccess, alignment: Alignment) -> HttpResponse:
-    slug, now = access.project.slug, timezone.now()
-    try:
-        if "back" in request.POST:
-            settling.take_back(alignment=alignment, now=now)
-        else:
-            settling.hand_in(alignment=alignment, now=now)
-            return redirect(f"{reverse('judge:next', args=[slug])}?after={alignment.uid}")
-    except Refused as error:
-        messages.error(request, str(error))
-    return redirect("judge:align", slug, alignment.uid)
-
-
-def _settings(access: ProjectAccess, alignment: Alignment, editable: bool) -> Context:
-    """Return what the page's script needs. Nothing here depends on what others did, or on whose table it is."""
-    place = [access.project.slug, alignment.uid]
-    newest = alignment.events.order_by("-changed_at").values_list("changed_at", flat=True).first()
+def _settings(access: ProjectAccess, task: AlignmentTask, uid: str, editable: bool) -> Context:
+    """Return what the script of both pages needs."""
     return {
         "annotator": access.user.pk,
-        "story": alignment.uid,
-        "now": timezone.now().isoformat(),
-        "newest": newest.isoformat() if newest else None,
+        "story": uid,
         "editable": editable,
-        "most": alignment.task.study.most_links,
+        "most": task.study.most_links,
         "longestDuration": MAX_DURATION_MS,
-        "rows": plain(rows_of(alignment.task)),
-        "proposals": {} if alignment.is_blind else plain(proposals_of(alignment.task)),
-        "answers": alignment.answers,
-        "urls": {
-            "save": reverse("judge:save", args=place),
-            "answers": reverse("judge:answers", args=place),
-            "undo": reverse("judge:undo", args=place),
-            "next": f"{reverse('judge:next', args=place[:1])}?after={alignment.uid}",
-            "login": reverse("login"),
-        },
+        "rows": rows_of(task),
     }
 
 
@@ -168,32 +164,10 @@ def decide_table(request: HttpRequest, slug: str, uid: str, table: str) -> HttpR
     others = taken_by_others(access.project.project, request.user, timezone.now())
     taken = others.get(task.story_id, "") if settled and settled.open_rows else ""
     editable = settled is not None and not taken
-    context = {
-        "task": task,
-        "navigation": "judge:studies",
-        "settled": settled,
-        "taken": taken,
-        "editable": editable,
-        "compound": access.study.most_links > 1,
-        "settings": _decide_settings(access, task, settled, editable),
-        "longest": LONGEST_REASON,
-    }
-    return render(request, "judge/decide.html", access.context | context)
-
-
-def _decide_settings(
-    access: StudyAccess, task: AlignmentTask, settled: SettledAlignment | None, editable: bool
-) -> Context:
-    place = [access.project.project.slug, access.study.uid, task.uid]
-    rows = settled.answers if settled else {}
-    return {
-        "annotator": access.project.user.pk,
-        "story": task.uid,
-        "editable": editable,
-        "stories": [task.story.uid] if task.story and settled and settled.open_rows else [],
-        "most": access.study.most_links,
-        "longestDuration": MAX_DURATION_MS,
-        "rows": rows_of(task),
+    rows, waits = settled.answers if settled else {}, bool(settled and settled.open_rows)
+    place = [slug, uid, table]
+    settings = _settings(access.project, task, task.uid, editable) | {
+        "stories": [task.story.uid] if task.story and waits else [],
         "proposals": {},
         "answers": answers_as_json(standing(rows)),
         "methods": {row: settled_row.method for row, settled_row in rows.items()},
@@ -206,23 +180,34 @@ def _decide_settings(
             "login": reverse("login"),
         },
     }
+    context = {
+        "task": task,
+        "navigation": "judge:studies",
+        "settled": settled,
+        "taken": taken,
+        "editable": editable,
+        "compound": access.study.most_links > 1,
+        "settings": settings,
+        "longest": LONGEST_REASON,
+    }
+    return render(request, "judge/decide.html", access.context | context)
 
 
 def _votes(task: AlignmentTask, open_rows: list[str]) -> dict[str, str]:
     """Return what people said of each open row, most often first and else in an order that names nobody."""
     people = [both_sides(alignment.answers_by_row, task.rows) for alignment in task.alignments.handed_in()]
+
+    def text(answer: RowAnswer) -> str:
+        if answer.links:
+            return ", ".join(link.upper() for link in answer.links)
+        return _("cannot tell") if answer.verdict == Verdict.UNCLEAR else _("no match")
+
     votes = {}
     for row in open_rows:
-        answers = [_answer_text(person[row]) for person in people]
+        answers = [text(person[row]) for person in people]
         Random(f"{task.uid} {row}").shuffle(answers)
-        votes[row] = "; ".join(f"{count} × {text}" for text, count in Counter(answers).most_common())
+        votes[row] = "; ".join(f"{count} × {said}" for said, count in Counter(answers).most_common())
     return votes
-
-
-def _answer_text(answer: RowAnswer) -> str:
-    if answer.links:
-        return ", ".join(link.upper() for link in answer.links)
-    return _("cannot tell") if answer.verdict == Verdict.UNCLEAR else _("no match")
 
 
 @require_POST
@@ -240,13 +225,11 @@ def save_decisions(request: HttpRequest, slug: str, uid: str, table: str) -> Jso
             decisions=[entry.decision for entry in posted.decisions],
         )  # fmt: skip
         others = taken_by_others(access.project.project, request.user, now)
-        following = next_open(
-            access.study, request.user, after=task, but={*open_work(access.project, before=Work.ALIGNED_ROWS), *others}
-        )
-        place = [slug, access.study.uid]
-        address = (
-            reverse("judge:decide", args=[*place, following.uid]) if following else reverse("judge:study", args=place)
-        )
+        busy = {*open_work(access.project, before=Work.ALIGNED_ROWS), *others}
+        following = next_open(access.study, request.user, after=task, but=busy)
+        address = reverse("judge:study", args=[slug, uid])
+        if following:
+            address = reverse("judge:decide", args=[slug, uid, following.uid])
         return {"next": address, "open_rows": settled.open_rows}
 
     return saved(request, RowDecisionsIn, save, made="made these decisions", refused=Refused)

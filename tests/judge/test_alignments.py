@@ -108,9 +108,9 @@ def test_a_study_grows_and_keeps_what_it_has(cast, study):
         grow_study(by=cast.alice, study=study, more=1, load=load, annotators=[], now=NOW)
 
 
-@pytest.mark.parametrize(
-    ("fields", "sentence"),
-    [
+def test_studies_that_cannot_be_made(cast):
+    new_study(cast)
+    for fields, sentence in (
         ({"name": " "}, "no name"),
         ({"name": "n" * 121}, "121 characters long; expected one line"),
         ({"name": "a\0b"}, "expected one line"),
@@ -123,12 +123,9 @@ def test_a_study_grows_and_keeps_what_it_has(cast, study):
         ({"most_links": 4}, "expected 1 to 3"),
         ({"blind_share": 101}, "per cent without proposals is 101"),
         ({"name": "First"}, "named First already"),
-    ],
-)
-def test_studies_that_cannot_be_made(cast, fields, sentence):
-    new_study(cast)
-    with pytest.raises(Refused, match=sentence):
-        new_study(cast, **{"name": "Second"} | fields)
+    ):
+        with pytest.raises(Refused, match=sentence):
+            new_study(cast, **{"name": "Second"} | fields)
     assert AlignmentTask.objects.count() == 6
     with pytest.raises(Refused, match="charlie is not a member"):
         new_study(cast, [cast.bob, cast.charlie], name="Second")
@@ -170,6 +167,9 @@ def test_the_last_to_hand_in_settles_and_an_expert_decides(cast, study):
     [settled] = SettledAlignment.objects.waiting()
     assert (settled.task_id, settled.open_rows) == (task.pk, 2)
     assert progress_of(study).open_rows == 2
+    [table] = [table for table in settled_tables(study) if table.source == "bright-model"]
+    assert (table.key, table.probability) == (task.key, None), "calibration waits for the expert"
+    assert task.key not in settled_probabilities(study)
     decision = [("p2", RowAnswer(("g2",)))]
     with pytest.raises(Refused, match="meanwhile"):
         decide(by=cast.esi, task=task, revision=0, decisions=decision, now=NOW)
@@ -185,16 +185,6 @@ def test_the_last_to_hand_in_settles_and_an_expert_decides(cast, study):
     assert table.probability == 0.25  # one of the four stories is settled, the first that was drawn
     with pytest.raises(Refused, match="expert has decided"):
         take_back(alignment=of(task, cast.bob), now=NOW)
-
-
-def test_a_table_with_an_open_row_weighs_nothing(cast, study):
-    """Both people hand in, and disagree about one row: calibration waits for the expert."""
-    task = tasks(study)[0]
-    answer_all(of(task, cast.bob), p1="g1", p2="g2")
-    answer_all(of(task, cast.bea), p1="g1", p2="none")
-    [table] = [table for table in settled_tables(study) if table.source == "bright-model"]
-    assert (table.key, table.probability) == (task.key, None)
-    assert task.key not in settled_probabilities(study)
 
 
 def test_downloads_have_the_probability_that_calibration_weights_by(cast, study, client):
@@ -373,8 +363,8 @@ def test_namesakes_are_two_people_and_the_page_reads_tables_once(cast, study, cl
     agreement, [(first, other, rows, same)] = agreement_report(study)
     assert (first, other) == ("Sam (bea)", "Sam (bob)") and agreement.tables == 1
     assert (rows, same) == (5, 3), "two rows and three; one says that p1 and g1 are the same"
-    read, tables_of = [], alignment_report._tables
-    monkeypatch.setattr(alignment_report, "_tables", lambda one: read.append(one) or tables_of(one))
+    read, pairs_of = [], alignment_report.pairs_of_people
+    monkeypatch.setattr(alignment_report, "pairs_of_people", lambda tables: read.append(1) or pairs_of(tables))
     client.force_login(cast.alice)
     page = client.get(f"/p/{study.project.slug}/alignment/{study.uid}/").content.decode()
     assert "Sam (bea)" in page and len(read) == 1

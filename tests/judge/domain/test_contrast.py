@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
+import pytest
+
 from annotation.domain.sample_corpus import sample_records
-from judge.domain.contrast import ALIKE, BY_RULE, PAIRS_OF_A_KIND, Kind, contrast_calls, pairs_of, rates
+from judge.domain.contrast import ALIKE, BY_RULE, PAIRS_OF_A_KIND, Kind, contrast_calls, pairs_of, rates, summary_line
 from judge.domain.rewording import moved, negated, paraphrased
 
 
@@ -68,22 +70,8 @@ def test_a_place_becomes_another_of_its_kind_and_a_feeling_its_opposite():
     rooms = {moved("Karim goes into the shed", Random(seed), {"kitchen"}) for seed in range(60)}
     assert len(rooms) > 5 and "Karim goes into the kitchen" not in rooms and "Karim goes into the box" not in rooms
     felt = {moved("Ola is happy", Random(seed)) for seed in range(60)}
-    assert felt <= {
-        f"Ola is {word}"
-        for word in (
-            "sad",
-            "angry",
-            "upset",
-            "afraid",
-            "worried",
-            "nervous",
-            "unhappy",
-            "jealous",
-            "annoyed",
-            "embarrassed",
-            "disappointed",
-        )
-    }
+    opposite = "sad angry upset afraid worried nervous unhappy jealous annoyed embarrassed disappointed"
+    assert felt <= {f"Ola is {word}" for word in opposite.split()}
     assert {moved("It is in an envelope", Random(seed)) for seed in range(20)} == {
         "It is in an armchair",
         "It is in an oven",
@@ -142,3 +130,26 @@ def test_a_wrong_belief_of_the_benchmark_is_a_pair_beside_those_by_rule():
     told = {rate.kind: (rate.right, rate.n) for rate in rates([("unlike", 0), ("unlike", 1), ("identical", 1)])}
     assert told["unlike"] == (1, 2)
     assert "unlike" not in {rate.kind for rate in rates([("identical", 1)])}, "told of judges with such pairs alone"
+
+
+def test_rates_by_kind_with_exact_intervals():
+    judged = [("identical", 1)] * 3 + [("negated", 0)] * 9 + [("negated", 2), ("negated", None), ("actor", None)]
+    held = {one.kind: one for one in rates(judged)}
+    # all of 3: the lower end solves p^3 = 0.025, so 0.025^(1/3) = 0.2924
+    assert (held["identical"].right, held["identical"].n, held["identical"].rate) == (3, 3, 1)
+    assert held["identical"].interval == [pytest.approx(0.025 ** (1 / 3)), 1.0]
+    # 9 of 10 answered: [0.5550, 0.9975], the textbook's exact interval; the one without an answer counts nowhere but as
+    # such
+    assert (held["negated"].right, held["negated"].n, held["negated"].missing) == (9, 10, 1)
+    assert held["negated"].interval == [pytest.approx(0.5550, abs=1e-4), pytest.approx(0.9975, abs=1e-4)]
+    actor = held["actor"]
+    assert (actor.n, actor.missing, actor.rate, actor.interval) == (0, 1, None, None)
+    assert summary_line(rates(judged)) == (
+        "identical 3/3, paraphrase –, negated 9/10 (1 unanswered), other actor – (1 unanswered), other place "
+        "or feeling –"
+    )
+
+
+def test_a_count_from_one_on_is_a_match():
+    for count, right in [(0, 1), (1, 0), (3, 0), (-1, 1)]:
+        assert next(one for one in rates([("place", count)]) if one.kind == "place").right == right
