@@ -12,7 +12,17 @@ from annotation.domain.archive_format import BadArchive, file_of
 from annotation.models import Project
 from annotation.services.archive_sections import Further, Section, register
 from core.messages import gettext_noop
-from judge.domain.alignment import Method, Rows, SettledRow, Verdict, answers_from_json, misfit, open_rows, standing
+from judge.domain.alignment import (
+    Answers,
+    Method,
+    Rows,
+    SettledRow,
+    Verdict,
+    answers_from_json,
+    misfit,
+    open_rows,
+    standing,
+)
 from judge.models import Alignment, AlignmentEvent, AlignmentStudy, AlignmentTask, SettledAlignment, SettledEvent
 from judge.services.studies import MOST_ROWS
 
@@ -88,50 +98,41 @@ def _are_texts(rows: Any, width: int | None = None) -> bool:
 
 
 def _misfit_of_alignment(alignment: Alignment) -> str:
-    kept, rows = alignment.answers, alignment.task.rows
+    kept = alignment.answers
     if not isinstance(kept, dict) or not all(map(_is_answer, kept.values())):
         return _expected("answers", _("the answer about each row"))
-    answers = answers_from_json(kept)
-    return next(filter(None, (misfit(answers, row, rows) for row in answers)), "")
+    return _unlinked(answers_from_json(kept), alignment.task.rows)
 
 
 def _misfit_of_settled(settled: SettledAlignment) -> str:
     kept, rows = settled.rows, settled.task.rows
-    if not isinstance(kept, dict) or set(kept) != set(rows.names) or not all(map(_is_settled, kept.values())):
+    are_rows = isinstance(kept, dict) and set(kept) == set(rows.names)
+    if not are_rows or not all(_is_answer(row) and row.get("method") in list(Method) for row in kept.values()):
         return _expected("rows", _("the settled answer about each row of both tables"))
     answers = {name: SettledRow.from_json(value) for name, value in kept.items()}
     if settled.open_rows != len(open_rows(answers)):
         return _expected("open_rows", str(len(open_rows(answers))))
-    return _unlinked(answers, rows)
+    return _unlinked(standing(answers), rows)
 
 
-def _unlinked(answers: dict[str, SettledRow], rows: Rows) -> str:
-    row_answers = standing(answers)
-    return next(filter(None, (misfit(row_answers, row, rows) for row in row_answers)), "")
+def _unlinked(answers: Answers, rows: Rows) -> str:
+    return next(filter(None, (misfit(answers, row, rows) for row in answers)), "")
 
 
 def _misfit_of_event(event: AlignmentEvent | SettledEvent) -> str:
-    whole = not event.row
     for name in ("before", "after"):
         state = getattr(event, name)
-        if not (isinstance(state, dict) if whole else _is_answer(state)) and not (state is None and name == "before"):
+        fits = _is_answer(state) if event.row else isinstance(state, dict)
+        if not fits and not (state is None and name == "before"):
             return _expected(name, _("the answer about the row"))
     return ""
 
 
 def _is_answer(value: Any) -> bool:
+    """Return whether this is an answer whose links are names of rows; `misfit` says whether the table has them."""
     return (
         isinstance(value, dict)
         and _are_texts([value.get("links", [])])
-        and all(_is_row(row) for row in value.get("links", []))
+        and all(map(Rows(99_999, 99_999).has, value.get("links", [])))
         and value.get("verdict", "") in list(Verdict)
     )
-
-
-def _is_row(name: str) -> bool:
-    """Return whether this is a row's name at all; `misfit` says whether the table has it."""
-    return Rows(99_999, 99_999).has(name)
-
-
-def _is_settled(value: Any) -> bool:
-    return _is_answer(value) and value.get("method") in list(Method)

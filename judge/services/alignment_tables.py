@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from annotation.models import Project, Story
 from benchmark.models import Run, RunItem
@@ -33,27 +33,24 @@ def alignable_runs(project: Project) -> list[Run]:
 
 def units_of(runs: Collection[Run], *, split: str = "") -> list[Unit]:
     """Return every table that could be drawn: one a model and sample with an answer, at the first repetition; an answer
-    that several runs share is of the first of them. Raises Refused for runs on different versions of gold."""
+    that several runs share is of the first of them. A model in several runs is named with the run's uid. Raises Refused
+    for runs on different versions of gold."""
     if len({run.dataset_id for run in runs}) > 1:
         raise Refused(gettext_noop("These runs are on different versions of gold; choose runs on one."))
-    drawable: list[tuple[Run, int, int, str, str]] = []
+    fields = ("call", "sample__number", "entrant__position", "entrant__name", "sample__cluster", "sample__category")
+    drawable: list[tuple[Run, int, int, str, str, str]] = []
     seen: set[tuple[int, int]] = set()
     for run in runs:
-        chosen = {"sample__split": split} if split else {}
-        rows = alignable_items(run).filter(**chosen).order_by("entrant__position", "sample__position")
-        answers = list(
-            rows.values_list("call", "sample__number", "entrant__position", "sample__cluster", "sample__category")
-        )
-        drawable += [
-            (run, model, number, cluster, kind)
-            for call, number, model, cluster, kind in answers
-            if (call, number) not in seen
-        ]
+        rows = alignable_items(run).filter(**({"sample__split": split} if split else {}))
+        answers = list(rows.order_by("entrant__position", "sample__position").values_list(*fields))
+        drawable += [(run, *answer) for call, *answer in answers if (call, answer[0]) not in seen]
         seen |= {(call, number) for call, number, *_ in answers}
-    names = _names(runs, {(run.pk, model) for run, model, *_ in drawable})
+    runs_of: dict[str, set[tuple[str, int]]] = {}
+    for run, _, model, name, _, _ in drawable:
+        runs_of.setdefault(name, set()).add((run.uid, model))
     return [
-        Unit(f"{run.uid}:{model}:{number}", cluster, (names[run.pk, model], kind))
-        for run, model, number, cluster, kind in drawable
+        Unit(f"{run.uid}:{model}:{number}", cluster, (name if len(runs_of[name]) == 1 else f"{name} · {run.uid}", kind))
+        for run, number, model, name, cluster, kind in drawable
     ]
 
 
@@ -68,26 +65,34 @@ def _parts(key: str) -> tuple[str, int, int]:
     return uid, int(model), int(number)
 
 
-def _names(runs: Iterable[Run], places: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
-    """Return the name of each model at these places, by run and position; of one in several runs with the run's uid."""
-    entrants = [
-        (run, entrant) for run in runs for entrant in run.entrants.all() if (run.pk, entrant.position) in places
-    ]
-    counts = Counter(entrant.name for _, entrant in entrants)
-    return {
-        (run.pk, entrant.position): entrant.name if counts[entrant.name] == 1 else f"{entrant.name} · {run.uid}"
-        for run, entrant in entrants
-    }
-
-
 def load_tables(keys: Collection[str], *, project: Project) -> list[DrawnTable]:
     """Return the tables of these units of `units_of`; those that are not there any more are missing."""
     tables = []
     for run, items in _answers(keys, project):
-        prompts = prompts_of(run)
-        texts = {item.pk: _text(run, item, prompts) for item in items}
-        stories = _stories(project, {*texts.values()})
-        tables += [_table(run, item, texts[item.pk], stories, prompts) for item in items]
+        suite, prompts = suite_named(run.suite), prompts_of(run)
+        questions = {item.pk: _question(run, item, prompts) for item in items}
+        own_text = suite.judge.text if suite.judge else None
+        texts = {
+            item.pk: own_text(questions[item.pk])
+            if own_text
+            else str(item.sample.content[suite.texts.story or "story"])
+            for item in items
+        }
+        # whoever labels the project's story of a text waits with what is made of it
+        stories = dict(Story.objects.filter(project=project, text__in={*texts.values()}).values_list("text", "id"))
+        for item in items:
+            sample, text = item.sample, texts[item.pk]
+            predictions, gold = suite.judge.tables(questions[item.pk])
+            origin = TableOrigin(
+                suite=run.suite, run=run.uid, dataset=run.dataset.version, item=item.pk, entrant=item.entrant_id,
+                sample=sample.key, answer_format=run.answer_format,
+            )  # fmt: skip
+            story = sample.story_id or stories.get(text)
+            table = DrawnTable(
+                _key(run, item), sample.cluster, sample.number, text, predictions, gold, story, run.project.language,
+                origin,
+            )  # fmt: skip
+            tables.append(table)
     return tables
 
 
@@ -98,40 +103,33 @@ def groupings_of(suite: str) -> tuple[Grouping, ...]:
 
 
 def groups_of(tables: Iterable[SettledTable], *, project: Project) -> dict[str, GroupsByKey]:
-    """Return the groups of the rows of these tables by the tables' keys. Where a group is read off an answer that is
-    not there any more, or reads otherwise than when people aligned it, rows have none."""
-    by_run: dict[str, list[SettledTable]] = {}
-    for table in tables:
-        by_run.setdefault(_parts(table.key)[0], []).append(table)
+    """Return the groups of the rows of these tables by the tables' keys. Rows have no group if it is read off an answer
+    that is not there any more, reads otherwise than when people aligned it, or fails its suite."""
+    by_key = {table.key: table for table in tables}
     groups: dict[str, GroupsByKey] = {}
-    for run, items in _answers([table.key for of_run in by_run.values() for table in of_run], project):
+    for run, items in _answers(by_key, project):
         groupings, prompts = groupings_of(run.suite), prompts_of(run)
-        asks = any(grouping.of_question for grouping in groupings)
-        questions = {_key(run, item): _question_if_any(run, item, prompts) for item in items} if asks else {}
-        for table in by_run[run.uid]:
-            question = questions.get(table.key)
+        uid = run.uid
+        of_items = {_key(run, item): item for item in items}
+        for table in (table for key, table in by_key.items() if _parts(key)[0] == uid):
+            question: Question | None = None
+            if any(grouping.of_question for grouping in groupings) and (item := of_items.get(table.key)):
+                with suppress(SuiteFailed):
+                    question = _question(run, item, prompts)
             groups[table.key] = {grouping.key: _groups(grouping, table, question) for grouping in groupings}
     return groups
 
 
-def _question_if_any(run: Run, item: RunItem, prompts: PromptSet | None) -> Question | None:
-    """Return the question of an item, None where its suite failed at it: then its rows have no group."""
-    try:
-        return _question(run, item, prompts)
-    except SuiteFailed:
-        return None
-
-
 def _groups(grouping: Grouping, table: SettledTable, question: Question | None) -> RowGroups:
     predictions, gold = table.rows
-    none = [""] * len(predictions), [""] * len(gold)
-    try:
+    with suppress(SuiteFailed):  # the report says so by rows without a group, and has its other figures
         if grouping.of_row is not None:
             return [grouping.of_row(row) for row in predictions], [grouping.of_row(row) for row in gold]
-        groups = none if grouping.of_question is None or question is None else grouping.of_question(question)
-    except SuiteFailed:
-        return none  # the report says so by rows without a group, and has its other figures
-    return groups if [*map(len, groups)] == [*map(len, none)] else none
+        if grouping.of_question is not None and question is not None:
+            groups = grouping.of_question(question)
+            if [*map(len, groups)] == [len(predictions), len(gold)]:
+                return groups
+    return [""] * len(predictions), [""] * len(gold)
 
 
 def _answers(keys: Collection[str], project: Project) -> Iterator[tuple[Run, list[RunItem]]]:
@@ -154,40 +152,6 @@ def _key(run: Run, item: RunItem) -> str:
 def _question(run: Run, item: RunItem, prompts: PromptSet | None) -> Question:
     judging = suite_named(run.suite).judging
     return question_of(run, item.sample, judging.key if judging else "", {item.step: item.call.answer}, prompts)
-
-
-def _stories(project: Project, texts: Collection[str]) -> dict[str, int]:
-    """Return the project's story of each text: whoever labels it waits with what is made of it."""
-    return dict(Story.objects.filter(project=project, text__in=texts).values_list("text", "id"))
-
-
-def _text(run: Run, item: RunItem, prompts: PromptSet | None) -> str:
-    """Return what people read beside the tables of an answer."""
-    suite = suite_named(run.suite)
-    if suite.judge is not None and suite.judge.text is not None:
-        return suite.judge.text(_question(run, item, prompts))
-    return str(item.sample.content[suite.texts.story or "story"])
-
-
-def _table(run: Run, item: RunItem, text: str, stories: Mapping[str, int], prompts: PromptSet | None) -> DrawnTable:
-    suite = suite_named(run.suite)
-    predictions, gold = suite.judge.tables(_question(run, item, prompts))
-    sample = item.sample
-    origin = TableOrigin(
-        suite=run.suite, run=run.uid, dataset=run.dataset.version, item=item.pk, entrant=item.entrant_id,
-        sample=sample.key, answer_format=run.answer_format,
-    )  # fmt: skip
-    return DrawnTable(
-        key=_key(run, item),
-        cluster=sample.cluster,
-        number=sample.number,
-        text=text,
-        predictions=predictions,
-        gold=gold,
-        story=sample.story_id or stories.get(text),
-        language=run.project.language,
-        origin=origin,
-    )
 
 
 def origin_of(runs: Sequence[Run], *, split: str = "") -> StudyOrigin:

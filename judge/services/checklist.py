@@ -26,29 +26,16 @@ def _align(project: Project) -> list[Step]:
         return []
     progress = gettext("{settled:,} of {tables} settled").format(settled=settled, tables=counted(tables, "table"))
     state = State.DONE if settled == tables else State.BEGUN
-    step = Step(
-        "align",
-        gettext("Align models' tables"),
-        state,
-        progress,
-        "judge:studies",
-        gettext("Align"),
-        Role.ANNOTATOR,
-        optional=True,
-    )
-    return [step]
+    parts = (gettext("Align models' tables"), state, progress, "judge:studies", gettext("Align"), Role.ANNOTATOR)
+    return [Step("align", *parts, optional=True)]
 
 
 def _calibrate(project: Project) -> list[Step]:
     count, chosen = settled_studies_of(project)
     if not count:
         return []
-    studies = counted(count, "study", "studies")
-    progress = (
-        gettext("a judge chosen by {chosen} of {studies}").format(chosen=chosen, studies=studies)
-        if chosen
-        else gettext("{studies} settled").format(studies=studies)
-    )
+    text = gettext("a judge chosen by {chosen} of {studies}") if chosen else gettext("{studies} settled")
+    progress = text.format(chosen=chosen, studies=counted(count, "study", "studies"))
     parts = (gettext("Calibrate the judge"), state_of(chosen, count), progress, "judge:studies")
     return [Step("calibrate", *parts, gettext("Calibrate"))]
 

@@ -45,6 +45,14 @@ def omniscient(db) -> Endpoint:
     return endpoint("omniscient", "baseline")
 
 
+@pytest.fixture
+def admin(cast, client):
+    cast.alice.is_superuser = True
+    cast.alice.save()
+    client.force_login(cast.alice)
+    return client
+
+
 def launched(dataset, models, judge, **plan) -> Run:
     chosen = {"steps": ["extract", "judge"], "judge": judge, "limit": 2, "self_test": True} | plan
     return start_run(by=None, plan=planned(dataset, models, **chosen), now=timezone.now())
@@ -85,10 +93,7 @@ def test_the_lexical_judge_is_tested_at_the_launch_of_its_first_run(dataset, omn
     assert (summary.state, summary.calls, summary.answered) == ("tested", 8, 8)
     for kind in (Kind.IDENTICAL, Kind.NEGATED, Kind.PLACE):
         assert kinds[kind].right == kinds[kind].n > 0 and kinds[kind].missing == 0
-    for kind in (
-        Kind.PARAPHRASE,
-        Kind.ACTOR,
-    ):  # it goes by words: of an actor's other rows it takes one that is worded alike
+    for kind in (Kind.PARAPHRASE, Kind.ACTOR):  # it compares words, and takes another actor's row that is worded alike
         assert kinds[kind].n / 2 < kinds[kind].right < kinds[kind].n
 
 
@@ -123,15 +128,11 @@ def test_a_judge_that_answers_nothing_readable_is_not_silent(dataset, omniscient
 
 
 @pytest.mark.once
-def test_the_page_says_why_a_kind_has_no_figure(db, omniscient, cast, client, tmp_path):
-    made_up = published(
-        write_records(tmp_path / "made-up.jsonl", generated(4)), slug="om"
-    )  # whose verbs no rule denies
+def test_the_page_says_why_a_kind_has_no_figure(omniscient, admin, tmp_path):
+    # no rule denies the verbs of these stories
+    made_up = published(write_records(tmp_path / "made-up.jsonl", generated(4)), slug="om")
     run = seen_through(launched(made_up, [omniscient], endpoint("mute", options={"default": "I would rather not."})))
-    cast.alice.is_superuser = True
-    cast.alice.save()
-    client.force_login(cast.alice)
-    page = client.get(f"/p/om/runs/{run.uid}/judge/test/").content.decode()
+    page = admin.get(f"/p/om/runs/{run.uid}/judge/test/").content.decode()
     kinds = by_kind(run)
     silent = sum(one.missing > 0 for one in kinds.values())
     assert 0 < silent < len(kinds)
@@ -172,12 +173,12 @@ def test_the_estimate_states_calls_and_money_before_and_what_the_ledger_has(data
     assert Call.objects.filter(handler=HANDLER).count() == line.calls and (not sent or line.input_tokens >= sent / 3)
 
 
-def test_a_cancelled_test_is_made_anew(dataset, omniscient):
+def test_a_cancelled_test_is_offered_and_made_again(dataset, omniscient, admin):
     judge = endpoint("mute", options={"default": "no"})
     run = launched(dataset, [omniscient], judge)
-    test = JudgeTest.objects.get()
-    cancel_job(job=test.job, now=timezone.now())
+    cancel_job(job=JudgeTest.objects.get().job, now=timezone.now())
     assert summaries_of([run])[run.pk].state == "not tested"
+    assert "Test the judge</button>" in admin.get(f"/p/om/runs/{run.uid}/judge/test/").content.decode()
     again = start_test(by=None, run=run, now=timezone.now())
     run_to_end(job=again.job)
     assert JudgeTest.objects.count() == 1 and Call.objects.filter(handler=HANDLER).count() == 8
@@ -185,9 +186,10 @@ def test_a_cancelled_test_is_made_anew(dataset, omniscient):
         start_test(by=None, run=run, now=timezone.now())
 
 
-@pytest.mark.parametrize("by", ["page", "command"])
-@pytest.mark.parametrize("trouble", ["paused", "held", "failed"])
-def test_a_test_that_stopped_on_its_way_goes_on(dataset, omniscient, cast, client, by, trouble):
+@pytest.mark.parametrize(
+    ("trouble", "by"), [("paused", "page"), ("held", "page"), ("failed", "page"), ("paused", "command")]
+)
+def test_a_test_that_stopped_on_its_way_goes_on(dataset, omniscient, admin, by, trouble):
     run = launched(dataset, [omniscient], endpoint("lexical", "baseline", model="lexical-judge"))
     run_to_end(job=run.job)
     test = JudgeTest.objects.get()
@@ -202,14 +204,11 @@ def test_a_test_that_stopped_on_its_way_goes_on(dataset, omniscient, cast, clien
         Job.objects.filter(pk=test.job_id).update(state="paused", note="The key is refused.")
     Job.objects.filter(pk=run.job_id).update(budget=7)
     if by == "page":
-        cast.alice.is_superuser = True
-        cast.alice.save()
-        client.force_login(cast.alice)
         address = f"/p/om/runs/{run.uid}/judge/test/"
-        page = client.get(address).content.decode()
+        page = admin.get(address).content.decode()
         assert "The key is refused." in page and (">Resume<" in page or ">Ask what failed again<" in page)
-        assert client.post(address).status_code == 302
-        assert ">Resume<" not in client.get(address).content.decode()
+        assert admin.post(address).status_code == 302
+        assert ">Resume<" not in admin.get(address).content.decode()
     else:
         call_command("runs", "test-judge", run.uid, stdout=StringIO(), stderr=StringIO())
     test.job.refresh_from_db()
@@ -218,15 +217,6 @@ def test_a_test_that_stopped_on_its_way_goes_on(dataset, omniscient, cast, clien
     run_to_end(job=test.job)
     with pytest.raises(RunRefused, match="has its self-test already"):
         start_test(by=None, run=run, now=timezone.now())
-
-
-def test_a_cancelled_test_is_offered_anew(dataset, omniscient, cast, client):
-    run = launched(dataset, [omniscient], endpoint("lexical", "baseline", model="lexical-judge"))
-    cancel_job(job=JudgeTest.objects.get().job, now=timezone.now())
-    cast.alice.is_superuser = True
-    cast.alice.save()
-    client.force_login(cast.alice)
-    assert "Test the judge</button>" in client.get(f"/p/om/runs/{run.uid}/judge/test/").content.decode()
 
 
 def test_a_judge_that_changed_since_is_not_tested_for_old_rows(dataset, omniscient):
@@ -274,22 +264,13 @@ def command(*arguments: str) -> dict:
 
 def test_commands_test_the_judge_and_say_so(dataset, omniscient):
     endpoint("lexical-judge", "baseline")
-    asked = (
-        "run_benchmark",
-        "--project=om",
-        "--suite=omnitom",
-        "--step=extract",
-        "--endpoint=omniscient",
-        "--judge=lexical-judge",
-        "--limit=2",
-        "--wait",
-    )
+    options = "--project=om --suite=omnitom --step=extract --endpoint=omniscient --judge=lexical-judge --limit=2 --wait"
+    asked = ("run_benchmark", *options.split())
     found = command(*asked, "--no-self-test")
     assert found["judge_test"]["state"] == "not tested"
     tested = command("runs", "test-judge", found["run"], "--wait")
     assert (tested["judge_test"]["state"], tested["calls_of_test"]) == ("tested", 8)
     [row] = command("leaderboard", "--project=om")["groups"]["stage1"]
-    assert row["judge_test"]["state"] == "tested" and {one["kind"] for one in row["judge_test"]["kinds"]} == set(
-        BY_RULE
-    )
+    assert row["judge_test"]["state"] == "tested"
+    assert {one["kind"] for one in row["judge_test"]["kinds"]} == set(BY_RULE)
     assert command(*asked)["judge_test"]["state"] == "tested" and JudgeTest.objects.count() == 1

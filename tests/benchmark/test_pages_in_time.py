@@ -125,7 +125,7 @@ def test_of_readers_who_wait_together_one_computes(world, monkeypatch):
 def test_what_judges_said_is_counted_once_and_anew_with_the_figures(world, client, monkeypatch):
     url, runs = address(world, "judge:run_judges"), judged_beside(world.run)
     rows = rows_of_judges(runs)
-    assert rows[0].model == "omniscient" and rows[0].tally.rows
+    assert rows[0]["model"] == "omniscient" and rows[0]["rows"]
 
     def read(run):
         raise AssertionError("all judgements are read")

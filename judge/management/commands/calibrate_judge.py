@@ -17,7 +17,6 @@ from judge.services.calibration_documents import (
     judge_of_version,
     panel_document,
 )
-from judge.services.settling import Refused
 
 
 class Command(JsonCommand):
@@ -50,15 +49,12 @@ class Command(JsonCommand):
             raise CommandError(f"There is no study {options['study']!r} in {options['project']}.")
         if (options["choose"] is None) != (options["reason"] is None):
             raise CommandError("--choose and --reason go together: which judge is used, and why.")
-        try:
-            if options["choose"] is not None:
-                return _chosen(study, options["choose"], options["reason"])
-            if options["panel"]:
-                return panel_document(study, apart=not options["own"])
-            if options["bridge"]:
-                return bridge_document(study, *options["bridge"])
-        except Refused as error:
-            raise CommandError(str(error)) from error
+        if options["choose"] is not None:
+            return _chosen(study, options["choose"], options["reason"])
+        if options["panel"]:
+            return panel_document(study, apart=not options["own"])
+        if options["bridge"]:
+            return bridge_document(study, *options["bridge"])
         judges, settled = calibrated(study)
         chosen = [judge for judge in judges if judge.version.startswith(options["judge"])]
         if options["judge"] and not chosen:
