@@ -39,18 +39,14 @@ class AnswerIds:
     settings: Options = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerScores:
-    """Scores of a file of answers in one parse: `answers` by id as they were read, and `metrics` by name."""
-
-    answers: Mapping[str, object]
-    metrics: object
+def answer_scores(answers: Mapping[str, object], metrics: object) -> Json:
+    """Return the scores of a file of answers in one parse: `answers` by id as they were read, and `metrics` by name."""
+    return {"answers": dict(answers), "metrics": metrics}
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedScores:
-    """The scores of a file of answers in both parses: dataclasses whose fields are the keys of what score_outputs
-    prints, or which say themselves how JSON has them."""
+    """The scores of a file of answers in both parses, as `score_outputs` prints them once they are plain."""
 
     official: object
     repaired: object

@@ -11,7 +11,6 @@ from statistics import fmean, mean, stdev
 from typing import Any, TypeVar
 
 from benchmark.domain.averaging import StoryAverages, StoryMetrics, averages
-from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, overall_row, report
 from benchmark.domain.flips import flips_by_cluster
 from benchmark.domain.report_rows import BothParses
@@ -96,6 +95,8 @@ ScoresByTurn = Sequence[Mapping[int, float | None]]
 """The score of each sample, by its number, in each repetition."""
 LevelOf = Callable[[Sample], float | None]
 """Score of a sample without a model."""
+Levels = tuple[LevelOf | None, LevelOf | None]
+"""The scores of a sample by chance, and for the answer that is right most often. None if that is never defined."""
 ACCURACY = "accuracy"
 Shares = Mapping[str, float | None]
 """The shares of an answer by name, None of one that is not defined."""
@@ -215,19 +216,10 @@ def counted_outcomes(outcomes: Sequence[Outcome], group: MetricGroup) -> list[Ou
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Levels:
-    """Scores of a sample without a model: by chance, and for the answer that is right most often. None if that is never
-    defined."""
-
-    by_chance: LevelOf | None = None
-    by_majority: LevelOf | None = None
-
-
 def levels_of(group: MetricGroup, resources: Resources) -> Levels:
     """Return the levels of the single samples of a group."""
     majority = group.majority
-    return Levels(group.chance, majority and (lambda sample: majority(sample, resources)))
+    return group.chance, majority and (lambda sample: majority(sample, resources))
 
 
 def measured_samples(
@@ -371,7 +363,7 @@ def with_levels(
     """Return the metrics with the levels of their samples, over all and by category."""
     overall: dict[str, Level | None] = {}
     parts: dict[str, dict[str, Level]] = {}
-    for name, level_of in (("chance", levels.by_chance), ("majority", levels.by_majority)):
+    for name, level_of in zip(("chance", "majority"), levels, strict=True):
         values = [(sample.category, level_of(sample)) for sample in samples] if level_of else []
         overall[name] = _level([value for _, value in values])
         categories = dict.fromkeys(category for category, _ in values) if by_category else {}
@@ -431,18 +423,17 @@ def _scored(sample: Sample, result: SampleResult, parse: Parse) -> StoryScore:
 def _facets(scores: Sequence[tuple[Sample, StoryScore]], group: MetricGroup, seed: int) -> dict[str, Facet]:
     """Return the estimate of each value of each facet, values in the order of the samples."""
     facets: dict[str, Facet] = {}
+    rules: Json = {"seed": seed, "resamples": RESAMPLES, "unit": units_of_group(group.key)}
     for name in group.facets:
         parts: dict[str, list[StoryScore]] = {}
         for sample, story_score in scores:
             if story_score.defined:
                 parts.setdefault(str(sample.content.get(name, "")), []).append(story_score)
-        facets[name] = {value: _estimate(part, group, seed) for value, part in parts.items()}
+        facets[name] = {
+            value: estimate_of_row(overall_row(part, (group.score,), **rules), group.score)
+            for value, part in parts.items()
+        }
     return facets
-
-
-def _estimate(scores: Sequence[StoryScore], group: MetricGroup, seed: int) -> BoundedEstimate:
-    row = overall_row(scores, (group.score,), seed=seed, resamples=RESAMPLES, unit=units_of_group(group.key))
-    return estimate_of_row(row, group.score)
 
 
 def same_answers_over(wordings: Statements, clusters: Sequence[str]) -> SameAnswers:
@@ -611,8 +602,8 @@ def measured_sets(entered: Entered, group: MetricGroup, score: Scoring, *, of_al
         shares = [share for share in each if share is not None]
         return prod(shares) if len(shares) == len(each) or 0 in shares else None
 
-    single = levels_of(group, entered.resources)
-    levels = Levels(*(level and partial(of_set, level) for level in (single.by_chance, single.by_majority)))
+    chance, majority = levels_of(group, entered.resources)
+    levels = (chance and partial(of_set, chance), majority and partial(of_set, majority))
     counted = whole if of_all and members else replace(whole, samples=[first for first, *_ in members.values()])
     measured = measured_samples(counted, group, scored, levels, members)
     incomplete = len(of_run) - len(members)

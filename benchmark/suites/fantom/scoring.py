@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from benchmark.suites.answers import AnswerScores, BadAnswers, ParsedScores, read_answers
+from benchmark.suites.answers import BadAnswers, ParsedScores, answer_scores, read_answers
 from benchmark.suites.fantom.embedding import embedder_named
 from benchmark.suites.fantom.metrics import analyses_of
 from benchmark.suites.fantom.parsing import SHORT, official_reads, parses_of, samples_of
@@ -78,7 +78,7 @@ def score_answers(data: Path, answers: Path, *, embedder: str = "toy") -> Parsed
     reads = official_reads(samples, texts, embedder_named(embedder))
     metrics = {f"{mode}/{grouping}/{embedder}": _metrics(reads, sets, mode, grouping) for mode, grouping in RUNS}
     parsed = {read.sample.key: {embedder: _parsed(read)} if read.kind == DISTANCE else _parsed(read) for read in reads}
-    return ParsedScores(AnswerScores(parsed, metrics), _repaired(list(samples_of(copy, SHORT)), texts, embedder))
+    return ParsedScores(answer_scores(parsed, metrics), _repaired(list(samples_of(copy, SHORT)), texts, embedder))
 
 
 def _parsed(read: Read) -> Json:
@@ -181,7 +181,7 @@ def _consistency(rows: Sequence[Read], group: Group) -> list[float]:
     return [float(len(values) == 1) for values in answers.values()]
 
 
-def _repaired(samples: Sequence[Sample], texts: Mapping[str, str], embedder: str) -> AnswerScores:
+def _repaired(samples: Sequence[Sample], texts: Mapping[str, str], embedder: str) -> Json:
     reads = []
     for sample in samples:
         if sample.key in texts:
@@ -193,4 +193,4 @@ def _repaired(samples: Sequence[Sample], texts: Mapping[str, str], embedder: str
         for scenario, metrics in analyses.scenarios.items()
     }
     answers = {read.sample.key: read.parse for read in reads}
-    return AnswerScores(answers, {f"short/set/{embedder}": scenarios | {"fact": analyses.fact.value}})
+    return answer_scores(answers, {f"short/set/{embedder}": scenarios | {"fact": analyses.fact.value}})

@@ -12,7 +12,6 @@ from typing import Any
 from annotation.domain.baselines import majority
 from benchmark.suites.answers import ParsedScores
 from benchmark.suites.measuring import (
-    Levels,
     once,
     over_repetitions,
     statement_digest,
@@ -273,7 +272,7 @@ def _with_levels(labelling: Measured | None, entered: Entered) -> Measured | Non
     values = zip(columns.stories, columns.values[ALL_DIMENSIONS], strict=True)
     defined = {number for number, value in values if value is not None}
     samples = [sample for sample in entered.samples if sample.number in defined]
-    levels = Levels(partial(by_chance, scheme), lambda sample: by_majority(scheme, sample, entered.resources))
+    levels = (partial(by_chance, scheme), lambda sample: by_majority(scheme, sample, entered.resources))
     return replace(labelling, metrics=with_levels(labelling.metrics, samples, levels))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.suites.answers import AnswerScores, BadAnswers, ParsedScores, read_answers
+from benchmark.suites.answers import BadAnswers, ParsedScores, answer_scores, read_answers
 from benchmark.suites.figures import Unit, unit_estimate
 from benchmark.suites.opentom.data import GENRES, PARTS, load, named_questions
 from benchmark.suites.opentom.metrics import (
@@ -64,7 +64,7 @@ def score_answers(data: Path, answers: Path, *, part: str = COARSE, cot: bool = 
     return ParsedScores(_official(official), _repaired(repaired))
 
 
-def _official(answers: Mapping[str, Answer]) -> AnswerScores:
+def _official(answers: Mapping[str, Answer]) -> Json:
     """Return what the released code prints, over all questions and over those about one person."""
     rows = [(int(name.partition("/")[0].removeprefix("batch-")), answer) for name, answer in answers.items()]
     everything, batches = metrics(rows), sorted({batch for batch, _ in rows})
@@ -81,13 +81,13 @@ def _official(answers: Mapping[str, Answer]) -> AnswerScores:
         name: ["location" if (kind := sample.content["kind"]) in (COARSE, FINE) else kind, gold, label]
         for name, (sample, gold, label, _) in answers.items()
     }
-    return AnswerScores(parsed, scores)
+    return answer_scores(parsed, scores)
 
 
-def _repaired(answers: Mapping[str, Answer]) -> AnswerScores:
+def _repaired(answers: Mapping[str, Answer]) -> Json:
     of_genre = {genre: [answer for answer in answers.values() if answer.sample.category == genre] for genre in GENRES}
     labels = {name: answer.label for name, answer in answers.items()}
-    return AnswerScores(labels, {genre: _of_genre(rows) for genre, rows in of_genre.items() if rows})
+    return answer_scores(labels, {genre: _of_genre(rows) for genre, rows in of_genre.items() if rows})
 
 
 def _of_genre(answers: Sequence[Answer]) -> Json:

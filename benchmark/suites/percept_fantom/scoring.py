@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchmark.methods.perceptom import array_in
-from benchmark.suites.answers import Answered, AnswerScores, BadAnswers, ParsedScores, read_answers
+from benchmark.suites.answers import Answered, BadAnswers, ParsedScores, answer_scores, read_answers
 from benchmark.suites.fantom_questions.data import (
     ACCESSIBLE,
     CHOICE,
@@ -170,11 +170,11 @@ def _questions(copy: Fantom, texts: Mapping[str, str], answers: Path, data: Path
         for scenario, metrics in analysed.scenarios.items()
     }
     return ParsedScores(
-        AnswerScores(
+        answer_scores(
             {read.sample.key: _parsed(read) for read in official},
             {name: scenario_metrics(official, scenario) for scenario, name in SCENARIOS.items()},
         ),
-        AnswerScores({read.sample.key: read.parse for read in reads}, repaired_metrics),
+        answer_scores({read.sample.key: read.parse for read in reads}, repaired_metrics),
     )
 
 
@@ -215,7 +215,7 @@ def _perceptions(sets: Sets, parts: Parts, texts: Mapping[str, str], answers: Pa
             "accuracy_by_set": {set_id: shares[ACCURACY] for set_id, shares in official.items()},
             "excluded_sets": [set_id for set_id in text_by_set if set_id not in official],
         },
-        AnswerScores(repaired, {name: mean_shares(repaired, members) for name, members in scenarios.items()}),
+        answer_scores(repaired, {name: mean_shares(repaired, members) for name, members in scenarios.items()}),
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmark.domain.estimating import StoryScore
-from benchmark.suites.answers import AnswerScores, ParsedScores, read_answers
+from benchmark.suites.answers import ParsedScores, answer_scores, read_answers
 from benchmark.suites.groups import ANSWERS, GUESSED, MetricGroup, Parts
 from benchmark.suites.measuring import SampleResult, measured_samples
 from benchmark.suites.questions import PARSES, Entered, Measured, Outcome, Parse, Resources, Sample
@@ -172,8 +172,8 @@ def score_answers(data: Path, answers: Path, *, language: str = "en") -> ParsedS
         return [_voted(asked[key], tuple(of_try[at] for at in sorted(of_try))) for key, of_try in votes.items()]
 
     return ParsedScores(
-        AnswerScores(official, _above_nought(official_accuracies(voted({name: official[name][1] for name in texts})))),
-        AnswerScores(repaired, _whole(repaired_accuracies(voted(repaired)))),
+        answer_scores(official, _above_nought(official_accuracies(voted({name: official[name][1] for name in texts})))),
+        answer_scores(repaired, _whole(repaired_accuracies(voted(repaired)))),
     )
 
 
