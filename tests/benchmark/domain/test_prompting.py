@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import product
 from pathlib import Path
 
@@ -264,3 +265,100 @@ def test_a_structured_request_of_ones_own_names_the_wanted_keys(make_record):
     request = asked("label", record, answer_format="structured", max_tokens=50)
     assert ", ".join(SCHEMA.keys) in texts(request)[0]
     assert request.max_tokens == 50
+
+
+def test_hashes_tell_wordings_apart():
+    prompts = built_in()
+    hashes = [prompts.content_hash(step, level) for step in STEPS for level in LEVELS]
+    assert len(set(hashes)) == 12 and all(re.fullmatch(r"[0-9a-f]{64}", one) for one in hashes)
+    again = load_prompt_set(prompts.files, name="again")
+    assert again.content_hash("judge", 4) == prompts.content_hash("judge", 4)
+    changed = load_prompt_set({**prompts.files, "judge-example.txt": "{number}: {story} {answer}"})
+    assert changed.content_hash("judge", 4) != prompts.content_hash("judge", 4)
+    assert changed.content_hash("judge", 3) == prompts.content_hash("judge", 3)
+    assert (prompts.name, prompts.version) == ("omnitom-1", "1")
+    with pytest.raises(BadPromptSet, match="There is no built-in prompt set"):
+        built_in("../omnitom-1")
+
+
+OWN = {
+    "extract-level3-system.txt": "\ufeffExtract.\r\n\r\n\r\nTable of {columns}.\r\n",
+    "extract-level3-user.txt": "Story Narrative:\n{story}\nReturn the table.",
+    "label-level3.txt": "Label.",
+    "label-user.txt": "{story}\n\n{belief_table}",
+    "judge-level4.txt": "{intro}\n\n{category_block}\n\n{examples}\n\n{story}\n\n{predictions}\n{gold}",
+    "judge-categories.txt": "Hinting Task Test: Mind the hint.\n\nOther: Nothing.",
+    "intro.txt": "Match.",
+    "README.md": "Where these come from.",
+}
+
+
+def test_a_set_of_ones_own(sample):
+    own = load_prompt_set(OWN, name="released")
+    assert [own.levels(step) for step in STEPS] == [(3,), (3,), (4,)]
+    assert own.name == "released" and re.fullmatch("[0-9a-f]{12}", own.version)
+    record = sample[3]
+    system, user = texts(asked("extract", record, prompt_set=own))
+    assert system == "Extract.\n\n\nTable of Actor | Belief | Order."
+    assert user == f"Story Narrative:\n{record.story}\nReturn the table."
+    assert texts(asked("label", record, prompt_set=own))[0] == "Label."
+    examples = examples_for(record.category, "judge", record.story, sample, 1)
+    system, user = texts(asked("judge", record, level=4, prompt_set=own, examples=examples))
+    assert system == ""
+    assert user.startswith("Match.\n\nHinting Task Test: Mind the hint.\n\nExample 1\n\nStory:\n=====\n")
+    assert user.endswith(f"\n\n{record.story}\n\n{predictions_csv(told(record))}\n{gold_csv(told(record))}")
+    assert len(asked("judge", record, level=4, prompt_set=own).messages) == 1
+
+
+def test_whether_a_prompt_has_a_place_for_examples():
+    templates = [built_in().template("judge", level) for level in LEVELS]
+    assert ["examples" in template.placeholders for template in templates] == [False, False, False, True]
+
+
+def test_a_set_without_a_format_has_the_built_in_one_for_structured_output(sample):
+    own = load_prompt_set(OWN)
+    system, user = texts(asked("label", sample[3], answer_format="structured", prompt_set=own))
+    assert system.startswith("Label.\n\nEach proposition is given as a JSON object with an id.")
+    assert '{"id": 1, "actor": "world"' in user
+
+
+def test_a_set_that_cannot_be_used_is_refused_in_one_sentence():
+    for files, message in [
+        ({}, "holds no prompt"),
+        ({"extract-level1.txt": "{story} {Gold}"}, "extract-level1.txt has the placeholder {Gold}"),
+        ({"extract-level1.txt": "{story} {gold}"}, "extract-level1.txt has the placeholder {gold}"),
+        ({"label-level1.txt": "{story}"}, "label-level1.txt and its other part lack the placeholder {belief_table}"),
+        (
+            {"judge-level1.txt": "x", "judge-user.txt": "{gold}"},
+            ("judge-user.txt and its other part lack the placeholder {predictions}"),
+        ),
+        ({"extract-level1.txt": "{story}", "extract-levl2.txt": "{story}"}, "extract-levl2.txt is used by no prompt"),
+        ({"extract-level1.txt": "{story}", "extract-level1-system.txt": "{story}"}, "extract-level1"),
+        ({"extract-level1.txt": "{story}", "notes.csv": ""}, "notes.csv is used by no prompt"),
+        ({"extract-level1.txt": "{story} {category_block}"}, "lacks extract-categories.txt"),
+        ({"extract-level1.txt": "{story}", "extract-categories.txt": "x"}, "extract-categories.txt, line 1"),
+        ({"extract-level1.txt": "{story} {a}", "a.txt": "{b}", "b.txt": "{a}"}, "without an end"),
+        ({"extract-level1.txt": "{story}", "extract-example.txt": "{story}"}, "lacks the placeholder {answer}"),
+        ({"extract-level1.txt": "{story}", "extract-example.txt": "{answer} {gold}"}, "which is not known there"),
+        ({"extract-level1.txt": "{story} {format}", "extract-format-text.txt": "{story}"}, "no place in a format"),
+    ]:
+        with pytest.raises(BadPromptSet, match=re.escape(message)):
+            load_prompt_set(files)
+
+
+LONGEST_SNAPSHOT = 7
+
+
+def test_no_eight_words_in_a_row_are_the_papers(shared):
+    path = shared / "papers" / "omnitom.txt"
+    if not path.is_file():
+        pytest.skip("the paper is absent")
+    paper = sequences(path.read_text("utf-8"))
+    assert len(paper) > 5000
+    for name, text in built_in().files.items():
+        assert not sequences(text) & paper, name
+
+
+def sequences(text: str) -> set[tuple[str, ...]]:
+    words = re.findall(r"[^\W_]+", text.lower())
+    return {tuple(words[at : at + LONGEST_SNAPSHOT + 1]) for at in range(len(words) - LONGEST_SNAPSHOT)}
