@@ -37,16 +37,8 @@ def overall_of(run, group: str) -> ReportRow:
 
 def run_of(cast, gold, text: str, *, answer_format: str = "structured", judge=None, steps=STEPS):
     judge = judge or baselines()["lexical-judge"]
-    return work_off(
-        started(
-            cast,
-            gold,
-            [make_endpoint("model", options={"default": text})],
-            steps,
-            judge=judge,
-            answer_format=answer_format,
-        )
-    )
+    model = make_endpoint("model", options={"default": text})
+    return work_off(started(cast, gold, [model], steps, judge=judge, answer_format=answer_format))
 
 
 def test_a_table_is_unreadable_in_a_structured_run_and_an_answer_in_a_free_one(cast, gold):
@@ -76,29 +68,26 @@ def test_a_judge_that_answers_tables_judges_nothing(cast, gold):
     overall = overall_of(run, "stage1")
     assert list(overall.unreadable_reasons) == ["the judge's answer is not structured: its endpoint ignored the schema"]
     [broken] = schema_breakers(run)
-    assert (broken.endpoint, broken.step, broken.broken, broken.answers, broken.entrant) == (
-        "judge",
-        "judge",
-        4,
-        4,
-        None,
-    )
+    told = (broken.endpoint, broken.step, broken.broken, broken.answers, broken.entrant)
+    assert told == ("judge", "judge", 4, 4, None)
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("I would rather not.", NOT_STRUCTURED),
-        ('{"labels": []}', NOT_STRUCTURED),
-        ('{"rows": [{}]}', "no readable row"),
-        ("", "no readable row"),
-        (f"```json\n{ROWS}\n```", ""),
-        ('{"rows": []}', ""),
-    ],
-)
-def test_what_counts_as_structured(cast, gold, text, why):
-    run = run_of(cast, gold, text, steps=("extract", "judge"))
-    assert set(RunItem.objects.filter(entrant__run=run, step="extract").values_list("unreadable", flat=True)) == {why}
+def test_what_counts_as_structured(cast, gold):
+    whys = {
+        "I would rather not.": NOT_STRUCTURED,
+        '{"labels": []}': NOT_STRUCTURED,
+        '{"rows": [{}]}': "no readable row",
+        "": "no readable row",
+        f"```json\n{ROWS}\n```": "",
+        '{"rows": []}': "",
+    }
+    # calls are kept by model: each text has one of its own
+    models = [make_endpoint(f"m{at}", model=f"m{at}", options={"default": text}) for at, text in enumerate(whys)]
+    judge = baselines()["lexical-judge"]
+    run = work_off(started(cast, gold, models, ("extract", "judge"), judge=judge, answer_format="structured"))
+    for model, (text, why) in zip(models, whys.items(), strict=True):
+        extracted = RunItem.objects.filter(entrant__run=run, entrant__name=model.name, step="extract")
+        assert set(extracted.values_list("unreadable", flat=True)) == {why}, text
 
 
 def test_the_run_page_names_the_endpoint_and_opens_the_answers(cast, gold, client):
