@@ -83,7 +83,7 @@ def redirecting():
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_redirect_is_an_end_with_a_sentence(provider, redirecting, make_endpoint, start, run_worker):
+def test_a_redirect_is_an_end_with_a_sentence(provider, redirecting, make_endpoint, start, run_worker, settings):
     url, asked = redirecting
     start(make_endpoint(provider, base_url=url), ["a"])
     run_worker()
@@ -93,6 +93,31 @@ def test_a_redirect_is_an_end_with_a_sentence(provider, redirecting, make_endpoi
         "HTTP 307: The server sends on to another address (127.0.0.1), which is not followed; register the address "
         "that answers itself."
     )
+    # the list of hosts binds the workers, too
+    settings.ENDPOINT_HOSTS = ["models.example"]
+    start(make_endpoint(provider, base_url=url), ["b"])
+    run_worker()
+    assert Item.objects.get(key="b").problem == "This site allows only models.example (ENDPOINT_HOSTS)."
+    assert (Call.objects.latest("pk").state, len(asked)) == ("failed", 1)
+
+
+def test_the_proxy_of_the_environment_is_used_only_where_the_site_says_so(proxy, settings, monkeypatch, make_endpoint):
+    local = make_endpoint("openai", base_url="http://127.0.0.1:1/v1").spec
+    with pytest.raises(Unreachable, match=r"is not used \(ENDPOINT_PROXY\)\.$"):
+        _ask(local)
+    settings.ENDPOINT_PROXY = True
+    for found in (["10.0.0.7"], []):  # the name resolves, or only the proxy knows it
+        proxy.clear()
+        looked_up = _resolves_to(monkeypatch, *found)
+        spec = make_endpoint("openai", base_url="http://models.example/v1").spec
+        _ask(spec, times=3)
+        assert proxy == ["http://models.example/v1/chat/completions"] * 3
+        assert looked_up == ["models.example"], "the name was looked up once"
+    proxy.clear()
+    _resolves_to(monkeypatch, "10.0.0.7", "169.254.169.254")
+    with pytest.raises(Rejected, match="link-local or metadata"):
+        _ask(make_endpoint("openai", base_url="http://innocent.example/v1").spec)
+    assert proxy == [], "a name that leads to a forbidden address is not handed to the proxy"
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
@@ -138,40 +163,43 @@ def proxy(monkeypatch):
         yield asked
 
 
-def test_the_proxy_of_the_environment_is_not_used_by_itself(proxy, make_endpoint):
-    with pytest.raises(Unreachable, match=r"is not used \(ENDPOINT_PROXY\)\.$"):
-        _ask(make_endpoint("openai", base_url="http://127.0.0.1:1/v1").spec)
-    assert proxy == []
-
-
-@pytest.mark.parametrize("addresses_found", [["10.0.0.7"], []], ids=["resolves", "only the proxy knows it"])
-def test_where_the_site_says_so_calls_go_through_the_proxy(
-    addresses_found, proxy, settings, monkeypatch, make_endpoint
-):
-    settings.ENDPOINT_PROXY = True
-    looked_up = _resolves_to(monkeypatch, *addresses_found)
-    spec = make_endpoint("openai", base_url="http://models.example/v1").spec
-    _ask(spec, times=3)
-    assert proxy == ["http://models.example/v1/chat/completions"] * 3
-    assert looked_up == ["models.example"], "the name was looked up once"
-
-
-def test_a_name_that_leads_to_a_forbidden_address_is_not_handed_to_the_proxy(
-    proxy, settings, monkeypatch, make_endpoint
-):
-    settings.ENDPOINT_PROXY = True
-    _resolves_to(monkeypatch, "10.0.0.7", "169.254.169.254")
-    with pytest.raises(Rejected, match="link-local or metadata"):
-        _ask(make_endpoint("openai", base_url="http://innocent.example/v1").spec)
-    assert proxy == []
-
-
 def test_hosts_that_the_environment_excepts_are_asked_without_the_proxy(proxy, settings, monkeypatch, make_endpoint):
     settings.ENDPOINT_PROXY = True
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     with pytest.raises(Unreachable) as caught:
         _ask(make_endpoint("openai", base_url="http://127.0.0.1:1/v1").spec)
     assert proxy == [] and "ENDPOINT_PROXY" not in str(caught.value)
+
+
+def test_a_name_is_saved_where_it_leads_to_no_forbidden_address(monkeypatch, settings):
+    for address in ("169.254.169.254", "fe80::1%eth0", "fd00:ec2::254", "::ffff:169.254.1.1"):
+        _resolves_to(monkeypatch, "10.0.0.7", address)
+        with pytest.raises(ValidationError) as caught:
+            _save("http://innocent.example/v1")
+        assert caught.value.message_dict == {"base_url": ["A link-local or metadata address is not a model server."]}
+    for found in (["127.0.0.1"], ["::1"], ["10.0.0.7"], ["192.168.1.9"], ["fd12:3456::1"], []):
+        _resolves_to(monkeypatch, *found)
+        assert _save("http://gpu-box:8001/v1").pk
+        Endpoint.objects.all().delete()
+    for spelling in ("2852039166", "0xa9fea9fe", "0251.0376.0251.0376", "[::ffff:a9fe:a9fe]", "[64:ff9b::a9fe:a9fe]"):
+        with pytest.raises(ValidationError, match="link-local or metadata"):
+            _save(f"http://{spelling}/v1")
+    looked_up = _resolves_to(monkeypatch, "10.0.0.7")
+    settings.ENDPOINT_HOSTS = ["models.example"]
+    with pytest.raises(ValidationError, match="ENDPOINT_HOSTS"):
+        _save("http://gpu-box:8001/v1")
+    assert looked_up == [], "the list of hosts decides first"
+
+
+def test_no_spelling_of_a_forbidden_address_is_asked(make_endpoint):
+    """Written into the database past the form, which is what a restored copy does."""
+    for spelling in FORBIDDEN_SPELLINGS:
+        assert addresses.is_forbidden(spelling)
+    for host in ("169.254.169.254", "2852039166", "0xa9fea9fe", "169.254.43518", "[::ffff:169.254.169.254]",
+                 "[2002:a9fe:a9fe::]"):  # fmt: skip
+        with pytest.raises(Rejected) as caught:
+            _ask(make_endpoint("openai", base_url=f"http://{host}/v1").spec)
+        assert "link-local or metadata" in str(caught.value) or "canonical" in str(caught.value)
 
 
 def test_a_netrc_of_the_worker_is_not_read(redirecting, monkeypatch, tmp_path, make_endpoint):
@@ -201,28 +229,6 @@ def _save(url: str) -> Endpoint:
     return save_endpoint(by="", values=values)
 
 
-@pytest.mark.parametrize("address", ["169.254.169.254", "fe80::1%eth0", "fd00:ec2::254", "::ffff:169.254.1.1"])
-def test_a_name_that_leads_to_a_forbidden_address_is_not_saved(monkeypatch, address):
-    _resolves_to(monkeypatch, "10.0.0.7", address)
-    with pytest.raises(ValidationError) as caught:
-        _save("http://innocent.example/v1")
-    assert caught.value.message_dict == {"base_url": ["A link-local or metadata address is not a model server."]}
-
-
-@pytest.mark.parametrize("address", [["127.0.0.1"], ["::1"], ["10.0.0.7"], ["192.168.1.9"], ["fd12:3456::1"], []])
-def test_servers_of_ones_own_are_saved(monkeypatch, address):
-    _resolves_to(monkeypatch, *address)
-    assert _save("http://gpu-box:8001/v1").pk
-
-
-def test_the_list_of_hosts_still_decides_first(monkeypatch, settings):
-    looked_up = _resolves_to(monkeypatch, "10.0.0.7")
-    settings.ENDPOINT_HOSTS = ["models.example"]
-    with pytest.raises(ValidationError, match="ENDPOINT_HOSTS"):
-        _save("http://gpu-box:8001/v1")
-    assert looked_up == []
-
-
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_name_that_leads_elsewhere_by_now_is_not_asked(provider, monkeypatch, make_endpoint, start, run_worker):
     _resolves_to(monkeypatch, "169.254.169.254")
@@ -231,11 +237,6 @@ def test_a_name_that_leads_elsewhere_by_now_is_not_asked(provider, monkeypatch, 
     calls = list(Call.objects.all())
     assert {(call.state, call.attempts_made) for call in calls} == {("failed", 1)}
     assert {call.problem for call in calls} == {"A link-local or metadata address is not a model server."}
-
-
-def test_every_spelling_of_a_forbidden_address_is_forbidden():
-    for spelling in FORBIDDEN_SPELLINGS:
-        assert addresses.is_forbidden(spelling)
 
 
 def test_what_is_no_metadata_address_is_allowed_in_the_same_spellings():
@@ -257,23 +258,6 @@ def test_what_is_no_metadata_address_is_allowed_in_the_same_spellings():
         "localhost",
     ]:
         assert not addresses.is_forbidden(spelling)
-
-
-def test_no_spelling_is_saved():
-    for spelling in ["2852039166", "0xa9fea9fe", "0251.0376.0251.0376", "[::ffff:a9fe:a9fe]", "[64:ff9b::a9fe:a9fe]"]:
-        with pytest.raises(ValidationError, match="link-local or metadata"):
-            _save(f"http://{spelling}/v1")
-
-
-@pytest.mark.parametrize(
-    "spelling",
-    ["169.254.169.254", "2852039166", "0xa9fea9fe", "169.254.43518", "[::ffff:169.254.169.254]", "[2002:a9fe:a9fe::]"],
-)
-def test_no_spelling_is_asked(spelling, make_endpoint):
-    """Written into the database past the form, which is what a restored copy does."""
-    with pytest.raises(Rejected) as caught:
-        _ask(make_endpoint("openai", base_url=f"http://{spelling}/v1").spec)
-    assert "link-local or metadata" in str(caught.value) or "canonical" in str(caught.value)
 
 
 def test_a_name_that_turns_between_the_check_and_the_connection_is_not_connected_to(monkeypatch, make_endpoint):
@@ -307,38 +291,20 @@ def test_of_several_addresses_the_forbidden_one_is_passed_by(monkeypatch, make_e
     assert set(connected) == {"127.0.0.1"}
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
-def test_the_list_of_hosts_binds_the_workers_too(provider, settings, redirecting, make_endpoint, start, run_worker):
-    url, asked = redirecting
-    start(make_endpoint(provider, base_url=url), ["a"])
-    settings.ENDPOINT_HOSTS = ["models.example"]
-    run_worker()
-    assert Item.objects.get().problem == "This site allows only models.example (ENDPOINT_HOSTS)."
-    assert (Call.objects.get().state, asked) == ("failed", [])
-
-
-@pytest.mark.parametrize("hosts", [[], ["models.example"]])
 @pytest.mark.parametrize(
-    ("provider", "variable", "own"),
-    [("openai", "OPENAI_BASE_URL", "api.openai.com"), ("anthropic", "ANTHROPIC_BASE_URL", "api.anthropic.com")],
+    ("provider", "variable", "own", "address"),
+    [
+        ("openai", "OPENAI_BASE_URL", "api.openai.com", OpenAIBackend.own),
+        ("anthropic", "ANTHROPIC_BASE_URL", "api.anthropic.com", ADDRESS),
+    ],
 )
-def test_the_environment_of_a_worker_redirects_no_endpoint(
-    provider, variable, own, hosts, monkeypatch, settings, make_endpoint
+def test_of_an_endpoint_without_an_address_only_the_providers_own_is_asked(
+    provider, variable, own, address, monkeypatch, settings, make_endpoint
 ):
-    settings.ENDPOINT_HOSTS = hosts
-    monkeypatch.setenv(variable, "http://elsewhere.example/v1")
-    looked_up = _resolves_to(monkeypatch)
-    with pytest.raises(Unreachable):
-        _ask(make_endpoint(provider, base_url="").spec)
-    assert looked_up == [own]
-
-
-@pytest.mark.parametrize(("provider", "own"), [("openai", OpenAIBackend.own), ("anthropic", ADDRESS)])
-def test_of_an_endpoint_without_an_address_only_the_providers_own_is_asked(provider, own, make_endpoint):
     spec = make_endpoint(provider, base_url="").spec
 
     async def ask() -> None:
-        client = http_client(spec, own)
+        client = http_client(spec, address)
         try:
             with pytest.raises(Rejected, match="ENDPOINT_HOSTS"):
                 await client.get("http://elsewhere.example/v1")
@@ -346,6 +312,13 @@ def test_of_an_endpoint_without_an_address_only_the_providers_own_is_asked(provi
             await client.aclose()
 
     asyncio.run(ask())
+    monkeypatch.setenv(variable, "http://elsewhere.example/v1")  # the environment of a worker redirects no endpoint
+    for hosts in ([], ["models.example"]):
+        settings.ENDPOINT_HOSTS = hosts
+        looked_up = _resolves_to(monkeypatch)
+        with pytest.raises(Unreachable):
+            _ask(make_endpoint(provider, base_url="").spec)
+        assert looked_up == [own]
 
 
 def test_hosts_of_the_list_are_allowed():
@@ -384,14 +357,5 @@ def _ask(spec, *, times: int = 1) -> None:
 
 def test_a_name_that_does_not_resolve_is_unreachable_and_tried_again(monkeypatch, make_endpoint):
     _resolves_to(monkeypatch)
-    spec = make_endpoint("openai", base_url="http://nowhere.example/v1").spec
-
-    async def ask() -> None:
-        backend = registry.make(spec)
-        try:
-            with pytest.raises(Unreachable):
-                await backend.complete({"model": "m", "messages": [], "max_tokens": 1}, timeout=5, call="c")
-        finally:
-            await backend.aclose()
-
-    asyncio.run(ask())
+    with pytest.raises(Unreachable):
+        _ask(make_endpoint("openai", base_url="http://nowhere.example/v1").spec)

@@ -93,7 +93,9 @@ def test_work_is_done_in_groups_by_one_engine(garage, endpoint, start, trial):
     assert trial.answers == {f"q{at}": f"Q{at}" for at in range(20)}
     job.refresh_from_db()
     assert (job.state, states(job)) == (JobState.FINISHED, {"done": 20})
+    again = start(endpoint, ["q0", "q1", "new"])
     run(endpoint)
+    assert garage.engine.lists[3:] == [["new"]] and states(again) == {"done": 3}, "the ledger has the others"
     assert len(garage.loaded) == 1
     assert set(Worker.objects.values_list("kind", "state")) == {("gpu", WorkerState.GONE)}
 
@@ -134,22 +136,10 @@ def test_questions_that_cannot_be_answered_fail_alone(garage, endpoint, start, t
     # 60 words against 50 tokens
     assert states(job) == {"done": 2, "failed": 1}
     assert "60 tokens" in Item.objects.get(state="failed").problem
-
-
-def test_cut_answers_are_kept(garage, endpoint, start):
     garage.engine.finish_reason = "length"
-    job = start(endpoint, ["a"])
+    job = start(endpoint, ["c"])
     run(endpoint)
-    assert (states(job), Call.objects.get().state) == ({"unreadable": 1}, "truncated")
-
-
-def test_what_the_ledger_has_is_not_asked_again(garage, endpoint, start):
-    start(endpoint, ["a", "b"])
-    run(endpoint)
-    job = start(endpoint, ["a", "b", "c"])
-    run(endpoint)
-    assert garage.engine.lists == [["a", "b"], ["c"]]
-    assert states(job) == {"done": 3}
+    assert (states(job), Call.objects.latest("pk").state) == ({"unreadable": 1}, "truncated")
 
 
 def test_a_dead_engine_is_loaded_anew_and_everything_asked_again(garage, endpoint, start):

@@ -3,6 +3,7 @@ our setting that cures it, and the corrected setting is what resumed items are a
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -11,7 +12,7 @@ from django.core.management import call_command
 from tests.servers.odd import Odd, OddServer
 from tests.workers.test_holding import GOOD, states
 from workers.domain.outcomes import Outcome
-from workers.models import Call, Endpoint, Item
+from workers.models import Call, Endpoint, Item, Job
 from workers.providers import registry
 from workers.providers.contract import Message, Request, Spec, for_endpoint
 from workers.providers.errors import Unreadable
@@ -81,7 +82,6 @@ CURES = {
     ),
     "extra_body": (lambda body: "top_k" in body, "Unknown parameter: 'top_k'.", {"options": {}}),
 }
-ONCE = pytest.mark.once  # which setting it is, is no matter of the database
 
 
 @pytest.mark.parametrize(
@@ -110,11 +110,19 @@ def test_a_refused_setting_holds_until_it_is_changed(name, full, make_endpoint, 
     assert not any(condition(call.request) for call in Call.objects.filter(state="answered"))
 
 
+def asked_by(server: OddServer, make_endpoint, start, run_worker, count: int, **fields) -> Job:
+    """A job of so many questions to the server, one at a time, worked off."""
+    fields = {"name": "small", "max_concurrency": 1, **fields}
+    job = start(make_endpoint("openai", base_url=server.url + "/v1", **fields), [f"q{at}" for at in range(count)])
+    run_worker()
+    job.refresh_from_db()
+    return job
+
+
 def test_the_page_says_what_to_change(full, make_endpoint, start, run_worker, page):
     condition, message, _ = CURES["system role"]
     with OddServer(refused_while(condition, message, status=500)) as server:
-        job = start(make_endpoint("openai", name="small", base_url=server.url + "/v1"), [f"q{at}" for at in range(40)])
-        run_worker()
+        job = asked_by(server, make_endpoint, start, run_worker, 40)
     text = page("workers:job", job.uid)
     assert "40 held back" in text and "tick “has no system role” on the model" in text and "Resume" in text
 
@@ -124,12 +132,7 @@ def test_event_streams_hold_the_endpoint_until_the_server_answers_whole(make_end
     streams = [True]
     stream = Odd(200, b"data: [DONE]\n\n", {"content-type": "text/event-stream"})
     with OddServer(lambda *_: stream if streams else Odd(200, json.dumps(GOOD).encode())) as server:
-        endpoint = make_endpoint(
-            "openai", name="small", base_url=server.url + "/v1", max_concurrency=1, repeat_unknown=0
-        )
-        job = start(endpoint, [f"q{at}" for at in range(9)])
-        run_worker()
-        job.refresh_from_db()
+        job = asked_by(server, make_endpoint, start, run_worker, 9, repeat_unknown=0)
         assert (job.state, states(job)) == ("paused", {"held": 9}) and server.asked <= FEW + 1
         assert job.note.startswith("small: The server streams its answers: have it, or the gateway before it, answer")
         streams.clear()
@@ -138,31 +141,21 @@ def test_event_streams_hold_the_endpoint_until_the_server_answers_whole(make_end
     assert states(job) == {"done": 9}
 
 
-def test_answers_between_refusals_hold_nothing(full, make_endpoint, start, run_worker):
-    """One question in two is refused: the fault lies with the question."""
-    asked = iter(range(1000))
-    reply = refused_while(lambda body: next(asked) % 2, CURES["temperature"][1])
-    with OddServer(reply) as server:
-        endpoint = make_endpoint("openai", name="small", base_url=server.url + "/v1", max_concurrency=1)
-        job = start(endpoint, [f"q{at}" for at in range(10)])
-        run_worker()
-    job.refresh_from_db()
-    assert (job.state, states(job)) == ("finished", {"done": 5, "failed": 5})
-
-
-def test_different_refusals_in_turn_hold_nothing(full, make_endpoint, start, run_worker):
+def test_refusals_that_answers_or_others_part_hold_nothing(full, make_endpoint, start, run_worker):
+    """Where one question in two is refused, or each for another reason, the fault lies with the question."""
     messages = [CURES[name][1] for name in ("temperature", "seed", "system role")]
-    asked = iter(range(1000))
+    turns = itertools.count()
 
-    def reply(path: str, headers: dict, body: bytes) -> Odd:
-        return Odd(400, json.dumps({"error": {"message": messages[next(asked) % 3]}}).encode())
+    def in_turn(path: str, headers: dict, body: bytes) -> Odd:
+        return Odd(400, json.dumps({"error": {"message": messages[next(turns) % 3]}}).encode())
 
-    with OddServer(reply) as server:
-        endpoint = make_endpoint("openai", name="small", base_url=server.url + "/v1", max_concurrency=1)
-        job = start(endpoint, [f"q{at}" for at in range(9)])
-        run_worker()
-    job.refresh_from_db()
-    assert (job.state, states(job)) == ("finished", {"failed": 9})
+    for reply, count, found in (
+        (refused_while(lambda body: next(turns) % 2, messages[0]), 10, {"done": 5, "failed": 5}),
+        (in_turn, 9, {"failed": 9}),
+    ):
+        with OddServer(reply) as server:
+            job = asked_by(server, make_endpoint, start, run_worker, count, name=f"of-{count}", model=f"of-{count}")
+        assert (job.state, states(job)) == ("finished", found)
 
 
 def test_refusals_of_one_job_count_for_the_next(full, make_endpoint, start, run_worker):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
@@ -55,11 +54,18 @@ def press(admin):
 
 
 # --- the budget -------------------------------------------------------------------------------------------------------
-
-
 def test_a_job_goes_on_with_a_budget_that_is_large_enough(poor, press, page, run_worker):
     text = page("workers:job", poor.uid)
     assert 'name="budget"' in text and "required" in text and "or more" in text
+    for budget in ("much", "-1", "NaN", "Infinity", "1e12"):
+        assert "A budget is an amount of US dollars" in press(poor, "resume", budget=budget)
+        assert (poor.state, poor.budget) == (JobState.PAUSED, 10)
+    spent = Item.objects.filter(job=poor).spent()
+    for budget in ("", "10", "0.01"):
+        refusal = press(poor, "resume", budget=budget)
+        assert (poor.state, poor.budget) == (JobState.PAUSED, 10)
+        assert f"${spent:.4f} are spent, and with the next call it can be $" in refusal
+        assert "is too small to go on" in refusal
     press(poor, "resume", budget="100")
     assert (poor.state, poor.budget, poor.note) == (JobState.RUNNING, 100, "")
     run_worker()
@@ -67,75 +73,50 @@ def test_a_job_goes_on_with_a_budget_that_is_large_enough(poor, press, page, run
     assert poor.state == JobState.FINISHED
 
 
-@pytest.mark.parametrize("budget", ["", "10", "0.01"])
-def test_a_budget_that_would_pause_it_again_is_refused_with_what_is_needed(poor, press, budget):
-    refusal = press(poor, "resume", budget=budget)
-    assert (poor.state, poor.budget) == (JobState.PAUSED, 10)
-    spent = Item.objects.filter(job=poor).spent()
-    assert (
-        f"${spent:.4f} are spent, and with the next call it can be $" in refusal and "is too small to go on" in refusal
-    )
-
-
-@pytest.mark.parametrize("budget", ["much", "-1", "NaN", "Infinity", "1e12"])
-def test_a_budget_that_is_none(poor, press, budget):
-    assert "A budget is an amount of US dollars" in press(poor, "resume", budget=budget)
-    assert (poor.state, poor.budget) == (JobState.PAUSED, 10)
-
-
-def test_the_least_budget_is_what_is_spent_and_the_next_call(poor):
-    # what three items cost so far or are waiting for: the sum of their costs, and the reserve of the first that waits
-    spent = sum(item.cost for item in poor.items.all())
-    following = poor.items.filter(state="waiting", call__isnull=False).order_by("id").first()
-    assert spent > 0 and jobs.least_budget(poor) == spent + following.call.reserved_cost
-    assert apply_action(poor, "resume", budget=str(jobs.least_budget(poor))) == ""
-    poor.refresh_from_db()
-    assert poor.state == JobState.RUNNING
-
-
 def test_a_job_without_a_budget_resumes_and_may_get_one(make_endpoint, start, press):
     job = start(make_endpoint(), ["a"])
-    press(job, "pause")
-    press(job, "resume")
-    assert (job.state, job.budget) == (JobState.RUNNING, None)
-    press(job, "pause")
-    press(job, "resume", budget="2.50")
-    assert (job.state, job.budget) == (JobState.RUNNING, Decimal("2.5"))
+    for budget, kept in (("", None), ("2.50", Decimal("2.5"))):
+        press(job, "pause")
+        press(job, "resume", budget=budget)
+        assert (job.state, job.budget) == (JobState.RUNNING, kept)
 
 
 def test_the_command_goes_on_with_a_budget(poor, capsys):
-    with pytest.raises(CommandError, match="is too small to go on"):
-        call_command("work", f"--job={poor.uid}", f"--budget={jobs.least_budget(poor) - Decimal('0.01')}")
+    # what three items cost so far or are waiting for: the sum of their costs, and the reserve of the first that waits
+    spent = sum(item.cost for item in poor.items.all())
+    following = poor.items.filter(state="waiting", call__isnull=False).order_by("id").first()
+    least = jobs.least_budget(poor)
+    assert spent > 0 and least == spent + following.call.reserved_cost
+    for arguments, sentence in (
+        ([f"--job={poor.uid}", f"--budget={least - Decimal('0.01')}"], "is too small to go on"),
+        (["--budget=100"], "A budget belongs to one job"),
+        (["--job=nowhere"], r"^There is no job 'nowhere'\.$"),
+    ):
+        with pytest.raises(CommandError, match=sentence):
+            call_command("work", *arguments)
+    assert apply_action(poor, "resume", budget=str(least)) == ""
+    poor.refresh_from_db()
+    assert poor.state == JobState.RUNNING
+    jobs.pause_job(job=poor)
     call_command("work", f"--job={poor.uid}", "--budget=100")
     poor.refresh_from_db()
     assert (poor.state, poor.budget) == (JobState.FINISHED, 100)
     with pytest.raises(CommandError, match="The job is finished; only a paused one"):
         call_command("work", f"--job={poor.uid}", "--budget=100")
-    with pytest.raises(CommandError, match="A budget belongs to one job"):
-        call_command("work", "--budget=100")
-
-
-def test_a_cancelled_job_keeps_no_note_of_its_budget(poor, press):
-    press(poor, "cancel")
-    assert (poor.state, poor.note) == (JobState.CANCELLED, "")
 
 
 # --- failed items -----------------------------------------------------------------------------------------------------
 
 
-def _with_a_failed_item(make_endpoint, start, state: str) -> Job:
+def _with_a_failed_item(make_endpoint, start) -> Job:
     job = start(make_endpoint(), ["bad", "open"])
     Item.objects.filter(key="bad").update(state="failed", problem="Busy.", finished_at=timezone.now())
-    if state == JobState.CANCELLED:
-        jobs.cancel_job(job=job, now=timezone.now())
-    Job.objects.filter(pk=job.pk).update(state=state)
-    job.refresh_from_db()
     return job
 
 
 def test_failed_items_of_a_paused_job_wait_with_the_others(make_endpoint, start, press, page, run_worker):
-    job = _with_a_failed_item(make_endpoint, start, JobState.PAUSED)
-    Job.objects.update(note="Paused by hand.")
+    job = _with_a_failed_item(make_endpoint, start)
+    Job.objects.update(state=JobState.PAUSED, note="Paused by hand.")
     assert "/retry/" in page("workers:job", job.uid)
     press(job, "retry")
     assert (job.state, job.note) == (JobState.PAUSED, "Paused by hand.")
@@ -144,70 +125,48 @@ def test_failed_items_of_a_paused_job_wait_with_the_others(make_endpoint, start,
     assert not Call.objects.exists()
 
 
-def test_failed_items_of_a_cancelled_job_stay(make_endpoint, start, press, page, run_worker):
-    job = _with_a_failed_item(make_endpoint, start, JobState.CANCELLED)
+def test_failed_items_of_a_cancelled_job_stay(poor, make_endpoint, start, press, page, run_worker):
+    press(poor, "cancel")
+    assert (poor.state, poor.note) == (JobState.CANCELLED, ""), "no note of its budget stays"
+    job = _with_a_failed_item(make_endpoint, start)
+    press(job, "cancel")
     assert "/retry/" not in page("workers:job", job.uid)
     assert "The job was cancelled, so its failed items are not asked again" in press(job, "retry")
     assert jobs.retry_failed(job=job, now=timezone.now()) == 0
     run_worker()
     job.refresh_from_db()
     assert job.state == JobState.CANCELLED
-    assert dict(Item.objects.values_list("key", "state")) == {"bad": "failed", "open": "cancelled"}
+    assert dict(job.items.values_list("key", "state")) == {"bad": "failed", "open": "cancelled"}
 
 
 # --- what is shown ----------------------------------------------------------------------------------------------------
-
-
-def test_a_job_whose_items_all_failed_does_not_look_well(make_endpoint, start, run_worker, page):
-    job = start(make_endpoint(options={"script": [{"fail": "rejected"}]}), ["a", "b"])
-    run_worker()
-    job.refresh_from_db()
-    assert job.state == JobState.FINISHED
-    for text in (page("workers:job", job.uid), page("workers:work")):
-        assert re.search(r'badge-failed *" *>failed</span>', text) and ">finished</span>" not in text
-    assert "None got an answer" in page("workers:job", job.uid)
-
-
-def test_a_job_with_answers_alone_looks_finished(make_endpoint, start, run_worker, page):
-    job = start(make_endpoint(), ["a", "b"])
-    run_worker()
-    assert "badge-done" in page("workers:work") and ">finished</span>" in page("workers:job", job.uid)
-
-
-def test_why_an_item_waits_is_said_and_until_when(make_endpoint, start, page):
+def test_why_an_item_waits_is_said_and_until_when(admin, make_endpoint, start, page):
     job = start(make_endpoint(), ["calm", "burnt"])
+    address = reverse("workers:job_progress", args=[job.uid])
+    seen = admin.get(address).context["seen"]
+    assert "job-items" not in admin.get(address, {"seen": seen}).content.decode()
     at = datetime(2030, 1, 1, 12, 34, 56, tzinfo=UTC)
     Item.objects.filter(key="burnt").update(problem="HTTP 429: slow down", not_before=at)
+    assert "HTTP 429" in admin.get(address, {"seen": seen}).content.decode(), "the page shows it when it appears"
     text = page("workers:job", job.uid)
     assert "HTTP 429: slow down" in text and "12:34:56 UTC" in text and ">calm<" not in text
     jobs.pause_job(job=job)
     assert "tried again when the job goes on" in page("workers:job", job.uid)
 
 
-def test_the_page_shows_reasons_when_they_appear(admin, make_endpoint, start):
-    job = start(make_endpoint(), ["a"])
-    address = reverse("workers:job_progress", args=[job.uid])
-    seen = admin.get(address).context["seen"]
-    assert "job-items" not in admin.get(address, {"seen": seen}).content.decode()
-    Item.objects.update(problem="HTTP 503", not_before=timezone.now() + timedelta(minutes=5))
-    assert "HTTP 503" in admin.get(address, {"seen": seen}).content.decode()
-
-
-def test_an_item_that_was_never_answered_cost_nothing_and_came_from_nowhere(make_endpoint, start, run_worker, page):
-    job = start(make_endpoint(max_attempts=1, options={"script": [{"fail": "rejected"}]}), ["a"])
+def test_an_item_says_whether_the_ledger_answered_it(make_endpoint, start, run_worker, page):
+    failing = start(make_endpoint(max_attempts=1, options={"script": [{"fail": "rejected"}]}), ["a"])
     run_worker()
-    assert FROM_THE_LEDGER not in page("workers:job", job.uid)
+    assert FROM_THE_LEDGER not in page("workers:job", failing.uid), "it was never answered"
     assert "from the ledger" not in page("workers:call", Call.objects.get().uid)
-
-
-def test_an_item_that_the_ledger_answered_says_so(make_endpoint, start, run_worker, page):
     endpoint = make_endpoint()
-    start(endpoint, ["a"])
-    run_worker()
-    job = start(endpoint, ["a"])
-    run_worker()
-    assert FROM_THE_LEDGER in page("workers:job", job.uid)
-    assert page("workers:call", Call.objects.get().uid).count("from the ledger") == 1
+    for answered_by_ledger in (False, True):
+        job = start(endpoint, ["b"])
+        run_worker()
+        text = page("workers:job", job.uid)
+        assert (FROM_THE_LEDGER in text) == answered_by_ledger
+        assert "badge-done" in page("workers:work") and ">finished</span>" in text and "lost answers" not in text
+    assert page("workers:call", Call.objects.get(endpoint=endpoint).uid).count("from the ledger") == 1
 
 
 def test_money_for_lost_answers_is_named(make_endpoint, start, run_worker, page):
@@ -239,12 +198,6 @@ def test_an_answer_that_another_job_paid_later_takes_nothing_from_what_was_lost(
     assert call.state == "answered" and call.cost > 0
     # the first job lost one answer, booked with the reserve of its call; the second paid the answer and lost none
     assert (progress_of(first).lost, progress_of(second).lost) == (call.reserved_cost, 0)
-
-
-def test_without_lost_answers_nothing_is_said_of_them(make_endpoint, start, run_worker, page):
-    job = start(make_endpoint(**DEAR), ["a", "b"])
-    run_worker()
-    assert progress_of(job).lost == 0 and "lost answers" not in page("workers:job", job.uid)
 
 
 @pytest.fixture
@@ -343,11 +296,6 @@ def test_one_job_is_seen_through_with_a_bar(make_endpoint, start, trial, capsys)
     }  # fmt: skip
     assert "2/2" in err and "failed=1" in err
     assert Item.objects.get(job=other).state == "waiting"
-
-
-def test_a_job_that_is_not_there(db):
-    with pytest.raises(CommandError, match=r"^There is no job 'nowhere'\.$"):
-        call_command("work", "--job", "nowhere")
 
 
 def test_a_reader_who_has_seen_enough_is_no_error(tmp_path):

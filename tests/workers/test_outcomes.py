@@ -16,6 +16,20 @@ from workers.services.delivery import refresh_outcome
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+UNREADABLE_SENTENCE = "It was refused."
+
+
+ENDS = [
+    ("", "", "finished", "finished"),
+    ("ab", "", "partly", "finished with failures"),
+    ("abc", "", "failed", "failed"),
+    ("", "a", "unreadable", "finished, some unreadable"),
+    ("b", "a", "partly", "finished with failures"),
+    ("", "abc", "useless", "finished, none readable"),
+    ("c", "ab", "useless", "finished, none readable"),
+]
+
+
 @pytest.fixture
 def worked(make_endpoint, start, run_worker):
     """A job that was worked off; the calls of the keys in `failing` are rejected: `worked("a", "b", failing="a")`."""
@@ -24,7 +38,8 @@ def worked(make_endpoint, start, run_worker):
         script = [{"when": key, "fail": "rejected"} for key in failing] + [
             {"when": key, "stop": "refusal"} for key in refused
         ]
-        job = start(make_endpoint(options={"script": script}), keys)
+        model = f"tiny-{Job.objects.count()}"  # whose answers no other job has
+        job = start(make_endpoint(model=model, options={"script": script}), keys)
         run_worker()
         job.refresh_from_db()
         return job
@@ -32,27 +47,11 @@ def worked(make_endpoint, start, run_worker):
     return make
 
 
-@pytest.mark.parametrize(
-    ("failing", "outcome", "standing"),
-    [("", "finished", "finished"), ("ab", "partly", "finished with failures"), ("abc", "failed", "failed")],
-)
-def test_a_job_ends_with_its_outcome(worked, failing, outcome, standing):
-    job = worked("a", "b", "c", failing=failing)
-    assert (job.state, job.outcome, job.standing) == (JobState.FINISHED, outcome, standing)
-
-
-@pytest.mark.parametrize(
-    ("failing", "refused", "outcome", "standing"),
-    [
-        ("", "a", "unreadable", "finished, some unreadable"),
-        ("b", "a", "partly", "finished with failures"),
-        ("", "abc", "useless", "finished, none readable"),
-        ("c", "ab", "useless", "finished, none readable"),
-    ],
-)
-def test_a_job_with_unreadable_answers_did_not_simply_finish(worked, failing, refused, outcome, standing):
-    job = worked("a", "b", "c", failing=failing, refused=refused)
-    assert (job.outcome, job.standing, job.has_failed) == (outcome, standing, False)
+def test_a_job_ends_with_its_outcome(worked):
+    for failing, refused, outcome, standing in ENDS:
+        job = worked("a", "b", "c", failing=failing, refused=refused)
+        ended = (job.state, job.outcome, job.standing, job.has_failed)
+        assert ended == (JobState.FINISHED, outcome, standing, standing == "failed"), (failing, refused)
 
 
 def test_answers_read_anew_change_the_outcome_of_a_finished_job_only(worked):
@@ -82,10 +81,49 @@ def test_retrying_opens_the_job_and_the_outcome_is_computed_anew(worked, run_wor
     assert (job.state, job.outcome) == (JobState.FINISHED, JobOutcome.FINISHED)
 
 
-@pytest.mark.parametrize("values", [{"state": "finished"}, {"state": "running", "outcome": "failed"}])
-def test_the_database_holds_state_and_outcome_together(worked, values):
-    with pytest.raises(IntegrityError), transaction.atomic():
-        Job.objects.create(handler="trial", title="Trial", **values)
+def test_the_database_holds_state_and_outcome_together(db):
+    for values in ({"state": "finished"}, {"state": "running", "outcome": "failed"}):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Job.objects.create(handler="trial", title="Trial", **values)
+
+
+def test_trouble_of_a_running_job_is_said_while_it_runs(make_endpoint, start, page):
+    job = start(make_endpoint(), ["a", "b", "c"])
+    Item.objects.filter(key="a").update(state="failed", problem="No such model.", finished_at=timezone.now())
+    text = page("workers:job", job.uid)
+    assert "1 of 3 items failed so far." in text and "No such model." in text and "1 failed, 2 waiting" in text
+    Item.objects.filter(key="b").update(state="unreadable", problem="No table.", finished_at=timezone.now())
+    text = page("workers:job", job.uid)
+    assert "1 of 1 answers is unreadable so far." in text and "No table." in text
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+def test_the_command_says_how_a_job_ended(worked, capsys):
+    def told(job: Job) -> tuple[dict, str]:
+        call_command("work", f"--job={job.uid}", "--json")
+        captured = capsys.readouterr()
+        return json.loads(captured.out), captured.err
+
+    def refused(job: Job, sentence: str) -> dict:
+        with pytest.raises(CommandError, match=sentence):
+            call_command("work", f"--job={job.uid}", "--json")
+        return json.loads(capsys.readouterr().out)
+
+    result = refused(worked("a", "b", failing="ab"), r"^The job failed, no item got an answer: 2 of 2 items failed")
+    assert result["state"] == "failed" and result["failures"]["count"] == result["failures"]["of"] == 2
+    assert result["failures"]["commonest"] == Item.objects.first().problem
+    none = r"^The job came to nothing, no answer is readable: 1 of 3 items failed\. .* 2 of 2 answers are unreadable\."
+    result = refused(worked("a", "b", "c", refused="ab", failing="c"), none)
+    assert result["state"] == "finished, none readable"
+    result, err = told(worked("a", "b", "c", failing="a"))
+    assert result["state"] == "finished with failures"
+    assert "The job is finished with failures: 1 of 3 items failed. The commonest reason: " in err
+    result, err = told(worked("d"))
+    assert result["failures"] is None and "failed" not in err.replace("failed=0", "")
+    result, err = told(worked("a", "b", "c", refused="a"))
+    assert result["state"] == "finished, some unreadable" and result["failures"] is None
+    assert result["unreadable_answers"] == {"count": 1, "of": 3, "commonest": UNREADABLE_SENTENCE, "times": 1}
+    assert "The job is finished, some unreadable: 1 of 3 answers is unreadable." in err and UNREADABLE_SENTENCE in err
 
 
 # --- pages ------------------------------------------------------------------------------------------------------------
@@ -111,16 +149,6 @@ def test_a_failed_job_is_nowhere_green(worked, page):
     assert "None got an answer." in page("workers:job", job.uid)
 
 
-def test_failures_of_a_running_job_are_said_while_it_runs(make_endpoint, start, page):
-    job = start(make_endpoint(), ["a", "b"])
-    Item.objects.filter(key="a").update(state="failed", problem="No such model.", finished_at=timezone.now())
-    text = page("workers:job", job.uid)
-    assert "1 of 2 items failed so far." in text and "No such model." in text and "1 failed, 1 waiting" in text
-
-
-UNREADABLE_SENTENCE = "It was refused."
-
-
 def test_the_pages_say_how_many_answers_are_unreadable_why_and_where_they_are(worked, page):
     job = worked("a", "b", "c", refused="ab")
     text = page("workers:job", job.uid)
@@ -141,58 +169,4 @@ def test_a_job_without_a_usable_answer_is_nowhere_green(worked, page):
     assert "callout-error" in page("workers:job", job.uid)
 
 
-def test_unreadable_answers_of_a_running_job_are_said_while_it_runs(make_endpoint, start, page):
-    job = start(make_endpoint(), ["a", "b"])
-    Item.objects.filter(key="a").update(state="unreadable", problem="No table.", finished_at=timezone.now())
-    text = page("workers:job", job.uid)
-    assert "1 of 1 answers is unreadable so far." in text and "No table." in text
-
-
 # --- the command ------------------------------------------------------------------------------------------------------
-
-
-def test_the_command_ends_with_one_and_a_sentence_where_all_failed(worked, capsys):
-    job = worked("a", "b", failing="ab")
-    with pytest.raises(
-        CommandError,
-        match=r"^The job failed, no item got an answer: 2 of 2 items failed",
-    ):
-        call_command("work", f"--job={job.uid}", "--json")
-    result = json.loads(capsys.readouterr().out)
-    assert result["state"] == "failed" and result["failures"]["count"] == result["failures"]["of"] == 2
-    assert result["failures"]["commonest"] == Item.objects.first().problem
-
-
-def test_the_command_says_what_failed_of_a_job_that_finished(worked, capsys):
-    job = worked("a", "b", "c", failing="a")
-    call_command("work", f"--job={job.uid}", "--json")
-    captured = capsys.readouterr()
-    assert json.loads(captured.out)["state"] == "finished with failures"
-    assert "The job is finished with failures: 1 of 3 items failed. The commonest reason: " in captured.err
-    call_command("work", f"--job={worked('d').uid}", "--json")
-    captured = capsys.readouterr()
-    assert json.loads(captured.out)["failures"] is None and "failed" not in captured.err.replace("failed=0", "")
-
-
-def test_the_command_says_what_answers_are_unreadable(worked, capsys):
-    job = worked("a", "b", "c", refused="a")
-    call_command("work", f"--job={job.uid}", "--json")
-    captured = capsys.readouterr()
-    result = json.loads(captured.out)
-    assert result["state"] == "finished, some unreadable" and result["failures"] is None
-    assert result["unreadable_answers"] == {"count": 1, "of": 3, "commonest": UNREADABLE_SENTENCE, "times": 1}
-    assert (
-        "The job is finished, some unreadable: 1 of 3 answers is unreadable. "
-        f"The commonest reason: {UNREADABLE_SENTENCE}" in captured.err
-    )
-
-
-def test_the_command_ends_with_one_where_no_answer_is_usable(worked, capsys):
-    job = worked("a", "b", "c", refused="ab", failing="c")
-    with pytest.raises(
-        CommandError,
-        match=r"^The job came to nothing, no answer is readable: 1 of 3 items failed\. .* 2 of 2 "
-        r"answers are unreadable\.",
-    ):
-        call_command("work", f"--job={job.uid}", "--json")
-    assert json.loads(capsys.readouterr().out)["state"] == "finished, none readable"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from django.urls import reverse
 
-from workers.models import Call, Endpoint, EndpointRateLimit
+from annotation.models import Prefill
+from benchmark.models import Dataset, Run
+from workers.models import Call, Endpoint, EndpointRateLimit, Job
 from workers.services import endpoints as service
 
 pytestmark = pytest.mark.django_db
@@ -45,104 +48,14 @@ def test_the_form_changes_a_model_and_keeps_what_was_said(admin, page, make_endp
     assert Endpoint.objects.get().price_output == 7
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "sentence"),
-    [
-        ("base_url", "ftp://a.example/", "An address that begins with http:// or https:// is expected."),
-        ("base_url", "http://169.254.169.254/", "A link-local or metadata address is not a model server."),
-        ("options", '{"a": NaN}', "NaN and Infinity are not valid JSON."),
-        ("options", "[1]", "A JSON object is expected"),
-        ("options", "{", "A JSON object is expected, such as {} for none."),
-        ("options", '{"a": 1, "a": 2}', "A JSON object is expected, such as {} for none."),
-        pytest.param("options", "[" * 9000, "A JSON object is expected, such as {} for none.", id="options-nested"),
-        ("price_input", "1e2", "A number in digits is expected, with a point before its decimals, such as 0.15."),
-        ("name", "two words", "A name of letters, digits, hyphens and underscores is expected, such as small-2."),
-        ("price_input", "-1", "A number from 0 to 100,000 is expected."),
-        ("price_input", "cheap", "A number from 0 to 100,000 is expected."),
-        ("name", "", "Name is missing."),
-        ("name", "n" * 61, "At most 60 characters are expected; these are 61."),
-    ],
-)
-def test_what_is_wrong_is_said_and_nothing_is_saved(admin, field, value, sentence):
-    response = admin.post(reverse("workers:new_endpoint") + "?provider=openai", FORM | {field: value})
-    assert response.status_code == 200 and sentence in response.content.decode()
-    assert not Endpoint.objects.exists()
-
-
-def test_all_that_is_wrong_is_said_at_once(admin):
-    wrong = {"name": "two words", "base_url": "ftp://a.example/", "options": '{"top_p": 1}', "timeout_seconds": "86401"}
-    response = admin.post(reverse("workers:new_endpoint") + "?provider=openai", FORM | wrong | {"price_input": "-1"})
-    assert set(response.context["form"].errors) == {*wrong, "price_input"}
-    assert "A number from 1 to 86,400 is expected." in response.content.decode()
-
-
-@pytest.mark.parametrize("field", ["name", "model", "revision", "family", "base_url", "options"])
-@pytest.mark.parametrize("others", [{}, {"price_input": "-1"}], ids=["alone", "beside another mistake"])
-def test_a_key_in_any_field_is_refused_and_not_shown_again(admin, field, others):
-    key = "sk-ant-a1B2c3D4e5F6"
-    typed = {"base_url": f"http://{key}@models.example/v1", "options": f'{{"extra_body": {{"k": "{key}"}}}}'}.get(
-        field, key
-    )
-    response = admin.post(reverse("workers:new_endpoint") + "?provider=openai", FORM | others | {field: typed})
-    text = response.content.decode()
-    assert "This looks like a key." in text and "a1B2" not in text
-    assert response.context["form"].errors[field] and not Endpoint.objects.exists()
-
-
-@pytest.mark.parametrize("variable", ["SECRET_KEY", "CREDENCE_TOKEN", "PATH"])
-def test_a_variable_that_is_none_of_a_model_is_refused(admin, variable):
-    response = admin.post(reverse("workers:new_endpoint") + "?provider=openai", FORM | {"api_key_env": variable})
-    assert response.context["form"].errors["api_key_env"] and not Endpoint.objects.exists()
-
-
-def test_an_unused_model_is_deleted(admin, page, make_endpoint):
-    make_endpoint("openai", name="small")
-    assert "data-confirm" in page("workers:endpoint", "small")
-    response = admin.post(reverse("workers:endpoint", args=["small"]), {"delete": "1"})
-    assert (response.status_code, response["Location"]) == (302, reverse("workers:endpoints"))
-    assert not Endpoint.objects.exists() and not EndpointRateLimit.objects.exists()
-
-
 def _run_that_judges(endpoint, project) -> None:
-    from benchmark.models import Dataset, Run
-    from workers.models import Job
-
     dataset = Dataset.objects.create(
         project=project, version=1, digest="0" * 64, schema_version="1", rule_version="1", stories_count=0,
         propositions_count=0,
     )  # fmt: skip
+    fields = {"steps": ["judge"], "level": 1, "answer_format": "text"}
     job = Job.objects.create(handler="benchmark", title="Run")
-    Run.objects.create(
-        project=project, dataset=dataset, job=job, judge=endpoint, steps=["judge"], level=1, answer_format="text"
-    )
-
-
-@pytest.mark.parametrize("use", ["call", "item", "prefill", "run"])
-def test_a_used_model_stays(admin, page, cast, make_endpoint, make_call, start, use):
-    endpoint = make_endpoint(name="small")
-    if use == "call":
-        make_call(endpoint)
-    elif use == "item":
-        start(endpoint, ["a"])
-    elif use == "prefill":
-        from annotation.models import Prefill
-
-        job = start(make_endpoint(), ["a"])
-        Prefill.objects.create(project=cast.project, job=job, endpoint=endpoint, level=3, prompt="p")
-    else:
-        _run_that_judges(endpoint, cast.project)
-    assert "It has been used" in page("workers:endpoint", "small")
-    response = admin.post(reverse("workers:endpoint", args=["small"]), {"delete": "1"}, follow=True)
-    assert "small has been used, so it stays" in response.content.decode()
-    assert Endpoint.objects.filter(name="small").exists()
-
-
-@pytest.mark.parametrize("key", ["sk-proj-a1B2c3D4", "hf_a1B2c3D4"])
-def test_a_key_that_was_typed_in_is_not_shown_again(admin, key):
-    response = admin.post(reverse("workers:new_endpoint") + "?provider=openai", FORM | {"api_key_env": key})
-    text = response.content.decode()
-    assert "never the key itself" in text and "a1B2c3D4" not in text
-    assert not Endpoint.objects.exists()
+    Run.objects.create(project=project, dataset=dataset, job=job, judge=endpoint, **fields)
 
 
 def test_no_page_shows_a_key(admin, page, make_call, monkeypatch):
@@ -165,18 +78,22 @@ def test_an_endpoint_that_has_answered_keeps_its_model(admin, make_endpoint, mak
     assert Endpoint.objects.get().model == "small-1"
 
 
-@pytest.mark.parametrize("heard", [True, False])
-def test_trying_asks_a_worker(admin, make_endpoint, monkeypatch, heard):
-    asked = []
-    monkeypatch.setattr("workers.tasks.ask_to_try", lambda endpoint: asked.append(endpoint.name) or heard)
-    endpoint = make_endpoint(name="small")
-    text = admin.post(reverse("workers:try_endpoint", args=["small"])).content.decode()
-    assert (
-        asked == ["small"] and ("A worker asks it" in text) is heard and ("No worker has answered" in text) is not heard
-    )
-    endpoint.refresh_from_db()
-    assert endpoint.tried_at is not None and endpoint.tried == {}
-    assert admin.get(reverse("workers:try_endpoint", args=["small"])).status_code == 405
+def test_trying_asks_a_worker(admin, make_endpoint, monkeypatch):
+    for heard in (True, False):
+        endpoint, asked = make_endpoint(name=f"heard-{heard}"), []
+        monkeypatch.setattr("workers.tasks.ask_to_try", partial(_asked, asked, heard))
+        address = reverse("workers:try_endpoint", args=[endpoint.name])
+        text = admin.post(address).content.decode()
+        assert asked == [endpoint.name]
+        assert ("A worker asks it" in text) is heard and ("No worker has answered" in text) is not heard
+        endpoint.refresh_from_db()
+        assert endpoint.tried_at is not None and endpoint.tried == {}
+        assert admin.get(address).status_code == 405
+
+
+def _asked(names: list[str], heard: bool, endpoint) -> bool:
+    names.append(endpoint.name)
+    return heard
 
 
 def test_what_a_try_brought_is_shown(page, make_endpoint, monkeypatch):
@@ -195,3 +112,71 @@ def test_models_are_listed_in_few_statements(statements, make_endpoint, make_cal
     for _ in range(10):
         make_call(make_endpoint())
     assert statements("workers:endpoints") == few <= 6
+
+
+KEY = "sk-ant-a1B2c3D4e5F6"
+
+
+def sent(admin, **changed: str):
+    """The answer to the form of a new model, with these fields changed."""
+    return admin.post(reverse("workers:new_endpoint") + "?provider=openai", FORM | changed)
+
+
+WRONG = [
+    ("base_url", "ftp://a.example/", "An address that begins with http:// or https:// is expected."),
+    ("base_url", "http://169.254.169.254/", "A link-local or metadata address is not a model server."),
+    ("options", '{"a": NaN}', "NaN and Infinity are not valid JSON."),
+    ("options", "[1]", "A JSON object is expected"),
+    ("options", "{", "A JSON object is expected, such as {} for none."),
+    ("options", '{"a": 1, "a": 2}', "A JSON object is expected, such as {} for none."),
+    ("options", "[" * 9000, "A JSON object is expected, such as {} for none."),
+    ("price_input", "1e2", "A number in digits is expected, with a point before its decimals, such as 0.15."),
+    ("price_input", "-1", "A number from 0 to 100,000 is expected."),
+    ("price_input", "cheap", "A number from 0 to 100,000 is expected."),
+    ("name", "two words", "A name of letters, digits, hyphens and underscores is expected, such as small-2."),
+    ("name", "", "Name is missing."),
+    ("name", "n" * 61, "At most 60 characters are expected; these are 61."),
+    ("api_key_env", "SECRET_KEY", "This variable belongs to the site itself"),
+    ("api_key_env", "PATH", "The name of a key variable ends in"),
+    ("api_key_env", "sk-proj-a1B2c3D4", "never the key itself"),
+    ("api_key_env", "hf_a1B2c3D4", "never the key itself"),
+    ("name", KEY, "This looks like a key."),
+    ("model", KEY, "This looks like a key."),
+    ("revision", KEY, "This looks like a key."),
+    ("family", KEY, "This looks like a key."),
+    ("base_url", f"http://{KEY}@models.example/v1", "This looks like a key."),
+    ("options", f'{{"extra_body": {{"k": "{KEY}"}}}}', "This looks like a key."),
+]
+
+
+def test_what_is_wrong_is_said_and_nothing_is_saved_or_repeats_a_key(admin):
+    for field, value, sentence in WRONG:
+        for others in ({}, {"price_output": "-1"}):
+            response = sent(admin, **{field: value}, **others)
+            text = response.content.decode()
+            assert response.status_code == 200 and sentence in text and "a1B2" not in text, (field, value)
+            assert response.context["form"].errors[field]
+    wrong = {"name": "two words", "base_url": "ftp://a.example/", "options": '{"top_p": 1}', "timeout_seconds": "86401"}
+    response = sent(admin, **wrong, price_input="-1")
+    assert set(response.context["form"].errors) == {*wrong, "price_input"}, "all that is wrong is said at once"
+    assert "A number from 1 to 86,400 is expected." in response.content.decode()
+    assert not Endpoint.objects.exists()
+
+
+def test_a_used_model_stays_and_an_unused_one_is_deleted(admin, page, cast, make_endpoint, make_call, start):
+    used = {name: make_endpoint(name=name) for name in ("call", "item", "prefill", "run")}
+    make_call(used["call"])
+    job = start(used["item"], ["a"])
+    Prefill.objects.create(project=cast.project, job=job, endpoint=used["prefill"], level=3, prompt="p")
+    _run_that_judges(used["run"], cast.project)
+    for name in used:
+        assert "It has been used" in page("workers:endpoint", name)
+        response = admin.post(reverse("workers:endpoint", args=[name]), {"delete": "1"}, follow=True)
+        assert f"{name} has been used, so it stays" in response.content.decode()
+        assert Endpoint.objects.filter(name=name).exists()
+    make_endpoint("openai", name="small")
+    assert "data-confirm" in page("workers:endpoint", "small")
+    response = admin.post(reverse("workers:endpoint", args=["small"]), {"delete": "1"})
+    assert (response.status_code, response["Location"]) == (302, reverse("workers:endpoints"))
+    assert not Endpoint.objects.filter(name="small").exists()
+    assert not EndpointRateLimit.objects.filter(endpoint__name="small").exists()

@@ -83,38 +83,75 @@ def test_an_answer_wakes_the_items_that_wait_for_the_same_call(make_endpoint, st
     assert Item.objects.get(state=ItemState.WAITING).not_before - answered < claims.LOOK_AGAIN / 2
 
 
-@pytest.mark.parametrize(
-    ("failure", "state", "attempts", "sentence"),
-    [
-        ("rejected", CallState.FAILED, 1, "Scripted to fail: rejected."),
-        ("throttled", CallState.FAILED, 2, "Given up after 2 attempts."),
-        ("overloaded", CallState.FAILED, 2, "Given up after 2 attempts."),
-        ("lost", CallState.UNKNOWN, 2, "The outcome of 2 attempts is unknown; it may have been paid."),
-        ("unreadable", CallState.UNKNOWN, 2, "The outcome of 2 attempts is unknown; it may have been paid."),
-    ],
-)
-def test_one_endless_failure_costs_that_item_alone(
-    make_endpoint, start, run_worker, failure, state, attempts, sentence, monkeypatch
-):
-    monkeypatch.setattr("workers.domain.outcomes.FIRST_PAUSE", 0.05)
-    endpoint = make_endpoint(max_attempts=2, options={"script": [{"when": "bad", "fail": failure}]})
-    job = start(endpoint, ["good1", "bad", "good2"])
-    run_worker()
-    assert states(job) == {"good1": "done", "bad": "failed", "good2": "done"}
-    item = Item.objects.get(job=job, key="bad")
-    assert item.problem.endswith(sentence)
-    assert (item.call.state, item.call.attempts_made) == (state, attempts)
-    job.refresh_from_db()
-    assert job.state == JobState.FINISHED
+ENDLESS = [
+    ("rejected", CallState.FAILED, 1, "Scripted to fail: rejected."),
+    ("throttled", CallState.FAILED, 2, "Given up after 2 attempts."),
+    ("overloaded", CallState.FAILED, 2, "Given up after 2 attempts."),
+    ("lost", CallState.UNKNOWN, 2, "The outcome of 2 attempts is unknown; it may have been paid."),
+    ("unreadable", CallState.UNKNOWN, 2, "The outcome of 2 attempts is unknown; it may have been paid."),
+]
 
 
-def test_a_call_that_fails_once_is_sent_again(make_endpoint, start, run_worker, monkeypatch):
+def test_one_endless_failure_costs_that_item_alone(make_endpoint, start, run_worker, monkeypatch):
     monkeypatch.setattr("workers.domain.outcomes.FIRST_PAUSE", 0.05)
+    for failure, state, attempts, sentence in ENDLESS:
+        script = [{"when": "bad", "fail": failure}]
+        endpoint = make_endpoint(model=failure, max_attempts=2, options={"script": script})
+        job = start(endpoint, ["good1", "bad", "good2"])
+        run_worker()
+        assert states(job) == {"good1": "done", "bad": "failed", "good2": "done"}, failure
+        item = Item.objects.get(job=job, key="bad")
+        assert item.problem.endswith(sentence)
+        assert (item.call.state, item.call.attempts_made) == (state, attempts)
+        job.refresh_from_db()
+        assert job.state == JobState.FINISHED
     job = start(make_endpoint(options={"script": [{"fail": "overloaded", "times": 1}]}), ["a"])
     run_worker()
-    assert states(job) == {"a": "done"}
-    outcomes = list(Attempt.objects.order_by("number").values_list("number", "outcome"))
-    assert outcomes == [(1, "overloaded"), (2, "answered")]
+    assert states(job) == {"a": "done"}, "a call that fails once is sent again"
+    attempts = Attempt.objects.filter(call__items__job=job).order_by("number")
+    assert list(attempts.values_list("number", "outcome")) == [(1, "overloaded"), (2, "answered")]
+
+
+def test_every_answer_has_its_own_end(make_endpoint, start, run_worker, trial, monkeypatch):
+    monkeypatch.setitem(FUNCTIONS, "hostile", lambda body: "a\x00b\ud800c")
+    script = [
+        {"when": "no", "text": "I will not.", "stop": "refusal"},
+        {"when": "long", "text": "and so", "stop": "length"},
+        {"when": "b", "text": "poison"},
+    ]
+    job = start(make_endpoint(options={"script": script}), ["no", "long", "plain", "impossible", "b"])
+    run_worker()
+    assert states(job) == {
+        "no": "unreadable", "long": "unreadable", "plain": "done", "impossible": "failed", "b": "failed",
+    }  # fmt: skip
+    assert set(Call.objects.values_list("state", flat=True)) == {"refused", "truncated", "answered"}
+    assert Item.objects.get(key="impossible").problem == "This item has no story."
+    # a mistake of the handler costs one item and no answer
+    assert Call.objects.get(answer="poison").state == CallState.ANSWERED
+    trial.answers.clear()
+    trial.suffix = "nul \x00 and half a pair \udc00"
+    start(make_endpoint(options={"function": "hostile"}), ["a"])
+    run_worker()
+    assert list(trial.answers.values()) == ["a␀b?c"]
+
+
+def test_a_key_that_is_missing_or_refused_pauses_the_job_and_says_so(make_endpoint, start, run_worker, monkeypatch):
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    job = start(make_endpoint("openai", name="gpt", api_key_env="NO_SUCH_KEY"), ["a"])
+    run_worker()
+    job.refresh_from_db()
+    assert job.state == JobState.PAUSED
+    assert job.note == (
+        "gpt: The key is not accepted: set the right one where the workers run, start them anew, then resume. (The "
+        "environment variable NO_SUCH_KEY is not set where the worker runs.)"
+    )
+    endpoint = make_endpoint(name="other", max_concurrency=4, options={"script": [{"fail": "forbidden"}]})
+    job = start(endpoint, [f"q{at}" for at in range(60)])
+    run_worker()
+    job.refresh_from_db()
+    assert job.state == JobState.PAUSED
+    assert job.note.startswith("other: The key is not accepted") and job.note.endswith("(Scripted to fail: forbidden.)")
+    assert set(states(job).values()) == {"held"} and Call.objects.filter(attempts_made__gt=0).count() <= 8
 
 
 def test_a_deadline_ends_a_call_that_hangs(make_endpoint, start, run_worker):
@@ -123,39 +160,6 @@ def test_a_deadline_ends_a_call_that_hangs(make_endpoint, start, run_worker):
     run_worker()
     assert states(job) == {"a": "done", "hang": "failed"}
     assert "No answer within 1 s." in Item.objects.get(key="hang").problem
-
-
-def test_refusals_and_cut_answers_are_kept_and_reach_the_handler(make_endpoint, start, run_worker):
-    script = [
-        {"when": "no", "text": "I will not.", "stop": "refusal"},
-        {"when": "long", "text": "and so", "stop": "length"},
-    ]
-    job = start(make_endpoint(options={"script": script}), ["no", "long", "plain"])
-    run_worker()
-    assert states(job) == {"no": "unreadable", "long": "unreadable", "plain": "done"}
-    assert set(Call.objects.values_list("state", flat=True)) == {"refused", "truncated", "answered"}
-
-
-def test_what_cannot_be_asked_says_why(make_endpoint, start, run_worker):
-    job = start(make_endpoint(), ["impossible", "a"])
-    run_worker()
-    assert states(job) == {"impossible": "failed", "a": "done"}
-    assert Item.objects.get(key="impossible").problem == "This item has no story."
-
-
-def test_a_mistake_of_the_handler_costs_one_item_and_no_answer(make_endpoint, start, run_worker):
-    job = start(make_endpoint(options={"script": [{"when": "b", "text": "poison"}]}), ["a", "b", "c"])
-    run_worker()
-    assert states(job) == {"a": "done", "b": "failed", "c": "done"}
-    assert Call.objects.get(answer="poison").state == CallState.ANSWERED
-
-
-def test_hostile_characters_are_stored(make_endpoint, start, run_worker, trial, monkeypatch):
-    monkeypatch.setitem(FUNCTIONS, "hostile", lambda body: "a\x00b\ud800c")
-    trial.suffix = "nul \x00 and half a pair \udc00"
-    start(make_endpoint(options={"function": "hostile"}), ["a"])
-    run_worker()
-    assert list(trial.answers.values()) == ["a␀b?c"]
 
 
 def test_a_budget_is_never_exceeded(make_endpoint, start, run_worker):
@@ -193,28 +197,6 @@ def test_pause_cancel_and_retry(make_endpoint, start, run_worker):
     jobs.cancel_job(job=other, now=timezone.now())
     run_worker()
     assert states(other) == {"c": "cancelled"}
-
-
-def test_a_missing_key_pauses_the_job_and_says_so(make_endpoint, start, run_worker, monkeypatch):
-    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
-    job = start(make_endpoint("openai", name="gpt", api_key_env="NO_SUCH_KEY"), ["a"])
-    run_worker()
-    job.refresh_from_db()
-    assert job.state == JobState.PAUSED
-    assert job.note == (
-        "gpt: The key is not accepted: set the right one where the workers run, start them anew, then resume. (The "
-        "environment variable NO_SUCH_KEY is not set where the worker runs.)"
-    )
-
-
-def test_a_key_that_is_refused_pauses_the_job_before_every_item_has_failed(make_endpoint, start, run_worker):
-    endpoint = make_endpoint(name="gpt", max_concurrency=4, options={"script": [{"fail": "forbidden"}]})
-    job = start(endpoint, [f"q{at}" for at in range(60)])
-    run_worker()
-    job.refresh_from_db()
-    assert job.state == JobState.PAUSED
-    assert job.note.startswith("gpt: The key is not accepted") and job.note.endswith("(Scripted to fail: forbidden.)")
-    assert set(states(job).values()) == {"held"} and Call.objects.filter(attempts_made__gt=0).count() <= 8
 
 
 @pytest.mark.once  # a rule of the rate limit

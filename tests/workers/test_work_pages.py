@@ -40,11 +40,17 @@ def _buttons(text: str) -> set[str]:
     return {action for action in ("pause", "resume", "retry", "cancel") if f"/{action}/" in text}
 
 
-def test_a_job_is_paused_resumed_and_cancelled(page, press, make_endpoint, start):
+def test_a_job_is_paused_resumed_and_cancelled(admin, page, press, make_endpoint, start):
     job = start(make_endpoint(), ["a", "b"])
     assert _buttons(page("workers:job", job.uid)) == {"pause", "cancel"}
+    assert admin.post(reverse("workers:job_action", args=[job.uid, "explode"])).status_code == 404
+    assert admin.post(reverse("workers:job_action", args=["nowhere", "pause"])).status_code == 404
+    assert admin.get(reverse("workers:job_action", args=[job.uid, "pause"])).status_code == 405
     press(job, "pause")
     assert (job.state, _buttons(page("workers:job", job.uid))) == (JobState.PAUSED, {"resume", "cancel"})
+    note = "The next call could exceed the budget of $3.00; $2.9 are spent."
+    type(job).objects.filter(pk=job.pk).update(note=note)
+    assert page("workers:job", job.uid).count(note) == page("workers:work").count(note) == 1
     press(job, "resume")
     assert job.state == JobState.RUNNING
     press(job, "cancel")
@@ -53,13 +59,39 @@ def test_a_job_is_paused_resumed_and_cancelled(page, press, make_endpoint, start
     assert _buttons(page("workers:job", job.uid)) == set()
 
 
-@pytest.mark.parametrize("action", ["pause", "resume", "cancel", "retry"])
-def test_a_button_of_an_ended_job_changes_nothing(press, make_endpoint, start, action):
+def test_a_button_of_an_ended_job_changes_nothing(press, make_endpoint, start):
     job = start(make_endpoint(), ["a"])
     _set(job, a="done")
     end_jobs([job.pk], now=timezone.now())
-    press(job, action)
-    assert job.state == JobState.FINISHED and Item.objects.get().state == "done"
+    for action in ("pause", "resume", "cancel", "retry"):
+        press(job, action)
+        assert job.state == JobState.FINISHED and Item.objects.get().state == "done", action
+
+
+def test_the_work_page_shows_processes_once_and_rates(page, make_endpoint, start):
+    text = page("workers:work")
+    assert "Pre-filling" in text and "benchmark run" in text, "without work both ways to begin are named"
+    now = timezone.now()
+    long_ago = now - timedelta(hours=2)
+
+    def worker(host: str, pid: int, state=WorkerState.LIVE, at=now) -> None:
+        Worker.objects.create(host=host, pid=pid, started_at=at, heartbeat_at=at, state=state)
+
+    worker("lost-host", 2, WorkerState.LOST)
+    worker("old-host", 3, WorkerState.GONE, long_ago)
+    for minutes in range(50, 0, -10):  # a process that entered often
+        worker("box", 7, WorkerState.GONE, now - timedelta(minutes=minutes))
+    worker("box", 7)
+    for pid in (8, 9):
+        worker("box", pid, WorkerState.GONE)
+    endpoint = make_endpoint(name="slow")
+    start(endpoint, ["a"])
+    state = {"rate": 4.25, "ceiling": 5.0, "blocked_until": now.timestamp() + 40, "reason": "429 from the provider"}
+    EndpointRateLimit.objects.filter(endpoint=endpoint).update(state=state)
+    text = page("workers:work")
+    assert "lost-host" in text and "old-host" not in text and "slow" in text and "429 from the provider" in text
+    assert [text.count(f">box:{pid}</th>") for pid in (7, 8, 9)] == [1, 1, 1]
+    assert (text.count(">working</span>"), text.count(">ended</span>")) == (1, 2)
 
 
 def test_failed_items_are_asked_again_and_no_others(page, press, make_endpoint, start):
@@ -75,15 +107,6 @@ def test_failed_items_are_asked_again_and_no_others(page, press, make_endpoint, 
     assert Item.objects.get(key="bad").problem == ""
 
 
-def test_a_button_that_there_is_not(admin, make_endpoint, start):
-    job = start(make_endpoint(), ["a"])
-    assert admin.post(reverse("workers:job_action", args=[job.uid, "explode"])).status_code == 404
-    assert admin.post(reverse("workers:job_action", args=["nowhere", "pause"])).status_code == 404
-    assert admin.get(reverse("workers:job_action", args=[job.uid, "pause"])).status_code == 405
-    job.refresh_from_db()
-    assert job.state == JobState.RUNNING
-
-
 def test_progress_asks_for_itself_while_something_moves(admin, make_endpoint, start):
     job = start(make_endpoint(), ["a", "b"], budget=Decimal(5))
     _set(job, a="done")
@@ -95,53 +118,12 @@ def test_progress_asks_for_itself_while_something_moves(admin, make_endpoint, st
     assert "hx-get" not in admin.get(address).content.decode()
 
 
-def test_why_a_job_is_paused_is_said(page, make_endpoint, start):
-    job = start(make_endpoint(), ["a"])
-    note = "The next call could exceed the budget of $3.00; $2.9 are spent."
-    type(job).objects.filter(pk=job.pk).update(state=JobState.PAUSED, note=note)
-    assert page("workers:job", job.uid).count(note) == 1 and page("workers:work").count(note) == 1
-
-
 def test_titles_and_problems_are_text(page, make_endpoint, start):
     job = start(make_endpoint(), [TITLE])
     type(job).objects.filter(pk=job.pk).update(title=TITLE, note=TITLE)
     Item.objects.update(state="failed", problem=TITLE)
     for text in (page("workers:job", job.uid), page("workers:work"), page("workers:work_state")):
         assert TITLE not in text and "&lt;script&gt;alert(1)" in text
-
-
-def test_the_work_page_shows_workers_and_rates(page, make_endpoint, start):
-    now = timezone.now()
-    Worker.objects.create(host="busy-host", pid=1, started_at=now, heartbeat_at=now)
-    Worker.objects.create(host="lost-host", pid=2, started_at=now, heartbeat_at=now, state=WorkerState.LOST)
-    long_ago = now - timedelta(hours=2)
-    Worker.objects.create(host="old-host", pid=3, started_at=long_ago, heartbeat_at=long_ago, state=WorkerState.GONE)
-    endpoint = make_endpoint(name="slow")
-    start(endpoint, ["a"])
-    state = {"rate": 4.25, "ceiling": 5.0, "blocked_until": now.timestamp() + 40, "reason": "429 from the provider"}
-    EndpointRateLimit.objects.filter(endpoint=endpoint).update(state=state)
-    text = page("workers:work")
-    assert "busy-host" in text and "lost-host" in text and "old-host" not in text
-    assert "slow" in text and "429 from the provider" in text
-
-
-def test_a_process_has_one_row_though_it_entered_often(page):
-    now = timezone.now()
-    for at in range(6):
-        began = now - timedelta(minutes=10 * (6 - at))
-        state = WorkerState.LIVE if at == 5 else WorkerState.GONE
-        Worker.objects.create(host="box", pid=7, started_at=began, heartbeat_at=now if at == 5 else began, state=state)
-    for pid in (8, 9):
-        Worker.objects.create(host="box", pid=pid, started_at=now, heartbeat_at=now, state=WorkerState.GONE)
-    text = page("workers:work")
-    rows = {name: text.count(f">{name}</th>") for name in ("box:7", "box:8", "box:9")}
-    assert rows == {"box:7": 1, "box:8": 1, "box:9": 1}
-    assert (text.count(">working</span>"), text.count(">ended</span>")) == (1, 2)
-
-
-def test_without_work_both_ways_to_begin_are_named(page):
-    text = page("workers:work")
-    assert "Pre-filling" in text and "benchmark run" in text
 
 
 def test_the_work_page_is_read_in_few_statements(statements, make_endpoint, start):
@@ -172,16 +154,16 @@ def _addresses(call, job) -> dict[str, str]:
     return addresses
 
 
-@pytest.mark.parametrize("name", ["alice", "bob", "esi", "charlie"])
-def test_nobody_but_the_site_admin_opens_any_of_it(cast, make_call, make_endpoint, start, name):
+def test_nobody_but_the_site_admin_opens_any_of_it(cast, make_call, make_endpoint, start):
     addresses = _addresses(make_call(answer="secret answer"), start(make_endpoint(), ["a"]))
     assert len(addresses) == 13
     client = Client()
-    client.force_login(getattr(cast, name))
-    for address in addresses.values():
-        for response in (client.get(address), client.post(address)):
-            assert response.status_code in (403, 405), address
-            assert "secret answer" not in response.content.decode()
+    for name in ("alice", "bob", "esi", "charlie"):
+        client.force_login(getattr(cast, name))
+        for address in addresses.values():
+            for response in (client.get(address), client.post(address)):
+                assert response.status_code in (403, 405), address
+                assert "secret answer" not in response.content.decode()
     assert not Item.objects.exclude(state="waiting").exists()
 
 
@@ -195,23 +177,19 @@ def _process(pid: int, *serves: str, keys=(), ago: int = 0) -> Process:
 
 def test_idle_working_and_silent_workers_are_told_apart(page):
     now = timezone.now()
-    _process(1, "calls")
-    _process(2, "calls")
-    _process(3, "calls", ago=600)
-    Worker.objects.create(host="box", pid=2, started_at=now, heartbeat_at=now)
-    Worker.objects.create(
-        host="box", pid=1, started_at=now, heartbeat_at=now, state=WorkerState.GONE
-    )  # its last piece of work
+    long_ago = now - timedelta(minutes=10)
+    for pid, ago in ((1, 0), (2, 0), (3, 600)):
+        _process(pid, "calls", ago=ago)
+    for pid, at, state in (
+        (2, now, WorkerState.LIVE),
+        (1, now, WorkerState.GONE),  # its last piece of work
+        (5, long_ago, WorkerState.LIVE),  # whose lease is over
+    ):
+        Worker.objects.create(host="box", pid=pid, started_at=at, heartbeat_at=at, state=state)
     text = page("workers:work")
-    states = {pid: text.split(f">box:{pid}</th>")[1].split("</span>")[0].rsplit(">")[-1] for pid in (1, 2, 3)}
-    assert states == {1: "idle", 2: "working", 3: "silent"}
-    assert all(text.count(f">box:{pid}</th>") == 1 for pid in (1, 2, 3))
-
-
-def test_a_worker_whose_lease_is_over_does_not_look_as_if_it_worked(page):
-    long_ago = timezone.now() - timedelta(minutes=10)
-    Worker.objects.create(host="box", pid=5, started_at=long_ago, heartbeat_at=long_ago)
-    assert ">silent</span>" in (text := page("workers:work")) and ">working</span>" not in text
+    states = {pid: text.split(f">box:{pid}</th>")[1].split("</span>")[0].rsplit(">")[-1] for pid in (1, 2, 3, 5)}
+    assert states == {1: "idle", 2: "working", 3: "silent", 5: "silent"}
+    assert all(text.count(f">box:{pid}</th>") == 1 for pid in states)
 
 
 def test_the_queue_says_what_waits_and_who_can_take_it(page, make_endpoint, start):
