@@ -60,8 +60,6 @@ def events(verb: str) -> list[dict]:
     return list(AuditEvent.objects.filter(action=f"run.{verb}").values_list("details", flat=True))
 
 
-# --- names
-# --------------------------------------------------------------------------------------------------------------------
 def test_a_run_is_renamed_with_its_job(world, alice):
     before = world.run.title
     answer = alice.post(page(world, "rename/"), {"title": "  Prompts\tof March "})
@@ -69,36 +67,34 @@ def test_a_run_is_renamed_with_its_job(world, alice):
     run = Run.objects.select_related("job").get()
     assert run.title == run.job.title == "Prompts of March"
     assert events("renamed") == [{"title": "Prompts of March", "before": before}]
-    assert not archiving.rename_run(by=None, run=run, title="Prompts of March") and len(events("renamed")) == 1
+    assert not archiving.rename_run(by=None, run=run, title="Prompts of March")
+    for title, why in ((" \x00 ", "needs a name"), ("x" * 201, "201 characters; expected up to 200")):
+        with pytest.raises(RunRefused, match=why):
+            archiving.rename_run(by=None, run=run, title=title)
+    assert alice.post(page(world, "rename/"), {"title": " "}).status_code == 200
+    assert len(events("renamed")) == 1
 
 
-@pytest.mark.parametrize(
-    ("title", "why"), [(" \x00 ", "needs a name"), ("x" * 201, "201 characters; expected up to 200")]
-)
-def test_a_name_that_is_none_is_refused(world, title, why):
-    with pytest.raises(RunRefused, match=why):
-        archiving.rename_run(by=None, run=world.run, title=title)
-    assert not events("renamed")
-
-
-def test_the_page_refuses_a_name_that_is_none(world, alice):
-    shown = alice.post(page(world, "rename/"), {"title": " "})
-    assert shown.status_code == 200 and not events("renamed")
-
-
-# --- the archive
-# --------------------------------------------------------------------------------------------------------------
 def test_an_archived_run_opens_by_its_address_alone(world, alice):
     assert finished_runs(world.dataset, world.run.answer_format) == [world.run]
     alice.post(page(world, "archive/"))
+    assert not archive(world), "twice archived is archived once"
     assert finished_runs(world.dataset, world.run.answer_format) == []
     assert page(world) not in alice.get(f"{world.base}/runs/").content.decode()
     assert page(world) in alice.get(f"{world.base}/runs/?archived=1").content.decode()
     shown = alice.get(page(world)).content.decode()
     assert "lists, leaderboards and comparisons leave this run out" in shown and "extend/" not in shown
     assert page(world) not in alice.get(f"{world.base}/results/").content.decode()
+    items = RunItem.objects.count()
+    with pytest.raises(RunRefused, match="restore it first"):
+        extend_run(by=None, run=world.run, endpoints=[world.models["lexical-judge"]], now=timezone.now())
+    shown = alice.post(page(world, "do/retry/"), follow=True).content.decode()
+    assert "The run is archived; restore it first." in shown
+    assert "restore it first" in refused("runs", "retry", world.run.uid)
+    assert RunItem.objects.count() == items, "nothing is added to it"
     alice.post(page(world, "restore/"))
     assert finished_runs(world.dataset, world.run.answer_format) == [world.run]
+    assert not archiving.restore_run(by=None, run=world.run)
     assert len(events("archived")) == len(events("restored")) == 1
 
 
@@ -113,51 +109,28 @@ def test_an_archived_run_decides_no_longer_which_version_is_shown(world):
     assert version_to_show(world.dataset.project) == newer
 
 
-def test_nothing_is_added_to_an_archived_run(world, alice):
-    archive(world)
-    items = RunItem.objects.count()
-    with pytest.raises(RunRefused, match="restore it first"):
-        extend_run(by=None, run=world.run, endpoints=[world.models["lexical-judge"]], now=timezone.now())
-    shown = alice.post(page(world, "do/retry/"), follow=True).content.decode()
-    assert "The run is archived; restore it first." in shown
-    assert "restore it first" in refused("runs", "retry", world.run.uid)
-    assert RunItem.objects.count() == items
-
-
-def test_twice_archived_is_archived_once(world):
-    assert archive(world) and not archive(world) and len(events("archived")) == 1
-    assert archiving.restore_run(by=None, run=world.run) and not archiving.restore_run(by=None, run=world.run)
-
-
-@pytest.mark.parametrize("state", ["running", "paused"])
-def test_a_run_that_works_is_neither_archived_nor_deleted(world, alice, state):
-    type(world.run.job).objects.filter(pk=world.run.job_id).update(state=state, outcome="")
-    for act in (archive, delete):
-        with pytest.raises(RunRefused, match=f"The run is {state}: let it end or cancel it before it is"):
-            act(world)
-    assert f"The run is {state}" in alice.get(page(world, "delete/")).content.decode()
-    assert alice.post(page(world, "delete/"))["Location"] == page(world, "delete/")
+def test_a_run_that_works_is_neither_archived_nor_deleted(world, alice):
+    for state in ("running", "paused"):
+        type(world.run.job).objects.filter(pk=world.run.job_id).update(state=state, outcome="")
+        for act in (archive, delete):
+            with pytest.raises(RunRefused, match=f"The run is {state}: let it end or cancel it before it is"):
+                act(world)
+        assert f"The run is {state}" in alice.get(page(world, "delete/")).content.decode()
+        assert alice.post(page(world, "delete/"))["Location"] == page(world, "delete/")
     assert RunItem.objects.exists() and not events("deleted") and not events("archived")
-
-
-# --- the end
-# ------------------------------------------------------------------------------------------------------------------
-def test_the_question_says_what_goes_and_what_stays(world, alice):
-    report = save_run_snapshot(by=world.alice, run=world.run, title="For the paper")
-    shown = " ".join(alice.get(page(world, "delete/")).content.decode().split())
-    items = RunItem.objects.count()
-    answered = RunItem.objects.filter(call__isnull=False).count()
-    assert f"{items} items" in shown and f"{answered} answers in the ledger" in shown
-    assert report.uid in shown and "For the paper" in shown
 
 
 def test_a_deleted_run_is_gone_and_its_answers_and_snapshots_stay(world, alice):
     report = save_run_snapshot(by=world.alice, run=world.run, title="For the paper")
     before = {model: model.objects.count() for model in (Call, Attempt, Item, SnapshotItem)}
+    items, answered = RunItem.objects.count(), RunItem.objects.filter(call__isnull=False).count()
     saved = f"{world.base}/results/snapshots/{report.uid}/"
     kept = [f"{saved}items/", f"{saved}items/{report.items.first().pk}/"]
     texts = [_body(alice, address) for address in kept]
-    items = RunItem.objects.count()
+    keys = [world.entrant(name) for name in ("majority", "random")]
+    question = " ".join(alice.get(page(world, "delete/")).content.decode().split())
+    for stays in (f"{items} items", f"{answered} answers in the ledger", report.uid, "For the paper"):
+        assert stays in question
     assert alice.post(page(world, "delete/"))["Location"] == f"{world.base}/runs/"
     assert "Its answers stay in the ledger" in alice.get(f"{world.base}/runs/").content.decode()
     assert not any(model.objects.exists() for model in (Run, RunItem, RunReport, StoryScores))
@@ -166,16 +139,15 @@ def test_a_deleted_run_is_gone_and_its_answers_and_snapshots_stay(world, alice):
     assert [_body(alice, address) for address in kept] == texts
     shown = alice.get(saved).content.decode()
     assert "The run was deleted since" in shown and page(world) not in shown
+    with pytest.raises(NotComparable, match="was deleted"):
+        pair_of(world.dataset.project, *keys)
+    compared = alice.get(f"{world.base}/results/compare/", dict(zip("ab", keys, strict=True)))
+    assert "was deleted" in compared.content.decode()
     assert events("deleted")[0]["items"] == items and events("deleted")[0]["title"] == world.run.title
     assert alice.post(page(world, "delete/"))["Location"] == f"{world.base}/runs/"  # a press that comes late
     assert len(events("deleted")) == 1
-
-
-def test_what_was_asked_before_costs_nothing_after_a_deletion(world):
-    attempts = Attempt.objects.count()
-    delete(world)
     world.another("majority", "random")
-    assert Attempt.objects.count() == attempts
+    assert Attempt.objects.count() == before[Attempt], "what was asked before costs nothing"
 
 
 def test_a_run_whose_answers_are_judged_anew_stays(world):
@@ -187,50 +159,30 @@ def test_a_run_whose_answers_are_judged_anew_stays(world):
     assert delete(world, other).items
 
 
-def test_a_comparison_with_a_deleted_run_says_so(world, alice):
-    first, second = (world.entrant(name) for name in ("majority", "random"))
-    delete(world)
-    with pytest.raises(NotComparable, match="was deleted"):
-        pair_of(world.dataset.project, first, second)
-    assert "was deleted" in alice.get(f"{world.base}/results/compare/?a={first}&b={second}").content.decode()
-
-
-@pytest.mark.parametrize(
-    "build",
-    [
-        lambda world: run_again(by=None, run=world.run, now=timezone.now()),
-        lambda world: save_run_snapshot(by=None, run=world.run),
-        lambda world: extend_run(by=None, run=world.run, stories=[], endpoints=[], now=timezone.now()),
-        lambda world: world.another("omniscient", steps=("judge",), source=world.run),
-        lambda world: archive(world),
-        lambda world: delete(world),
-    ],
-)
-def test_nothing_is_built_on_a_run_that_was_deleted_meanwhile(world, build):
+def test_nothing_is_built_on_a_run_that_was_deleted_meanwhile(world):
     delete(world)
     items = Item.objects.count()
-    with pytest.raises(RunRefused, match="deleted"):
-        build(world)
+    for build in (
+        lambda: run_again(by=None, run=world.run, now=timezone.now()),
+        lambda: save_run_snapshot(by=None, run=world.run),
+        lambda: extend_run(by=None, run=world.run, stories=[], endpoints=[], now=timezone.now()),
+        lambda: world.another("omniscient", steps=("judge",), source=world.run),
+        lambda: archive(world),
+        lambda: delete(world),
+    ):
+        with pytest.raises(RunRefused, match="deleted"):
+            build()
     assert Item.objects.count() == items and not Run.objects.exists()
 
 
+JUDGED_ANEW = {
+    "judge": "lexical-judge", "judge_level": "4", "shots": "0", "judge_answer_format": "same", "passes": "1",
+    "settle": "none",
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("tail", "said"),
-    [
-        ("extend/", {"endpoints": ["lexical-judge"]}),
-        (
-            "judge/",
-            {
-                "judge": "lexical-judge",
-                "judge_level": "4",
-                "shots": "0",
-                "judge_answer_format": "same",
-                "passes": "1",
-                "settle": "none",
-            },
-        ),
-        ("again/", {}),
-    ],
+    ("tail", "said"), [("extend/", {"endpoints": ["lexical-judge"]}), ("judge/", JUDGED_ANEW), ("again/", {})]
 )
 def test_a_deletion_and_a_press_at_the_same_moment(world, tail, said):
     presses = [("delete/", {}), (tail, said)]

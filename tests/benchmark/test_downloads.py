@@ -30,7 +30,8 @@ def world(tmp_path) -> ResultsWorld:
 
 
 @pytest.fixture
-def base(world) -> str:
+def base(world, client) -> str:
+    client.force_login(world.alice)
     return f"{world.base}/runs/{world.run.uid}"
 
 
@@ -39,8 +40,7 @@ def rows_of(response) -> list[dict]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
-def test_a_figure_is_sent_anew_only_where_it_changed(world, client, base):
-    client.force_login(world.alice)
+def test_a_figure_is_sent_anew_only_where_it_changed(client, base):
     address = f"{base}/figures/dimensions-repaired.svg?theme=light"
     first = client.get(address)
     assert first["Cache-Control"] == "private, no-cache"
@@ -51,7 +51,6 @@ def test_a_figure_is_sent_anew_only_where_it_changed(world, client, base):
 
 
 def test_a_page_offers_its_pictures_in_both_widths(world, client, base):
-    client.force_login(world.alice)
     for page in (f"{base}/report/", f"{world.base}/results/"):
         text = html.unescape(client.get(page).content.decode())
         narrow = next(link for link in re.findall(r'href="([^"]+\.svg[^"]*width=column)"', text))
@@ -63,36 +62,17 @@ def test_a_page_offers_its_pictures_in_both_widths(world, client, base):
         assert "-column.svg" in answers[1]["Content-Disposition"] and "-column" not in answers[0]["Content-Disposition"]
 
 
-def test_a_latex_table_has_its_name_as_label(world, client, base):
-    client.force_login(world.alice)
-    assert rb"\label{tab:stage2}" in client.get(f"{base}/tables/stage2.tex").content
+OF_EACH_PARSE = (
+    "dimensions", "orders", "orders-dimensions", "roles", "roles-dimensions", "match-counts", "volume", "unreadable",
+    "main", "labels-truth-status", "confusion-1-context",
+)  # fmt: skip
 
 
 @pytest.mark.once
 def test_every_table_in_every_format(world, client, base):
-    client.force_login(world.alice)
     names = tables_of(document_of(world.run))
-    assert {
-        "stage1",
-        "stage2",
-        *(
-            f"{name}-{parse}"
-            for name in (
-                "dimensions",
-                "orders",
-                "orders-dimensions",
-                "roles",
-                "roles-dimensions",
-                "match-counts",
-                "volume",
-                "unreadable",
-                "main",
-                "labels-truth-status",
-                "confusion-1-context",
-            )
-            for parse in ("official", "repaired")
-        ),
-    } <= set(names)
+    each = {f"{name}-{parse}" for name in OF_EACH_PARSE for parse in ("official", "repaired")}
+    assert {"stage1", "stage2", *each} <= set(names)
     kinds = {"csv": "text/csv", "json": "application/json", "tex": "application/x-tex"}
     for (name, table), asked in zip(names.items(), cycle(kinds)):
         response = client.get(f"{base}/tables/{name}.{asked}")  # one format of each, the next of the next
@@ -100,47 +80,28 @@ def test_every_table_in_every_format(world, client, base):
         assert f"{name}.{asked}" in response["Content-Disposition"]
         files = {suffix: table_file(table(), suffix, name) for suffix in kinds}
         assert all(files.values()) and response.content == files[asked], name
+    latex = client.get(f"{base}/tables/stage2.tex").content.decode()
+    assert r"\label{tab:stage2}" in latex
+    assert r"\{\{7{*}7\}\}" in latex or r"\{\{7*7\}\}" in latex, "no command of a name"
 
 
 @pytest.mark.once
-def test_a_table_s_numbers_are_those_of_score_outputs(world, client, base):
+def test_a_table_s_numbers_are_those_of_score_outputs_and_formulas_are_defused(world, client, base):
     """Official figures as their six decimals times 100, so 0.268000 is 26.8."""
-    client.force_login(world.alice)
     rows = {row["Model"]: row for row in rows_of(client.get(f"{base}/tables/stage2.csv"))}
+    assert "'" + HOSTILE in rows
     expected = scores_of(world.run)["majority"]
     official = float(expected["official"]["stage2"]["overall"]["overall_accuracy"])
     assert float(rows["majority"]["Official parse (%): Overall"]) == pytest.approx(100 * official, abs=1e-9)
     repaired = expected["repaired"]["stage2"]["overall"]
-    assert float(rows["majority"]["Repaired parse (%): Overall"]) == pytest.approx(100 * repaired["overall_accuracy"])
-    assert float(rows["majority"]["Repaired parse (%): Overall low"]) == pytest.approx(
-        100 * repaired["interval"]["overall_accuracy"][0]
-    )
-
-
-@pytest.mark.once
-def test_formulas_are_defused(world, client, base):
-    client.force_login(world.alice)
-    assert "'" + HOSTILE in [row["Model"] for row in rows_of(client.get(f"{base}/tables/stage2.csv"))]
-    assert {row["model"] for row in rows_of(client.get(f"{base}/scores.csv"))} == {
-        "majority",
-        "random",
-        "omniscient",
-        "'" + HOSTILE,
-    }
-
-
-@pytest.mark.once
-def test_latex_holds_no_command_of_a_name(world, client, base):
-    client.force_login(world.alice)
-    text = client.get(f"{base}/tables/stage2.tex").content.decode()
-    assert r"\{\{7{*}7\}\}" in text or r"\{\{7*7\}\}" in text
+    for column, value in (("", repaired["overall_accuracy"]), (" low", repaired["interval"]["overall_accuracy"][0])):
+        assert float(rows["majority"][f"Repaired parse (%): Overall{column}"]) == pytest.approx(100 * value)
 
 
 @pytest.mark.dear
 @pytest.mark.once
 @pytest.mark.usefixtures("small_fonts")
 def test_every_figure_in_every_format(world, client, base):
-    client.force_login(world.alice)
     starts, drawn = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG"}, set()
     for name in plots_of(document_of(world.run)):
         if name.startswith("confusion") and "-order-" not in name:
@@ -159,51 +120,46 @@ def test_every_figure_in_every_format(world, client, base):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize(
-    "path",
-    [
-        "tables/no-such.csv",
-        "tables/stage1.exe",
-        "figures/no-such.svg",
-        "figures/orders-official.gif",
-        "figures/orders-official.svg?theme=pink",
-        "figures/orders-official.svg?width=9",
-        "output/999999.zip",
-    ],
-)
-def test_what_is_not_there_is_not_found(world, client, base, path):
-    client.force_login(world.alice)
-    assert client.get(f"{base}/{path}").status_code == 404
+def test_what_is_not_there_is_not_found(world, client, base):
+    other = world.another("majority", level=1)
+    structured = world.another("majority", answer_format=AnswerFormat.STRUCTURED, steps=("label",))
+    for path in (
+        "tables/no-such.csv", "tables/stage1.exe", "figures/no-such.svg", "figures/orders-official.gif",
+        "figures/orders-official.svg?theme=pink", "figures/orders-official.svg?width=9", "output/999999.zip",
+        f"output/{other.entrants.get().pk}.zip",
+    ):  # fmt: skip
+        assert client.get(f"{base}/{path}").status_code == 404, path
+    folder = f"{world.base}/runs/{structured.uid}/output/{structured.entrants.get().pk}.zip"
+    assert client.get(folder).status_code == 404, "structured answers have no official folder"
 
 
 def test_scores_of_every_item(world, client, base):
-    client.force_login(world.alice)
     rows = rows_of(client.get(f"{base}/scores.csv"))
     assert len(rows) == RunItem.objects.filter(entrant__run=world.run).count()
-    expected = {
-        row["story_id"]: row["overall_accuracy"]
-        for row in scores_of(world.run)["majority"]["official"]["stage2"]["stories"]
-    }
+    assert {row["model"] for row in rows} == {"majority", "random", "omniscient", "'" + HOSTILE}
+    stories = scores_of(world.run)["majority"]["official"]["stage2"]["stories"]
     mine = {row["story_id"]: row for row in rows if (row["model"], row["step"]) == ("majority", "label")}
     assert len(mine) == STORIES
-    for story, value in expected.items():
-        assert float(mine[story]["official"]) == pytest.approx(float(value), abs=5e-7)
-    mute = [row for row in rows if row["model"].endswith(HOSTILE) and row["step"] == "label"]
-    assert all(
-        row["unreadable"] == "no readable row" and row["repaired"] == "" and row["official"] == "0.0" for row in mute
-    )
+    for story in stories:
+        expected = float(story["overall_accuracy"])
+        assert float(mine[story["story_id"]]["official"]) == pytest.approx(expected, abs=5e-7)
+    for row in rows:
+        if row["model"].endswith(HOSTILE) and row["step"] == "label":
+            assert (row["unreadable"], row["repaired"], row["official"]) == ("no readable row", "", "0.0")
 
 
 def output(world, client, base, name: str) -> zipfile.ZipFile:
     response = client.get(f"{base}/output/{world.run.entrants.get(name=name).pk}.zip")
     assert response.streaming and response["Content-Type"] == "application/zip"
-    return zipfile.ZipFile(io.BytesIO(b"".join(response)))
+    sent = b"".join(response)
+    again = client.get(f"{base}/output/{world.run.entrants.get(name=name).pk}.zip")
+    assert b"".join(again) == sent, "the folder is the same every time"
+    return zipfile.ZipFile(io.BytesIO(sent))
 
 
 @pytest.mark.once
 def test_the_official_folder(world, client, base):
     """Manifest, raw and csv folders of each step, and metrics that are the official figures to the last digit."""
-    client.force_login(world.alice)
     archive = output(world, client, base, "omniscient")
     assert archive.testzip() is None
     names = archive.namelist()
@@ -229,59 +185,28 @@ def test_the_official_folder(world, client, base):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize(
-    ("judge_level", "shots", "with_story", "fewshots"), [(4, 2, True, 2), (2, 3, True, 0), (4, 0, False, 0)]
-)
-def test_the_manifest_says_what_was_sent(world, judge_level, shots, with_story, fewshots):
+def test_the_manifest_says_what_was_sent(world):
     reader = Endpoint.objects.filter(name="reader").first() or endpoint("reader", "scripted")
-    plan = {"judge_level": judge_level, "shots": shots, "with_story": with_story, "limit": 2, "max_tokens": 800}
     models = {"endpoints": [reader], "steps": ["extract", "judge"], "judge": reader}
-    run = worked_off(started(dataset=world.dataset, **models, **plan))
-    files = dict(output_files(run.entrants.get()))
-    held = json.loads(files["manifest.json"])
-    assert (held["judge_fewshots"], held["include_story_context"]) == (fewshots, with_story)
-    assert (held["backend"], held["api_provider"], held["temperature"], held["max_new_tokens"]) == (
-        "scripted",
-        None,
-        0.0,
-        800,
-    )
-    assert held["dataset_path"] in files and held["judge_model"] == "reader"
-
-
-@pytest.mark.once
-@pytest.mark.parametrize(("provider", "sets", "named"), [("openai", True, "openai"), ("anthropic", False, "anthropic")])
-def test_the_manifest_names_the_provider_and_no_temperature_that_was_not_sent(world, provider, sets, named):
-    model = Endpoint.objects.filter(name=f"a-{provider}").first()
-    model = model or endpoint(f"a-{provider}", provider, sets_temperature=sets)
-    run = started(dataset=world.dataset, endpoints=[model], steps=["label"], limit=1)
-    held = json.loads(dict(output_files(run.entrants.get()))["manifest.json"])
-    assert (held["api_provider"], held["temperature"]) == (named, 0.0 if sets else None)
+    for judge_level, shots, with_story, fewshots in ((4, 2, True, 2), (2, 3, True, 0), (4, 0, False, 0)):
+        plan = {"judge_level": judge_level, "shots": shots, "with_story": with_story, "limit": 2, "max_tokens": 800}
+        files = dict(output_files(worked_off(started(dataset=world.dataset, **models, **plan)).entrants.get()))
+        held = json.loads(files["manifest.json"])
+        assert (held["judge_fewshots"], held["include_story_context"]) == (fewshots, with_story)
+        assert (held["backend"], held["api_provider"], held["temperature"]) == ("scripted", None, 0.0)
+        assert (held["max_new_tokens"], held["judge_model"]) == (800, "reader") and held["dataset_path"] in files
+    for provider, sets in (("openai", True), ("anthropic", False)):
+        model = endpoint(f"a-{provider}", provider, sets_temperature=sets)
+        run = started(dataset=world.dataset, endpoints=[model], steps=["label"], limit=1)
+        held = json.loads(dict(output_files(run.entrants.get()))["manifest.json"])
+        # no temperature that was not sent
+        assert (held["api_provider"], held["temperature"]) == (provider, 0.0 if sets else None)
 
 
 def test_the_raw_folder_holds_what_was_sent_and_what_came_back(world, client, base):
-    client.force_login(world.alice)
     raw = output(world, client, base, HOSTILE).read("labeling/raw/story_003.txt").decode()
     story = world.dataset.samples.get(number=3)
     assert MUTE in raw and story.text in raw and raw.startswith("[SYSTEM]")
-
-
-def test_the_folder_is_the_same_every_time(world, client, base):
-    client.force_login(world.alice)
-    one, other = (b"".join(client.get(f"{base}/output/{world.run.entrants.get(name='majority').pk}.zip")) for _ in "ab")
-    assert one == other
-
-
-def test_structured_output_has_no_official_folder(world, client):
-    run = world.another("majority", answer_format=AnswerFormat.STRUCTURED, steps=("label",))
-    client.force_login(world.alice)
-    assert client.get(f"{world.base}/runs/{run.uid}/output/{run.entrants.get().pk}.zip").status_code == 404
-
-
-def test_another_run_s_model_is_not_found(world, client, base):
-    other = world.another("majority", level=1)
-    client.force_login(world.alice)
-    assert client.get(f"{base}/output/{other.entrants.get().pk}.zip").status_code == 404
 
 
 @pytest.mark.once

@@ -36,6 +36,10 @@ def admin(dataset, cast, client):
     return client
 
 
+def page(client, address: str) -> str:
+    return " ".join(client.get(address).content.decode().split())
+
+
 def run_of(dataset, *names: str) -> Run:
     models = list(Endpoint.objects.filter(name__in=names))
     run = worked_off(started(dataset=dataset, endpoints=models, steps=["label"]))
@@ -128,7 +132,3 @@ def test_keeps_that_failed_for_one_reason_are_named_together():
     other = Absence("stage1", "dead", "run", "Title", failed=3, problem="another reason")
     held = named_together([one, Absence("stage2", "dead", "run", "Title", failed=5, problem=REASON), other])
     assert [(line["groups"], line["failed"]) for line in held] == [("extraction and labelling", 45), ("extraction", 3)]
-
-
-def page(client, address: str) -> str:
-    return " ".join(client.get(address).content.decode().split())

@@ -28,6 +28,16 @@ from workers.services.jobs import retry_failed
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+def side(rows: list, others: list, ids: list[int], answer_format: str) -> str:
+    """Half a judgement in which every one of these rows matches the first of the other side."""
+    if answer_format == "structured":
+        return json.dumps([{"id": at, "matches": [1] if others else []} for at in ids])
+    text = io.StringIO()
+    counted = ((*rows[at - 1], 1) for at in ids)
+    csv.writer(text, lineterminator="\n").writerows([("Actor", "Belief", "MatchCount"), *counted])
+    return text.getvalue()
+
+
 def forgetful(body) -> str:
     """Judges everything at first but the last gold row and, of three predicted rows on, the second; the rest when it is
     asked again."""
@@ -193,13 +203,3 @@ def test_the_command_asks_and_says_before_what_it_costs(cast, gold, models):
     assert "unjudged" not in told["scores"]["repaired"]["stage1"]["overall"]
     with pytest.raises(CommandError, match="had its follow-up already"):
         call_command("runs", "follow-up", run.uid, stdout=out, stderr=said)
-
-
-def side(rows: list, others: list, ids: list[int], answer_format: str) -> str:
-    """Half a judgement in which every one of these rows matches the first of the other side."""
-    if answer_format == "structured":
-        return json.dumps([{"id": at, "matches": [1] if others else []} for at in ids])
-    text = io.StringIO()
-    counted = ((*rows[at - 1], 1) for at in ids)
-    csv.writer(text, lineterminator="\n").writerows([("Actor", "Belief", "MatchCount"), *counted])
-    return text.getvalue()

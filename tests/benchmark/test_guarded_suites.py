@@ -106,21 +106,15 @@ def breaks(monkeypatch, part: str, **functions: Any) -> None:
 
 
 @pytest.fixture
-def admin(client, cast):
-    client.force_login(cast.alice)
-    return client
-
-
-@pytest.fixture
-def run(tiny, admin, cast) -> Run:
-    imported(admin, cast)
+def run(tiny, alice, cast) -> Run:
+    imported(alice, cast)
     models = [make_endpoint(name, provider="baseline", model=name) for name in ("adder", "counter")]
     plan = Plan(Dataset.objects.get(), models, ["repeat", "sum"], suite="tiny", max_tokens=20)
     return work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
 
 
-def page(admin, run: Run, name: str, *more: Any, status: int = 200) -> str:
-    response = admin.get(reverse(f"benchmark:{name}", args=[run.project.slug, run.uid, *more]))
+def page(alice, run: Run, name: str, *more: Any, status: int = 200) -> str:
+    response = alice.get(reverse(f"benchmark:{name}", args=[run.project.slug, run.uid, *more]))
     assert response.status_code == status, (name, response.status_code)
     return unescape(written(response))
 
@@ -128,46 +122,47 @@ def page(admin, run: Run, name: str, *more: Any, status: int = 200) -> str:
 LOG = "(KeyError); the log of the program says where."
 
 
+PART = Choice("part", "Part", [("a", "A")])
+
+
+MATRICES = f"Tiny sums could not show its confusion matrices {LOG}"
+
+
 @pytest.mark.once
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(
-    ("functions", "told"),
-    [
+def test_a_part_of_a_page_says_that_it_failed_and_the_rest_is_there(run, monkeypatch, alice):
+    for functions, told in (
         ({"tables": _raises}, f"Tiny sums could not make its tables {LOG}"),
         ({"tables": lambda results: {"glance": ShownTable(_raises)}}, f"Tiny sums could not make this table {LOG}"),
         ({"pictures": _raises}, f"Tiny sums could not make its pictures {LOG}"),
-        (
-            {"explorer": Explorer("matrices", "Matrices", _raises, _raises)},
-            f"Tiny sums could not show its confusion matrices {LOG}",
-        ),
-        (
-            {
-                "explorer": Explorer(
-                    "matrices", "Matrices", lambda results: [Choice("part", "Part", [("a", "A")])], _raises
-                )
-            },
-            f"Tiny sums could not show its confusion matrices {LOG}",
-        ),
-    ],
-)
-def test_a_part_of_a_page_says_that_it_failed_and_the_rest_is_there(run, monkeypatch, admin, functions, told):
-    breaks(monkeypatch, "results", **functions)
-    for name in ("run_results", "run_report"):
-        shown = page(admin, run, name)
-        assert told in shown and "Right sums by category" in shown and "adder" in shown, name
-
-
-@pytest.mark.once
-@pytest.mark.django_db(transaction=True)
-def test_a_methods_section_has_the_paragraphs_that_every_suite_has(run, monkeypatch, admin):
+        ({"explorer": Explorer("matrices", "Matrices", _raises, _raises)}, MATRICES),
+        ({"explorer": Explorer("matrices", "Matrices", lambda results: [PART], _raises)}, MATRICES),
+    ):
+        breaks(monkeypatch, "results", **functions)
+        for name in ("run_results", "run_report"):
+            shown = page(alice, run, name)
+            assert told in shown and "Right sums by category" in shown and "adder" in shown, (name, told)
     breaks(monkeypatch, "results", methods=_raises)
-    shown = page(admin, run, "run_report")
+    shown = page(alice, run, "run_report")
     assert f"Tiny sums could not write its part of the methods section {LOG}" in shown and "sign-flip test" in shown
 
 
 @pytest.mark.once
 @pytest.mark.django_db(transaction=True)
-def test_a_file_that_cannot_be_made_is_a_page_with_the_sentence(run, monkeypatch, admin):
+def test_what_is_refused_says_so_in_the_same_words(run, monkeypatch, cast, tmp_path):
+    breaks(monkeypatch, "gold", unfit=_raises)
+    plan = Plan(run.dataset, [run.entrants.first().endpoint], ["repeat", "sum"], suite="tiny", max_tokens=20)
+    with pytest.raises(RunRefused, match=r"^Tiny sums could not say whether it can ask about these samples"):
+        start_run(by=cast.alice, plan=plan, now=timezone.now())
+    breaks(monkeypatch, "released", score=_raises)
+    (tmp_path / "answers.json").write_text('{"a": "b"}')
+    with pytest.raises(CommandError, match=r"^Tiny sums could not score these answers"):
+        call_command("score_outputs", "tiny", data=tmp_path, answers=tmp_path / "answers.json")
+
+
+@pytest.mark.once
+@pytest.mark.django_db(transaction=True)
+def test_a_file_that_cannot_be_made_is_a_page_with_the_sentence(run, monkeypatch, alice):
     breaks(
         monkeypatch,
         "results",
@@ -175,44 +170,26 @@ def test_a_file_that_cannot_be_made_is_a_page_with_the_sentence(run, monkeypatch
         pictures=lambda results: {"glance": ShownPicture("Glance", _raises)},
     )
     told = f"Tiny sums could not make this table {LOG}"
-    assert told in page(admin, run, "run_table", "glance-repaired", "csv", status=503)
+    assert told in page(alice, run, "run_table", "glance-repaired", "csv", status=503)
     drawn = f"Tiny sums could not draw this picture {LOG}"
-    assert drawn in page(admin, run, "run_plot", "glance-repaired", "pdf", status=503)
+    assert drawn in page(alice, run, "run_plot", "glance-repaired", "pdf", status=503)
     address = reverse("benchmark:run_plot", args=[run.project.slug, run.uid, "glance-repaired", "svg"])
-    inline = admin.get(address, {"theme": "light"})
+    inline = alice.get(address, {"theme": "light"})
     assert (inline.status_code, inline["Content-Type"]) == (200, "image/svg+xml")
     assert drawn in " ".join(inline.content.decode().replace('</tspan><tspan x="8" dy="20">', " ").split(">"))
 
 
 @pytest.mark.once
 @pytest.mark.django_db(transaction=True)
-def test_a_folder_that_cannot_be_made_whole_says_so_in_a_file(run, monkeypatch, admin):
+def test_a_folder_that_cannot_be_made_whole_says_so_in_a_file(run, monkeypatch, alice):
     def exchange(exchanged):
         yield "first.txt", b"one"
         raise KeyError("unforeseen")
 
     breaks(monkeypatch, "released", exchange=exchange)
     entrant = run.entrants.first().pk
-    sent = admin.get(reverse("benchmark:official_output", args=[run.project.slug, run.uid, entrant]))
+    sent = alice.get(reverse("benchmark:official_output", args=[run.project.slug, run.uid, entrant]))
     with zipfile.ZipFile(io.BytesIO(b"".join(sent))) as archive:
         assert archive.namelist() == ["first.txt", "not-whole.txt"]
         told = archive.read("not-whole.txt").decode()
     assert told == f"Tiny sums could not make the files of its released code {LOG}\n"
-
-
-@pytest.mark.once
-@pytest.mark.django_db(transaction=True)
-def test_gold_that_cannot_be_looked_at_is_refused(run, monkeypatch, cast):
-    breaks(monkeypatch, "gold", unfit=_raises)
-    plan = Plan(run.dataset, [run.entrants.first().endpoint], ["repeat", "sum"], suite="tiny", max_tokens=20)
-    with pytest.raises(RunRefused, match=r"^Tiny sums could not say whether it can ask about these samples"):
-        start_run(by=cast.alice, plan=plan, now=timezone.now())
-
-
-@pytest.mark.once
-@pytest.mark.django_db(transaction=True)
-def test_a_command_ends_with_the_sentence(run, monkeypatch, tmp_path):
-    breaks(monkeypatch, "released", score=_raises)
-    (tmp_path / "answers.json").write_text('{"a": "b"}')
-    with pytest.raises(CommandError, match=r"^Tiny sums could not score these answers"):
-        call_command("score_outputs", "tiny", data=tmp_path, answers=tmp_path / "answers.json")

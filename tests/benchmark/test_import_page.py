@@ -47,6 +47,28 @@ def said(**changed) -> dict:
     return {"files": [upload()], "dataset": 1, "model": "acme/large 2", "politeness": "please"} | changed
 
 
+class Killed(BaseException):
+    """As a process that ends between two statements."""
+
+
+def _killed(*args, **kwargs):
+    raise Killed
+
+
+def of_run(run: Run, name: str = "run", *more: str) -> str:
+    return reverse(f"benchmark:{name}", args=[run.project.slug, run.uid, *more])
+
+
+def prepare() -> None:
+    prepare_all(threading.Event())
+
+
+WITHOUT_A_SUM = {key: text for key, text in RIGHT.items() if key != "sum-3"} | {"who": "me"}
+
+
+HTMX = {"HX-Request": "true"}
+
+
 def test_a_preview_says_what_becomes_of_each_answer_and_keeps_nothing(alice, page):
     content = {key: text for key, text in RIGHT.items() if key != "sum-3"} | {"sum-77": "5", "<b>": "x"}
     page_shown = alice.post(page, said(files=[upload(content)], politeness="now")).content.decode()
@@ -265,28 +287,6 @@ def large(monkeypatch):
     """Every file is left to the workers, in rows of 100 bytes."""
     monkeypatch.setattr(importing, "BYTES_AT_ONCE", 0)
     monkeypatch.setattr(importing, "_STRETCH", 100)
-
-
-class Killed(BaseException):
-    """As a process that ends between two statements."""
-
-
-def _killed(*args, **kwargs):
-    raise Killed
-
-
-def of_run(run: Run, name: str = "run", *more: str) -> str:
-    return reverse(f"benchmark:{name}", args=[run.project.slug, run.uid, *more])
-
-
-def prepare() -> None:
-    prepare_all(threading.Event())
-
-
-WITHOUT_A_SUM = {key: text for key, text in RIGHT.items() if key != "sum-3"} | {"who": "me"}
-
-
-HTMX = {"HX-Request": "true"}
 
 
 def test_a_worker_reads_large_files_also_after_it_was_killed(alice, page, cast, large, monkeypatch):

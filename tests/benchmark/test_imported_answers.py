@@ -32,6 +32,29 @@ from workers.models import Call, Endpoint
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
+def _sample(doc_id: int, doc: dict, asked, *resps: str, filter: str = "none") -> dict:
+    argument = {"arg_0": asked, "arg_1": {"until": ["\n\n"], "do_sample": False}}
+    return {
+        "doc_id": doc_id, "doc": doc, "target": "x", "arguments": {"gen_args_0": argument}, "resps": [list(resps)],
+        "filtered_resps": [resps[0]], "filter": filter, "metrics": ["exact_match"], "doc_hash": "0", "exact_match": 0.0,
+    }  # fmt: skip
+
+
+LM_EVAL_RESULTS = {
+    "results": {"sums": {"exact_match,none": 0.5}}, "configs": {"sums": {"generation_kwargs": {"until": ["\n\n"]}}},
+    "n-shot": {"sums": 0}, "n-samples": {"sums": {"original": 2, "effective": 2}}, "date": 1795417892.9,
+    "lm_eval_version": "0.4.13", "model_source": "local-chat-completions", "model_name": "acme/2",
+    "config": {
+        "model": "local-chat-completions", "gen_kwargs": {}, "random_seed": 3,
+        "model_args": {"model": "acme/2", "api_key": "hidden", "max_tokens": 9},
+    },
+    "system_instruction": "Be careful.",
+}  # fmt: skip
+
+
+STAMP = "2026-11-23T07-11-42.212490"
+
+
 @pytest.fixture
 def cast(db, tiny):
     return cast_with_sums()
@@ -197,30 +220,11 @@ def test_nothing_is_asked_of_it_and_nothing_says_that_it_was_free(bring, cast, a
 
 # --- lm-evaluation-harness: the layout of its version 0.4.13
 # ----------------------------------------------------------------------
-def _sample(doc_id: int, doc: dict, asked, *resps: str, filter: str = "none") -> dict:
-    argument = {"arg_0": asked, "arg_1": {"until": ["\n\n"], "do_sample": False}}
-    return {
-        "doc_id": doc_id, "doc": doc, "target": "x", "arguments": {"gen_args_0": argument}, "resps": [list(resps)],
-        "filtered_resps": [resps[0]], "filter": filter, "metrics": ["exact_match"], "doc_hash": "0", "exact_match": 0.0,
-    }  # fmt: skip
 
 
 def _chat(text: str) -> list[str]:
     """A prompt as it is logged where a chat template is applied."""
     return [json.dumps([{"role": "system", "content": "Be careful."}, {"role": "user", "content": text}])]
-
-
-LM_EVAL_RESULTS = {
-    "results": {"sums": {"exact_match,none": 0.5}}, "configs": {"sums": {"generation_kwargs": {"until": ["\n\n"]}}},
-    "n-shot": {"sums": 0}, "n-samples": {"sums": {"original": 2, "effective": 2}}, "date": 1795417892.9,
-    "lm_eval_version": "0.4.13", "model_source": "local-chat-completions", "model_name": "acme/2",
-    "config": {
-        "model": "local-chat-completions", "gen_kwargs": {}, "random_seed": 3,
-        "model_args": {"model": "acme/2", "api_key": "hidden", "max_tokens": 9},
-    },
-    "system_instruction": "Be careful.",
-}  # fmt: skip
-STAMP = "2026-11-23T07-11-42.212490"
 
 
 def test_samples_of_a_chat_are_matched_by_what_the_user_said_and_results_say_how_it_was_asked(bring):

@@ -181,28 +181,20 @@ def _place(run: Run) -> int:
 
 def test_its_pages_are_drawn(run, page):
     for path in (
-        f"runs/{run.uid}/",
-        f"runs/{run.uid}/results/",
-        f"runs/{run.uid}/report/",
-        "results/",
-        "results/across/",
-        "results/differences/",
-        "results/structure/",
-        "runs/new/",
-        "datasets/",
-        "runs/",
-        "prompts/",
+        f"runs/{run.uid}/", f"runs/{run.uid}/results/", f"runs/{run.uid}/report/", "results/", "results/across/",
+        "results/differences/", "results/structure/", "runs/new/", "datasets/", "runs/", "prompts/",
         "prompts/omnitom-any-1/",
-    ):
+    ):  # fmt: skip
         shown = page(path)
         assert "Traceback" not in shown and "Mental-Source" not in shown, path
     report = page(f"runs/{run.uid}/report/")
     assert "Gold labelled by eight:1 has no official parse" in report and "Social norm" in report
     assert "Each proposition has 8 labels of schema eight:1." in report
     assert "table 3" not in report and "Extraction and labelling" in report and "under controls" in report.lower()
-    leaderboard = page("results/")
-    assert "OmniToM, labelled by eight:1" in leaderboard or "Accuracy of labelling" in leaderboard
-    assert "social_n" in leaderboard and "has no official parse" in leaderboard
+    keys = {entrant.name: f"{run.uid}.{entrant.pk}" for entrant in run.entrants.all()}
+    compared = page("results/compare/", a=keys["reader"], b=keys["random"], group=SECOND)
+    for shown in (page("results/"), compared):
+        assert "social_n" in shown and "has no official parse" in shown
 
 
 def test_items_are_found_by_its_labels(run, page):
@@ -215,12 +207,6 @@ def test_items_are_found_by_its_labels(run, page):
     shown = page(f"runs/{run.uid}/items/{item.pk}/")
     assert "social_n" in shown and "Feeling 4" in shown and "Feeling 1" in shown
     assert "has no official parse" in shown and "it stands below" not in shown
-
-
-def test_two_models_are_compared(run, page, cast, client):
-    keys = {entrant.name: f"{run.uid}.{entrant.pk}" for entrant in run.entrants.all()}
-    shown = page("results/compare/", a=keys["reader"], b=keys["random"], group=SECOND)
-    assert "social_n" in shown and "has no official parse" in shown
 
 
 def test_files_are_of_its_dimensions(run, cast, client):
@@ -251,20 +237,17 @@ def test_commands_name_it_as_they_name_the_suite(run, cast):
     assert json.loads(told.getvalue())["scores"]["repaired"][SECOND]["overall"]["acc_emotion"] is not None
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"prompt_set": "omnitom-1"}, "There is no prompt set 'omnitom-1'; there are omnitom-any-1, ours."),
-        ({"prompt_set": "ours"}, ("ours has no place for {labels} or {definitions} in label-level3, so that it " "cannot name the labels " "of eight:1.")),  # noqa: E501
-    ],
-)  # fmt: skip
-def test_prompts_that_cannot_name_its_labels_are_refused(run, cast, tmp_path, options, sentence):
+def test_prompts_that_cannot_name_its_labels_are_refused(run, tmp_path):
     (tmp_path / "label-level3.txt").write_text("Label on seven dimensions.\n\n{story}\n\n{belief_table}\n\n{format}")
     (tmp_path / "label-format-text.txt").write_text("One table: {columns}")
     call_command("load_prompt_set", "ours", project="own", folder=tmp_path, stdout=io.StringIO())
-    with pytest.raises(RunRefused) as caught:
-        check(planned(run.dataset, [run.entrants.get(name="reader").endpoint], ["label"], **options))
-    assert (str(caught.value), caught.value.field) == (sentence, "prompt_set")
+    for name, sentence in (
+        ("omnitom-1", "There is no prompt set 'omnitom-1'; there are omnitom-any-1, ours."),
+        ("ours", "ours has no place for {labels} or {definitions} in label-level3, so that it cannot name the labels"),
+    ):
+        with pytest.raises(RunRefused) as caught:
+            check(planned(run.dataset, [run.entrants.get(name="reader").endpoint], ["label"], prompt_set=name))
+        assert str(caught.value).startswith(sentence) and caught.value.field == "prompt_set"
 
 
 def test_structured_answers_too(run, cast):
@@ -283,18 +266,11 @@ def test_people_stand_beside_models(run, cast):
 
 
 def test_labels_are_read_as_a_person_reads_them():
+    scheme = scheme_of(schema_of_document(document(), "x"))
     for said, label in [
-        ("None", "None"),
-        ("none", "None"),
-        ("  KEPT. ", "Kept"),
-        ("Social norm: broken", "Broken"),
-        ("kept (mostly)", "Kept"),
-        ("", ""),
-        ("n/a", ""),
-        ("Kept or Broken", "Kept or Broken"),
-        ("Neutral", "Neutral"),
-    ]:
-        scheme = scheme_of(schema_of_document(document(), "x"))
+        ("None", "None"), ("none", "None"), ("  KEPT. ", "Kept"), ("Social norm: broken", "Broken"),
+        ("kept (mostly)", "Kept"), ("", ""), ("n/a", ""), ("Kept or Broken", "Kept or Broken"), ("Neutral", "Neutral"),
+    ]:  # fmt: skip
         assert repaired("social_norm", said, scheme) == label
 
 

@@ -8,9 +8,12 @@ import re
 import pytest
 from django.core.cache import cache
 from django.core.cache.backends.dummy import DummyCache
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, get_resolver, reverse
 from django.utils import timezone
 
+from annotation.access import project_access
 from annotation.models import AuditEvent, GoldLabel, Proposition
 from annotation.services.adjudication import adjudicate, undo_decision
 from benchmark.access import sees_results
@@ -148,50 +151,6 @@ def test_every_page_and_download_waits_for_published_gold(world, client, pages):
         assert set(statuses(client, person, seen).values()) == {200}
 
 
-def test_the_leaderboard_says_what_it_waits_for(world, client):
-    client.force_login(world.bob)
-    address = f"{world.base}/results/"
-    assert "Stage 2: labelling" in client.get(address).content.decode()
-    decide(world)
-    page = client.get(address).content.decode()
-    assert "Stage 2: labelling" not in page and "majority" not in page
-    assert (
-        "admins, and every member while gold is published" in page
-        and "an admin has published the gold as it is" in page
-    )
-
-
-def test_a_refusal_says_who_sees_results(world, client):
-    decide(world)
-    client.force_login(world.esi)
-    page = client.get(f"{world.base}/runs/{world.run.uid}/")
-    assert page.status_code == 403
-    assert "om shows results of models to admins, and every member while gold is published." in page.content.decode()
-
-
-def test_gold_that_returns_shows_results_again(world, client, pages):
-    decision = decide(world)
-    told = {"proposition": decision.proposition, "dimension": "context", "revision": decision.revision}
-    undo_decision(by=world.alice, **told, now=timezone.now())
-    assert set(statuses(client, world.bob, pages[::3]).values()) == {200}
-
-
-def test_the_audience_holds_besides(world, client, pages):
-    set_audience(by=world.alice, project=world.dataset.project, audience=Audience.EXPERTS)
-    assert ResultsVisibility.objects.get().once_published  # a change of the audience leaves the rest
-    assert set(statuses(client, world.esi, pages[1::3]).values()) == {200}
-    assert set(statuses(client, world.bob, pages).values()) == {403}
-    decide(world)
-    assert set(statuses(client, world.esi, pages).values()) == {403}
-
-
-def test_an_expert_cannot_share_what_she_may_not_see(world, client):
-    decide(world)
-    client.force_login(world.esi)
-    assert client.post(f"{world.base}/runs/{world.run.uid}/report/snapshot/", {"title": "x"}).status_code == 403
-    assert not Snapshot.objects.exists()
-
-
 def test_admins_choose_it_on_the_page(world, client):
     client.force_login(world.alice)
     address = f"{world.base}/datasets/audience/"
@@ -208,15 +167,40 @@ def test_admins_choose_it_on_the_page(world, client):
     assert AuditEvent.objects.count() == events
 
 
-def test_a_page_asks_for_little_more_than_before(world, client):
+def test_a_page_asks_for_little_more_than_before(world):
     """The digest of the present gold is read once, not at every page."""
-    from django.db import connection
-    from django.test.utils import CaptureQueriesContext
-
-    from annotation.access import project_access
-
     access = project_access(world.bob, world.dataset.project.slug)
     assert sees_results(access)
     with CaptureQueriesContext(connection) as asked:
         assert sees_results(access)
     assert len(asked) <= 6
+
+
+def test_the_leaderboard_and_refusals_say_what_they_wait_for(world, client):
+    client.force_login(world.bob)
+    address = f"{world.base}/results/"
+    assert "Stage 2: labelling" in client.get(address).content.decode()
+    decide(world)
+    page = client.get(address).content.decode()
+    assert "Stage 2: labelling" not in page and "majority" not in page
+    assert "admins, and every member while gold is published" in page
+    assert "an admin has published the gold as it is" in page
+    client.force_login(world.esi)
+    page = client.get(f"{world.base}/runs/{world.run.uid}/")
+    assert page.status_code == 403
+    assert "om shows results of models to admins, and every member while gold is published." in page.content.decode()
+    assert client.post(f"{world.base}/runs/{world.run.uid}/report/snapshot/", {"title": "x"}).status_code == 403
+    assert not Snapshot.objects.exists()
+
+
+def test_what_one_sees_follows_gold_and_the_audience(world, client, pages):
+    decision = decide(world)
+    told = {"proposition": decision.proposition, "dimension": "context", "revision": decision.revision}
+    undo_decision(by=world.alice, **told, now=timezone.now())
+    assert set(statuses(client, world.bob, pages[::3]).values()) == {200}, "gold that returns shows results again"
+    set_audience(by=world.alice, project=world.dataset.project, audience=Audience.EXPERTS)
+    assert ResultsVisibility.objects.get().once_published  # a change of the audience leaves the rest
+    assert set(statuses(client, world.esi, pages[1::3]).values()) == {200}
+    assert set(statuses(client, world.bob, pages).values()) == {403}
+    decide(world)
+    assert set(statuses(client, world.esi, pages).values()) == {403}

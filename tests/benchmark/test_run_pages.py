@@ -39,6 +39,10 @@ def page(client, address: str) -> str:
     return written(response)
 
 
+def pages(client, *addresses: str) -> list[str]:
+    return [page(client, address) for address in addresses]
+
+
 def at(run, tail: str = "") -> str:
     return f"/p/minds/runs/{run.uid}/{tail}"
 
@@ -148,22 +152,6 @@ def test_the_list_shows_state_progress_models_and_staleness(alice, client, cast,
         assert ">stale<" in told and ("/datasets/1/2/" in told) == linked
 
 
-def test_a_run_on_gold_that_returned_is_not_stale(alice, cast, gold, models, run):
-    story = cast.project.stories.first()
-    settle(story, context="Deceptive")
-    second = publish_version(by=cast.alice, project=cast.project)[0]
-    started(cast, second, [models["majority"]])
-    settle(story)
-    cache.clear()  # an import would be logged; this test writes past the log
-    told = page(alice, "/p/minds/runs/gold/?mark=1&mark=2")
-    assert "The present gold is version 1." in told
-    assert ".gold-2" in told and ".gold-1" not in told
-    settle(story, context="Temporal")
-    cache.clear()
-    told = page(alice, "/p/minds/runs/gold/?mark=1&mark=2")
-    assert "not a published version" in told and ".gold-2" in told and ".gold-1" in told
-
-
 def test_an_empty_list_says_what_to_do(alice, cast, make_story, client):
     assert "Publish one first" in page(alice, "/p/minds/runs/")
     published(cast, make_story, 1)
@@ -263,7 +251,3 @@ def test_queries_do_not_grow_with_models_or_stories(alice, cast, gold, models):
     for _ in range(3):
         started(cast, gold, [models["majority"]])
     assert queries("/p/minds/runs/") <= both + 1  # running ones ask once for the judgements to come
-
-
-def pages(client, *addresses: str) -> list[str]:
-    return [page(client, address) for address in addresses]

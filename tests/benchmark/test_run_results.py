@@ -3,13 +3,14 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from benchmark.models import AnswerFormat, Audience, RunItem, RunReport
+from benchmark.models import AnswerFormat, RunItem, RunReport
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.reports import forget_report, report_of, scores_of
 from benchmark.suites.omnitom.labels import DIMENSIONS
-from tests.benchmark.evaluation import endpoint
+from tests.benchmark.evaluation import endpoint, started
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world, values
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -131,33 +132,6 @@ def test_categories_open_their_own_items(world, client, address):
     assert items.status_code == 200
 
 
-@pytest.mark.once
-def test_a_model_and_a_dimension_are_chosen(world, client, address):
-    client.force_login(world.alice)
-    response = client.get(address, {"confusion_model": "2", "dimension": "truth-status"})
-    explorer = response.context["explorer"]
-    assert explorer["matrix"]["title"] == "Truth status: gold labels and those of random, repaired parse"
-    assert [row["gold"] for row in explorer["matrix"]["rows"]] == ["True", "False", "Unknown"]
-    for nonsense in (
-        {"confusion_model": "99"},
-        {"confusion_model": "-1"},
-        {"dimension": "<b>"},
-        {"confusion_model": "9" * 5000},
-    ):
-        assert client.get(address, nonsense).status_code == 200
-
-
-@pytest.mark.once
-def test_a_reading_is_chosen_for_all_analyses(world, client, address):
-    client.force_login(world.alice)
-    for parse in ("repaired", "official"):
-        response = client.get(address, {"parse": parse, "dimension": "context"})
-        assert response.context["explorer"]["matrix"]["title"].endswith(f"{parse} parse")
-        metrics = [one["name"] for part in response.context["sections"]["parts"] for one in part["plots"]]
-        assert metrics and all(name.endswith(f"-{parse}") for name in metrics)
-    assert client.get(address, {"parse": "<b>"}).context["sections"]["parse"] == "repaired"
-
-
 def _links(table, wanted: str) -> list[tuple[dict, str]]:
     """(row's links, address) of the cells under a column's heading in a table of the page."""
     at = [column["key"] for column in table["columns"]].index(wanted)
@@ -188,10 +162,12 @@ def _page(client, link: str, number: int):
 
 def test_cells_open_the_items_that_they_rest_on(world, client, address):
     """MatchCount cells open items with as many such rows, order cells with as many rows as precision and recall rest
-    on."""
+    on, cells of matrices and label counts their own."""
     client.force_login(world.alice)
     for parse in ("official", "repaired"):
-        tables = _tables(client.get(address, {"parse": parse}))
+        chosen = {"parse": parse, "confusion_model": "2", "dimension": "truth-status"}
+        response = client.get(address, chosen)
+        tables, explorer = _tables(response), response.context["explorer"]
         for bucket in ("0", "1"):
             for model, text, link in _links(tables[f"match-counts-{parse}"], bucket):
                 if link and int(text.replace(",", "")):
@@ -201,13 +177,6 @@ def test_cells_open_the_items_that_they_rest_on(world, client, address):
         for model, _, link in _links(tables[f"orders-{parse}"], "0 f1"):
             if link:
                 assert "order=0" in link and _meant(client, link)[1] == counted[model]
-
-
-def test_confusion_cells_and_label_counts_open_their_items(world, client, address):
-    client.force_login(world.alice)
-    for parse in ("official", "repaired"):
-        chosen = {"parse": parse, "confusion_model": "2", "dimension": "truth-status"}
-        explorer = client.get(address, chosen).context["explorer"]
         cells = [cell for row in explorer["matrix"]["rows"] for cell in row["cells"] if cell["count"]]
         assert len(cells) > 3
         for cell in cells:
@@ -215,6 +184,36 @@ def test_confusion_cells_and_label_counts_open_their_items(world, client, addres
         for _, text, link in _links(explorer["table"], "True"):
             if link and text != "0":
                 assert _meant(client, link)[1] == int(text)
+
+
+@pytest.mark.once
+def test_a_model_a_dimension_and_a_reading_are_chosen(world, client, address):
+    client.force_login(world.alice)
+    response = client.get(address, {"confusion_model": "2", "dimension": "truth-status"})
+    explorer = response.context["explorer"]
+    assert explorer["matrix"]["title"] == "Truth status: gold labels and those of random, repaired parse"
+    assert [row["gold"] for row in explorer["matrix"]["rows"]] == ["True", "False", "Unknown"]
+    page = response.content.decode()
+    assert "<script>alert" not in page and "&lt;script&gt;alert" in page, "hostile names are text"
+    for name, nonsense in (("confusion_model", "99"), ("confusion_model", "-1"), ("confusion_model", "9" * 5000),
+                           ("dimension", "<b>")):  # fmt: skip
+        assert client.get(address, {name: nonsense}).status_code == 200
+    for parse in ("repaired", "official"):
+        response = client.get(address, {"parse": parse, "dimension": "context"})
+        assert response.context["explorer"]["matrix"]["title"].endswith(f"{parse} parse")
+        metrics = [one["name"] for part in response.context["sections"]["parts"] for one in part["plots"]]
+        assert metrics and all(name.endswith(f"-{parse}") for name in metrics)
+    assert client.get(address, {"parse": "<b>"}).context["sections"]["parse"] == "repaired"
+
+
+def test_a_run_without_answers_and_one_of_structured_output_say_so(world, client):
+    client.force_login(world.alice)
+    waiting = started(dataset=world.dataset, endpoints=[world.models["majority"]], steps=("label",))
+    page = client.get(f"{world.base}/runs/{waiting.uid}/results/").content.decode()
+    assert "not finished" in page and f"{STORIES}" in page
+    run = world.another("majority", answer_format=AnswerFormat.STRUCTURED, steps=("label",))
+    page = client.get(f"{world.base}/runs/{run.uid}/results/").content.decode()
+    assert "Official parse (%)" not in page and "no official layout" in page
 
 
 def test_unreadable_cells_and_table_3_open_their_items(world, client, address):
@@ -250,13 +249,6 @@ def test_a_repaired_figure_opens_the_items_that_it_rests_on(world, client):
     assert table.rows[0]["official_overall_accuracy"].items.filters == {}
 
 
-def test_an_older_report_is_computed_anew(world):
-    report_of(world.run)
-    held = RunReport.objects.get(run=world.run)
-    RunReport.objects.update(metrics=held.metrics | {"version": 1, "entrants": []})
-    assert report_of(world.run).entrants
-
-
 def test_people_are_rows_with_a_caution_and_without_their_names(world, client, address):
     """Bob labelled three stories as gold has them, so he is right in every cell of these."""
     for story in world.dataset.samples.order_by("position")[:3]:
@@ -275,51 +267,13 @@ def test_people_are_rows_with_a_caution_and_without_their_names(world, client, a
     assert person.parses.official is None  # three stories of nine
 
 
-@pytest.mark.once
-def test_structured_output_has_no_official_columns(world, client):
-    run = world.another("majority", answer_format=AnswerFormat.STRUCTURED, steps=("label",))
-    client.force_login(world.alice)
-    page = client.get(f"{world.base}/runs/{run.uid}/results/").content.decode()
-    assert "Official parse (%)" not in page and "no official layout" in page
-
-
-def test_a_run_without_answers_says_so(world, client):
-    from tests.benchmark.evaluation import started
-
-    run = started(dataset=world.dataset, endpoints=[world.models["majority"]], steps=("label",))
-    client.force_login(world.alice)
-    page = client.get(f"{world.base}/runs/{run.uid}/results/").content.decode()
-    assert "not finished" in page and f"{STORIES}" in page
-
-
-@pytest.mark.once
-def test_hostile_names_are_text(world, client, address):
-    client.force_login(world.alice)
-    page = client.get(address).content.decode()
-    assert "<script>alert" not in page and "&lt;script&gt;alert" in page
-
-
 def test_reading_figures_takes_few_questions(world, client, address):
-    from django.db import connection
-
     client.force_login(world.alice)
     client.get(address)
     with CaptureQueriesContext(connection) as asked:
         client.get(address)
     assert len(asked) <= 18
     assert RunReport.objects.count() == 1
-
-
-@pytest.mark.once
-def test_who_may_see_them(world, client, address):
-    for audience, allowed in (
-        (Audience.ADMINS, {"alice"}),
-        (Audience.EXPERTS, {"alice", "esi"}),
-        (Audience.EVERYONE, {"alice", "esi", "bob"}),
-    ):
-        world.show_to(audience)
-        for name in ("alice", "esi", "bob"):
-            client.force_login(getattr(world, name))
-            assert client.get(address).status_code == (200 if name in allowed else 403)
-    client.force_login(world.charlie)
-    assert client.get(address).status_code == 404
+    held = RunReport.objects.get(run=world.run)
+    RunReport.objects.update(metrics=held.metrics | {"version": 1, "entrants": []})
+    assert report_of(world.run).entrants, "an older report is computed anew"

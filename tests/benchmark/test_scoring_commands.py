@@ -46,12 +46,12 @@ def write(tmp_path):
     return make
 
 
-@pytest.mark.parametrize("kind", ["extract", "label"])
-def test_official_parsing_of_pipe_tables(omnitom, write, kind):
+def test_official_parsing_of_pipe_tables(omnitom, write):
     cases = omnitom("unit_pipe_tables")["cases"]
     path = write("texts.jsonl", [{"id": at, "text": case["text"]} for at, case in enumerate(cases)], as_lines=True)
-    found = lines("parse_outputs", kind, path, "--json")
-    assert found == [{"id": at, "rows": case["expected"][f"{kind}_rows"]} for at, case in enumerate(cases)]
+    for kind in ("extract", "label"):
+        found = lines("parse_outputs", kind, path, "--json")
+        assert found == [{"id": at, "rows": case["expected"][f"{kind}_rows"]} for at, case in enumerate(cases)]
 
 
 def test_official_parsing_of_judge_texts(omnitom, write):
@@ -79,23 +79,38 @@ def test_rows_may_differ_from_text_to_text(write):
     assert "no rows for the id '1'" in refused("parse_outputs", "judge", path, "--gold", write("g.json", {"x": []}))
 
 
-@pytest.mark.parametrize("name", ["e2e_perfect", "e2e_noisy_known"])
-def test_official_figures_of_whole_runs(omnitom, shared, write, name):
-    case = omnitom(name)
-    data = shared / "vectors" / "omnitom" / case["records_file"]
-    found = json.loads(
-        run("score_outputs", "omnitom", "--data", data, "--answers", write("a.json", case["raw_outputs"]), "--json")
-    )
-    for group in ("stage1", "stage2"):
-        told, expected = found["official"][group], case["expected"][group]
-        told["overall"].pop("f1_category_mean", None)
-        assert told == {
-            **expected,
-            "overall": expected["overall"] if isinstance(expected["overall"], dict) else expected["overall"][0],
-        }
-        repaired = found["repaired"][group]
-        assert repaired["overall"].keys() >= {*told["overall"], "interval", "bounds", "unreadable"}
-        assert [row["story_id"] for row in repaired["stories"]] == [int(row["story_id"]) for row in told["stories"]]
+def test_official_figures_of_whole_runs(omnitom, shared, write):
+    for name in ("e2e_perfect", "e2e_noisy_known"):
+        case = omnitom(name)
+        data, answers = shared / "vectors" / "omnitom" / case["records_file"], write("a.json", case["raw_outputs"])
+        found = json.loads(run("score_outputs", "omnitom", "--data", data, "--answers", answers, "--json"))
+        for group in ("stage1", "stage2"):
+            told, expected = found["official"][group], case["expected"][group]
+            told["overall"].pop("f1_category_mean", None)
+            overall = expected["overall"] if isinstance(expected["overall"], dict) else expected["overall"][0]
+            assert told == {**expected, "overall": overall}
+            repaired = found["repaired"][group]
+            assert repaired["overall"].keys() >= {*told["overall"], "interval", "bounds", "unreadable"}
+            assert [row["story_id"] for row in repaired["stories"]] == [int(row["story_id"]) for row in told["stories"]]
+
+
+KNOWN = json.dumps(RECORD)
+
+
+BAD = [
+    ("{}\n", {"7": {}}, "r.jsonl, line 1: The field story_id is missing; expected an object with story_id, story_cat"),
+    ("", {"7": {}}, "holds no record"),
+    (f"{KNOWN}\n\nx", {"7": {}}, "r.jsonl, line 3: column 1: it is not JSON"),
+    (KNOWN, '{\n"7": {},\n}', "a.json, line 3, column 1: it is not JSON"),
+    (KNOWN, '{"7": {}, "7": {}}', "occurs twice"),
+    (KNOWN, "[" * 100_000, "the JSON is nested too deeply"),
+    (KNOWN, {"8": {}}, "answers story '8', which the records do not have"),
+    (KNOWN, {"7": {"extract": 1}}, "story 7, extract: it is 1; expected a text."),
+    (KNOWN, {"7": {"labels": ""}}, "story 7: there is no field 'labels'; expected only extract, label, judge."),
+    (KNOWN, {"7": {"judge": ""}}, "needs the extract answer"),
+    (KNOWN, {"7": {}, "07": {}}, "answers story 7 twice"),
+    (KNOWN, {}, "holds no answers"),
+]
 
 
 def test_a_selection_averages_only_the_selection(omnitom, shared, write):
@@ -121,68 +136,40 @@ def test_people_are_told_the_figures_in_words(write):
     assert "stage2" not in told and "Stage 1" not in told
 
 
-@pytest.mark.parametrize(
-    ("records", "answers", "told"),
-    [
-        (
-            "{}\n",
-            {"7": {}},
-            "r.jsonl, line 1: The field story_id is missing; expected an object with story_id, story_category",
-        ),
-        ("", {"7": {}}, "holds no record"),
-        (json.dumps(RECORD) + "\n\nx", {"7": {}}, "r.jsonl, line 3: column 1: it is not JSON"),
-        (json.dumps(RECORD), '{\n"7": {},\n}', "a.json, line 3, column 1: it is not JSON"),
-        (json.dumps(RECORD), '{"7": {}, "7": {}}', "occurs twice"),
-        (json.dumps(RECORD), "[" * 100_000, "the JSON is nested too deeply"),
-        (json.dumps(RECORD), {"8": {}}, "answers story '8', which the records do not have"),
-        (json.dumps(RECORD), {"7": {"extract": 1}}, "story 7, extract: it is 1; expected a text."),
-        (
-            json.dumps(RECORD),
-            {"7": {"labels": ""}},
-            "story 7: there is no field 'labels'; expected only extract, label, judge.",
-        ),
-        (json.dumps(RECORD), {"7": {"judge": ""}}, "needs the extract answer"),
-        (json.dumps(RECORD), {"7": {}, "07": {}}, "answers story 7 twice"),
-        (json.dumps(RECORD), {}, "holds no answers"),
-    ],
-)
-def test_bad_input_is_one_sentence(write, records, answers, told):
-    data, answers = write("r.jsonl", records), write("a.json", answers)
-    assert told in refused("score_outputs", "omnitom", "--data", data, "--answers", answers, "--json")
+def test_bad_input_is_one_sentence(write):
+    for records, answers, told in BAD:
+        data, file = write("r.jsonl", records), write("a.json", answers)
+        assert told in refused("score_outputs", "omnitom", "--data", data, "--answers", file, "--json")
 
 
 def test_missing_files_and_bad_selections_are_one_sentence(write, tmp_path):
     data, answers = write("r.jsonl", RECORD), write("a.json", {"7": {"extract": "x"}})
-    command = ("score_outputs", "omnitom", "--data", data, "--answers")
-    assert "There is no file" in refused(*command, tmp_path / "none.json")
-    assert "is a folder" in refused(*command, tmp_path)
-    assert "No story is selected" in refused(*command, answers, "--story-ids", "9")
-    assert "is not a story id" in refused(*command, answers, "--story-ids", "a-b")
-    assert "There is no file" in refused("parse_outputs", "extract", tmp_path / "none.jsonl")
-    assert "is a folder" in refused("parse_outputs", "extract", tmp_path)
-    assert "holds no text" in refused("parse_outputs", "extract", write("empty.jsonl", "\n"))
-    assert (
-        refused("score_outputs", "omnitom", "--data", tmp_path, "--answers", answers) == f"{tmp_path}: is a directory."
-    )
-    assert "The seed is -1; expected 0 or more." in refused(*command, answers, "--seed", "-1")
-    assert "max_stories is -3" in refused(*command, answers, "--max-stories", "-3")
-    assert "--pred and --gold are for judge" in refused("parse_outputs", "label", data, "--gold", answers)
+    score, none = ("score_outputs", "omnitom", "--data", data, "--answers"), tmp_path / "none.json"
+    for arguments, sentence in (
+        ((*score, none), "There is no file"),
+        ((*score, tmp_path), "is a folder"),
+        ((*score, answers, "--story-ids", "9"), "No story is selected"),
+        ((*score, answers, "--story-ids", "a-b"), "is not a story id"),
+        ((*score, answers, "--seed", "-1"), "The seed is -1; expected 0 or more."),
+        ((*score, answers, "--max-stories", "-3"), "max_stories is -3"),
+        (("score_outputs", "omnitom", "--data", tmp_path, "--answers", answers), f"{tmp_path}: is a directory."),
+        (("parse_outputs", "extract", none), "There is no file"),
+        (("parse_outputs", "extract", tmp_path), "is a folder"),
+        (("parse_outputs", "extract", write("empty.jsonl", "\n")), "holds no text"),
+        (("parse_outputs", "label", data, "--gold", answers), "--pred and --gold are for judge"),
+    ):
+        assert sentence in refused(*arguments), arguments
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
+def test_a_line_that_cannot_be_parsed_stops_before_any_output(write):
+    long = json.dumps({"id": 1, "text": f"GT\nActor,Belief,MatchCount\n{'x' * 140_000},1"})
+    for text, told in (
         ('{"id": 1}', "line 2: The field text is missing; expected an object with id, text"),
         ("nonsense", "line 2: column 1: it is not JSON"),
-        (
-            json.dumps({"id": 1, "text": f"GT\nActor,Belief,MatchCount\n{'x' * 140_000},1"}),
-            "line 2: The text holds a CSV field of more than 131,072 characters",
-        ),
-    ],
-)
-def test_a_line_that_cannot_be_parsed_stops_before_any_output(write, text, told):
-    path = write("t.jsonl", json.dumps({"id": 0, "text": "GT"}) + "\n" + text)
-    assert told in refused("parse_outputs", "judge", path)
+        (long, "line 2: The text holds a CSV field of more than 131,072 characters"),
+    ):
+        path = write("t.jsonl", json.dumps({"id": 0, "text": "GT"}) + "\n" + text)
+        assert told in refused("parse_outputs", "judge", path)
 
 
 def test_hostile_text_comes_through(write):

@@ -10,26 +10,10 @@ from benchmark.services import items as service
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.items import ChosenItems
 from benchmark.services.reports import report_of
-from tests.benchmark.settled import baselines, make_endpoint, published, started, work_off
+from tests.benchmark.settled import make_endpoint, started, work_off
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 STEPS = ("extract", "judge", "label")
-
-
-@pytest.fixture
-def gold(cast, make_story):
-    return published(cast, make_story)
-
-
-@pytest.fixture
-def models(db):
-    return baselines()
-
-
-def judged_by(cast, gold, models, **options):
-    """A run of perfect extractions, judged by a judge with these options."""
-    judge = make_endpoint("judge", options=options)
-    return work_off(started(cast, gold, [models["omniscient"]], ("extract", "judge"), judge=judge))
 
 
 def row_of(run, parse: str = "repaired") -> dict:
@@ -41,25 +25,25 @@ def missing(run) -> dict[str, int]:
     return report_of(run).entrants[0].groups["stage1"].parses.overall("repaired").unreadable_reasons
 
 
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        ({"default": "I cannot."}, "no judgement"),
-        ({"script": [{"text": "No.", "stop": "refusal"}]}, "the judge refused"),
-        ({"script": [{"text": "No.", "stop": "length"}]}, "the judge's answer was cut off"),
-        ({"script": [{"fail": "rejected"}]}, "judgement: the call failed"),
-    ],
-)
-def test_a_judge_that_fails_is_not_the_model_s_fault(cast, gold, models, options, why):
+def test_a_judge_that_fails_is_not_the_model_s_fault(cast, gold, models):
     """Four perfect extractions and no judgement: none of four answers is unreadable, four extractions lack a
     judgement."""
-    run = judged_by(cast, gold, models, **options)
-    row = row_of(run)
-    assert (row["stage1"], row["stage1_unreadable"], row["stage1_answers"]) == (0, 0, 4)
-    assert (row["stage1_calls"], row["stage1_judgements"]) == (0, 4)
-    assert missing(run) == {why: 4}
-    assert service.items_of(run, ChosenItems(step="judge", problem="unjudged")).count() == 4
-    assert service.items_of(run, ChosenItems(step="extract", problem="unreadable")).count() == 0
+    for at, (options, why) in enumerate(
+        (
+            ({"default": "I cannot."}, "no judgement"),
+            ({"script": [{"text": "No.", "stop": "refusal"}]}, "the judge refused"),
+            ({"script": [{"text": "No.", "stop": "length"}]}, "the judge's answer was cut off"),
+            ({"script": [{"fail": "rejected"}]}, "judgement: the call failed"),
+        )
+    ):
+        judge = make_endpoint(f"judge-{at}", model=f"judge-{at}", options=options)
+        run = work_off(started(cast, gold, [models["omniscient"]], ("extract", "judge"), judge=judge))
+        row = row_of(run)
+        assert (row["stage1"], row["stage1_unreadable"], row["stage1_answers"]) == (0, 0, 4)
+        assert (row["stage1_calls"], row["stage1_judgements"]) == (0, 4)
+        assert missing(run) == {why: 4}
+        assert service.items_of(run, ChosenItems(step="judge", problem="unjudged")).count() == 4
+        assert service.items_of(run, ChosenItems(step="extract", problem="unreadable")).count() == 0
 
 
 def test_a_failed_call_is_no_unreadable_output(cast, gold, models):

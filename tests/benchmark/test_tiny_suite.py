@@ -92,6 +92,26 @@ def _with_run() -> Cast:
     return cast
 
 
+def import_page(admin, cast, sums: str | None = None, file: SimpleUploadedFile | None = None, **fields):
+    """The answer of the page to a copy of the sums, or to this file."""
+    address = reverse("benchmark:import_copy", args=[cast.project.slug, "tiny"])
+    headers = {"HX-Request": "true"} if fields.pop("part", False) else {}
+    sent = {"file": file or zipped(sums=sums), "set_most": "99", **fields}
+    return admin.post(address, sent, headers=headers)
+
+
+def changed_copy(monkeypatch, **fields) -> None:
+    """Register the suite with another way of reading copies."""
+    monkeypatch.setitem(registry._suites, "tiny", replace(SUITE, copied=replace(SUITE.copied, **fields)))
+
+
+PROBLEM = {"file": "sums.txt", "line": 2, "message": "The sum is large."}
+
+
+def with_a_problem(path, most: int):
+    return replace(SUITE.copied.load(path, most=most), problems=[PROBLEM], licence="Free to add.")
+
+
 def test_its_samples_are_imported_once(tiny, admin, cast):
     imported(admin, cast)
     dataset = Dataset.objects.get()
@@ -104,68 +124,59 @@ def test_its_samples_are_imported_once(tiny, admin, cast):
     assert sorted(Dataset.objects.values_list("stories_count", flat=True)) == [8, 12]
 
 
-def test_a_copy_that_cannot_be_read_is_one_sentence(tiny, admin, cast, tmp_path):
-    address = reverse("benchmark:import_copy", args=[cast.project.slug, "tiny"])
-    told = admin.post(address, {"file": zipped(other="1 2"), "set_most": "99"}).content.decode()
-    assert "sums.txt cannot be read" in told
-    told = admin.post(address, {"file": zipped(sums="1 2\n3"), "set_most": "99"}).content.decode()
-    assert "sums.txt, line 2: &#x27;3&#x27;; expected two whole numbers." in told
-    told = admin.post(address, {"file": SimpleUploadedFile("a.zip", b"no zip"), "set_most": "99"}).content.decode()
-    assert "cannot be read as a zip archive" in told and not Dataset.objects.exists()
-    told = admin.post(address, {"file": zipped(sums=""), "set_most": "99"}).content.decode()
-    assert "sums.txt is empty; expected the file as it was released." in told
-    with pytest.raises(CommandError, match=r"sums\.txt cannot be read"):
-        call_command("import_suite", "tiny", tmp_path, project=cast.project.slug)
-    with pytest.raises(CommandError, match="expected some of: most=99"):
-        call_command("import_suite", "tiny", str(tmp_path), "--project", cast.project.slug, "--option", "least=1")
+def test_a_copy_that_cannot_be_read_is_one_sentence(tiny, admin, cast, tmp_path, monkeypatch):
+    no_zip = SimpleUploadedFile("a.zip", b"no zip")
+    for file, told in (
+        (zipped(other="1 2"), "sums.txt cannot be read"),
+        (zipped(sums="1 2\n3"), "sums.txt, line 2: &#x27;3&#x27;; expected two whole numbers."),
+        (no_zip, "cannot be read as a zip archive"),
+        (zipped(sums=""), "sums.txt is empty; expected the file as it was released."),
+    ):
+        assert told in import_page(admin, cast, file=file).content.decode()
+    for options, told in (
+        ([], r"sums\.txt cannot be read"),
+        (["--option", "least=1"], "expected some of: most=99"),
+    ):
+        with pytest.raises(CommandError, match=told):
+            call_command("import_suite", "tiny", str(tmp_path), "--project", cast.project.slug, *options)
+    with monkeypatch.context() as patch:
+        patch.setattr(damage.oversize, "__kwdefaults__", {"most_bytes": 100, "most_files": 1})
+        told = import_page(admin, cast, "1 2\n" * 99).content.decode()
+        assert "The archive unpacks to more than 0 MB." in told
+        told = import_page(admin, cast, file=zipped(sums="1 2\n", other="1")).content.decode()
+        assert "The archive holds 2 files; expected at most 1." in told
+
+    def refusing(path, most):
+        raise BadImport(f"sums.txt is missing in {path}, {path.parent.name}; expected a copy.")
+
+    changed_copy(monkeypatch, load=refusing)
+    told = imported(admin, cast).content.decode()
+    assert "sums.txt is missing in the zip, the zip; expected a copy." in told, "not the folder it was unpacked in"
+    assert not Dataset.objects.exists()
 
 
 def test_a_damaged_zip_of_a_copy_is_one_sentence(tiny, admin, cast):
-    address = reverse("benchmark:import_copy", args=[cast.project.slug, "tiny"])
     raw = zipped(sums="".join(f"{at} {at * at}\n" for at in range(40))).read()
     refused = 0
     for seed in range(60):
         rng, damaged = random.Random(seed), bytearray(raw)
         for _ in range(rng.choice((1, 4))):
             damaged[rng.randrange(4, len(raw))] = rng.randrange(256)
-        response = admin.post(address, {"file": SimpleUploadedFile("a.zip", bytes(damaged)), "set_most": "99"})
+        response = import_page(admin, cast, file=SimpleUploadedFile("a.zip", bytes(damaged)))
         assert response.status_code in (200, 302), seed
         refused += "cannot be read as a zip archive" in response.content.decode()
     assert refused > 20
 
 
-def test_a_zip_that_unpacks_to_too_much_is_refused(tiny, admin, cast, monkeypatch):
-    monkeypatch.setattr(damage.oversize, "__kwdefaults__", {"most_bytes": 100, "most_files": 1})
-    address = reverse("benchmark:import_copy", args=[cast.project.slug, "tiny"])
-    told = admin.post(address, {"file": zipped(sums="1 2\n" * 99), "set_most": "99"}).content.decode()
-    assert "The archive unpacks to more than 0 MB." in told
-    told = admin.post(address, {"file": zipped(sums="1 2\n", other="1"), "set_most": "99"}).content.decode()
-    assert "The archive holds 2 files; expected at most 1." in told
-
-
-def test_a_refused_zip_is_named_so_and_not_by_the_folder_it_was_unpacked_in(tiny, admin, cast, monkeypatch):
-    def refusing(path, most):
-        raise BadImport(f"sums.txt is missing in {path}, {path.parent.name}; expected a copy.")
-
-    monkeypatch.setitem(registry._suites, "tiny", replace(SUITE, copied=replace(SUITE.copied, load=refusing)))
-    told = imported(admin, cast).content.decode()
-    assert "sums.txt is missing in the zip, the zip; expected a copy." in told
-
-
 def test_its_copy_is_kept_by_the_command_which_says_what_is_in_it(tiny, cast, tmp_path, monkeypatch):
-    (tmp_path / "sums.txt").write_text("1 2\n8 9\n2 2\n")
-    problem = {"file": "sums.txt", "line": 2, "message": "The sum is large."}
-    odd = replace(
-        SUITE,
-        copied=replace(
-            SUITE.copied, load=lambda path, most: replace(SUITE.copied.load(path, most=most), problems=[problem])
-        ),
-    )
-    monkeypatch.setitem(registry._suites, "tiny", odd)
+    for folder, name, text in (("a", "sums.txt", "1 2\n8 9\n2 2\n"), ("b", "LICENSE", "Ours."), ("c", "sums.txt", "1")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_text(text)
+    changed_copy(monkeypatch, load=lambda path, most: replace(with_a_problem(path, most), licence=""))
 
-    def told(*more) -> dict:
-        out = io.StringIO()
-        call_command("import_suite", "tiny", tmp_path, *more, "--json", project=cast.project.slug, stdout=out)
+    def told(*more, files=("a",)) -> dict:
+        out, paths = io.StringIO(), [tmp_path / file for file in files]
+        call_command("import_suite", "tiny", *paths, *more, "--json", project=cast.project.slug, stdout=out)
         return json.loads(out.getvalue())
 
     dry = told("--dry-run")
@@ -175,100 +186,110 @@ def test_its_copy_is_kept_by_the_command_which_says_what_is_in_it(tiny, cast, tm
     assert kept == dry | {"dataset": dataset.version} == {
         "project": cast.project.slug, "suite": "tiny", "dataset": 1, "digest": dataset.digest, "samples": 3,
         "files": dataset.origin["files"], "unchecked": "", "by_category": {"large": 1, "small": 2},
-        "title": "Sums", "clusters": 2, "sets": 0, "by_split": {}, "licence": "", "terms": "", "problems": [problem],
+        "title": "Sums", "clusters": 2, "sets": 0, "by_split": {}, "licence": "", "terms": "", "problems": [PROBLEM],
     }  # fmt: skip
-    assert dataset.origin["problems"] == [problem]
+    assert dataset.origin["problems"] == [PROBLEM]
     assert told() == kept and Dataset.objects.count() == 1
+    # several files are one copy
+    assert told(files=("a/sums.txt", "b/LICENSE"))["samples"] == 3
+    for files, sentence in (
+        (("a/sums.txt", "c/sums.txt"), "Two of the paths have one name"),
+        (("no",), "There is no file or folder"),
+    ):
+        with pytest.raises(CommandError, match=sentence):
+            told(files=files)
 
 
 def test_the_page_checks_a_copy_without_keeping_it(tiny, admin, cast, monkeypatch):
-    problem = {"file": "sums.txt", "line": 2, "message": "The sum is large."}
-    licence = "Free to add."
-    odd = replace(
-        SUITE,
-        copied=replace(
-            SUITE.copied,
-            load=lambda path, most: replace(SUITE.copied.load(path, most=most), problems=[problem], licence=licence),
-            source=CopySource(
-                "its author",
-                "https://sums.example",
-                "Add freely.",
-                "Sums are counted.",
-                (CopyFile("sums.txt", "the sums"),),
-            ),
-        ),
-    )
-    monkeypatch.setitem(registry._suites, "tiny", odd)
-    address = reverse("benchmark:import_copy", args=[cast.project.slug, "tiny"])
-    needed = written(admin.get(address))
+    files = (CopyFile("sums.txt", "the sums"),)
+    source = CopySource("its author", "https://sums.example", "Add freely.", "Sums are counted.", files)
+    changed_copy(monkeypatch, load=with_a_problem, source=source)
+    needed = written(admin.get(reverse("benchmark:import_copy", args=[cast.project.slug, "tiny"])))
     for text in ("https://sums.example", "Add freely.", "Sums are counted.", "sums.txt", "the sums"):
         assert text in needed
-    page = admin.post(
-        address, {"file": zipped(sums="1 2\n8 9"), "set_most": "99", "check": "1"}, HTTP_HX_REQUEST="true"
-    )
-    checked = written(page)
-    assert "<html" not in page.content.decode() and not Dataset.objects.exists()
-    for text in ("The sum is large.", licence, "Nothing is kept before you press Import."):
+    checked = written(import_page(admin, cast, "1 2\n8 9", check="1", part=True))
+    assert "<html" not in checked and not Dataset.objects.exists()
+    for text in ("The sum is large.", "Free to add.", "Nothing is kept before you press Import."):
         assert text in checked
-    refused = admin.post(address, {"file": zipped(sums="1"), "set_most": "99", "check": "1"}, HTTP_HX_REQUEST="true")
-    assert "expected two whole numbers" in written(refused)
-    kept = admin.post(address, {"file": zipped(sums="1 2\n8 9"), "set_most": "99"})
+    assert "expected two whole numbers" in written(import_page(admin, cast, "1", check="1", part=True))
+    kept = import_page(admin, cast, "1 2\n8 9")
     dataset = Dataset.objects.get()
     assert kept["Location"] == reverse("benchmark:dataset", args=[cast.project.slug, dataset.version])
     shown = written(admin.get(kept["Location"]))
-    for text in ("The sum is large.", licence, dataset.digest, "Largest number", "https://sums.example"):
+    for text in ("The sum is large.", "Free to add.", dataset.digest, "Largest number", "https://sums.example"):
         assert text in shown
-    again = admin.post(address, {"file": zipped(sums="1 2\n8 9"), "set_most": "99", "check": "1"})
-    assert "already: an import makes no new one." in written(again) and Dataset.objects.count() == 1
+    again = written(import_page(admin, cast, "1 2\n8 9", check="1"))
+    assert "already: an import makes no new one." in again and Dataset.objects.count() == 1
 
 
-def test_several_files_are_one_copy(tiny, cast, tmp_path):
-    for folder, name, text in (("a", "sums.txt", "1 2\n"), ("b", "LICENSE", "Ours."), ("c", "sums.txt", "3 4\n")):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / name).write_text(text)
-    call_command(
-        "import_suite", "tiny", tmp_path / "a" / "sums.txt", tmp_path / "b" / "LICENSE", project=cast.project.slug
-    )
-    assert Dataset.objects.get().stories_count == 1
-    with pytest.raises(CommandError, match="Two of the paths have one name"):
-        call_command(
-            "import_suite", "tiny", tmp_path / "a" / "sums.txt", tmp_path / "c" / "sums.txt", project=cast.project.slug
-        )
-    with pytest.raises(CommandError, match="There is no file or folder"):
-        call_command("import_suite", "tiny", tmp_path / "no", project=cast.project.slug)
+UNFORESEEN = [
+    (KeyError("id"), "The copy cannot be read as Tiny sums (KeyError: 'id'); the log of the program says where."),
+    ([], "The copy of Tiny sums holds no sum."),
+    ([Sample("a", "c", {}, {})] * 2, "Two sums have the key 'a'; expected one of its own for each."),
+    ([Sample("a\0", "c", {}, {}), Sample("a\u2400", "c", {}, {})], "Two sums have the key 'a\u2400'"),
+    ([Sample(None, "c", {}, {})], "Sum 1 of the copy: its key is None; expected a text."),
+    ([Sample("", "c", {}, {})], "Sum 1 of the copy: its key is empty."),
+    ([Sample("a", "c" * 201, {}, {})], "Sum 1 of the copy: its cluster has 201 characters; expected 200 at most."),
+    ([Sample("a", "c", {}, {}, category=7)], "Sum 1 of the copy: its category is 7; expected a text."),
+    ([Sample("a", "c", {"n": float("inf")}, {})], "Content or gold of 'a' cannot be kept as JSON"),
+    ([Sample("a", "c", {"n": {1}}, {})], "Content or gold of 'a' cannot be kept as JSON"),
+]
 
 
 @pytest.mark.once
-@pytest.mark.parametrize(
-    ("samples", "told"),
-    [
-        (KeyError("id"), "The copy cannot be read as Tiny sums (KeyError: 'id'); the log of the program says where."),
-        ([], "The copy of Tiny sums holds no sum."),
-        ([Sample("a", "c", {}, {}), Sample("a", "c", {}, {})], ("Two sums have the key 'a'; expected one of its own " "for each.")),  # noqa: E501
-        ([Sample("a\0", "c", {}, {}), Sample("a\u2400", "c", {}, {})], "Two sums have the key 'a\u2400'"),
-        ([Sample(None, "c", {}, {})], "Sum 1 of the copy: its key is None; expected a text."),
-        ([Sample("", "c", {}, {})], "Sum 1 of the copy: its key is empty."),
-        ([Sample("a", "c" * 201, {}, {})], "Sum 1 of the copy: its cluster has 201 characters; expected 200 at most."),
-        ([Sample("a", "c", {}, {}, category=7)], "Sum 1 of the copy: its category is 7; expected a text."),
-        ([Sample("a", "c", {"n": float("inf")}, {})], "Content or gold of 'a' cannot be kept as JSON"),
-        ([Sample("a", "c", {"n": {1}}, {})], "Content or gold of 'a' cannot be kept as JSON"),
-    ],
-)  # fmt: skip
-def test_what_a_suite_did_not_foresee_in_a_copy_is_one_sentence(cast, tmp_path, samples, told):
-    def load(folder, *, most):
-        if isinstance(samples, Exception):
-            raise samples
-        return Imported("Sums", samples)
+def test_what_a_suite_did_not_foresee_in_a_copy_is_one_sentence(cast, tmp_path):
+    for samples, told in UNFORESEEN:
 
-    with pytest.raises(BadImport, match=re.escape(told)):
-        import_benchmark(
-            by=None,
-            project=cast.project,
-            suite=replace(SUITE, copied=replace(SUITE.copied, load=load)),
-            folder=tmp_path,
-            options={},
-        )
+        def load(folder, *, most, samples=samples):
+            if isinstance(samples, Exception):
+                raise samples
+            return Imported("Sums", samples)
+
+        suite = replace(SUITE, copied=replace(SUITE.copied, load=load))
+        with pytest.raises(BadImport, match=re.escape(told)):
+            import_benchmark(by=None, project=cast.project, suite=suite, folder=tmp_path, options={})
     assert not Dataset.objects.exists()
+
+
+def test_what_two_suites_cannot_share_is_refused(run):
+    other = replace(SUITE, name="other", groups=())
+    groups = tuple(replace(SUITE.groups[0], key=f"other-{at}") for at in (1, 2))
+    own = Rows(("sum",), (Filter("state", "State"),), ROWS.count)
+    parsers = {"extract": Parser(lambda text, tables: {})}
+    assert {field.name for field in fields(settings_of(run))} | run.params.keys() <= OF_EVERY_RUN
+    for suite, sentence in (
+        (replace(other, items=replace(SUITE.items, rows=own)), "a parameter 'state' of its own; expected another name"),
+        (replace(SUITE, name="other", groups=groups), "Two metric groups of other have the score title 'Right sums'"),
+        (
+            replace(other, released=replace(SUITE.released, parsers=parsers)),
+            "Two suites parse answers of the kind 'extract'",
+        ),
+        (replace(other, settings=(Setting("seed", "Seed", 1),)), "Every run has a parameter 'seed'; expected another"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            registry.register(suite)
+    registry.register(other)  # the same baselines: two suites may share a kind of task
+    theirs = next(one for one in registry.suites()["tombench"].asking.baselines if one.name == "random")
+    mine = replace(theirs, answer=lambda body: "A")
+    with pytest.raises(ValueError, match=r"a baseline 'random' for tasks 'choose' already, .* than that of third"):
+        registry.register(replace(SUITE, name="third", groups=(), asking=replace(SUITE.asking, baselines=(mine,))))
+    assert registered_baseline("random", "choose") is theirs
+
+
+@pytest.mark.once
+def test_a_setting_is_told_in_words_and_one_that_cannot_be_is_refused():
+    proud, who = Setting("proud", "Proud", False), Setting("who", "Who", "me")
+    for setting, told, shown in [
+        (proud, "proud=maybe", "Proud is 'maybe'; expected yes or no."),
+        (proud, "humble=1", "expected some of: proud=no."),
+        (who, "who=a\0", "Who is 'a\\x00'; expected a text of up to 200 characters, without NUL."),
+        (who, f"who={'x' * 201}", "expected a text of up to 200 characters, without NUL."),
+        (Setting("echo", "Echo", 0, most=3), "echo=4", "Echo is 4; expected a whole number from 0 to 3."),
+    ]:
+        with pytest.raises(ValueError, match=re.escape(shown)):
+            options_given([setting], [told])
+    assert proud.in_words(True) == "yes" and Setting("echo", "Echo", 0).in_words(0) == "0"
+    assert Setting("tone", "Tone", "a", choices=(("a", "polite"),)).in_words("a") == "polite"
 
 
 def test_texts_of_a_copy_are_kept_as_every_database_holds_them(cast, tmp_path):
@@ -332,42 +353,6 @@ def test_its_own_filter_finds_items_by_what_their_answers_hold(run, admin, cast)
     assert admin.get(address, {"model": adder, "digits": "3"}).context["page"].paginator.count == 48  # no such choice
     assert admin.get(address, {"model": adder, "step": "repeat", "digits": "2"}).context["page"].paginator.count == 0
     assert "Choose a model" in admin.get(address, {"digits": "1"}).content.decode()
-
-
-def test_a_filter_cannot_have_the_name_of_a_parameter_of_every_suite(tiny):
-    own = Rows(("sum",), (Filter("state", "State"),), ROWS.count)
-    with pytest.raises(
-        ValueError, match="a parameter 'state' of its own; expected another name for the filter of other"
-    ):
-        registry.register(replace(SUITE, name="other", groups=(), items=replace(SUITE.items, rows=own)))
-
-
-def test_two_metric_groups_of_a_suite_cannot_have_one_score_title(tiny):
-    first, second = (replace(SUITE.groups[0], key=f"other-{at}") for at in (1, 2))
-    with pytest.raises(ValueError, match="Two metric groups of other have the score title 'Right sums'; expected one"):
-        registry.register(replace(SUITE, name="other", groups=(first, second)))
-
-
-def test_two_suites_cannot_parse_the_same_kind_of_answer(tiny):
-    with pytest.raises(ValueError, match="Two suites parse answers of the kind 'extract'"):
-        registry.register(
-            replace(
-                SUITE,
-                name="other",
-                groups=(),
-                released=replace(SUITE.released, parsers={"extract": Parser(lambda text, tables: {})}),
-            )
-        )
-
-
-def test_a_suite_cannot_answer_the_tasks_of_another_by_its_own_baseline(tiny):
-    shared = replace(SUITE, name="other", groups=())
-    registry.register(shared)  # the same baselines: two suites may share a kind of task
-    theirs = next(one for one in registry.suites()["tombench"].asking.baselines if one.name == "random")
-    mine = replace(theirs, answer=lambda body: "A")
-    with pytest.raises(ValueError, match=r"a baseline 'random' for tasks 'choose' already, .* than that of third"):
-        registry.register(replace(SUITE, name="third", groups=(), asking=replace(SUITE.asking, baselines=(mine,))))
-    assert registered_baseline("random", "choose") is theirs
 
 
 def test_it_is_compared_shared_and_downloaded(run, admin, cast, tmp_path):
@@ -486,44 +471,13 @@ def test_its_own_table_and_picture_name_who_is_not_in_them(run):
     assert tables_of(document)["glance-repaired"]().absent == [late]
 
 
-def test_it_is_run_again_and_by_the_command(run, admin, cast):
-    again = admin.post(reverse("benchmark:run_again", args=[cast.project.slug, run.uid]))
-    assert again.status_code == 302
-    made = work_off(Run.objects.order_by("-pk").first())
-    assert not made.job.items.filter(made=True).exists()
-    told = io.StringIO()
-    call_command(
-        "run_benchmark", "--project", cast.project.slug, "--suite", "tiny", "--endpoint", "adder", "--option",
-        "politeness=please",
-        "--wait", "--json", stdout=told,
-    )  # fmt: skip
-    assert json.loads(told.getvalue())["scores"]["repaired"]["tiny"]["overall"]["right"] == 1.0
-
-
-def test_it_is_extended(run, admin, cast):
-    make_endpoint("late", provider="baseline", model="adder")
-    page = admin.get(reverse("benchmark:extend_run", args=[cast.project.slug, run.uid])).content.decode()
-    assert "more models or sums" in page and "late" in page
-    sent = {"endpoints": ["late"]}
-    estimate = admin.get(
-        reverse("benchmark:estimate_extension", args=[cast.project.slug, run.uid]), sent
-    ).content.decode()
-    assert "48 calls" in estimate
-    assert admin.post(reverse("benchmark:extend_run", args=[cast.project.slug, run.uid]), sent).status_code == 302
-    work_off(run)
-    assert RunItem.objects.filter(entrant__name="late", step="sum", repaired_score=1.0).count() == 2 * len(SUMS)
-    page = admin.get(reverse("benchmark:run", args=[cast.project.slug, run.uid])).content.decode()
-    assert "12 sums" in " ".join(page.split()) and "tone curt" in page and "Judge anew" not in page
-
-
-def test_the_official_folder_is_not_of_this_suite(run, admin, cast, tmp_path):
-    address = reverse("benchmark:official_output", args=[cast.project.slug, run.uid, run.entrants.first().pk])
+def test_a_suite_may_make_the_folder_of_its_released_code(run, admin, cast, tmp_path, monkeypatch):
+    adder = run.entrants.get(name="adder").pk
+    address = reverse("benchmark:official_output", args=[cast.project.slug, run.uid, adder])
     assert admin.get(address).status_code == 404
     with pytest.raises(CommandError, match=r"^Tiny sums has no official folder\.$"):
         call_command("runs", "download", run.uid, what="official", model="adder", output=str(tmp_path / "a.zip"))
 
-
-def test_a_suite_may_make_the_folder_of_its_released_code(run, admin, cast, monkeypatch):
     def exchange(exchanged):
         for sample in exchanged.samples[:2]:
             call = exchanged.exchanges([sample])[sample.key]["sum"]
@@ -531,79 +485,58 @@ def test_a_suite_may_make_the_folder_of_its_released_code(run, admin, cast, monk
             yield f"{sample.key}.txt", f"{exchanged.asked.model} {json.loads(call.user)['text']} {call.output}".encode()
 
     monkeypatch.setitem(registry._suites, "tiny", replace(SUITE, released=replace(SUITE.released, exchange=exchange)))
-    adder = run.entrants.get(name="adder").pk
-    page = admin.get(reverse("benchmark:official_output", args=[cast.project.slug, run.uid, adder]))
-    archive = zipfile.ZipFile(io.BytesIO(b"".join(page.streaming_content)))
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(admin.get(address).streaming_content)))
     assert {name: archive.read(name) for name in archive.namelist()} == {
         "sum-0.txt": b"adder now: 1 + 2 = ? 3", "sum-1.txt": b"adder now: 3 + 4 = ? 7",
     }  # fmt: skip
 
 
 @pytest.mark.once
-def test_a_setting_that_cannot_be_is_refused():
-    for setting, told, shown in [
-        (Setting("proud", "Proud", False), "proud=maybe", "Proud is 'maybe'; expected yes or no."),
-        (Setting("proud", "Proud", False), "humble=1", "expected some of: proud=no."),
-        (
-            Setting("who", "Who", "me"),
-            "who=a\0",
-            "Who is 'a\\x00'; expected a text of up to 200 characters, without NUL.",
-        ),
-        (Setting("who", "Who", "me"), f"who={'x' * 201}", "expected a text of up to 200 characters, without NUL."),
-        (Setting("echo", "Echo", 0, most=3), "echo=4", "Echo is 4; expected a whole number from 0 to 3."),
-    ]:
-        with pytest.raises(ValueError, match=re.escape(shown)):
-            options_given([setting], [told])
-
-
-def test_a_setting_cannot_have_the_name_of_a_parameter_of_every_run(run):
-    assert {field.name for field in fields(settings_of(run))} | run.params.keys() <= OF_EVERY_RUN
-    other = replace(SUITE, name="other", groups=(), settings=(Setting("seed", "Seed", 1),))
-    with pytest.raises(
-        ValueError, match="Every run has a parameter 'seed'; expected another name for the setting of other"
-    ):
-        registry.register(other)
-
-
-def test_a_setting_is_told_in_words():
-    assert Setting("proud", "Proud", False).in_words(True) == "yes"
-    assert Setting("tone", "Tone", "a", choices=(("a", "polite"),)).in_words("a") == "polite"
-    assert Setting("echo", "Echo", 0).in_words(0) == "0"
-
-
-def test_a_choice_of_no_samples_is_refused_in_the_words_of_the_suite(run, cast):
-    adder = run.entrants.get(name="adder").endpoint
-    plan = Plan(run.dataset, [adder], ["repeat", "sum"], suite="tiny", options={"politeness": "now"})
-    with pytest.raises(RunRefused, match="leaves no sum of this dataset"):
-        check(replace(plan, category="other"))
-    with pytest.raises(RunRefused, match="The number of sums is -1; expected 0 to"):
-        check(replace(plan, limit=-1))
-
-
-@pytest.mark.once
-def test_what_has_no_use_for_the_suite_is_refused_before_anything_is_asked(tiny, admin, cast):
-    imported(admin, cast)
-    adder, held = make_endpoint("adder", provider="baseline", model="adder"), Dataset.objects.get()
+def test_what_has_no_use_for_the_suite_is_refused_before_anything_is_asked(run, cast):
+    adder, held = run.entrants.get(name="adder").endpoint, run.dataset
     lost = make_endpoint("lost", provider="vllm", model="lost")
+    both = Plan(held, [adder], ["repeat", "sum"], suite="tiny", options={"politeness": "now"})
+    repeats = Plan(held, [adder], ["repeat"], "tiny")
+    structured = replace(repeats, options={"answer_format": "structured"})
     for plan, sentence in (
-        (Plan(held, [adder], ["sum"], "tiny"), "Adding needs answers: choose repeating too."),
-        (Plan(held, [adder], ["repeat"], "tiny", judge=adder), "Nobody judges Tiny sums: leave the judge out."),
-        (Plan(held, [adder], ["repeat"], "tiny", options={"answer_format": "structured"}), "Tiny sums is answered in free text alone."),  # noqa: E501
-        (Plan(held, [lost], ["repeat"], "tiny"), "lost has no address: say where its server answers."),
-    ):  # fmt: skip
-        with pytest.raises(RunRefused) as caught:
+        (replace(repeats, steps=["sum"]), "Adding needs answers: choose repeating too."),
+        (replace(repeats, judge=adder), "Nobody judges Tiny sums: leave the judge out."),
+        (structured, "Tiny sums is answered in free text alone."),
+        (replace(repeats, endpoints=[lost]), "lost has no address: say where its server answers."),
+        (replace(both, category="other"), "leaves no sum of this dataset"),
+        (replace(both, limit=-1), "The number of sums is -1; expected 0 to"),
+    ):
+        with pytest.raises(RunRefused, match=sentence):
             check(plan)
-        assert str(caught.value) == sentence
-    for asked, sentence in (
+    asked = ("run_benchmark", "--project", cast.project.slug, "--suite", "tiny", "--endpoint", "adder")
+    for options, sentence in (
         (["--step", "nope"], "--step is 'nope'; expected some of repeat, sum, or all."),
         (["--level", "3"], "--level is of no use for Tiny sums: leave it out."),
         (["--without-story"], "--without-story is of no use for Tiny sums: leave it out."),
     ):
-        with pytest.raises(CommandError) as caught:
-            call_command(
-                "run_benchmark", "--project", cast.project.slug, "--suite", "tiny", "--endpoint", "adder", *asked
-            )
-        assert str(caught.value) == sentence
+        with pytest.raises(CommandError, match=re.escape(sentence)):
+            call_command(*asked, *options)
+
+
+def test_it_is_run_again_and_extended(run, admin, cast):
+    at = [cast.project.slug, run.uid]
+    assert admin.post(reverse("benchmark:run_again", args=at)).status_code == 302
+    made = work_off(Run.objects.order_by("-pk").first())
+    assert not made.job.items.filter(made=True).exists()
+    make_endpoint("late", provider="baseline", model="adder")
+    page = written(admin.get(reverse("benchmark:extend_run", args=at)))
+    assert "more models or sums" in page and "late" in page
+    sent = {"endpoints": ["late"]}
+    assert "48 calls" in written(admin.get(reverse("benchmark:estimate_extension", args=at), sent))
+    assert admin.post(reverse("benchmark:extend_run", args=at), sent).status_code == 302
+    work_off(run)
+    assert RunItem.objects.filter(entrant__name="late", step="sum", repaired_score=1.0).count() == 2 * len(SUMS)
+    page = written(admin.get(reverse("benchmark:run", args=at)))
+    assert "12 sums" in page and "tone curt" in page and "Judge anew" not in page
+    told = io.StringIO()
+    asked = ("--suite", "tiny", "--endpoint", "adder", "--option", "politeness=please", "--wait", "--json")
+    call_command("run_benchmark", "--project", cast.project.slug, *asked, stdout=told)
+    assert json.loads(told.getvalue())["scores"]["repaired"]["tiny"]["overall"]["right"] == 1.0
 
 
 @pytest.mark.once
