@@ -46,13 +46,13 @@ def test_the_choice_of_an_account_goes_with_it(cast, client):
     assert language_of(elsewhere.get("/account/")) == "en-gb"
 
 
-@pytest.mark.parametrize("wrong", ["fr", "", "../zh", "zh-hans\x00"])
-def test_a_language_that_is_not_offered_changes_nothing(cast, client, wrong):
+def test_a_language_that_is_not_offered_changes_nothing(cast, client):
     client.force_login(cast.alice)
-    client.post("/language/", {"language": wrong})
-    cast.alice.refresh_from_db()
-    assert cast.alice.language == ""
-    assert language_of(client.get("/account/")) == "en-gb"
+    for wrong in ("fr", "", "../zh", "zh-hans\x00"):
+        client.post("/language/", {"language": wrong})
+        cast.alice.refresh_from_db()
+        assert cast.alice.language == ""
+        assert language_of(client.get("/account/")) == "en-gb"
 
 
 def test_the_choice_needs_the_token_and_leads_nowhere_else(client):

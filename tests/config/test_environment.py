@@ -17,18 +17,7 @@ def problems(monkeypatch):
     return found
 
 
-def test_a_wrong_value_is_one_sentence_and_the_default_is_used(monkeypatch, problems):
-    monkeypatch.setenv("X_BOOL", "maybe")
-    monkeypatch.setenv("X_INT", "70000")
-    assert environment.boolean("X_BOOL", True) is True
-    assert environment.integer("X_INT", 25, low=1, high=65535) == 25
-    assert problems == [
-        "X_BOOL is 'maybe'; expected true or false.",
-        "X_INT is '70000'; expected a whole number from 1 to 65535.",
-    ]
-
-
-def test_right_values_are_read(monkeypatch, problems):
+def test_values_are_read_and_a_wrong_one_is_one_sentence(monkeypatch, problems):
     monkeypatch.setenv("X_BOOL", "off")
     monkeypatch.setenv("X_INT", "12")
     monkeypatch.setenv("X_LIST", "a, b,,c")
@@ -36,48 +25,50 @@ def test_right_values_are_read(monkeypatch, problems):
     assert environment.integer("X_INT", 25, low=1, high=20) == 12
     assert environment.listing("X_LIST") == ["a", "b", "c"]
     assert problems == []
+    monkeypatch.setenv("X_BOOL", "maybe")
+    monkeypatch.setenv("X_INT", "70000")
+    assert environment.boolean("X_BOOL", True) is True
+    assert environment.integer("X_INT", 25, low=1, high=65535) == 25, "the default is used"
+    assert problems == [
+        "X_BOOL is 'maybe'; expected true or false.",
+        "X_INT is '70000'; expected a whole number from 1 to 65535.",
+    ]
 
 
-@pytest.mark.parametrize(
-    ("given", "address"),
-    [
-        ({}, "http://127.0.0.1:8000"),
-        ({"PORT": "8391"}, "http://127.0.0.1:8391"),
-        ({"PORT": "8391", "SITE_URL": "https://credence.example/"}, "https://credence.example"),
-        ({"SITE_URL": "", "HOST": ""}, "http://127.0.0.1:8000"),
-        ({"HOST": "192.0.2.7", "PORT": "80"}, "http://192.0.2.7:80"),
-        ({"HOST": "2001:db8::7"}, "http://[2001:db8::7]:8000"),
-        ({"HOST": "0.0.0.0"}, "http://127.0.0.1:8000"),
-        ({"HOST": "::"}, "http://127.0.0.1:8000"),
-    ],
-)
-def test_links_lead_to_the_port_of_the_server_where_no_address_is_given(monkeypatch, problems, given, address):
-    for name in ("SITE_URL", "PORT", "HOST"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in given.items():
-        monkeypatch.setenv(name, value)
-    assert (environment.site_url(), problems) == (address, [])
+ADDRESSES = [
+    ({}, "http://127.0.0.1:8000"),
+    ({"PORT": "8391"}, "http://127.0.0.1:8391"),
+    ({"PORT": "8391", "SITE_URL": "https://credence.example/"}, "https://credence.example"),
+    ({"SITE_URL": "", "HOST": ""}, "http://127.0.0.1:8000"),
+    ({"HOST": "192.0.2.7", "PORT": "80"}, "http://192.0.2.7:80"),
+    ({"HOST": "2001:db8::7"}, "http://[2001:db8::7]:8000"),
+    ({"HOST": "0.0.0.0"}, "http://127.0.0.1:8000"),
+    ({"HOST": "::"}, "http://127.0.0.1:8000"),
+]
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "credence.example", "ftp://credence.example", "https://", "https://*", "https://*.example.org", "https://a b",
-        "https://[::1", "https://credence.example:https", "https://credence.example:99999", "https://a..b",
-    ],
-)  # fmt: skip
-def test_an_address_that_is_none_is_refused(monkeypatch, problems, url):
-    monkeypatch.setenv("SITE_URL", url)
-    assert environment.site_url().startswith("http://127.0.0.1:")
-    assert problems == [f"SITE_URL is {url!r}; expected an http or https address."]
+NO_ADDRESSES = [
+    "credence.example", "ftp://credence.example", "https://", "https://*", "https://*.example.org", "https://a b",
+    "https://[::1", "https://credence.example:https", "https://credence.example:99999", "https://a..b",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("tail", ["/credence", "/a/b/", "?x=1", "#top"])
-def test_an_address_below_a_path_is_refused(monkeypatch, problems, tail):
-    monkeypatch.setenv("SITE_URL", f"https://credence.example{tail}")
-    environment.site_url()
-    (problem,) = problems
-    assert "expected a host and a port only, such as https://credence.example" in problem
+def test_links_lead_to_the_port_of_the_server_where_no_address_is_given(monkeypatch, problems):
+    for given, address in ADDRESSES:
+        for name in ("SITE_URL", "PORT", "HOST"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in given.items():
+            monkeypatch.setenv(name, value)
+        assert (environment.site_url(), problems) == (address, []), given
+    for url in NO_ADDRESSES:
+        monkeypatch.setenv("SITE_URL", url)
+        assert environment.site_url().startswith("http://127.0.0.1:")
+        assert problems.pop() == f"SITE_URL is {url!r}; expected an http or https address."
+    for tail in ("/credence", "/a/b/", "?x=1", "#top"):
+        monkeypatch.setenv("SITE_URL", f"https://credence.example{tail}")
+        environment.site_url()
+        assert "expected a host and a port only, such as https://credence.example" in problems.pop()
+    assert not problems
 
 
 def test_host_and_origin_are_as_browsers_send_them():
