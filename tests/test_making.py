@@ -74,11 +74,18 @@ def test_launch(cast, finished_run):
 
 
 @presses("benchmark:extend_run")
-def test_extend(cast, finished_run):
+def test_extend(client, cast, finished_run):
     before = Item.objects.count()
-    make_endpoint("third", provider="baseline", model="majority")
-    _one(press_six(cast.alice, f"/p/minds/runs/{finished_run.uid}/extend/", {"endpoints": ["third"]}))
+    page = f"/p/minds/runs/{finished_run.uid}/extend/"
+    for name in ("third", "fourth"):
+        make_endpoint(name, provider="baseline", model="majority")
+    _one(press_six(cast.alice, page, {"endpoints": ["third"]}))
     assert Item.objects.count() == before + 2
+    client.force_login(cast.alice)  # a late press leads to the extended run
+    sent = {"endpoints": ["fourth"], "once": KEY.search(client.get(page).content.decode())[1]}
+    for _ in range(2):
+        assert client.post(page, sent)["Location"] == f"/p/minds/runs/{finished_run.uid}/"
+    assert Item.objects.count() == before + 4
 
 
 @presses("benchmark:add_controls")
@@ -87,44 +94,23 @@ def test_add_controls(cast, finished_run):
     assert [control.control for control in finished_run.controls.all()] == ["distracted"]
 
 
-def test_a_late_press_leads_to_the_extended_run(client, cast, finished_run):
-    client.force_login(cast.alice)
-    page = f"/p/minds/runs/{finished_run.uid}/extend/"
-    make_endpoint("third", provider="baseline", model="majority")
-    sent = {"endpoints": ["third"], "once": KEY.search(client.get(page).content.decode())[1]}
-    items = Item.objects.count()
-    for _ in range(2):
-        assert client.post(page, sent)["Location"] == f"/p/minds/runs/{finished_run.uid}/"
-    assert Item.objects.count() == items + 2
-
-
-@presses("benchmark:save_run_snapshot")
-def test_share_a_report(cast, finished_run):
-    page = f"/p/minds/runs/{finished_run.uid}/report/"
-    _one(press_six(cast.alice, page, {"title": "As it is"}, to=f"{page}snapshot/"))
-    assert Snapshot.objects.count() == 1
-
-
-@presses("benchmark:save_comparison_snapshot")
-def test_share_a_comparison(cast, finished_run):
+@presses(
+    "benchmark:save_run_snapshot", "benchmark:save_comparison_snapshot", "benchmark:save_leaderboard_snapshot",
+    "benchmark:save_across_snapshot",
+)  # fmt: skip
+def test_share_results(cast, finished_run):
+    work_off(started(cast, finished_run.dataset, [make_endpoint("tiny", options={"default": "no table"})], ["label"]))
+    report, results = f"/p/minds/runs/{finished_run.uid}/report/", "/p/minds/results/"
     a, b = (f"{finished_run.uid}.{one.pk}" for one in finished_run.entrants.order_by("pk"))
-    page = f"/p/minds/results/compare/?a={a}&b={b}"
-    _one(press_six(cast.alice, page, {"a": a, "b": b}, to="/p/minds/results/compare/snapshot/"))
-    assert Snapshot.objects.count() == 1
-
-
-@presses("benchmark:save_leaderboard_snapshot")
-def test_share_a_leaderboard(cast, finished_run):
-    _one(press_six(cast.alice, "/p/minds/results/", {"query": ""}, to="/p/minds/results/snapshot/"))
-    assert Snapshot.objects.count() == 1
-
-
-@presses("benchmark:save_across_snapshot")
-def test_share_the_page_across_suites(cast, finished_run):
-    model = make_endpoint("tiny", options={"default": "no table"})
-    work_off(started(cast, finished_run.dataset, [model], ["label"]))
-    _one(press_six(cast.alice, "/p/minds/results/across/", {}, to="/p/minds/results/across/snapshot/"))
-    assert Snapshot.objects.count() == 1
+    for page, said, to in (
+        (report, {"title": "As it is"}, f"{report}snapshot/"),
+        (f"{results}compare/?a={a}&b={b}", {"a": a, "b": b}, f"{results}compare/snapshot/"),
+        (results, {"query": ""}, f"{results}snapshot/"),
+        (f"{results}across/", {}, f"{results}across/snapshot/"),
+    ):
+        before = Snapshot.objects.count()
+        _one(press_six(cast.alice, page, said, to=to))
+        assert Snapshot.objects.count() == before + 1, to
 
 
 @presses("benchmark:enter_row")

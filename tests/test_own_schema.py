@@ -45,6 +45,7 @@ from benchmark.services.datasets import publish_version
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan
 from benchmark.suites.omnitom.suite import unfit
+from tests.annotation.test_archive import contents, repacked
 from tests.api.conftest import api, token_of  # noqa: F401
 from tests.own_schema import LABELS, document, write
 from workers.models import Endpoint
@@ -179,26 +180,16 @@ def test_other_content_of_the_same_version_is_refused(loaded, tmp_path):
     assert schema_of("eight", "2").title == "Other"
 
 
-def test_a_schema_under_the_name_of_omnitom_must_be_omnitom(tmp_path, db):
-    with pytest.raises(CommandError, match="omnitom:1 is here already with other content"):
-        call_command("load_schema", write(tmp_path, name="omnitom"))
-
-
-@pytest.mark.parametrize(
-    ("make", "sentence"),
-    [
-        (lambda folder: folder / "none.json", "There is no file "),
-        (lambda folder: folder, " is a folder; expected a file."),
-        (
-            lambda folder: write(folder, dimensions=[]),
-            "eight.json, dimensions: it is a list of 0; expected a list of 1",
-        ),
-    ],
-)
-def test_a_file_that_cannot_be_used_ends_with_one_sentence(tmp_path, db, make, sentence):
-    with pytest.raises(CommandError) as caught:
-        call_command("load_schema", make(tmp_path))
-    assert sentence in str(caught.value) and "\n" not in str(caught.value)
+def test_a_file_that_cannot_be_used_ends_with_one_sentence(tmp_path, db):
+    for make, sentence in (
+        (lambda: tmp_path / "none.json", "There is no file "),
+        (lambda: tmp_path, " is a folder; expected a file."),
+        (lambda: write(tmp_path, dimensions=[]), "eight.json, dimensions: it is a list of 0; expected a list of 1"),
+        (lambda: write(tmp_path, name="omnitom"), "omnitom:1 is here already with other content"),
+    ):
+        with pytest.raises(CommandError) as caught:
+            call_command("load_schema", make())
+        assert sentence in str(caught.value) and "\n" not in str(caught.value)
     assert not LabelSchema.objects.exists()
 
 
@@ -347,17 +338,16 @@ def test_agreement_is_of_its_dimensions(settled, client, cast, capsys):
     assert "Social norm" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "name", ["project", "settings", "guidelines", "stories", "adjudication", "agreement", "agreement_annotators", "people",  # noqa: E501
-             "export", "import", "prefills", "anchoring", "guideline_cases", "majorities"],
+PAGES = (
+    "project", "settings", "guidelines", "stories", "adjudication", "agreement", "agreement_annotators", "people",
+    "export", "import", "prefills", "anchoring", "guideline_cases", "majorities",
 )  # fmt: skip
-def test_its_pages_are_drawn(settled, client, cast, name):
-    client.force_login(cast.alice)
-    assert client.get(reverse(f"annotation:{name}", args=["own"])).status_code == 200
 
 
-def test_pages_of_a_story_are_drawn(settled, client, cast):
+def test_its_pages_are_drawn(settled, client, cast):
     client.force_login(cast.alice)
+    for name in PAGES:
+        assert client.get(reverse(f"annotation:{name}", args=["own"])).status_code == 200, name
     story = Story.objects.get(project=settled, number=1)
     for name in ("story", "adjudicate"):
         page = client.get(reverse(f"annotation:{name}", args=["own", story.uid]))
@@ -418,28 +408,18 @@ def test_an_archive_of_omnitom_brings_its_schema_too(cast, make_story):
     assert row["schema"] == document_of(DEFAULT_SCHEMA)
 
 
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        (
-            {"schema": document(title="Other")},
-            "project.jsonl, field schema, version: eight:1 is here already with other",
-        ),
-        (
-            {"schema": document(dimensions=3)},
-            "project.jsonl, field schema, dimensions: it is 3; expected a list of 1 to 20.",
-        ),
-        ({"schema_version": "7"}, "project.jsonl, field schema_version: it is '7'; expected '1'."),
-    ],
-)
-def test_an_archive_with_a_schema_that_cannot_be_is_refused_and_leaves_nothing(project, cast, change, sentence):
-    from tests.annotation.test_archive import contents, repacked
-
+def test_an_archive_with_a_schema_that_cannot_be_is_refused_and_leaves_nothing(project, cast):
     parts = contents(archived(project))
-    parts["project.jsonl"] = json.dumps(json.loads(parts["project.jsonl"]) | change).encode() + b"\n"
-    with pytest.raises(BadArchive) as caught:
-        import_archive(by=cast.alice, source=repacked(parts), slug="copy", now=timezone.now())
-    assert str(caught.value).startswith(sentence)
+    row = json.loads(parts["project.jsonl"])
+    for change, sentence in (
+        ({"schema": document(title="Other")}, "field schema, version: eight:1 is here already with other"),
+        ({"schema": document(dimensions=3)}, "field schema, dimensions: it is 3; expected a list of 1 to 20."),
+        ({"schema_version": "7"}, "field schema_version: it is '7'; expected '1'."),
+    ):
+        parts["project.jsonl"] = json.dumps(row | change).encode() + b"\n"
+        with pytest.raises(BadArchive) as caught:
+            import_archive(by=cast.alice, source=repacked(parts), slug="copy", now=timezone.now())
+        assert str(caught.value).startswith(f"project.jsonl, {sentence}")
     assert LabelSchema.objects.count() == 1 and Project.objects.count() == 2
 
 

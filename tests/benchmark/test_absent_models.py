@@ -23,6 +23,7 @@ from benchmark.services.snapshots import save_run_snapshot
 from benchmark.services.withheld import whole_document
 from benchmark.suites.reports import GroupMetrics
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, endpoint, results_world
+from tests.benchmark.settled import written
 from tests.copies import copied
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
@@ -89,16 +90,6 @@ def test_every_table_and_picture_of_models_names_them(world):
         assert "apart (ranked apart" in words(plots_of(document)[name].draw(format="svg"))
 
 
-def test_the_command_names_them(world, capsys):
-    call_command("leaderboard", project=world.dataset.project.slug)
-    assert "Ranked apart: apart (1 with --judge" in capsys.readouterr().out
-    call_command("leaderboard", project=world.dataset.project.slug, json=True)
-    told = json.loads(capsys.readouterr().out)
-    [absent] = told["absent"]
-    assert (absent["group"], absent["model"]) == ("stage1", "apart") and absent["why"].startswith(LEXICAL)
-    assert told["rankings"]["stage1"]["others"][0]["models"] == ["apart"]
-
-
 @pytest.fixture
 def small(world):
     """`small` was asked about three of the nine stories, and before about two of them."""
@@ -110,30 +101,45 @@ def small(world):
 COVERED = "its run has 3 of these 9 stories"
 
 
-def test_who_was_asked_about_a_part_of_the_stories_is_named(world, small, client):
+def test_the_command_names_them_and_chooses_a_ranking_by_its_judge(world, capsys):
+    slug = world.dataset.project.slug
+
+    def told(**options) -> dict:
+        call_command("leaderboard", project=slug, json=True, **options)
+        return json.loads(capsys.readouterr().out)
+
+    call_command("leaderboard", project=slug)
+    assert "Ranked apart: apart (1 with --judge" in capsys.readouterr().out
+    found = told()
+    [absent] = found["absent"]
+    assert (absent["group"], absent["model"]) == ("stage1", "apart") and absent["why"].startswith(LEXICAL)
+    assert found["rankings"]["stage1"]["others"][0]["models"] == ["apart"]
+    found = told(judge="strict")
+    assert found["rankings"]["stage1"]["judge"].startswith("strict, rules")
+    assert [one["model"] for one in found["groups"]["stage1"]] == ["apart"]
+    with pytest.raises(CommandError, match=r"^No ranking has the judge 'stri'; there are: "):
+        told(judge="stri")
+
+
+def test_who_was_asked_about_a_part_of_the_stories_is_named(world, small, client, capsys):
+    slug, base = world.dataset.project.slug, f"{world.base}/results/"
     found = leaderboard_of(world.dataset, AnswerFormat.TEXT, None)
     [absent] = [one for one in found.absent if one.group == "stage2"]
     assert (absent.model, absent.run, absent.why, absent.covered) == ("small", small.uid, COVERED, 3)
     client.force_login(world.alice)
-    page = client.get(f"{world.base}/results/")
+    page = client.get(base)
     [group] = [one for one in page.context["groups"] if one["key"] == "stage2"]
     [named] = group["uncovered"]
-    assert f"Without a run on all of these stories: <bdi>small</bdi> ({COVERED}" in " ".join(
-        page.content.decode().split()
-    )
-    there = client.get(f"{world.base}/results/?{named['query']}").context
-    assert there["leaderboard"].chosen.stories == {1, 2, 3}
-    assert {"small", "majority"} <= {one.name for one in there["leaderboard"].entrants["stage2"]}
-    assert not [one for one in there["leaderboard"].absent if one.group == "stage2"]
-    assert COVERED in " ".join(client.get(f"{world.base}/results/differences/?group=stage2").content.decode().split())
-    lines = lines_of(client.get(f"{world.base}/results/tables/stage2.csv").content)
+    assert f"Without a run on all of these stories: <bdi>small</bdi> ({COVERED}" in written(page)
+    there = client.get(f"{base}?{named['query']}").context["leaderboard"]
+    assert there.chosen.stories == {1, 2, 3}
+    assert {"small", "majority"} <= {one.name for one in there.entrants["stage2"]}
+    assert not [one for one in there.absent if one.group == "stage2"]
+    assert COVERED in written(client.get(f"{base}differences/?group=stage2"))
+    lines = lines_of(client.get(f"{base}tables/stage2.csv").content)
     assert [one["Model"] for one in lines if one["Absent because"] == COVERED] == ["small"]
-    metric = client.get(f"{world.base}/results/figures/leaderboard-stage2.svg?theme=light").content
+    metric = client.get(f"{base}figures/leaderboard-stage2.svg?theme=light").content
     assert f"small ({COVERED})" in words(metric)
-
-
-def test_the_command_names_who_was_asked_about_a_part_of_the_stories(world, small, capsys):
-    slug = world.dataset.project.slug
     call_command("leaderboard", project=slug)
     told = f"Without a run on all of these stories: small ({COVERED}; --split run:{small.uid})."
     assert told in capsys.readouterr().out.splitlines()
@@ -142,34 +148,20 @@ def test_the_command_names_who_was_asked_about_a_part_of_the_stories(world, smal
     assert absent == {"group": "stage2", "model": "small", "run": small.uid, "why": COVERED, "covered": 3}
 
 
-def _stories(client, world, one: str, other: str) -> list[dict]:
-    return client.get(f"{world.base}/results/compare/", {"a": one, "b": other}).context["stories"]
-
-
 def test_a_comparison_says_who_was_asked_about_a_part_of_the_stories(world, small, client, capsys):
     told = "small was not asked about 6 of the 9 stories: only the 3 that both have are compared."
     client.force_login(world.alice)
-    one, other = world.entrant("majority"), f"{small.uid}.{small.entrants.get(name='small').pk}"
-    page = client.get(f"{world.base}/results/compare/", {"a": one, "b": other}).content.decode()
-    assert told in " ".join(page.split())
-    cells = {row["number"]: row["cells"][1] for row in _stories(client, world, one, other)}
+    asked = {"a": world.entrant("majority"), "b": f"{small.uid}.{small.entrants.get(name='small').pk}"}
+    page = client.get(f"{world.base}/results/compare/", asked)
+    assert told in written(page)
+    cells = {row["number"]: row["cells"][1] for row in page.context["stories"]}
     assert {number for number, cell in cells.items() if cell["text"] == "not asked"} == {4, 5, 6, 7, 8, 9}
     assert {cells[number]["text"] for number in (1, 2, 3)} == {"unreadable"} and not cells[9]["href"]
-    alone = {"a": one, "b": other, "split": f"run:{small.uid}"}
-    assert "was not asked about" not in client.get(f"{world.base}/results/compare/", alone).content.decode()
+    alone = client.get(f"{world.base}/results/compare/", asked | {"split": f"run:{small.uid}"})
+    assert "was not asked about" not in written(alone)
     sides = {"run": world.run.uid, "other_run": small.uid, "model": "majority", "other_model": "small"}
     call_command("results", "differences", project=world.dataset.project.slug, group="stage2", json=True, **sides)
     assert told in json.loads(capsys.readouterr().out)["lead"]
-
-
-def test_a_ranking_is_chosen_by_the_name_of_its_judge(world, capsys):
-    slug = world.dataset.project.slug
-    call_command("leaderboard", project=slug, judge="strict", json=True)
-    told = json.loads(capsys.readouterr().out)
-    assert told["rankings"]["stage1"]["judge"].startswith("strict, rules")
-    assert [one["model"] for one in told["groups"]["stage1"]] == ["apart"]
-    with pytest.raises(CommandError, match=r"^No ranking has the judge 'stri'; there are: "):
-        call_command("leaderboard", project=slug, judge="stri")
 
 
 def test_who_has_no_usable_story_is_named_in_pictures_without_a_mark(world):

@@ -10,8 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from workers.models import Endpoint, EndpointRateLimit
-from workers.providers import registry
+from workers.models import Endpoint
 from workers.services.endpoints import add_samples, save_endpoint
 
 pytestmark = pytest.mark.django_db
@@ -28,16 +27,6 @@ def refused(*options: str, **more: str) -> str:
     assert not Endpoint.objects.filter(model="small-1").exists()
     assert "\n" not in str(caught.value)
     return str(caught.value)
-
-
-@pytest.mark.parametrize("provider", registry.names())
-def test_every_provider_can_be_registered(provider, capsys):
-    address = ["--base-url=http://127.0.0.1:8000/v1"] if registry.wants_address(provider) else []
-    add("one", "--json", *address, provider=provider, model=MODELS.get(provider, "m"))
-    assert json.loads(capsys.readouterr().out) == {"endpoint": "one"}
-    endpoint = Endpoint.objects.get()
-    assert (endpoint.provider, endpoint.active, endpoint.spec.provider) == (provider, True, provider)
-    assert EndpointRateLimit.objects.filter(endpoint=endpoint).exists()
 
 
 def test_a_provider_without_an_address_of_its_own_is_given_one(client, cast):

@@ -91,47 +91,36 @@ def test_what_no_call_can_pass_pauses_after_a_few(make_endpoint, start, run_work
     assert (job.state, job.outcome, job.note, states(job)) == ("finished", "finished", "", {"done": 12})
 
 
+def worked(start, run_worker, endpoint, keys) -> Job:
+    job = start(endpoint, keys)
+    run_worker()
+    job.refresh_from_db()
+    return job
+
+
 def test_a_server_that_is_not_there_pauses_after_a_few_calls_were_given_up(
     make_endpoint, start, run_worker, monkeypatch
 ):
     monkeypatch.setattr("workers.domain.outcomes.FIRST_PAUSE", 0.01)
-    endpoint = make_endpoint(
-        "openai", name="small", base_url="http://127.0.0.1:9/v1", max_attempts=2, max_concurrency=2
-    )
-    job = start(endpoint, [f"q{at}" for at in range(20)])
-    run_worker()
-    job.refresh_from_db()
+    fields = {"base_url": "http://127.0.0.1:9/v1", "max_attempts": 2, "max_concurrency": 2}
+    keys = [f"q{at}" for at in range(20)]
+    job = worked(start, run_worker, make_endpoint("openai", name="small", **fields), keys)
     assert job.state == "paused" and states(job) == {"held": 20}
-    assert job.note.startswith(
-        "small: The server cannot be reached: start it, or correct the address on the model's page, then "
-        "resume. (No connection"
-    )
+    told = "The server cannot be reached: start it, or correct the address on the model's page, then resume."
+    assert job.note.startswith(f"small: {told} (No connection")
     assert Attempt.objects.filter(waits=0).count() <= FEW + 4  # so many calls were given up
-
-
-def test_a_name_that_nobody_knows_is_a_wrong_address_too(make_endpoint, start, run_worker, monkeypatch):
-    monkeypatch.setattr("workers.domain.outcomes.FIRST_PAUSE", 0.01)
-    job = start(
-        make_endpoint("anthropic", base_url="http://no-such-host.invalid", max_attempts=1), ["a", "b", "c", "d"]
-    )
-    run_worker()
-    job.refresh_from_db()
+    # a name that nobody knows is a wrong address too
+    unknown = make_endpoint("anthropic", base_url="http://no-such-host.invalid", max_attempts=1)
+    job = worked(start, run_worker, unknown, ["a", "b", "c", "d"])
     assert job.state == "paused" and "The server cannot be reached" in job.note
 
 
-def test_one_bad_call_among_good_ones_fails_alone(make_endpoint, start, run_worker):
-    """Three calls in the same trouble, but never one after another."""
+def test_calls_fail_alone_where_they_are_few_or_not_in_a_row(make_endpoint, start, run_worker):
     script = [{"when": "bad", "fail": "unknown-model"}]
-    job = start(make_endpoint(max_concurrency=1, options={"script": script}), ["bad1", "a", "bad2", "b", "bad3", "c"])
-    run_worker()
-    job.refresh_from_db()
+    endpoint = make_endpoint(max_concurrency=1, options={"script": script})
+    job = worked(start, run_worker, endpoint, ["bad1", "a", "bad2", "b", "bad3", "c"])
     assert (job.state, states(job)) == ("finished", {"done": 3, "failed": 3})
-
-
-def test_fewer_calls_than_a_few_fail_and_the_job_ends(make_endpoint, start, run_worker):
-    job = start(make_endpoint(options={"script": [{"fail": "quota"}]}), ["a", "b"])
-    run_worker()
-    job.refresh_from_db()
+    job = worked(start, run_worker, make_endpoint(options={"script": [{"fail": "quota"}]}), ["x", "y"])
     assert (job.state, job.outcome, states(job)) == ("finished", "failed", {"failed": 2})
 
 
@@ -151,6 +140,8 @@ def test_the_other_models_of_a_job_go_on(mixed, run_worker):
     job.refresh_from_db()
     assert job.state == "paused" and job.note.startswith("empty: The provider says that the quota is exhausted")
     assert states(job) == {"held": 8, "done": 8}
+    apply_action(job, "cancel")
+    assert states(job) == {"cancelled": 8, "done": 8}, "what is held back is cancelled with its job"
 
 
 def test_a_running_job_says_what_it_holds_back_and_lets_it_go(mixed, page, press):
@@ -171,13 +162,6 @@ def press(admin):
         return admin.post(reverse("workers:job_action", args=[job.uid, action]))
 
     return push
-
-
-def test_what_is_held_back_is_cancelled_with_its_job(mixed, run_worker):
-    job, _ = mixed
-    run_worker()
-    apply_action(job, "cancel")
-    assert states(job) == {"cancelled": 8, "done": 8}
 
 
 def test_a_batch_whose_account_is_empty_waits_too(make_endpoint, start, run_worker):

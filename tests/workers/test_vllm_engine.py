@@ -3,6 +3,7 @@ vLLM."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -97,22 +98,6 @@ def test_the_body_says_all_that_shapes_an_answer(engine):
     assert other.body(request) == common | {"engine": {"dtype": "float16", "quantization": "fp8"}}
 
 
-def test_one_list_with_equal_beginnings_together_and_answers_in_the_order_of_the_questions(engine):
-    texts = ["b two", "a two", "b one", "a one"]
-    answers = engine.complete_many(asked(engine, *texts))
-    assert engine.engine.lists == [["a one", "a two", "b one", "b two"]]
-    assert [answer.text for answer in answers] == [text.upper() for text in texts]
-    assert engine.complete_many([]) == []
-
-
-def test_equal_questions_keep_their_order(engine):
-    bodies = [body | {"seed": at} for at, body in enumerate(asked(engine, "b", "a", "a", "a"))]
-    seeds = []
-    engine.engine.params = lambda body: seeds.append(body["seed"]) or body
-    engine.complete_many(bodies)
-    assert seeds == [1, 2, 3, 0]
-
-
 def test_an_answer_becomes_a_completion(engine):
     (answer,) = engine.complete_many(asked(engine, "let me see </think> yes it is"))
     assert (answer.text, answer.reasoning, answer.stop, answer.model) == (" YES IT IS", "LET ME SEE ", Stop.END, "tiny")
@@ -120,65 +105,60 @@ def test_an_answer_becomes_a_completion(engine):
     assert (answer.usage.input, answer.usage.cached, answer.usage.output, answer.usage.reasoning) == (7, 4, 7, 4)
 
 
-def test_an_answer_that_breaks_the_parser_loses_only_itself(engine):
+def test_answers_come_in_the_order_of_the_questions_and_equal_beginnings_are_asked_together(engine):
+    texts = ["b two", "a two", "b one", "a one"]
+    answers = engine.complete_many(asked(engine, *texts))
+    assert engine.engine.lists == [["a one", "a two", "b one", "b two"]]
+    assert [answer.text for answer in answers] == [text.upper() for text in texts]
+    assert engine.complete_many([]) == []
+    bodies = [body | {"seed": at} for at, body in enumerate(asked(engine, "b", "a", "a", "a"))]
+    seeds = []
+    engine.engine.params = lambda body: seeds.append(body["seed"]) or body
+    engine.complete_many(bodies)
+    assert seeds == [1, 2, 3, 0], "equal questions keep their order"
+
+
+def test_an_answer_that_cannot_be_read_loses_only_itself(engine):
     def split(text, token_ids):
         if "BAD" in text:
             raise IndexError("the parser met half a mark")
         return "", text, 0
 
     engine.engine.split = split
-    first, bad, last = engine.complete_many(asked(engine, "one", "bad mark", "two"))
+    whole = engine.engine._output
+    engine.engine._output = lambda at, text: SimpleNamespace(outputs=[]) if text == "empty" else whole(at, text)
+    first, bad, empty, last = engine.complete_many(asked(engine, "one", "bad mark", "empty", "two"))
     assert (first.text, last.text) == ("ONE", "TWO")
     assert type(bad) is Unreadable and bad.body == "BAD MARK"
     assert str(bad) == "The engine's answer could not be read (IndexError: the parser met half a mark)."
+    assert (type(empty), empty.body) == (Unreadable, "")
     assert engine.engine.closed == 0 and len(engine.engine.lists) == 1  # nothing is loaded or asked again
 
 
-def test_an_output_in_which_everything_is_missing_loses_only_itself(engine):
-    whole = engine.engine._output
-    engine.engine._output = lambda at, text: SimpleNamespace(outputs=[]) if text == "bad" else whole(at, text)
-    first, bad = engine.complete_many(asked(engine, "a", "bad"))
-    assert (first.text, type(bad), bad.body) == ("A", Unreadable, "")
+def test_how_an_answer_ends(engine):
+    for prompt, ending in (("", "without a word."), ("I think </think> ", "after its reasoning.")):
+        (answer,) = engine.complete_many(asked(engine, prompt))
+        assert (answer.stop, answer.problem) == (Stop.OTHER, f"The answer is empty: the model ended {ending}")
+    for reason, expected in (("length", Stop.LENGTH), ("abort", Overloaded), (None, Overloaded)):
+        engine.engine.finish_reason = reason
+        (answer,) = engine.complete_many(asked(engine, "a"))
+        assert answer.stop == expected if isinstance(answer, Completion) else type(answer) is expected
 
 
-@pytest.mark.parametrize(("reason", "expected"), [("length", Stop.LENGTH), ("abort", Overloaded), (None, Overloaded)])
-def test_how_an_answer_ends(engine, reason, expected):
-    engine.engine.finish_reason = reason
-    (answer,) = engine.complete_many(asked(engine, "a"))
-    assert answer.stop == expected if isinstance(answer, Completion) else type(answer) is expected
-
-
-@pytest.mark.parametrize(("prompt", "ending"), [("", "without a word."), ("I think </think> ", "after its reasoning.")])
-def test_an_end_without_a_word_is_no_answer(engine, prompt, ending):
-    (answer,) = engine.complete_many(asked(engine, prompt))
-    assert (answer.stop, answer.problem) == (Stop.OTHER, f"The answer is empty: the model ended {ending}")
-
-
-def test_a_prompt_that_is_too_long_fails_alone(engine):
+def test_what_the_engine_cannot_take_fails_alone(engine):
     # 50 tokens in all, one of them for an answer: 49 words fit, 50 do not, however long the answer may be
     answers = engine.complete_many(asked(engine, "a", "x " * 50, "x " * 49, "b"))
     assert [type(answer) for answer in answers] == [Completion, Rejected, Completion, Completion]
     assert str(answers[1]) == "The prompt has 50 tokens; with the answer the engine takes 50 (max_model_len)."
     assert sum(len(prompts) for prompts in engine.engine.lists) == 3
-
-
-def test_a_conversation_without_a_template_fails_alone(engine):
-    odd = asked(engine, "a")[0] | {"messages": []}
-    answers = engine.complete_many([odd, *asked(engine, "b")])
-    assert isinstance(answers[0], Rejected) and "an empty conversation" in str(answers[0])
-    assert answers[1].text == "B"
-
-
-@pytest.mark.parametrize("odd", [{"schema": {}}, {"temperature": -1.0}])
-@pytest.mark.parametrize("at", [0, 3, 7])
-def test_what_the_engine_refuses_fails_alone(engine, odd, at):
-    bodies = asked(engine, *"abcdefgh")
-    bodies[at] |= odd
-    answers = engine.complete_many(bodies)
-    assert [type(answer) for answer in answers] == [Rejected if number == at else Completion for number in range(8)]
-    assert [answer.text for answer in answers if isinstance(answer, Completion)] == [
-        text for text in "ABCDEFGH" if text != "ABCDEFGH"[at]
-    ]
+    for odd, at in itertools.product(({"schema": {}}, {"temperature": -1.0}, {"messages": []}), (0, 3, 7)):
+        bodies = asked(engine, *"abcdefgh")
+        bodies[at] |= odd
+        answers = engine.complete_many(bodies)
+        assert [type(one) for one in answers] == [Rejected if number == at else Completion for number in range(8)]
+        said = [answer.text for answer in answers if isinstance(answer, Completion)]
+        assert said == [text for text in "ABCDEFGH" if text != "ABCDEFGH"[at]]
+        assert "an empty conversation" in str(answers[at]) or odd != {"messages": []}  # it has no template
 
 
 def test_a_broken_engine_fails_all_and_is_loaded_anew():
@@ -192,29 +172,24 @@ def test_a_broken_engine_fails_all_and_is_loaded_anew():
     assert len(loads) == 2
 
 
-def test_an_engine_that_loses_answers_fails_all(engine):
-    engine.engine._output, engine.engine.chat = None, lambda *args, **how: []
-    assert [type(answer) for answer in engine.complete_many(asked(engine, "a", "b"))] == [Overloaded] * 2
+def test_options_that_cannot_work_are_refused():
+    for options, sentence in (
+        ({"dtypes": "float16"}, "There is no option 'dtypes'"),
+        ({"tensor_parallel_size": True}, "tensor_parallel_size wants int, not True"),
+        ({"enforce_eager": "yes"}, "enforce_eager wants bool, not 'yes'"),
+    ):
+        with pytest.raises(Rejected, match=sentence):
+            VllmEngine(Spec("vllm-engine", "tiny", options=options), load=lambda spec: ScriptedEngine())
 
 
-def test_close_gives_the_model_back_once(engine):
+def test_an_engine_that_loses_answers_fails_all_and_is_closed_once(engine):
     scripted = engine.engine
     engine.close()
     engine.close()
     assert scripted.closed == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"dtypes": "float16"}, "There is no option 'dtypes'"),
-        ({"tensor_parallel_size": True}, "tensor_parallel_size wants int, not True"),
-        ({"enforce_eager": "yes"}, "enforce_eager wants bool, not 'yes'"),
-    ],
-)
-def test_options_that_cannot_work_are_refused(options, sentence):
-    with pytest.raises(Rejected, match=sentence):
-        VllmEngine(Spec("vllm-engine", "tiny", options=options), load=lambda spec: ScriptedEngine())
+    engine = VllmEngine(Spec("vllm-engine", "tiny"), load=lambda spec: ScriptedEngine())
+    engine.engine._output, engine.engine.chat = None, lambda *args, **how: []
+    assert [type(answer) for answer in engine.complete_many(asked(engine, "a", "b"))] == [Overloaded] * 2
 
 
 def test_without_vllm_one_sentence_says_how_to_install_it(monkeypatch):

@@ -62,7 +62,7 @@ def typed(about: Provider) -> dict[str, str]:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", NAMES)
-def test_it_is_registered_with_its_form_and_shown(name, admin, page):
+def test_form_command_and_api_register_the_same_and_pages_show_it(name, admin, admins_api, page, capsys):
     about = registry.find(name)
     choosing = unescape(page("workers:new_endpoint"))
     assert about.label in choosing and about.sentence in choosing
@@ -73,13 +73,6 @@ def test_it_is_registered_with_its_form_and_shown(name, admin, page):
     assert (made.provider, made.model) == (name, model_of(about))
     assert {field: getattr(made, field) for field in about.defaults} == dict(about.defaults)
     assert about.label in page("workers:endpoints") and about.label in page("workers:endpoint", "small")
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("name", NAMES)
-def test_form_command_and_api_register_the_same(name, admin, admins_api, capsys):
-    about = registry.find(name)
-    admin.post(f"{reverse('workers:new_endpoint')}?provider={name}", typed(about))
     address = [f"--base-url={url}" for url in address_of(about).values()]
     call_command("add_endpoint", "by-command", f"--provider={name}", f"--model={model_of(about)}", *address)
     body = {"name": "by-api", "provider": name, "model": model_of(about)} | address_of(about)
@@ -87,6 +80,7 @@ def test_form_command_and_api_register_the_same(name, admin, admins_api, capsys)
     rows = [model_to_dict(endpoint, exclude=["id", "name"]) for endpoint in Endpoint.objects.order_by("name")]
     assert rows[0] | {"created_by": ""} == rows[1] | {"created_by": ""} == rows[2] | {"created_by": ""}
     assert all(endpoint.prices.are_known is not about.hosted for endpoint in Endpoint.objects.all())
+    assert EndpointRateLimit.objects.count() == 3
 
 
 @pytest.mark.django_db
@@ -204,6 +198,8 @@ def test_its_pages_open_and_say_so(gone, page, admins_api):
     listed = admins_api.get("/api/v1/endpoints/").json()["results"]
     assert [row["provider"] for row in listed] == ["gone"]
     assert admins_api.get("/api/v1/endpoints/old/").json()["price_input"] is None  # not free: nobody knows
+    assert not Endpoint.objects.usable().exists(), "it is not offered for new work"
+    assert try_endpoint(endpoint=gone) == {"ok": False, "said": GONE, "kind": "UnknownProvider"}
 
 
 def test_it_can_be_switched_off_or_deleted_and_nothing_else(gone, admin):
@@ -216,11 +212,6 @@ def test_it_can_be_switched_off_or_deleted_and_nothing_else(gone, admin):
     assert gone.active is False
     assert admin.post(address, {"delete": "1"}).status_code == 302
     assert not Endpoint.objects.exists()
-
-
-def test_it_is_not_offered_for_new_work_and_trying_it_says_why(gone):
-    assert not Endpoint.objects.usable().exists()
-    assert try_endpoint(endpoint=gone) == {"ok": False, "said": GONE, "kind": "UnknownProvider"}
 
 
 @pytest.mark.django_db(transaction=True)
