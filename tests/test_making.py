@@ -376,6 +376,7 @@ BY_NATURE = {
     ("annotation/exports/export.html", "annotation:archive"): "a short name belongs to one project",
     ("annotation/people/people.html", "annotation:change_role"): "sets a role or removes a member",
     ("annotation/people/people.html", "annotation:revoke_invitation"): "withdraws",
+    ("annotation/grid/begin.html", "<form"): "draws the arms that are not drawn",
     ("annotation/prefill/prefills.html", "discard_suggestions"): "discards",
     ("annotation/projects/guidelines.html", "annotation:guideline"): "sets a text",
     ("annotation/projects/settings.html", "<form"): "sets rules",
