@@ -39,8 +39,8 @@ def silent(table: Table) -> list[tuple[str, str]]:
 
     def lacks(column: Column, row) -> bool:
         cell = column.cell(row)
-        shown = column.interval or table.shows("interval", column)
-        return shown and cell.value not in (None, "") and not cell.interval and not cell.no_interval
+        estimated = cell.interval is None or table.shows("interval", column)
+        return estimated and cell.value not in (None, "") and not cell.interval and not cell.no_interval
 
     rows = (*table.rows, *table.totals)
     return [

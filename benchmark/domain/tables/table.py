@@ -53,7 +53,8 @@ class Cell:
     """A value with its uncertainty. Official values are texts of six decimals."""
 
     value: Any = None
-    interval: Ends | None = None
+    interval: Ends | None = ()
+    """[low, high]; None for an estimate that has none, empty for a value that is no estimate."""
     n: int | None = None
     reason: str | None = None
     """The reason why there is no interval, or no value."""
@@ -290,7 +291,12 @@ class Table:
 
     def shows(self, part: Part, column: Column) -> bool:
         """Return whether any row has that part of a cell."""
-        return any(getattr(column.cell(row), part) not in (None, "") for row in (*self.rows, *self.totals))
+        return any(getattr(column.cell(row), part) not in (None, "", ()) for row in (*self.rows, *self.totals))
+
+    def estimates(self, column: Column) -> bool:
+        """Return whether any row has an estimate, with or without an interval."""
+        cells = (column.cell(row) for row in (*self.rows, *self.totals))
+        return any(cell.interval is None or len(cell.interval) for cell in cells)
 
     def marks(self) -> dict[tuple[int, str], Mark]:
         """Return (row, column key) → best or second; ties share a mark, judged by the printed digits. Rows of unranked

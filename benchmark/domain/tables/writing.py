@@ -21,9 +21,10 @@ Parts = Sequence[Part]
 def to_csv(table: Table) -> bytes:
     """Return RFC 4180: UTF-8, CRLF, one header row. Numbers are unrounded in the header's unit.
 
-    Ends of intervals, the reasons for lacking ones, worst and best cases and n have columns of their own; totals,
-    entered rows and absent models come last. The ranking and the sentences to read first stand in a column each, alike
-    in all rows. A text that a spreadsheet would run as a formula gets an apostrophe before it.
+    Ends of intervals (of every estimate, so that a program finds them in each file), the reasons for lacking ones,
+    worst and best cases and n have columns of their own; totals, entered rows and absent models come last. The ranking
+    and the sentences to read first stand in a column each, alike in all rows. A text that a spreadsheet would run as a
+    formula gets an apostrophe before it.
     """
     out = io.StringIO()
     writer = csv.writer(out)
@@ -43,9 +44,10 @@ def to_csv(table: Table) -> bytes:
 
 
 def _parts(table: Table, column: Column) -> Parts:
-    """Return the parts that a file has of a column: those that any of its rows has."""
-    names: tuple[Part, ...] = ("interval", "bounds", "no_interval", "n")
-    return [name for name in names if table.shows(name, column)]
+    """Return the parts that a file has of a column: intervals of every estimate, and others that any row has."""
+    names: tuple[Part, ...] = ("bounds", "no_interval", "n")
+    others = [name for name in names if table.shows(name, column)]
+    return ["interval", *others] if table.estimates(column) else others
 
 
 def _headers(column: Column, parts: Parts) -> list[str]:
@@ -124,7 +126,7 @@ def _values(table: Table, row: Row) -> Json:
 
 def _value(cell: Cell) -> Any:
     """Return a cell as JSON has it: its value only if there is nothing else."""
-    others = {"interval": cell.interval, "n": cell.n, "reason": None if cell.interval else cell.reason}
+    others = {"interval": cell.interval or None, "n": cell.n, "reason": None if cell.interval else cell.reason}
     others |= {"bounds": cell.bounds}
     there = {name: value for name, value in others.items() if value is not None}
     return {"value": cell.value, **there} if there else cell.value

@@ -413,3 +413,9 @@ def test_categories_that_a_suite_names_stand_first_and_in_its_order():
 def test_a_figure_of_a_report_has_bounds_only_if_something_is_missing():
     row = ReportRow(stories=9, cells={"f1": Cell(0.5, bounds=[0.3, 0.7]), "recall": Cell(0.4, bounds=[0.4, 0.4])})
     assert row.cell("f1") == Cell(0.5, bounds=[0.3, 0.7]) and row.cell("recall") == Cell(0.4)
+
+
+def test_a_file_has_the_ends_of_estimates_although_none_has_an_interval():
+    columns = [Column(key="f1", header="F1", kind="number"), Column(key="n", header="n", kind="count")]
+    table = Table(title="T", columns=columns, rows=[{"f1": Cell(0.5, None), "n": Cell(3)}])
+    assert to_csv(table).decode().splitlines()[0] == "F1,F1 low,F1 high,n"
