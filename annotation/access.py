@@ -7,16 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
+from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext, ngettext
+from django_htmx.middleware import HtmxDetails
 
 from annotation.domain.actors import NAMES_FOR_SCRIPTS
 from annotation.models import Assignment, Membership, Project, Proposition, Role, Story, User, workload
 from annotation.services.open_work import Work, open_work_of
 from core.reads import Read
+
+
+class UserRequest(HttpRequest):
+    """A request of somebody who is logged in."""
+
+    user: User
+    htmx: HtmxDetails
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +40,7 @@ class ProjectAccess:
         return self.role.rank >= role.rank
 
     @property
-    def context(self) -> dict:
+    def context(self) -> dict[str, Any]:
         """The context that every page of a project gives its template."""
         return {"project": self.project, "role": self.role.value, "actor_names": NAMES_FOR_SCRIPTS}
 

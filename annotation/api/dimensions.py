@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from typing import Any
 
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
@@ -24,7 +25,7 @@ class DimensionKey(Pattern):
         "unknown": "{dimension!r} is not a dimension of this project; expected one of {expected}."
     }
 
-    def __init__(self, **kwargs) -> None:
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(DIMENSION_KEY, help_text=DIMENSION_HELP, **kwargs)
 
     def to_internal_value(self, data) -> str:
@@ -63,7 +64,7 @@ def described_schemas(auto_schema: AutoSchema) -> list[Schema]:
 class _DescribedDimension(OpenApiSerializerFieldExtension):
     target_class = DimensionKey
 
-    def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict:
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         return {
             "type": "string",
             "enum": list(dimensions_of(described_schemas(auto_schema))),
@@ -77,7 +78,7 @@ class _DescribedChanges(ShapeBody):
     target_class = "annotation.forms.votes.ChangesIn"
     priority = 2
 
-    def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict:
+    def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         described = self.target.described()
         change = described["properties"]["changes"]["items"]
         dimensions = dimensions_of(described_schemas(auto_schema))
@@ -87,7 +88,7 @@ class _DescribedChanges(ShapeBody):
         return described
 
 
-def _change_of(change: dict, dimension: str, name: str, labels: Sequence[str]) -> dict:
+def _change_of(change: dict[str, Any], dimension: str, name: str, labels: Sequence[str]) -> dict[str, Any]:
     properties = {
         "dimension": {"type": "string", "const": dimension},
         "label": {"type": "string", "enum": ["", *labels]},
@@ -99,7 +100,7 @@ class _DescribedDecision(ShapeBody):
     target_class = "annotation.api.gold.DecisionIn"
     priority = 2
 
-    def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict:
+    def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         described = self.target.described()
         described["properties"]["label"]["enum"] = labels_of(described_schemas(auto_schema))
         return described

@@ -224,7 +224,7 @@ def _gold_of(row: Proposition, dimension: str) -> GoldLabel | None:
     return rows.select_related("proposition__table__story", "decided_by").first()
 
 
-def _context(user: User, page: Sequence[GoldLabel]) -> dict:
+def _context(user: User, page: Sequence[GoldLabel]) -> dict[str, Any]:
     voters = {vote.annotator for gold in page for vote in from_json(gold.votes)}
     names = dict(User.objects.filter(pk__in=voters).values_list("pk", "username"))
     return {"names": names, "voted": adjudication_queue.voted_on(user, {gold.proposition_id for gold in page})}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
@@ -9,10 +10,10 @@ from annotation.forms.values import LABEL, MESSAGE, NO_LABEL, OUTCOMES, REASON, 
 from annotation.models import ErrorTag, Project
 from annotation.models.adjudication_queue import Kind
 from core.messages import gettext_noop
-from core.page_fields import LikeField
+from core.page_fields import LikeField, PageForm
 
 
-class QueueFilter(forms.Form):
+class QueueFilter(PageForm):
     """Filters of the queue; every link into the queue is one of these as a query string."""
 
     status = forms.ChoiceField(
@@ -67,7 +68,7 @@ class QueueFilter(forms.Form):
         return urlencode({name: value for name, value in (self.chosen | changes).items() if value})
 
 
-class ActionForm(forms.Form):
+class ActionForm(PageForm):
     """What an expert does to one cell."""
 
     @property
@@ -93,11 +94,11 @@ class CaseForm(ActionForm):
     filed = forms.TypedChoiceField(choices=[("1", "file"), ("0", "remove")], coerce=lambda value: value == "1")
 
 
-class BulkForm(forms.Form):
+class BulkForm(PageForm):
     seen_until = forms.DateTimeField(widget=forms.HiddenInput)
 
 
-class OutcomeForm(forms.Form):
+class OutcomeForm(PageForm):
     flag = forms.CharField(max_length=12)
     outcome = forms.ChoiceField(
         choices=[*zip(OUTCOMES, (gettext_lazy("Accept"), gettext_lazy("Decline")), strict=True)]
@@ -105,20 +106,20 @@ class OutcomeForm(forms.Form):
     text = LikeField(REASON, required=False, label=gettext_lazy("Answer"))
 
 
-class ReplyForm(forms.Form):
+class ReplyForm(PageForm):
     """A message into one thread, named by any comment of it, so that the form does not tell whose thread it is."""
 
     thread = forms.CharField(max_length=12, widget=forms.HiddenInput)
     text = LikeField(MESSAGE, widget=forms.Textarea({"rows": 2}), label=gettext_lazy("Reply"))
 
 
-class KindForm(forms.Form):
+class KindForm(PageForm):
     """Form of a kind of open cells that are alike: the dimension, and the labels that were voted for."""
 
     dimension = forms.ChoiceField(widget=forms.HiddenInput)
     votes = forms.CharField(max_length=900, widget=forms.HiddenInput)
 
-    def __init__(self, *args, project: Project, **kwargs) -> None:
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["dimension"].choices = [(dimension.key, dimension.name) for dimension in project.schema.dimensions]
 
@@ -139,13 +140,13 @@ class AlikeForm(KindForm):
     )
     cell = forms.CharField(required=False, widget=forms.MultipleHiddenInput)
 
-    def __init__(self, *args, project: Project, **kwargs) -> None:
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, project=project, **kwargs)
         chosen = str(self.data.get("dimension") or self.initial.get("dimension") or "")
         values = project.schema[chosen].values if chosen in project.schema else ()
         self.fields["label"].choices = [(value, value) for value in values]
 
-    def clean(self) -> dict:
+    def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
         given = [text.partition(":") for text in self.data.getlist("cell")]
         if not given or not all(uid and revision.isdecimal() for uid, _, revision in given):

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.utils.translation import gettext_lazy
 
 from annotation.forms.ticked import TickedRows
 from annotation.models import Project, Role, Story, User
+from core.page_fields import PageForm
 
 SCOPES = [
     ("chosen", gettext_lazy("the stories ticked below")),
@@ -12,7 +15,7 @@ SCOPES = [
 ]
 
 
-class FilterForm(forms.Form):
+class FilterForm(PageForm):
     split = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
     assignments = forms.ChoiceField(
@@ -47,7 +50,7 @@ class FilterForm(forms.Form):
         people.label_from_instance = lambda user: user.shown_name
 
 
-class AssignForm(forms.Form):
+class AssignForm(PageForm):
     """The choice of stories (ticked ones, or all that the filter shows) and of people: who gets them by the balanced
     rule, or whose assignments there are released or get a deadline."""
 
@@ -71,7 +74,7 @@ class AssignForm(forms.Form):
         people.initial = [pk for pk, role in self._roles.items() if role == Role.ANNOTATOR]
 
     @property
-    def people(self) -> list[dict]:
+    def people(self) -> list[dict[str, Any]]:
         """Each member as `user`, their `role`, and whether they are `chosen`; annotators come first, and are chosen
         before anybody chooses."""
         chosen = {str(pk) for pk in self["annotators"].value() or ()}
@@ -87,7 +90,7 @@ class AssignForm(forms.Form):
         """The ids of the project's members."""
         return set(self._roles)
 
-    def clean(self) -> dict:
+    def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
         if cleaned.get("scope") == "chosen" and not cleaned.get("stories"):
             self.add_error("scope", gettext_lazy("Tick at least one story, or choose all that the filter shows."))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.conf import settings
 from django.db.models import Count, Q
@@ -14,7 +16,7 @@ from annotation.forms.values import text_of, words
 from annotation.models import Category, Project, Story
 from core.incoming.encodings import ENCODINGS
 from core.messages import labelled
-from core.page_fields import LikeField
+from core.page_fields import LikeField, PageForm
 
 TABLES = {
     "none": gettext_lazy("Not written yet"),
@@ -43,7 +45,7 @@ SPLIT_ERRORS = {
 }
 
 
-class ChosenForm(forms.Form):
+class ChosenForm(PageForm):
     """Stories ticked in the list, and the split that they go to."""
 
     stories = forms.ModelMultipleChoiceField(
@@ -61,7 +63,7 @@ class ChosenForm(forms.Form):
         self.fields["stories"].queryset = project.stories.all()
 
 
-class WithdrawForm(forms.Form):
+class WithdrawForm(PageForm):
     """Stories ticked in the list, or a whole category, to be withdrawn or taken back."""
 
     stories = forms.ModelMultipleChoiceField(Story.objects.none(), to_field_name="uid", required=False)
@@ -81,14 +83,14 @@ class WithdrawForm(forms.Form):
         self.fields["stories"].queryset = project.stories.all()
         self.fields["whole"].queryset = project.categories.all()
 
-    def clean(self) -> dict:
+    def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
         if not cleaned.get("whole") and not cleaned.get("stories"):
             raise forms.ValidationError(gettext_lazy("Tick at least one story, or choose a category."))
         return cleaned
 
 
-class SplitForm(forms.Form):
+class SplitForm(PageForm):
     """The names of two parts, and the categories to draw from: so many stories of each, or a number of its own."""
 
     name = forms.SlugField(
@@ -124,7 +126,7 @@ class SplitForm(forms.Form):
         return [self[name] for name in ("name", "rest", "per_category", "seed")]
 
     @property
-    def categories(self) -> list[dict]:
+    def categories(self) -> list[dict[str, Any]]:
         """Each category with its number of stories and its two fields."""
         return [
             {"name": name, "count": count, "take": self[f"take_{pk}"], "number": self[f"number_{pk}"]}
@@ -132,7 +134,7 @@ class SplitForm(forms.Form):
         ]
 
     @property
-    def chosen(self) -> dict:
+    def chosen(self) -> dict[str, Any]:
         """The stories to draw, as `make_split` takes them."""
         cleaned = self.cleaned_data
         numbers = {
@@ -152,7 +154,7 @@ class FilesField(forms.FileField):
 
     widget = ManyFiles
 
-    def __init__(self, *, command: str = "import_corpus", **options) -> None:
+    def __init__(self, *, command: str = "import_corpus", **options: Any) -> None:
         super().__init__(**options)
         self.command = command
 
@@ -169,7 +171,7 @@ class FilesField(forms.FileField):
         return files
 
 
-class ImportForm(forms.Form):
+class ImportForm(PageForm):
     files = FilesField(label="Files (.jsonl, .json, .csv, .xlsx)")
     format = forms.ChoiceField(
         choices=[
@@ -192,7 +194,7 @@ class ImportForm(forms.Form):
     )
 
 
-class TypedStoryForm(forms.Form):
+class TypedStoryForm(PageForm):
     """One story that is typed or pasted."""
 
     text = forms.CharField(
@@ -218,17 +220,17 @@ class TypedStoryForm(forms.Form):
         return text
 
 
-class RowForm(forms.Form):
+class RowForm(PageForm):
     actor = LikeField(words(LONGEST["actor"]), widget=forms.TextInput({"list": "actors", "autocomplete": "off"}))
     belief = LikeField(words(LONGEST["belief"]), widget=forms.TextInput({"autocomplete": "off"}))
     order = LikeField(text_of(LONGEST["order"]), required=False, widget=forms.TextInput({"autocomplete": "off"}))
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         del self.fields["order"].widget.attrs["maxlength"]  # a sentence is refused, not cut
 
 
-class RowsForm(forms.Form):
+class RowsForm(PageForm):
     rows = forms.CharField(
         widget=forms.Textarea(
             {"rows": 6, "placeholder": "world | The key is in the drawer\nInes | The key is in the bag | 1"}
@@ -252,7 +254,7 @@ class RowsForm(forms.Form):
         return rows
 
 
-class RewordForm(forms.Form):
+class RewordForm(PageForm):
     actor = LikeField(words(LONGEST["actor"]))
     belief = LikeField(words(LONGEST["belief"]), widget=forms.Textarea({"rows": 3}))
     confirmed = forms.BooleanField(
@@ -260,13 +262,13 @@ class RewordForm(forms.Form):
         error_messages={"required": gettext_lazy("Tick this to reword a row that has votes.")},
     )
 
-    def __init__(self, *args, must_confirm: bool, **kwargs) -> None:
+    def __init__(self, *args: Any, must_confirm: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if not must_confirm:
             del self.fields["confirmed"]
 
 
-class ArchiveForm(forms.Form):
+class ArchiveForm(PageForm):
     slug = forms.SlugField(
         max_length=60,
         label=gettext_lazy("Short name of the new project"),

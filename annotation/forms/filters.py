@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.utils.translation import gettext, gettext_lazy
 
 from annotation.models import Method, Project
+from core.page_fields import PageForm
 
 
-class PartsFilter(forms.Form):
+class PartsFilter(PageForm):
     """Filters by the splits and the categories of a project's stories."""
 
     split = forms.ChoiceField(required=False)
@@ -19,7 +22,7 @@ class PartsFilter(forms.Form):
             self.fields[name].choices = [("", gettext_lazy("All")), *((value, value) for value in names)]
 
 
-class GoldLogFilter(forms.Form):
+class GoldLogFilter(PageForm):
     """Filters of the history of gold."""
 
     by = forms.ChoiceField(
@@ -50,7 +53,7 @@ class GoldLogFilter(forms.Form):
         self.fields["dimension"].choices = [("", gettext_lazy("All")), *dimensions]
 
     @property
-    def chosen(self) -> dict:
+    def chosen(self) -> dict[str, Any]:
         """The filters in force; a field that could not be read filters nothing."""
         self.is_valid()
         return {name: value for name, value in self.cleaned_data.items() if value not in ("", None)}

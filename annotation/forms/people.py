@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from threading import Thread
+from typing import Any
 
 from django import forms
 from django.contrib.auth.forms import BaseUserCreationForm, PasswordResetForm
@@ -11,6 +12,7 @@ from annotation.forms.values import EMAIL
 from annotation.models import Role, Scope, User
 from annotation.services.accounts import checked_name
 from core.messages import gettext_noop
+from core.page_fields import PageForm
 
 # Embeddings, overrides and isolates, with what ends them: they turn the text around a name too (Unicode, annex 9).
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -32,7 +34,7 @@ WRONG = "password_incorrect"
 same."""
 
 
-class InviteForm(forms.Form):
+class InviteForm(PageForm):
     """Form of who is invited: `emails` get a link each, and the accounts of `usernames` are asked when they log in;
     where nobody is named, `links` are made for anyone. Which accounts exist is not looked up."""
 
@@ -63,7 +65,7 @@ class InviteForm(forms.Form):
             )
         return list(dict.fromkeys(names))
 
-    def clean(self) -> dict:
+    def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
         names = cleaned.get("people") or []
         cleaned["emails"] = [name for name in names if not EMAIL.sentence_on(name)]
@@ -85,7 +87,7 @@ def _is_user_name(name: str) -> bool:
         return False
 
 
-class RoleForm(forms.Form):
+class RoleForm(PageForm):
     role = forms.ChoiceField(choices=Role.choices)
 
 
@@ -95,7 +97,7 @@ class SignUpForm(BaseUserCreationForm):
         fields = ("username", "display_name", "email")
         labels = {"display_name": gettext_lazy("Name that others see")}
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["display_name"].validators.append(refuse_bidi_controls)
 
@@ -110,7 +112,7 @@ class ResetForm(PasswordResetForm):
     """Sends its message after the answer: how long a mail server takes would tell which e-mail addresses have an
     account."""
 
-    def send_mail(self, *args, **kwargs) -> None:
+    def send_mail(self, *args: Any, **kwargs: Any) -> None:
         language = get_language()
 
         def send() -> None:
@@ -136,11 +138,11 @@ class AccountForm(forms.ModelForm):
         fields = ("display_name", "email")
         labels = {"display_name": gettext_lazy("Name that others see")}
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["display_name"].validators.append(refuse_bidi_controls)
 
-    def clean(self) -> dict:
+    def clean(self) -> dict[str, Any]:
         given = super().clean()
         password = given.get("password", "")
         if self.asks_for_password and not self.instance.check_password(password):
@@ -153,7 +155,7 @@ class AccountForm(forms.ModelForm):
         return "email" in self.changed_data
 
 
-class TokenForm(forms.Form):
+class TokenForm(PageForm):
     name = forms.CharField(max_length=60, label=gettext_lazy("What it is for"))
     scope = forms.ChoiceField(choices=Scope.choices, initial=Scope.READ, label=gettext_lazy("It may"))
     days = forms.TypedChoiceField(

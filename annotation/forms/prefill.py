@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from types import MappingProxyType
+from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Project, RoundKind
 from annotation.services.prefill_rounds import PrefillRefused, check_able, endpoints_for
+from core.page_fields import PageForm
 from workers.domain.pricing import BUDGET
 from workers.forms.amounts import AmountField
 from workers.models import Endpoint
@@ -20,7 +22,7 @@ LEVELS = [
 ]
 
 
-class PrefillForm(forms.Form):
+class PrefillForm(PageForm):
     kind = forms.ChoiceField(choices=RoundKind.choices, label=gettext_lazy("What the model writes"))
     endpoint = forms.ModelChoiceField(
         Endpoint.objects.none(), to_field_name="name", label=gettext_lazy("Model"), empty_label=None
@@ -57,7 +59,7 @@ class PrefillForm(forms.Form):
             names = list(rows.values_list("name", flat=True))
             self.fields[name].choices = [("", gettext_lazy("All")), *((value, value) for value in names)]
 
-    def clean(self) -> dict:
+    def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
         if cleaned.get("kind") == RoundKind.TABLES:
             cleaned["level"] = None

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.core.validators import MaxValueValidator, RegexValidator
 from django.utils.translation import gettext, gettext_lazy
@@ -11,7 +13,7 @@ from annotation.forms.values import ADDITION
 from annotation.models import Project
 from annotation.services.projects import SLUG_TAKEN
 from annotation.services.schemas import known_schemas
-from core.page_fields import LikeField
+from core.page_fields import LikeField, PageForm
 
 CARD_FIELDS = {
     "licence": (gettext_lazy("Licence of the data set"), gettext_lazy("For example CC BY 4.0, or its address.")),
@@ -57,7 +59,7 @@ class NewProjectForm(forms.ModelForm):
             }
         }
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["name"].validators.append(refuse_bidi_controls)
         self.fields["name"].widget.attrs["autofocus"] = True
@@ -144,7 +146,7 @@ class SettingsForm(forms.ModelForm):
             ),
         }
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         schema = self.instance.schema
         self.fields["name"].validators.append(refuse_bidi_controls)
@@ -171,15 +173,15 @@ class SettingsForm(forms.ModelForm):
     def clean_table_experts(self) -> int:
         return self.cleaned_data["table_experts"] or self.instance.table_experts
 
-    def clean(self) -> dict:
+    def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
         if cleaned.get("blind_share", 0) + cleaned.get("reveal_share", 0) > 100:
             self.add_error("reveal_share", gettext_lazy("The blind share and this one are more than 100 % together."))
         return cleaned
 
 
-class CardForm(forms.Form):
-    def __init__(self, *args, **kwargs) -> None:
+class CardForm(PageForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name, (label, help_text) in CARD_FIELDS.items():
             self.fields[name] = forms.CharField(
@@ -187,7 +189,7 @@ class CardForm(forms.Form):
             )
 
 
-class GuidelineForm(forms.Form):
+class GuidelineForm(PageForm):
     text = LikeField(
         ADDITION,
         required=False,

@@ -7,6 +7,7 @@ from annotation.forms.filters import PartsFilter
 from annotation.forms.ticked import TickedRows
 from annotation.models import Project, Role, User
 from annotation.models.table_queue import STATES
+from core.page_fields import PageForm
 
 
 class TablesFilter(PartsFilter):
@@ -19,7 +20,7 @@ class TablesFilter(PartsFilter):
     text = forms.CharField(required=False, max_length=100, label=gettext_lazy("Number or words"))
 
 
-class GiveForm(forms.Form):
+class GiveForm(PageForm):
     """Experts that the stories which the filter shows are given to, by the balanced rule."""
 
     experts = TickedRows(User.objects.none(), error_messages={"required": gettext_lazy("Choose experts.")})

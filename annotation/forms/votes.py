@@ -16,14 +16,14 @@ from core import ids
 from core.incoming.misfit import refusal
 from core.incoming.shapes import Counted, Like, Moment, Shape, Within
 from core.messages import Sentence, gettext_noop
-from core.page_fields import LikeField
+from core.page_fields import LikeField, PageForm
 
 
-class CommentForm(forms.Form):
+class CommentForm(PageForm):
     text = LikeField(MESSAGE, widget=forms.Textarea({"rows": 3}), label=gettext_lazy("Comment"))
 
 
-class FlagForm(forms.Form):
+class FlagForm(PageForm):
     kind = forms.ChoiceField(choices=FlagKind.choices, label=gettext_lazy("What should be done with it?"))
     remark = LikeField(REMARK, widget=forms.Textarea({"rows": 3}), label=gettext_lazy("Why"))
 

@@ -8,14 +8,14 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.access import ProjectAccess, project_access, story_of, unfinished
+from annotation.access import ProjectAccess, UserRequest, project_access, story_of, unfinished
 from annotation.domain.ordering import shuffled
 from annotation.forms.adjudication import AlikeForm, BulkForm, KindForm, QueueFilter
 from annotation.models import Claim, GoldLabel, Method, Proposition, Role, Story, adjudication_queue
@@ -32,7 +32,7 @@ SIMILAR_A_PAGE, KINDS, STORIES_A_PAGE, CELLS_A_STORY = 20, 100, 8, 12
 
 
 @require_GET
-def queue(request: HttpRequest, slug: str) -> HttpResponse:
+def queue(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     form, hidden = QueueFilter(request.GET, project=access.project), unfinished(access)
     cells = adjudication_queue.cells(access.project, unfinished=hidden, **form.chosen)
@@ -89,7 +89,7 @@ def _groups(access: ProjectAccess, cells, page: Sequence[adjudication_queue.Grou
 
 
 @require_http_methods(["GET", "POST"])
-def majorities(request: HttpRequest, slug: str) -> HttpResponse:
+def majorities(request: UserRequest, slug: str) -> HttpResponse:
     """Show what accepting the leading label would settle within a filter, and do it."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     form, confirmed, now = QueueFilter(request.GET, project=access.project), BulkForm(request.POST), timezone.now()
@@ -116,7 +116,7 @@ def majorities(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-def screen(request: HttpRequest, slug: str, story: str) -> HttpResponse:
+def screen(request: UserRequest, slug: str, story: str) -> HttpResponse:
     """One story: cells to decide in full, settled ones in one line beside them. Its script claims the story."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = story_of(access, story)
@@ -192,7 +192,7 @@ def settings_of(access: ProjectAccess, *, story: str, stories: Iterable[Story], 
 
 
 @require_GET
-def next_open(request: HttpRequest, slug: str) -> HttpResponse:
+def next_open(request: UserRequest, slug: str) -> HttpResponse:
     """Open the story that follows in the queue and that nobody else has claimed; without one, the queue."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     form = QueueFilter(request.GET, project=access.project)
@@ -225,7 +225,7 @@ def _in_turn(stories: list[adjudication_queue.Group], query: Mapping[str, str]) 
 
 
 @require_GET
-def similar(request: HttpRequest, slug: str) -> HttpResponse:
+def similar(request: UserRequest, slug: str) -> HttpResponse:
     """The kinds of open cells, the most frequent first; of one kind its cells, one after another."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     form, schema = KindForm(request.GET, project=access.project), access.project.schema
@@ -282,7 +282,7 @@ def _labels(places: list[Place]) -> list[GoldLabel]:
 
 
 @require_http_methods(["GET", "POST"])
-def alike(request: HttpRequest, slug: str) -> HttpResponse:
+def alike(request: UserRequest, slug: str) -> HttpResponse:
     """Show all cells of a kind and decide those that are left ticked by one label, all or none. A guideline case says
     kind, label and reason."""
     access = project_access(request.user, slug, role=Role.EXPERT)

@@ -7,13 +7,13 @@ from collections import Counter
 
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.access import open_work, project_access, unfinished
+from annotation.access import UserRequest, open_work, project_access, unfinished
 from annotation.domain.resolution import from_json
 from annotation.forms.adjudication import OutcomeForm, ReplyForm
 from annotation.models import (
@@ -36,7 +36,7 @@ A_PAGE = 40
 
 
 @require_http_methods(["GET", "POST"])
-def history(request: HttpRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
+def history(request: UserRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
     """Show who did what to a cell, on which votes, and the threads of its annotators, with a reply."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = proposition_in_gold(access, proposition, dimension)
@@ -98,7 +98,7 @@ def _threads(proposition: Proposition, dimension: str, *, named: bool) -> list[C
 
 
 @require_GET
-def overruled(request: HttpRequest, slug: str) -> HttpResponse:
+def overruled(request: UserRequest, slug: str) -> HttpResponse:
     """List the cells where the annotator's vote and an expert's decision differ, in stories on which the annotator has
     no open work."""
     access = project_access(request.user, slug)
@@ -118,7 +118,7 @@ def overruled(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-def guideline_cases(request: HttpRequest, slug: str) -> HttpResponse:
+def guideline_cases(request: UserRequest, slug: str) -> HttpResponse:
     """List the filed cells, each with the labels that were voted, if the expert did not vote there, and the number of
     open cells that are `alike`."""
     access = project_access(request.user, slug, role=Role.EXPERT)
@@ -157,7 +157,7 @@ def guideline_cases(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-def flags(request: HttpRequest, slug: str) -> HttpResponse:
+def flags(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     rows = (
         PropositionFlag.objects.filter(proposition__table__story__project=access.project)

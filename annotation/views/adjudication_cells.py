@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.access import ProjectAccess, project_access, proposition_of, unfinished
+from annotation.access import ProjectAccess, UserRequest, project_access, proposition_of, unfinished
 from annotation.domain.ordering import shuffled
 from annotation.domain.schema import Dimension
 from annotation.forms.adjudication import ActionForm, CaseForm, DecisionForm, UndoForm
@@ -114,7 +114,7 @@ def proposition_in_gold(access: ProjectAccess, uid: str, dimension: str) -> Prop
 
 
 @require_http_methods(["GET", "POST"])
-def decide(request: HttpRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
+def decide(request: UserRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
     """Take or take back a decision; answer with the cell as it then stands, as a GET does."""
     undo = "undo" in request.POST
     form = UndoForm(request.POST) if undo else DecisionForm(request.POST)
@@ -129,7 +129,7 @@ def decide(request: HttpRequest, slug: str, proposition: str, dimension: str) ->
 
 
 @require_POST
-def file_case(request: HttpRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
+def file_case(request: UserRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
     """File a cell for the guideline, or take it off that list."""
 
     def act(gold_row: Proposition, **fields: Any) -> None:
@@ -139,7 +139,7 @@ def file_case(request: HttpRequest, slug: str, proposition: str, dimension: str)
 
 
 def _acted(
-    request: HttpRequest, slug: str, proposition: str, dimension: str, form: ActionForm, act: Callable[..., None]
+    request: UserRequest, slug: str, proposition: str, dimension: str, form: ActionForm, act: Callable[..., None]
 ) -> HttpResponse:
     """Answer htmx with the cell as a fragment; without htmx, go back to the story with the sentence on top."""
     access = project_access(request.user, slug, role=Role.EXPERT)
@@ -165,7 +165,7 @@ def _acted(
     return HttpResponse(_html(request, access, cell, problem=problem, typed=typed), status=status)
 
 
-def _html(request: HttpRequest, access: ProjectAccess, cell: Context, **more: Any) -> str:
+def _html(request: UserRequest, access: ProjectAccess, cell: Context, **more: Any) -> str:
     context = access.context | {"cell": cell, "tags": TAGS} | more
     return render_to_string("annotation/adjudication/_cell.html", context, request)
 
@@ -178,7 +178,7 @@ def _address(access: ProjectAccess, story: Story, cell: str) -> str:
 
 
 @require_POST
-def save_decisions(request: HttpRequest, slug: str) -> JsonResponse:
+def save_decisions(request: UserRequest, slug: str) -> JsonResponse:
     """Save decisions of one expert, all or none; the answer has each cell as it then stands."""
     access = project_access(request.user, slug, role=Role.EXPERT)
 
@@ -199,7 +199,7 @@ def save_decisions(request: HttpRequest, slug: str) -> JsonResponse:
 
 
 @require_http_methods(["GET", "POST"])
-def undo_decisions(request: HttpRequest, slug: str) -> JsonResponse:
+def undo_decisions(request: UserRequest, slug: str) -> JsonResponse:
     """The decisions that this expert took last and can take back, null for none; a POST takes back those that it
     names, all or none."""
     access = project_access(request.user, slug, role=Role.EXPERT)
@@ -219,7 +219,7 @@ def undo_decisions(request: HttpRequest, slug: str) -> JsonResponse:
 
 
 @require_POST
-def keep_claims(request: HttpRequest, slug: str) -> JsonResponse:
+def keep_claims(request: UserRequest, slug: str) -> JsonResponse:
     """Claim the stories that an expert opened, or keep those that they work on; the answer names the claims of
     others."""
     access = project_access(request.user, slug, role=Role.EXPERT)
@@ -251,7 +251,7 @@ def _propositions(access: ProjectAccess, cells: Iterable[CellIn]) -> dict[str, P
 
 
 def _cells_on_page(
-    request: HttpRequest, access: ProjectAccess, rows: Mapping[str, Proposition], cells: Sequence[CellIn]
+    request: UserRequest, access: ProjectAccess, rows: Mapping[str, Proposition], cells: Sequence[CellIn]
 ) -> list[Json]:
     """Return {proposition, dimension, html} of the cells; without html if the expert still labels the story."""
     hidden, schema = unfinished(access), access.project.schema

@@ -4,13 +4,14 @@ for."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from annotation.access import ProjectAccess, check_aggregate, project_access
+from annotation.access import ProjectAccess, UserRequest, check_aggregate, project_access
 from annotation.domain.agreement.annotators import Confusion, Matches, MatchesWithout
 from annotation.domain.agreement.report import MEASURES, Agreement, Measure
 from annotation.domain.schema import Dimension
@@ -33,7 +34,7 @@ SHARES = ("strict", "pairwise")
 """Measures that are shares, shown in per cent."""
 
 
-def agreement(request: HttpRequest, slug: str) -> HttpResponse:
+def agreement(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     form, chosen = _chosen(request, access)
     report, waiting = measured(project=access.project, **chosen)
@@ -62,7 +63,7 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/agreement/agreement.html", access.context | context)
 
 
-def agreement_annotators(request: HttpRequest, slug: str) -> HttpResponse:
+def agreement_annotators(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     _, chosen = _chosen(request, access)
     report = annotator_report(project=access.project, **chosen)
@@ -82,7 +83,7 @@ def agreement_annotators(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @in_english
-def agreement_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+def agreement_csv(request: UserRequest, slug: str) -> StreamingHttpResponse:
     """Each annotator against the labels that are settled without them, and against those that contain their votes."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     _, chosen = _chosen(request, access)
@@ -92,7 +93,7 @@ def agreement_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     return response
 
 
-def agreement_opinions(request: HttpRequest, slug: str) -> HttpResponse:
+def agreement_opinions(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     _, chosen = _chosen(request, access)
     dimensions = access.project.schema.dimensions
@@ -105,7 +106,7 @@ def agreement_opinions(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/agreement/_opinions.html", access.context | context)
 
 
-def _chosen(request: HttpRequest, access: ProjectAccess) -> tuple[PartsFilter, dict]:
+def _chosen(request: UserRequest, access: ProjectAccess) -> tuple[PartsFilter, dict]:
     form = PartsFilter(request.GET, project=access.project)
     cleaned = form.cleaned_data if form.is_valid() else {}
     chosen = {name: cleaned.get(name) or None for name in ("split", "category")}
@@ -154,13 +155,13 @@ def _against(by_name: Mapping[str, Mapping[str, Matches]], dimensions: Sequence[
     return rows
 
 
-def _matrix(access: ProjectAccess, dimension: Dimension, confusion: Confusion) -> dict:
+def _matrix(access: ProjectAccess, dimension: Dimension, confusion: Confusion) -> dict[str, Any]:
     """The matrix as rows of cells, each with its shade (0 to 10, of the largest disagreement) and its link."""
     cells, labels = confusion.cells, confusion.labels
     most = max((cells[i][j] for i in range(len(cells)) for j in range(len(cells)) if i != j), default=0)
     queue = reverse("annotation:adjudication", args=[access.project.slug])
 
-    def cell(i: int, j: int) -> dict:
+    def cell(i: int, j: int) -> dict[str, Any]:
         query = urlencode({"dimension": dimension.key, "pair": f"{labels[i]}|{labels[j]}", "status": "all"})
         shade = 0 if i == j or not most else round(10 * cells[i][j] / most)
         return {"count": cells[i][j], "shade": shade, "same": i == j, "href": f"{queue}?{query}" if cells[i][j] else ""}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.http import require_GET
 
-from annotation.access import project_access
+from annotation.access import UserRequest, project_access
 from annotation.domain.arms import Arm, DrawUnit
 from annotation.models import Role
 from annotation.models.user import name_on_pages
@@ -34,7 +34,7 @@ _NO_VOTE = {
 
 
 @require_GET
-def anchoring(request: HttpRequest, slug: str) -> HttpResponse:
+def anchoring(request: UserRequest, slug: str) -> HttpResponse:
     """Show what suggestions did to votes."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     report = report_of(access.project)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import F, Prefetch, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -15,7 +16,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_POST
 
-from annotation.access import ProjectAccess, project_access
+from annotation.access import ProjectAccess, UserRequest, project_access
 from annotation.domain.assignment import PlanError
 from annotation.forms.assignments import AssignForm, FilterForm
 from annotation.models import Assignment, Role, Story
@@ -27,12 +28,12 @@ from core.wording import counted
 PAGE = 50
 
 
-def assignments(request: HttpRequest, slug: str) -> HttpResponse:
+def assignments(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     progress = Progress(access.project)
     filters, stories = _filtered(request, access)
     form = AssignForm(request.POST if request.method == "POST" else None, project=access.project)
-    outcome: dict = {}
+    outcome: dict[str, Any] = {}
     if request.method == "POST" and form.is_valid():
         outcome, done = _done(request, access, form, stories)
         if done:
@@ -49,7 +50,7 @@ def assignments(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/assignments/assignments.html", access.context | context | outcome)
 
 
-def _filtered(request: HttpRequest, access: ProjectAccess) -> tuple[FilterForm, QuerySet[Story]]:
+def _filtered(request: UserRequest, access: ProjectAccess) -> tuple[FilterForm, QuerySet[Story]]:
     filters = FilterForm(request.GET, project=access.project)
     filters.is_valid()
     chosen = filters.cleaned_data
@@ -68,7 +69,7 @@ def _listed(stories: QuerySet[Story]) -> QuerySet[Story]:
     return rows.select_related("category", "split").prefetch_related(assigned)
 
 
-def _people(form: AssignForm, progress: Progress) -> list[dict]:
+def _people(form: AssignForm, progress: Progress) -> list[dict[str, Any]]:
     """Return the members who can be assigned stories, what they have, and how it stands for the days that it is due."""
     loads = {totals.id: totals for totals in progress.of_annotators()}
     deadlines = progress.deadlines(timezone.now())
@@ -77,7 +78,7 @@ def _people(form: AssignForm, progress: Progress) -> list[dict]:
     ]
 
 
-def _done(request: HttpRequest, access: ProjectAccess, form: AssignForm, stories) -> tuple[dict, bool]:
+def _done(request: UserRequest, access: ProjectAccess, form: AssignForm, stories) -> tuple[dict, bool]:
     """Return (what the page shows of the pressed button's work, whether the work is done)."""
     if "due_set" in request.POST:
         return {}, _set_due(request, access, form, stories)
@@ -112,7 +113,7 @@ def _assigned(form: AssignForm, stories: QuerySet[Story]) -> QuerySet[Assignment
     return service.assignments_at(stories, annotators=form.cleaned_data["annotators"])
 
 
-def _set_due(request: HttpRequest, access: ProjectAccess, form: AssignForm, stories: QuerySet[Story]) -> bool:
+def _set_due(request: UserRequest, access: ProjectAccess, form: AssignForm, stories: QuerySet[Story]) -> bool:
     due = form.cleaned_data["due"]
     rows = _assigned(form, stories)
     try:
@@ -134,7 +135,7 @@ def _set_due(request: HttpRequest, access: ProjectAccess, form: AssignForm, stor
     return True
 
 
-def _released(request: HttpRequest, form: AssignForm, stories: QuerySet[Story]) -> tuple[dict, bool]:
+def _released(request: UserRequest, form: AssignForm, stories: QuerySet[Story]) -> tuple[dict, bool]:
     rows = _assigned(form, stories)
     if request.POST["release"] != "apply":
         return {"releasing": service.foreseen(rows)}, False
@@ -149,7 +150,7 @@ def _released(request: HttpRequest, form: AssignForm, stories: QuerySet[Story]) 
     return {}, True
 
 
-def _planned(form: AssignForm, access: ProjectAccess, stories, *, without_table: bool) -> dict | None:
+def _planned(form: AssignForm, access: ProjectAccess, stories, *, without_table: bool) -> dict[str, Any] | None:
     """Return the `assignments` that would be made, (story, annotator) ids, the `loads` of the members (stories that
     they would get, propositions that these add, and those that they then carry altogether), and how many stories would
     be `short` of annotators. Returns None with an error in the form."""
@@ -175,7 +176,7 @@ def _planned(form: AssignForm, access: ProjectAccess, stories, *, without_table:
 
 
 @require_POST
-def release(request: HttpRequest, slug: str, assignment: str) -> HttpResponse:
+def release(request: UserRequest, slug: str, assignment: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     rows = Assignment.objects.active().select_related("story__project", "annotator")
     row = get_object_or_404(rows, story__project=access.project, uid=assignment)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable
+from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.access import closed_gold, project_access
+from annotation.access import UserRequest, closed_gold, project_access
 from annotation.domain.columns import Echo, defused
 from annotation.domain.schema import Schema
 from annotation.forms.filters import GoldLogFilter
@@ -22,7 +23,7 @@ PAGE = 50
 
 
 @require_GET
-def audit_log(request: HttpRequest, slug: str) -> HttpResponse:
+def audit_log(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     rows = access.project.audit_events.select_related("actor")
     action, who = request.GET.get("action", "")[:60], request.GET.get("who", "")[:150]
@@ -42,7 +43,7 @@ def audit_log(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-def gold_audit(request: HttpRequest, slug: str) -> HttpResponse:
+def gold_audit(request: UserRequest, slug: str) -> HttpResponse:
     """List the changes of gold, without those of stories that the reader has open work on.
 
     Pages go by the event that they begin after: counting a history of hundreds of thousands would cost more than
@@ -68,7 +69,7 @@ def gold_audit(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/projects/audit_gold.html", access.context | context)
 
 
-def _entry_of(event: GoldEvent, schema: Schema) -> dict:
+def _entry_of(event: GoldEvent, schema: Schema) -> dict[str, Any]:
     return {
         "event": event,
         "decided": bool(event.undoes) or event.after_method == Method.ADJUDICATED,
@@ -78,7 +79,7 @@ def _entry_of(event: GoldEvent, schema: Schema) -> dict:
     }
 
 
-def _in_words(event: AuditEvent) -> dict:
+def _in_words(event: AuditEvent) -> dict[str, Any]:
     return {
         "event": event,
         "action": action_text(event.action),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -7,12 +8,12 @@ from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Count, F, Q
 from django.db.models.functions import Substr
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
-from annotation.access import ProjectAccess, closed_gold, project_access, story_of
+from annotation.access import ProjectAccess, UserRequest, closed_gold, project_access, story_of
 from annotation.forms.corpus import ChosenForm, SplitForm, StoryFilter, WithdrawForm
 from annotation.models import GoldLabel, Proposition, Role, table_queue
 from annotation.services.splits import LEFT_ALONE, make_split, put_in_split
@@ -39,7 +40,7 @@ def cut_at_word(text: str, width: int) -> str:
     return (words if len(words) > width // 2 else line[: width - 2]) + " …"
 
 
-def stories(request: HttpRequest, slug: str) -> HttpResponse:
+def stories(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug)
     split_form, chosen_form = SplitForm(project=access.project), None
     withdraw_form = WithdrawForm(project=access.project)
@@ -76,7 +77,7 @@ def stories(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/corpus/stories.html", access.context | context)
 
 
-def _split(request: HttpRequest, access: ProjectAccess, form: SplitForm | ChosenForm | WithdrawForm) -> bool:
+def _split(request: UserRequest, access: ProjectAccess, form: SplitForm | ChosenForm | WithdrawForm) -> bool:
     """Carry the form out; return whether it could be."""
     try:
         if isinstance(form, WithdrawForm):
@@ -102,7 +103,7 @@ def _split(request: HttpRequest, access: ProjectAccess, form: SplitForm | Chosen
     return True
 
 
-def _withdraw(request: HttpRequest, access: ProjectAccess, chosen: dict) -> str:
+def _withdraw(request: UserRequest, access: ProjectAccess, chosen: dict[str, Any]) -> str:
     which = {"stories": [story.pk for story in chosen["stories"]]}
     if chosen["whole"]:
         which = {"category": chosen["whole"].name}
@@ -117,14 +118,14 @@ def _withdraw(request: HttpRequest, access: ProjectAccess, chosen: dict) -> str:
     ).format(count=count)
 
 
-def _draw_split(request: HttpRequest, access: ProjectAccess, form: SplitForm) -> str:
+def _draw_split(request: UserRequest, access: ProjectAccess, form: SplitForm) -> str:
     """Return what was drawn, and on a second line what was too small."""
     drawn = make_split(by=request.user, project=access.project, **form.chosen)
     counts = listed(labelled(name, counted(count, "story", "stories")) for name, count in drawn.counts.items())
     return f"{counts}{joint('.')}\n{sentences(*drawn.too_small)}"[:500]
 
 
-def _stories(access: ProjectAccess, chosen: dict, sort: str):
+def _stories(access: ProjectAccess, chosen: dict[str, Any], sort: str):
     rows = access.project.stories.in_split(chosen.get("split")).in_category(chosen.get("category"))
     if chosen.get("text"):
         rows = table_queue.found_by(rows, chosen["text"])
@@ -141,7 +142,7 @@ def _stories(access: ProjectAccess, chosen: dict, sort: str):
     return short.select_related("category", "split").order_by(order, "number")
 
 
-def _with_progress(access: ProjectAccess, page) -> list[dict]:
+def _with_progress(access: ProjectAccess, page) -> list[dict[str, Any]]:
     """Return, for each story of the page, its propositions, and for experts how many of its cells are settled."""
     here = access.project.stories.filter(pk__in=[story.pk for story in page]).order_by()
     counts = dict(here.annotate(count=Count("tables__propositions", filter=_LIVE)).values_list("pk", "count"))
@@ -163,7 +164,7 @@ def _with_progress(access: ProjectAccess, page) -> list[dict]:
     ]
 
 
-def story(request: HttpRequest, slug: str, story: str) -> HttpResponse:
+def story(request: UserRequest, slug: str, story: str) -> HttpResponse:
     """The text and the table; gold only for experts and admins without open work on the story."""
     access = project_access(request.user, slug)
     row = story_of(access, story)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from annotation.access import project_access
+from annotation.access import UserRequest, project_access
 from annotation.models import Role
 from annotation.services.draft_effect import effect_of
 from core.views.charts import no_intervals
 
 
 @require_GET
-def draft_effect(request: HttpRequest, slug: str) -> HttpResponse:
+def draft_effect(request: UserRequest, slug: str) -> HttpResponse:
     """Show the effect of models' drafts on belief tables."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     report = effect_of(access.project)

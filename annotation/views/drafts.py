@@ -7,14 +7,14 @@ from functools import wraps
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import ProjectAccess, project_access, story_of
+from annotation.access import ProjectAccess, UserRequest, project_access, story_of
 from annotation.domain.drafts import LONGEST
 from annotation.domain.schema import orders_text
 from annotation.domain.tables import likely_actors
@@ -30,7 +30,7 @@ def for_experts(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
     """Call a view on the table of a story, which is for experts, with the project's access and the story."""
 
     @wraps(view)
-    def open_to_experts(request: HttpRequest, slug: str, story: str) -> HttpResponse:
+    def open_to_experts(request: UserRequest, slug: str, story: str) -> HttpResponse:
         access = project_access(request.user, slug, role=Role.EXPERT)
         return view(request, access, story_of(access, story))
 
@@ -39,7 +39,7 @@ def for_experts(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
 
 @require_http_methods(["GET", "POST"])
 @for_experts
-def draft(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpResponse:
+def draft(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
     """The editor; a POST hands the table in, or takes it back."""
     if request.method == "POST":
         return _handed(request, access, story)
@@ -75,7 +75,7 @@ def draft(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpResp
     return render(request, "annotation/tables/draft.html", access.context | context)
 
 
-def _handed(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpResponse:
+def _handed(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
     row_count = request.POST.get("rows", "")
     try:
         if "take_back" in request.POST:
@@ -110,7 +110,7 @@ def _warnings(table: BeliefTable | None, story: Story) -> Json:
 
 @require_POST
 @for_experts
-def save_draft(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpResponse:
+def save_draft(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
     """Save changes of the expert's own draft, all or none; the answer has every row as it stands, and all warnings."""
 
     def save(posted: RowChangesIn) -> Json:
@@ -130,7 +130,7 @@ def save_draft(request: HttpRequest, access: ProjectAccess, story: Story) -> Htt
 
 @require_GET
 @for_experts
-def undo_draft(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpResponse:
+def undo_draft(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
     """The rows as they were before the expert's last action, to be sent like any other change; null for none. With
     `?redo=1` the rows as they were before the last undo."""
     table = service.own_draft(story=story, expert=request.user)
@@ -139,7 +139,7 @@ def undo_draft(request: HttpRequest, access: ProjectAccess, story: Story) -> Htt
 
 @require_GET
 @for_experts
-def draft_versions(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpResponse:
+def draft_versions(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
     """The moments that the draft can go back to, or with `?version=` its rows at one of them."""
     table = service.own_draft(story=story, expert=request.user)
     version_id = request.GET.get("version", "")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from annotation.access import project_access
+from annotation.access import UserRequest, project_access
 from annotation.domain.effort import IDLE_LIMITS, LIMIT, Activity
 from annotation.models import Role
 from annotation.services.effort import AT_A_LOOK, effort_lines, effort_of
@@ -26,7 +26,7 @@ TITLES = {
 }
 
 
-def effort(request: HttpRequest, slug: str) -> HttpResponse:
+def effort(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     efforts = effort_of(access.project, now=timezone.now(), most=AT_A_LOOK)
     longest = max((row["total"] for row in efforts["people"]), default=0.0)
@@ -54,7 +54,7 @@ def _bars(hours: Sequence[float], longest: float) -> list[tuple[str, float, floa
 
 
 @in_english
-def effort_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+def effort_csv(request: UserRequest, slug: str) -> StreamingHttpResponse:
     """Minutes by person, activity and story, at each idle limit."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     lines = effort_lines(access.project, now=timezone.now())

@@ -7,12 +7,12 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotation.access import ProjectAccess, check_whole_gold, open_work, project_access
+from annotation.access import ProjectAccess, UserRequest, check_whole_gold, open_work, project_access
 from annotation.domain.archive_format import BadArchive
 from annotation.domain.formats import DATA_SET, GOLD, STREAMED, VOTES
 from annotation.forms.corpus import ArchiveForm
@@ -25,12 +25,12 @@ from annotation.services.progress import Progress
 from core.views.pages import in_english, streamed
 
 
-def export(request: HttpRequest, slug: str) -> HttpResponse:
+def export(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     return _page(request, access, ArchiveForm())
 
 
-def _page(request: HttpRequest, access: ProjectAccess, form: ArchiveForm) -> HttpResponse:
+def _page(request: UserRequest, access: ProjectAccess, form: ArchiveForm) -> HttpResponse:
     totals = Progress(access.project).totals()
     context = {
         "unsettled": totals.unlabelled,
@@ -42,7 +42,7 @@ def _page(request: HttpRequest, access: ProjectAccess, form: ArchiveForm) -> Htt
     return render(request, "annotation/exports/export.html", access.context | context)
 
 
-def archive(request: HttpRequest, slug: str) -> HttpResponse:
+def archive(request: UserRequest, slug: str) -> HttpResponse:
     """The whole project as one file on GET; on POST the site admin makes a new project from such a file."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     if request.method != "POST":
@@ -75,7 +75,7 @@ def archive(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @in_english
-def download(request: HttpRequest, slug: str, format: str) -> HttpResponse:
+def download(request: UserRequest, slug: str, format: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     check_whole_gold(access)
     if format == DATA_SET.key:

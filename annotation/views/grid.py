@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -12,7 +14,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import trigger_client_event
 
-from annotation.access import assignment_of, project_access, story_of
+from annotation.access import UserRequest, assignment_of, project_access, story_of
 from annotation.domain.schema import Schema, cross_check
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.forms.votes import MAX_DURATION_MS, CommentForm, FlagForm, GridChangesIn
@@ -37,7 +39,7 @@ _MODULES = ("grid/queue", "grid/saving", "grid/cells", "grid/panel", "grid/keys"
 
 
 @require_http_methods(["GET", "POST"])
-def grid(request: HttpRequest, slug: str, story: str) -> HttpResponse:
+def grid(request: UserRequest, slug: str, story: str) -> HttpResponse:
     """The grid of a story. One with suggestions is first opened by a POST, which draws the annotator's arms."""
     access = project_access(request.user, slug)
     assignment = assignment_of(request.user, slug, story)
@@ -69,7 +71,9 @@ def grid(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     return render(request, "annotation/grid/grid.html", access.context | context)
 
 
-def _rows(user, propositions: list[Proposition], votes: list[Vote], schema: Schema, suggestions: dict) -> list[dict]:
+def _rows(
+    user, propositions: list[Proposition], votes: list[Vote], schema: Schema, suggestions: dict[str, Any]
+) -> list[dict[str, Any]]:
     """Return the rows of the grid with only the user's own labels, flags and threads; nothing here depends on what
     other annotators did."""
     labels = {(vote.proposition_id, vote.dimension): vote.label for vote in votes}
@@ -106,7 +110,7 @@ def _threads(user, propositions: list[Proposition]) -> dict[tuple[int, str], str
     }
 
 
-def _settings(assignment: Assignment, slug: str, votes: list[Vote]) -> dict:
+def _settings(assignment: Assignment, slug: str, votes: list[Vote]) -> dict[str, Any]:
     """Return what the grid's script needs: who and where, addresses, and the clocks of the server and of the newest
     vote."""
     story = assignment.story.uid
@@ -133,12 +137,12 @@ def _settings(assignment: Assignment, slug: str, votes: list[Vote]) -> dict:
 
 
 @require_POST
-def save(request: HttpRequest, slug: str, story: str) -> JsonResponse:
+def save(request: UserRequest, slug: str, story: str) -> JsonResponse:
     """Save the changes of one annotator, all or none."""
     assignment = assignment_of(request.user, slug, story)
     schema = assignment.story.project.schema
 
-    def save_all(posted: GridChangesIn) -> dict:
+    def save_all(posted: GridChangesIn) -> dict[str, Any]:
         votes = save_votes(by=request.user, assignment=assignment, changes=posted.changes, now=timezone.now())
         return {"saved": [_as_json(vote) for vote in votes], "warnings": _warnings(schema, votes)}
 
@@ -146,7 +150,7 @@ def save(request: HttpRequest, slug: str, story: str) -> JsonResponse:
 
 
 @require_GET
-def undo(request: HttpRequest, slug: str, story: str) -> JsonResponse:
+def undo(request: UserRequest, slug: str, story: str) -> JsonResponse:
     """The change that takes the annotator's last vote in this story back, to be sent like any other; null for none."""
     assignment = assignment_of(request.user, slug, story)
     event = last_undoable(by=request.user, assignment=assignment)
@@ -162,7 +166,7 @@ def undo(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     return JsonResponse({"undo": change})
 
 
-def _as_json(saved: Saved) -> dict:
+def _as_json(saved: Saved) -> dict[str, Any]:
     return {
         "idempotency_key": saved.idempotency_key,
         "proposition": saved.proposition,
@@ -174,7 +178,7 @@ def _as_json(saved: Saved) -> dict:
     }
 
 
-def _warnings(schema: Schema, saved: list[Saved]) -> dict[str, list[dict]]:
+def _warnings(schema: Schema, saved: list[Saved]) -> dict[str, list[dict[str, Any]]]:
     """Cross-check warnings by proposition, from the user's own labels."""
     rows = {vote.proposition: vote for vote in saved}
     return {
@@ -194,7 +198,7 @@ def _proposition(assignment: Assignment, uid: str) -> Proposition:
 
 
 @require_http_methods(["GET", "POST"])
-def comments(request: HttpRequest, slug: str, story: str, proposition: str, dimension: str) -> HttpResponse:
+def comments(request: UserRequest, slug: str, story: str, proposition: str, dimension: str) -> HttpResponse:
     """The thread between this annotator and the experts about one cell, as a side panel."""
     assignment = assignment_of(request.user, slug, story)
     row = _proposition(assignment, proposition)
@@ -216,7 +220,7 @@ def comments(request: HttpRequest, slug: str, story: str, proposition: str, dime
 
 
 @require_http_methods(["GET", "POST"])
-def flag(request: HttpRequest, slug: str, story: str, proposition: str) -> HttpResponse:
+def flag(request: UserRequest, slug: str, story: str, proposition: str) -> HttpResponse:
     """Say that a proposition itself is wrong, and show what became of that, as a side panel."""
     assignment = assignment_of(request.user, slug, story)
     row = _proposition(assignment, proposition)
@@ -240,7 +244,7 @@ PAGE = 50
 
 
 @require_GET
-def work(request: HttpRequest, slug: str) -> HttpResponse:
+def work(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug)
     schema = access.project.schema
     works = workload.of_annotator(access.project, request.user)
@@ -263,7 +267,7 @@ def work(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-def next_story(request: HttpRequest, slug: str) -> HttpResponse:
+def next_story(request: UserRequest, slug: str) -> HttpResponse:
     """Open the next story with unlabelled cells, in story order after the one named by `after`, or the list."""
     access = project_access(request.user, slug)
     works = workload.of_annotator(access.project, request.user)

@@ -3,16 +3,17 @@ from __future__ import annotations
 from contextlib import nullcontext
 from functools import partial
 from io import BytesIO
+from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import override
 
-from annotation.access import ProjectAccess, project_access
+from annotation.access import ProjectAccess, UserRequest, project_access
 from annotation.domain.formats import IMPORTED, STORIES, example, example_name
 from annotation.domain.stories import typed_story
 from annotation.forms.corpus import ImportForm, TypedStoryForm
@@ -25,7 +26,7 @@ TYPED = "typed.csv"
 _CSV = "text/csv; charset=utf-8"
 
 
-def import_page(request: HttpRequest, slug: str) -> HttpResponse:
+def import_page(request: UserRequest, slug: str) -> HttpResponse:
     """Say what files seem to be, check them, and import them. Without "keep" in the request nothing is kept; "problems"
     asks for a file of all of them. A press with htmx gets the part of the page that changes, and keeps the chosen
     files. "typed" in the request is one story that was typed, "story" the one that was typed last, "example" the key of
@@ -50,14 +51,14 @@ def import_page(request: HttpRequest, slug: str) -> HttpResponse:
     return _shown(request, access, context, part=request.method == "POST" and request.htmx)
 
 
-def _shown(request: HttpRequest, access: ProjectAccess, context: dict, *, part: bool = False) -> HttpResponse:
+def _shown(request: UserRequest, access: ProjectAccess, context: dict[str, Any], *, part: bool = False) -> HttpResponse:
     spoken = "zh" if access.project.language.startswith("zh") else "en"
     every = {"typed": TypedStoryForm(initial={"spoken": spoken}), "formats": IMPORTED.values(), "added": None}
     template = "annotation/corpus/_imported.html" if part else "annotation/corpus/import.html"
     return render(request, template, access.context | every | context)
 
 
-def _answer(request: HttpRequest, access: ProjectAccess, form: ImportForm) -> Answer:
+def _answer(request: UserRequest, access: ProjectAccess, form: ImportForm) -> Answer:
     chosen = form.cleaned_data.copy()
     return import_files(
         by=request.user,
@@ -82,7 +83,7 @@ def _page(file_format, slug: str) -> dict[str, str]:
     return {"title": file_format.title, "becomes": file_format.becomes, "address": address}
 
 
-def _typed(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
+def _typed(request: UserRequest, access: ProjectAccess) -> HttpResponse:
     """Import one typed story through the importer of spreadsheets, and lead back to type the next."""
     form = TypedStoryForm(request.POST)
     if form.is_valid():
@@ -106,7 +107,7 @@ def _typed(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     return _shown(request, access, {"form": ImportForm(), "typed": form})
 
 
-def _example(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
+def _example(request: UserRequest, access: ProjectAccess) -> HttpResponse:
     chosen = IMPORTED.get(request.GET["example"])
     if chosen is None:
         raise Http404

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from django.contrib.auth import views as auth
 from django.contrib.auth.forms import AuthenticationForm
@@ -34,7 +35,7 @@ class CountedLogIn(AuthenticationForm):
     wait = 0
     """Seconds to wait before the next attempt; the password was not looked at."""
 
-    def clean(self) -> dict:
+    def clean(self) -> dict[str, Any]:
         given = self.cleaned_data
         if not (given.get("username") and given.get("password")):
             return given
@@ -64,7 +65,7 @@ class LogIn(auth.LoginView):
         page, slug = landing_of(self.request.user)
         return reverse(page, args=[slug] if slug else [])
 
-    def post(self, request: HttpRequest, *args, **kwargs) -> HttpResponse:
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         form = self.get_form()
         if form.is_valid():
             response = self.form_valid(form)
@@ -98,7 +99,7 @@ def refuse_guess(request: HttpRequest, form: BaseForm, field: str) -> HttpRespon
 class PasswordChange(auth.PasswordChangeView):
     """Wrong guesses at the old password count as wrong log-ins do."""
 
-    def post(self, request: HttpRequest, *args, **kwargs) -> HttpResponse:
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         form = self.get_form()
         if refusal := refuse_guess(request, form, "old_password"):
             return refusal

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -10,7 +12,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
-from annotation.access import ProjectAccess, project_access
+from annotation.access import ProjectAccess, UserRequest, project_access
 from annotation.forms.people import InviteForm, RoleForm
 from annotation.models import Membership, Role
 from annotation.services import people as service
@@ -19,7 +21,7 @@ from core.idempotency.forms import made_once, secret_for
 from core.wording import counted
 
 
-def people(request: HttpRequest, slug: str) -> HttpResponse:
+def people(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     form, invited = InviteForm(request.POST or None), None
     if request.method == "POST" and form.is_valid():
@@ -39,7 +41,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/people/people.html", access.context | context)
 
 
-def _invited(request: HttpRequest, access: ProjectAccess, form: InviteForm) -> dict:
+def _invited(request: UserRequest, access: ProjectAccess, form: InviteForm) -> dict[str, Any]:
     """Return the links, with whom each is for, the names that were asked, and those of members; also for a second
     press."""
     role, secret, chosen = Role(form.cleaned_data["role"]), secret_for(request), form.cleaned_data
@@ -66,7 +68,7 @@ def _token(secret: str, at: int) -> str:
 
 
 @require_POST
-def change_role(request: HttpRequest, slug: str, membership: int) -> HttpResponse:
+def change_role(request: UserRequest, slug: str, membership: int) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     row = get_object_or_404(access.project.memberships.select_related("user", "project"), pk=membership)
     form = RoleForm(request.POST)
@@ -80,7 +82,7 @@ def change_role(request: HttpRequest, slug: str, membership: int) -> HttpRespons
     return redirect("annotation:people", slug)
 
 
-def _remove(request: HttpRequest, row: Membership) -> None:
+def _remove(request: UserRequest, row: Membership) -> None:
     freed = service.remove_member(
         by=request.user, membership=row, now=timezone.now(), release_unfinished="release_unfinished" in request.POST
     )
@@ -94,7 +96,7 @@ def _remove(request: HttpRequest, row: Membership) -> None:
 
 
 @require_POST
-def revoke(request: HttpRequest, slug: str, invitation: int) -> HttpResponse:
+def revoke(request: UserRequest, slug: str, invitation: int) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     row = get_object_or_404(access.project.invitations, pk=invitation)
     service.revoke_invitation(by=request.user, invitation=row, now=timezone.now())

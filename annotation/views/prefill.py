@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import ProjectAccess, project_access
+from annotation.access import ProjectAccess, UserRequest, project_access
 from annotation.forms.prefill import PrefillForm
 from annotation.models import Prefill, Role, Story, SuggestedRow, Suggestion
 from annotation.services import prefill as service
@@ -25,7 +25,7 @@ from workers.views import live
 
 
 @require_http_methods(["GET", "POST"])
-def prefills(request: HttpRequest, slug: str) -> HttpResponse:
+def prefills(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     form = PrefillForm(request.POST or None, project=access.project)
     estimate, nothing_open = None, ""
@@ -71,7 +71,7 @@ def _prefill(access: ProjectAccess, uid: str) -> Prefill:
 
 
 @require_GET
-def prefill(request: HttpRequest, slug: str, round: str) -> HttpResponse:
+def prefill(request: UserRequest, slug: str, round: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     row = _prefill(access, round)
     context = access.context | {"prefill": row} | _items(request, row) | _progress(access, row)
@@ -79,7 +79,7 @@ def prefill(request: HttpRequest, slug: str, round: str) -> HttpResponse:
 
 
 @require_GET
-def progress(request: HttpRequest, slug: str, round: str) -> HttpResponse:
+def progress(request: UserRequest, slug: str, round: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     row = _prefill(access, round)
     return live.progress_response(request, access.context | _progress(access, row), lambda: _items(request, row))
@@ -89,7 +89,7 @@ def _progress(access: ProjectAccess, row: Prefill) -> Context:
     return live.progress_context(row.job, reverse("annotation:prefill", args=[access.project.slug, row.uid]))
 
 
-def _items(request: HttpRequest, row: Prefill) -> Context:
+def _items(request: UserRequest, row: Prefill) -> Context:
     """Return a page of items, each with the number and the address of its story."""
 
     def names(uids: Sequence[str]) -> Mapping[str, dict[str, str]]:
@@ -103,7 +103,7 @@ def _items(request: HttpRequest, row: Prefill) -> Context:
 
 
 @require_POST
-def action(request: HttpRequest, slug: str, round: str, action: str) -> HttpResponse:
+def action(request: UserRequest, slug: str, round: str, action: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     if refusal := apply_action(_prefill(access, round).job, action, budget=request.POST.get("budget", "")):
         messages.error(request, refusal)
@@ -111,7 +111,7 @@ def action(request: HttpRequest, slug: str, round: str, action: str) -> HttpResp
 
 
 @require_POST
-def discard(request: HttpRequest, slug: str) -> HttpResponse:
+def discard(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     count = service.discard_unseen(by=request.user, project=access.project)
     done = ngettext(

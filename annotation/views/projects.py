@@ -1,16 +1,17 @@
 from __future__ import annotations
 
 from copy import copy
+from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import get_language, gettext
 from markdown_it import MarkdownIt
 
-from annotation.access import project_access
+from annotation.access import UserRequest, project_access
 from annotation.domain.schema import Dimension
 from annotation.forms.projects import CardForm, GuidelineForm, NewProjectForm, SettingsForm
 from annotation.models import Guideline, Invitation, Membership, Project, Role
@@ -22,7 +23,7 @@ from core.idempotency.forms import made_before, made_once
 MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
-def home(request: HttpRequest) -> HttpResponse:
+def home(request: UserRequest) -> HttpResponse:
     roles = dict(Membership.objects.filter(user=request.user).values_list("project_id", "role"))
     rows = [
         {"project": project, "role": roles.get(project.pk, Role.ADMIN)}
@@ -32,7 +33,7 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, "annotation/projects/home.html", context)
 
 
-def new_project(request: HttpRequest) -> HttpResponse:
+def new_project(request: UserRequest) -> HttpResponse:
     if not request.user.is_superuser:
         raise PermissionDenied(gettext("Only the site admin makes projects."))
     form = NewProjectForm(request.POST or None)
@@ -48,7 +49,7 @@ def new_project(request: HttpRequest) -> HttpResponse:
     return render(request, "annotation/projects/new.html", {"form": form})
 
 
-def project(request: HttpRequest, slug: str) -> HttpResponse:
+def project(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug)
     if not access.at_least(Role.EXPERT):
         return redirect("annotation:work", slug)
@@ -65,7 +66,7 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/projects/project.html", access.context | context)
 
 
-def settings(request: HttpRequest, slug: str) -> HttpResponse:
+def settings(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     is_card = "card" in request.POST
     # A model form writes into its instance; the page around it shows the project as it is saved.
@@ -89,7 +90,7 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/projects/settings.html", access.context | context)
 
 
-def _seal(changes: dict, foreseen: dict[str, int]) -> str:
+def _seal(changes: dict[str, Any], foreseen: dict[str, int]) -> str:
     """Return the digest of what was shown before the second press; where votes or the form have changed since, it is
     shown again."""
     demanding = ",".join(sorted(changes.get("unanimity_dimensions", ())))
@@ -97,12 +98,12 @@ def _seal(changes: dict, foreseen: dict[str, int]) -> str:
     return f"{changes.get('overlap')} {demanding} {numbers}"
 
 
-def guidelines(request: HttpRequest, slug: str) -> HttpResponse:
+def guidelines(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug)
     return render(request, "annotation/projects/guidelines.html", access.context | {"sections": _sections(access)})
 
 
-def guideline(request: HttpRequest, slug: str, dimension: str) -> HttpResponse:
+def guideline(request: UserRequest, slug: str, dimension: str) -> HttpResponse:
     """One dimension: the side panel of the grid on GET, the experts' edit on POST."""
     access = project_access(request.user, slug)
     section = next((section for section in _sections(access) if section["dimension"].key == dimension), None)
@@ -121,7 +122,7 @@ def guideline(request: HttpRequest, slug: str, dimension: str) -> HttpResponse:
     return render(request, "annotation/projects/_guideline.html", access.context | {"section": section})
 
 
-def _sections(access) -> list[dict]:
+def _sections(access) -> list[dict[str, Any]]:
     by_dimension = {row.dimension: row for row in Guideline.objects.filter(project=access.project)}
     return [
         _section(dimension, by_dimension.get(dimension.key) or Guideline())
@@ -129,7 +130,7 @@ def _sections(access) -> list[dict]:
     ]
 
 
-def _section(dimension: Dimension, guideline: Guideline) -> dict:
+def _section(dimension: Dimension, guideline: Guideline) -> dict[str, Any]:
     """Return what a page shows of a guideline: the text in the language of the page, else the other."""
     texts = {"en": guideline.text, "zh-Hans": guideline.text_zh}
     own = "zh-Hans" if (get_language() or "").startswith("zh") else "en"

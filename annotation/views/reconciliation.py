@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import ProjectAccess, open_work
+from annotation.access import ProjectAccess, UserRequest, open_work
 from annotation.forms.drafts import DecisionsIn, LinkIn
 from annotation.models import DraftRow, Pair, Story
 from annotation.services import reconciliation as service
@@ -33,7 +33,7 @@ _URLS = {"save": "save_lanes", "rows": "lane_rows", "link": "link_lanes", "undo"
 
 @require_http_methods(["GET", "POST"])
 @for_experts
-def reconcile(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpResponse:
+def reconcile(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
     """The pairs of two drafts that are handed in; before that the expert's own draft, and once they are settled the
     origin of each row. A POST opens them, agrees, makes the gold table or opens the pairs again."""
     if request.method == "POST":
@@ -60,7 +60,7 @@ def reconcile(request: HttpRequest, access: ProjectAccess, story: Story) -> Http
     return render(request, "annotation/tables/reconcile.html", access.context | context)
 
 
-def _do(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpResponse:
+def _do(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
     on, now, number, done = {"by": request.user, "story": story}, timezone.now(), story.number, ""
     try:
         if "open" in request.POST:
@@ -122,7 +122,7 @@ def _pair(pair: Pair) -> Json:
 
 @require_GET
 @for_experts
-def lane_rows(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpResponse:
+def lane_rows(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
     """All pairs as they stand, none before they are open: the other expert may be at work on them."""
     state = service.state_of(story=story, expert=request.user)
     return JsonResponse(_pairs(story, state) | {"opened": state.opened, "settled": state.has_gold})
@@ -130,7 +130,7 @@ def lane_rows(request: HttpRequest, access: ProjectAccess, story: Story) -> Http
 
 @require_POST
 @for_experts
-def save_lanes(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpResponse:
+def save_lanes(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
     """Save decisions on pairs, all or none; the answer has each pair as it stands, and who was quicker."""
 
     def save(posted: DecisionsIn) -> Json:
@@ -147,7 +147,7 @@ def save_lanes(request: HttpRequest, access: ProjectAccess, story: Story) -> Htt
 
 @require_POST
 @for_experts
-def link_lanes(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpResponse:
+def link_lanes(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
     """Link two rows, or separate one; the answer has all pairs."""
 
     def save(posted: LinkIn) -> Json:
@@ -160,7 +160,7 @@ def link_lanes(request: HttpRequest, access: ProjectAccess, story: Story) -> Htt
 
 @require_GET
 @for_experts
-def undo_lanes(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpResponse:
+def undo_lanes(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
     """The pairs as they were before this person's last action (with `?redo=1`: last undo); null for none, 400 with the
     sentence where they were linked or separated and changed since."""
     try:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from django.http import HttpRequest, JsonResponse
+from django.http import JsonResponse
 from django.utils.translation import gettext
 
+from annotation.access import UserRequest
 from core.api.parsing import MAX_BYTES
 from core.catalogues.sentences import translated
 from core.incoming.misfit import Misfit
@@ -20,7 +21,7 @@ Changes = TypeVar("Changes", bound=Shape)
 
 
 def saved(
-    request: HttpRequest,
+    request: UserRequest,
     shape: type[Changes],
     save: Callable[[Changes], object],
     *,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -9,12 +10,12 @@ from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Prefetch, QuerySet
 from django.db.models.functions import Substr
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.access import ProjectAccess, project_access, story_of
+from annotation.access import ProjectAccess, UserRequest, project_access, story_of
 from annotation.domain.assignment import PlanError
 from annotation.forms.tables import GiveForm, TablesFilter
 from annotation.models import BeliefTable, Role, Story, SuggestedRow, User, table_queue
@@ -28,7 +29,7 @@ from core.wording import counted
 PAGE = 50
 
 
-def tables(request: HttpRequest, slug: str) -> HttpResponse:
+def tables(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     form = TablesFilter(request.GET, project=access.project)
     chosen = form.cleaned_data if form.is_valid() else {}
@@ -62,7 +63,7 @@ def tables(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/tables/queue.html", access.context | context)
 
 
-def _filtered(access: ProjectAccess, chosen: dict) -> QuerySet[Story]:
+def _filtered(access: ProjectAccess, chosen: dict[str, Any]) -> QuerySet[Story]:
     stories = table_queue.with_states(access.project, access.user)
     stories = stories.in_split(chosen.get("split")).in_category(chosen.get("category"))
     return table_queue.found_by(stories, chosen["text"]) if chosen.get("text") else stories
@@ -74,7 +75,7 @@ def _listed(stories: QuerySet[Story]) -> QuerySet[Story]:
     return short.select_related("category", "split").prefetch_related(Prefetch("tables", drafts, to_attr="drafts"))
 
 
-def _row(story: Story, access: ProjectAccess) -> dict:
+def _row(story: Story, access: ProjectAccess) -> dict[str, Any]:
     return {
         "story": story,
         "begins": cut_at_word(story.begins, EXCERPT),
@@ -84,7 +85,7 @@ def _row(story: Story, access: ProjectAccess) -> dict:
     }
 
 
-def _given(request: HttpRequest, access: ProjectAccess, form: GiveForm, stories) -> tuple[dict | None, bool]:
+def _given(request: UserRequest, access: ProjectAccess, form: GiveForm, stories) -> tuple[dict | None, bool]:
     """Return what the plan comes to, and whether it was made."""
     if not form.is_valid():
         return None, False
@@ -108,7 +109,7 @@ def _given(request: HttpRequest, access: ProjectAccess, form: GiveForm, stories)
 
 
 @require_GET
-def report(request: HttpRequest, slug: str) -> HttpResponse:
+def report(request: UserRequest, slug: str) -> HttpResponse:
     """Agreement of experts on the tables that they reconciled, by split or category where asked for."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     form = TablesFilter(request.GET, project=access.project)
@@ -120,7 +121,7 @@ def report(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-def next_table(request: HttpRequest, slug: str) -> HttpResponse:
+def next_table(request: UserRequest, slug: str) -> HttpResponse:
     """Open the next table that this person can write or reconcile, after the story named by `after`, or the queue."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     stories = table_queue.with_states(access.project, request.user)
@@ -136,7 +137,7 @@ def next_table(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
-def release_table(request: HttpRequest, slug: str, story: str, expert: int) -> HttpResponse:
+def release_table(request: UserRequest, slug: str, story: str, expert: int) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     row, person = story_of(access, story), get_object_or_404(User, pk=expert)
     if release_slot(by=request.user, story=row, expert=person):

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.db.models import Count, Q
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
-from annotation.access import ProjectAccess, project_access, proposition_of, story_of
+from annotation.access import ProjectAccess, UserRequest, project_access, proposition_of, story_of
 from annotation.domain.tables import TableRow, likely_actors
 from annotation.forms.corpus import RewordForm, RowForm, RowsForm
 from annotation.models import Proposition, Role, Story, TableKind
@@ -16,7 +16,7 @@ from core.idempotency.forms import made_once
 from core.joints import listed
 
 
-def table_edit(request: HttpRequest, slug: str, story: str) -> HttpResponse:
+def table_edit(request: UserRequest, slug: str, story: str) -> HttpResponse:
     """The gold table: one row or many are added, and rows moved; a row's text has a page of its own."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = story_of(access, story)
@@ -38,7 +38,7 @@ def table_edit(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     return render(request, "annotation/corpus/table_edit.html", access.context | context)
 
 
-def _changed(request: HttpRequest, access: ProjectAccess, story: Story, many: RowsForm, row_form: RowForm) -> bool:
+def _changed(request: UserRequest, access: ProjectAccess, story: Story, many: RowsForm, row_form: RowForm) -> bool:
     for direction in ("up", "down"):
         if direction in request.POST:
             proposition = proposition_of(access, request.POST[direction][:20])
@@ -70,7 +70,7 @@ def _changed(request: HttpRequest, access: ProjectAccess, story: Story, many: Ro
     return True
 
 
-def proposition_edit(request: HttpRequest, slug: str, proposition: str) -> HttpResponse:
+def proposition_edit(request: UserRequest, slug: str, proposition: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = proposition_of(access, proposition)
     story = row.table.story

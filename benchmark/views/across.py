@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from annotation.access import ProjectAccess
+from annotation.access import ProjectAccess, UserRequest
 from benchmark.access import across_for, results_access
 from benchmark.addresses import model_in
 from benchmark.domain.tables import Column, Row
@@ -37,7 +37,7 @@ Items = Callable[..., str]
 """(run, filters) → the address of items."""
 
 
-def across(request: HttpRequest, slug: str) -> HttpResponse:
+def across(request: UserRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
     rankings = across_for(access)
     page = reverse("benchmark:across", args=[slug])
@@ -51,7 +51,7 @@ def across(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def snapshot_across(
-    request: HttpRequest, access: ProjectAccess, report: Snapshot, document: Document, address: Address
+    request: UserRequest, access: ProjectAccess, report: Snapshot, document: Document, address: Address
 ) -> HttpResponse:
     """Show the page as it was when it was saved; its cells open the items of that time."""
     slug, rankings = access.project.slug, document.rankings

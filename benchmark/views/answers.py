@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from annotation.access import project_access
+from annotation.access import UserRequest, project_access
 from annotation.models import Role
 from benchmark.forms.answers import AnswersForm
 from benchmark.services.launches import suite_of_version
@@ -26,7 +26,7 @@ MOST_LINES = 200
 
 
 @require_http_methods(["GET", "POST"])
-def import_page(request: HttpRequest, slug: str) -> HttpResponse:
+def import_page(request: UserRequest, slug: str) -> HttpResponse:
     """Show a preview of an import; with "keep" in the request keep it. htmx gets the part of the page that changes."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     suite = suite_of_version(access.project, *(chosen(request, name) for name in ("dataset", "suite")))
@@ -50,14 +50,14 @@ def import_page(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, template, access.context | context)
 
 
-def _kept(request: HttpRequest, form: AnswersForm) -> str:
+def _kept(request: UserRequest, form: AnswersForm) -> str:
     run = form.keep(by=request.user, now=timezone.now())
     if not form.is_large:
         messages.success(request, gettext_noop("The answers are a run, marked as imported."))
     return run.uid
 
 
-def _to(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def _to(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     if request.htmx:
         return HttpResponse(status=204, headers={"HX-Redirect": reverse("benchmark:run", args=[slug, uid])})
     return redirect("benchmark:run", slug, uid)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.access import project_access
+from annotation.access import UserRequest, project_access
 from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.models import Run
@@ -37,7 +37,7 @@ class TitleForm(forms.Form):
 
 
 @require_http_methods(["GET", "POST"])
-def rename(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def rename(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     form = TitleForm(posted(request), initial={"title": access.run.title})
     if request.method == "POST" and form.is_valid():
@@ -51,7 +51,7 @@ def rename(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 @require_POST
-def archive(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def archive(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     _try(
         request,
@@ -64,7 +64,7 @@ def archive(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 @require_POST
-def restore(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def restore(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     _try(
         request,
@@ -75,7 +75,7 @@ def restore(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-def delete(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def delete(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """Say what goes and what stays, then delete the run. A second press leads where the first one led."""
     project = project_access(request.user, slug, role=Role.ADMIN).project
     if Run.with_deleted.filter(project=project, uid=uid, deleted_at__isnull=False).exists():
@@ -92,7 +92,7 @@ def delete(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return redirect("benchmark:runs", slug) if done else redirect("benchmark:delete_run", slug, uid)
 
 
-def _try(request: HttpRequest, change: Callable[[], object], outcome: str) -> bool:
+def _try(request: UserRequest, change: Callable[[], object], outcome: str) -> bool:
     """Make the change and say what came of it: nothing where it was made before, why where it is refused, which returns
     False."""
     try:

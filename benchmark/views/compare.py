@@ -9,12 +9,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.access import ProjectAccess, project_access
+from annotation.access import ProjectAccess, UserRequest, project_access
 from annotation.models import Role
 from benchmark.access import check_open, closed_in, results_access
 from benchmark.addresses import ChosenComparison, chosen_comparison, ranking_in
@@ -58,7 +58,7 @@ from core.views.pages import Context
 STORIES_A_PAGE = 25
 
 
-def compare(request: HttpRequest, slug: str) -> HttpResponse:
+def compare(request: UserRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
     try:
         chosen = chosen_comparison(request.GET, access)
@@ -98,7 +98,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/results/compare.html", access.context | context)
 
 
-def _refused(request: HttpRequest, access: ProjectAccess, error: Exception, status: int = 200) -> HttpResponse:
+def _refused(request: UserRequest, access: ProjectAccess, error: Exception, status: int = 200) -> HttpResponse:
     context = {"problem": str(error), "unchosen": isinstance(error, NotChosen)}
     return render(request, "benchmark/results/compare.html", access.context | context, status=status)
 
@@ -258,7 +258,7 @@ def _story_rows(slug: str, chosen: ChosenComparison, stories: Sequence[ComparedS
 
 
 @require_POST
-def save_comparison_snapshot(request: HttpRequest, slug: str) -> HttpResponse:
+def save_comparison_snapshot(request: UserRequest, slug: str) -> HttpResponse:
     project_access(request.user, slug, role=Role.EXPERT)
     access = results_access(request.user, slug)
 
@@ -281,7 +281,7 @@ ASKED = ("a", "b", "group", "parse", "split")
 
 
 @require_GET
-def compare_story(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+def compare_story(request: UserRequest, slug: str, number: int) -> HttpResponse:
     """Show the prompt once, both answers, and both parses of each beside gold; `step` in the address is another step
     than the one that is scored."""
     access = results_access(request.user, slug)

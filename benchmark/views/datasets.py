@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import ProjectAccess, project_access
+from annotation.access import ProjectAccess, UserRequest, project_access
 from annotation.domain.schema import Schema
 from annotation.models import Role
 from annotation.services.progress import has_settled_stories
@@ -49,7 +50,7 @@ AT_ONCE = 25
 
 
 @require_GET
-def datasets(request: HttpRequest, slug: str) -> HttpResponse:
+def datasets(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     rows = list(access.project.datasets.select_related("created_by").counting_runs().order_by("-version"))
     visibility = visibility_of(access.project)
@@ -70,7 +71,7 @@ def datasets(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/datasets/datasets.html", access.context | context)
 
 
-def _row(dataset: Dataset, before: Dataset | None) -> dict:
+def _row(dataset: Dataset, before: Dataset | None) -> dict[str, Any]:
     """Return a row of the table; its `parts` are the methods with the place and width of their bars in percent."""
     cells, parts, start = sum(dataset.methods.values()), [], 0.0
     for method in METHODS:
@@ -83,7 +84,7 @@ def _row(dataset: Dataset, before: Dataset | None) -> dict:
 
 
 @require_POST
-def publish_version(request: HttpRequest, slug: str) -> HttpResponse:
+def publish_version(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     form = PublishForm(request.POST)
     if not form.is_valid():
@@ -98,7 +99,7 @@ def publish_version(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("benchmark:datasets", slug)
 
 
-def _publish(request: HttpRequest, access: ProjectAccess, note: str) -> str:
+def _publish(request: UserRequest, access: ProjectAccess, note: str) -> str:
     dataset, created = service.publish_version(by=request.user, project=access.project, note=note)
     if created:
         return Sentence("Gold is published as version {dataset}.", dataset=dataset.version)
@@ -109,7 +110,7 @@ def _publish(request: HttpRequest, access: ProjectAccess, note: str) -> str:
 
 
 @require_GET
-def present(request: HttpRequest, slug: str) -> HttpResponse:
+def present(request: UserRequest, slug: str) -> HttpResponse:
     """Say whether the present gold is a version already: a fragment, as changed stories are read first."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     waiting, same = reading_gold(request, access)
@@ -120,7 +121,7 @@ def present(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/datasets/_present.html", access.context | gold_context)
 
 
-def reading_gold(request: HttpRequest, access: ProjectAccess) -> tuple[HttpResponse | None, Dataset | None]:
+def reading_gold(request: UserRequest, access: ProjectAccess) -> tuple[HttpResponse | None, Dataset | None]:
     """Read the gold of some changed stories. Returns (a bar that asks for more, the version that the gold is)."""
     if not access.project.datasets.filter(suite="").exists():
         return None, None
@@ -132,7 +133,7 @@ def reading_gold(request: HttpRequest, access: ProjectAccess) -> tuple[HttpRespo
 
 
 @require_POST
-def audience(request: HttpRequest, slug: str) -> HttpResponse:
+def audience(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     form = AudienceForm(request.POST)
     if form.is_valid():
@@ -152,7 +153,7 @@ def audience(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-def import_copy(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
+def import_copy(request: UserRequest, slug: str, suite: str) -> HttpResponse:
     """Import a copy uploaded as a zip of its folder. With "check" in the request only its contents are shown."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     chosen = suites().get(suite)
@@ -175,25 +176,25 @@ def import_copy(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
     return _import_page(request, access.context | context)
 
 
-def _checked(request: HttpRequest, access: ProjectAccess, suite: Suite, form: CopyForm) -> HttpResponse:
+def _checked(request: UserRequest, access: ProjectAccess, suite: Suite, form: CopyForm) -> HttpResponse:
     """Say what a copy holds and which version has it already. Raises BadImport."""
     copy = copy_in_archive(suite, form.cleaned_data["file"], form.options)
     contents = _about(copy.summary, suite) | {"same": copy.kept_in(access.project)}
     return _import_page(request, access.context | {"form": form, "suite": suite, "contents": contents})
 
 
-def _import_page(request: HttpRequest, context: Context) -> HttpResponse:
+def _import_page(request: UserRequest, context: Context) -> HttpResponse:
     part = "check" in request.POST and request.htmx
     return render(request, f"benchmark/datasets/{'_check' if part else 'import'}.html", context)
 
 
-def _import(request: HttpRequest, access: ProjectAccess, suite: Suite, form: CopyForm) -> str:
+def _import(request: UserRequest, access: ProjectAccess, suite: Suite, form: CopyForm) -> str:
     fields = {"options": form.options, "note": form.cleaned_data["note"], "file": form.cleaned_data["file"]}
     return str(import_archive(by=request.user, project=access.project, suite=suite, **fields)[0].version)
 
 
 @require_GET
-def dataset(request: HttpRequest, slug: str, version: int) -> HttpResponse:
+def dataset(request: UserRequest, slug: str, version: int) -> HttpResponse:
     """One version: what it holds, where it came from, and what is odd in it."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     dataset_version = dataset_of(access, version)
@@ -229,7 +230,7 @@ def _options(dataset_version: Dataset, suite: Suite | None) -> Iterator[tuple[st
 
 
 @require_GET
-def difference(request: HttpRequest, slug: str, old: int, new: int) -> HttpResponse:
+def difference(request: UserRequest, slug: str, old: int, new: int) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     before, after = dataset_of(access, old), dataset_of(access, new)
     if before.suite or after.suite:
@@ -300,7 +301,7 @@ def _change_sentences(counts: Counter, stories: Sequence[int], singular: str, ma
 
 
 @require_GET
-def stale_runs(request: HttpRequest, slug: str) -> HttpResponse:
+def stale_runs(request: UserRequest, slug: str) -> HttpResponse:
     """Runs whose version the present gold is not: a fragment, as changed stories are read first."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     waiting, present = reading_gold(request, access)

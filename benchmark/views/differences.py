@@ -7,11 +7,11 @@ from functools import partial
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from annotation.access import ProjectAccess
+from annotation.access import ProjectAccess, UserRequest
 from benchmark.access import results_access
 from benchmark.addresses import ChosenLeaderboard, chosen_leaderboard
 from benchmark.domain.tables import Row, in_order
@@ -32,7 +32,7 @@ CORRECTED = "corrected-"
 """Prefix of the name of the file of corrected differences."""
 
 
-def differences(request: HttpRequest, slug: str) -> HttpResponse:
+def differences(request: UserRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
     chosen = chosen_leaderboard(request.GET, access)
     if chosen is None:
@@ -55,7 +55,7 @@ def differences(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/results/differences.html", access.context | context)
 
 
-def _pairs(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboard, group: str, parse: str) -> Context:
+def _pairs(request: UserRequest, access: ProjectAccess, chosen: ChosenLeaderboard, group: str, parse: str) -> Context:
     """Return the filters, one page of the table, and the files and the picture of all of it."""
     slug, leaderboard, whole = access.project.slug, chosen.leaderboard, pair_table(chosen.leaderboard, group, parse)
     categories = in_order((row["category"] for row in whole.rows if row["category"]), short_names_of(group))
@@ -111,7 +111,7 @@ def _compare(access: ProjectAccess, group: str, parse: str, chosen: ChosenLeader
     return href
 
 
-def differences_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
+def differences_table(request: UserRequest, slug: str, table: str, data: str) -> HttpResponse:
     """Return the file of all pairs of the metric group `table` in the parse that the address asks for, over all stories
     and in each category, or by their corrected scores."""
     access = results_access(request.user, slug)

@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import unfinished
+from annotation.access import UserRequest, unfinished
 from annotation.domain.ordering import shuffled
 from annotation.domain.schema import Dimension
 from annotation.forms.adjudication import DecisionForm
@@ -50,7 +50,7 @@ LOOK = ("label", "revision", "row", "reason", "replaces")
 label."""
 
 
-def _chosen(request: HttpRequest, slug: str) -> ChosenDoubts:
+def _chosen(request: UserRequest, slug: str) -> ChosenDoubts:
     """Return what the address asks for. Raises Http404 without labelled gold, PermissionDenied if the reader has to
     finish other work first."""
     chosen = chosen_doubts(request.GET.dict(), results_access(request.user, slug, role=Role.EXPERT))
@@ -102,7 +102,7 @@ def _chips(doubt: DoubtfulCell, dimension: Dimension, chosen: str) -> list[Conte
 
 
 @require_GET
-def doubtful(request: HttpRequest, slug: str) -> HttpResponse:
+def doubtful(request: UserRequest, slug: str) -> HttpResponse:
     """The queue: cells that wait for a second look, or those that had one with what came of it."""
     access = results_access(request.user, slug, role=Role.EXPERT)
     chosen = chosen_doubts(request.GET.dict(), access)
@@ -127,14 +127,14 @@ def doubtful(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-def doubtful_file(request: HttpRequest, slug: str, data: str) -> HttpResponse:
+def doubtful_file(request: UserRequest, slug: str, data: str) -> HttpResponse:
     chosen = _chosen(request, slug)
     tables = {NAME: partial(doubtful_table, chosen.gold, chosen.dataset.schema)}
     return table_response(tables, NAME, data, f"{slug}-{NAME}")
 
 
 @require_GET
-def second_look(request: HttpRequest, slug: str) -> HttpResponse:
+def second_look(request: UserRequest, slug: str) -> HttpResponse:
     """Cells to look at, in the order of doubt, from the one that `cell` names or that follows `after`, in stories that
     no other expert has claimed; the page's script claims them."""
     chosen = _chosen(request, slug)
@@ -184,7 +184,7 @@ def _settings(chosen: ChosenDoubts, stories: list[Story], *, after: str) -> Cont
 
 @require_POST
 @transaction.atomic
-def save_looks(request: HttpRequest, slug: str) -> JsonResponse:
+def save_looks(request: UserRequest, slug: str) -> JsonResponse:
     """Keep what an expert says of doubtful cells; the answer has each cell as it then stands."""
     chosen = _chosen(request, slug)
 
@@ -210,7 +210,7 @@ def _look(chosen: ChosenDoubts, cell: DoubtfulCell, answer: Json) -> None:
     look_again(proposition=cell.proposition, dimension=cell.dimension, **who, **answer)
 
 
-def _fragments(request: HttpRequest, slug: str, named: Iterable[CellIn]) -> list[Json]:
+def _fragments(request: UserRequest, slug: str, named: Iterable[CellIn]) -> list[Json]:
     """Return {proposition, dimension, html} of each cell; the last is empty if the cell is no longer there."""
     chosen = _chosen(request, slug)
     doubts = {(doubt.proposition.uid, doubt.dimension): doubt for doubt in chosen.gold.cells}
@@ -224,13 +224,13 @@ def _fragments(request: HttpRequest, slug: str, named: Iterable[CellIn]) -> list
     ]
 
 
-def _fragment(request: HttpRequest, chosen: ChosenDoubts, cell: Context) -> str:
+def _fragment(request: UserRequest, chosen: ChosenDoubts, cell: Context) -> str:
     context = {"cell": cell, "query": chosen.query}
     return render_to_string("benchmark/doubtful/_cell.html", chosen.access.context | context, request)
 
 
 @require_http_methods(["GET", "POST"])
-def undo_looks(request: HttpRequest, slug: str) -> JsonResponse:
+def undo_looks(request: UserRequest, slug: str) -> JsonResponse:
     """The look that this expert took last and can take back, null for none; a POST takes back those that it names."""
     chosen = _chosen(request, slug)
     if request.method == "GET":
@@ -259,7 +259,7 @@ def _last(chosen: ChosenDoubts) -> Json | None:
 
 
 @require_http_methods(["GET", "POST"])
-def doubtful_cell(request: HttpRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
+def doubtful_cell(request: UserRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
     """A cell as a fragment of the page; its history once somebody has looked at it; and, without JavaScript, a look."""
     chosen = chosen_doubts(request.GET.dict(), results_access(request.user, slug, role=Role.EXPERT))
     cells = chosen.gold.cells if chosen and not chosen.waiting else ()
@@ -279,7 +279,7 @@ def doubtful_cell(request: HttpRequest, slug: str, proposition: str, dimension: 
     return HttpResponse(_fragment(request, chosen, _cells(chosen, [cell])[0]))
 
 
-def _save_posted(request: HttpRequest, chosen: ChosenDoubts, cell: DoubtfulCell) -> None:
+def _save_posted(request: UserRequest, chosen: ChosenDoubts, cell: DoubtfulCell) -> None:
     form = DecisionForm(request.POST)
     try:
         if "undo" in request.POST:

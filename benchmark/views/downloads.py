@@ -9,10 +9,11 @@ from html import escape
 
 from django.conf import settings
 from django.core.cache import caches
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified, StreamingHttpResponse
+from django.http import Http404, HttpResponse, HttpResponseNotModified, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
+from annotation.access import UserRequest
 from benchmark.access import (
     across_for,
     check_shown,
@@ -46,21 +47,21 @@ from core.messages import Sentence, gettext_noop, listed
 from core.views.pages import streamed
 
 
-def run_files(request: HttpRequest, slug: str, uid: str, **file: str) -> HttpResponse:
+def run_files(request: UserRequest, slug: str, uid: str, **file: str) -> HttpResponse:
     return _file(request, run_document(run_access(request.user, slug, uid)), f"{slug}-{uid}", file)
 
 
-def snapshot_files(request: HttpRequest, slug: str, report: str, **file: str) -> HttpResponse:
+def snapshot_files(request: UserRequest, slug: str, report: str, **file: str) -> HttpResponse:
     document = snapshot_document(*snapshot_access(request.user, slug, report))
     return _file(request, document, f"{slug}-{report}", file)
 
 
-def leaderboard_files(request: HttpRequest, slug: str, **file: str) -> HttpResponse:
+def leaderboard_files(request: UserRequest, slug: str, **file: str) -> HttpResponse:
     document = document_asked_for(request.GET, results_access(request.user, slug))
     return _file(request, document, f"{slug}-leaderboard", file, filters_of(request.GET)["parse"])
 
 
-def comparison_files(request: HttpRequest, slug: str, **file: str) -> HttpResponse:
+def comparison_files(request: UserRequest, slug: str, **file: str) -> HttpResponse:
     access = results_access(request.user, slug)
     try:
         comparison = chosen_comparison(request.GET, access).comparison
@@ -69,7 +70,7 @@ def comparison_files(request: HttpRequest, slug: str, **file: str) -> HttpRespon
     return _file(request, Document(kind="comparison", comparison=comparison), f"{slug}-comparison", file)
 
 
-def across_files(request: HttpRequest, slug: str, **file: str) -> HttpResponse:
+def across_files(request: UserRequest, slug: str, **file: str) -> HttpResponse:
     rankings = across_for(results_access(request.user, slug))
     model = model_in(request.GET, rankings)
     name = f"{slug}-across-{model}" if model else f"{slug}-{file.get('table') or file.get('plot')}"
@@ -80,7 +81,7 @@ def across_files(request: HttpRequest, slug: str, **file: str) -> HttpResponse:
 
 
 def _file(
-    request: HttpRequest, document: Document, prefix: str, file: Mapping[str, str], parse: str = ""
+    request: UserRequest, document: Document, prefix: str, file: Mapping[str, str], parse: str = ""
 ) -> HttpResponse:
     """Return the `table` of a document as `data`, or the `plot` of it as `picture`, as an address names them."""
     model = model_in(request.GET, document.rankings) if document.rankings is not None else ""
@@ -110,13 +111,13 @@ def table_response(
     return response
 
 
-def run_scores(request: HttpRequest, slug: str, uid: str) -> StreamingHttpResponse:
+def run_scores(request: UserRequest, slug: str, uid: str) -> StreamingHttpResponse:
     access = run_access(request.user, slug, uid)
     lines = score_lines(access.run, closed_in(access.project, access.run))
     return streamed(lines, f"{slug}-{uid}-scores.csv", "text/csv; charset=utf-8")
 
 
-def official_output(request: HttpRequest, slug: str, uid: str, entrant: int) -> StreamingHttpResponse:
+def official_output(request: UserRequest, slug: str, uid: str, entrant: int) -> StreamingHttpResponse:
     access = run_access(request.user, slug, uid)
     output_entrant = get_object_or_404(
         Entrant.objects.select_related("run__dataset", "run__project"), run=access.run, pk=entrant
@@ -134,7 +135,7 @@ KEPT_SECONDS = 7 * 24 * 3600
 
 
 def plot_response(
-    request: HttpRequest, pictures: Mapping[str, Picture], name: str, suffix: str, file: str
+    request: UserRequest, pictures: Mapping[str, Picture], name: str, suffix: str, file: str
 ) -> HttpResponse:
     """Return the picture of that name in the format `suffix` and in the theme and width that the address asks for.
     Raises Http404 for others."""
@@ -154,7 +155,7 @@ def plot_response(
         return HttpResponse(_sentence(str(error)), content_type=MEDIA_TYPES["svg"])
 
 
-def _drawn(request: HttpRequest, picture: Picture, how: Sequence[str], file: str) -> HttpResponse:
+def _drawn(request: UserRequest, picture: Picture, how: Sequence[str], file: str) -> HttpResponse:
     """`how` is the picture's name, its format, theme and width."""
     _, suffix, theme, width = how
     plot = picture.framed()

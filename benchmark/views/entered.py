@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import ProjectAccess
+from annotation.access import ProjectAccess, UserRequest
 from annotation.models import Role
 from benchmark.access import entered_row_of, results_access
 from benchmark.forms.entered import EntryForm
@@ -23,7 +23,7 @@ from core.views.pages import Context
 
 
 @require_GET
-def entered_rows(request: HttpRequest, slug: str) -> HttpResponse:
+def entered_rows(request: UserRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
     rows = EnteredRow.objects.filter(project=access.project).select_related("created_by")
     own = set(Dataset.objects.filter(project=access.project).values_list("suite", flat=True))
@@ -50,7 +50,7 @@ def _row_context(suite: Suite, row: EnteredRow) -> Context:
 
 
 @require_http_methods(["GET", "POST"])
-def enter_row(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
+def enter_row(request: UserRequest, slug: str, suite: str) -> HttpResponse:
     access = results_access(request.user, slug, role=Role.EXPERT)
     if suite not in service.enterable_suites(access.project):
         raise Http404(Sentence("There is no suite {suite}.", suite=repr(suite)))
@@ -65,7 +65,7 @@ def enter_row(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-def edit_row(request: HttpRequest, slug: str, row: str) -> HttpResponse:
+def edit_row(request: UserRequest, slug: str, row: str) -> HttpResponse:
     access, entered = entered_row_of(request.user, slug, row)
     form = EntryForm(request.POST or None, suite=suite_named(entered.suite), row=entered)
     return _answer(
@@ -78,7 +78,7 @@ def edit_row(request: HttpRequest, slug: str, row: str) -> HttpResponse:
 
 
 def _answer(
-    request: HttpRequest,
+    request: UserRequest,
     access: ProjectAccess,
     form: EntryForm,
     keep: Callable[[EntryForm], object],
@@ -96,7 +96,7 @@ def _answer(
 
 
 @require_POST
-def remove_row(request: HttpRequest, slug: str, row: str) -> HttpResponse:
+def remove_row(request: UserRequest, slug: str, row: str) -> HttpResponse:
     _, entered = entered_row_of(request.user, slug, row)
     service.remove_row(by=request.user, row=entered)
     messages.success(request, Sentence("The row {entered} is removed; snapshots keep theirs.", entered=entered.name))

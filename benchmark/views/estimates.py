@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import partial
 
 from django import forms
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.access import ProjectAccess, project_access
+from annotation.access import ProjectAccess, UserRequest, project_access
 from annotation.models import Role
 from benchmark.access import RunAccess, closed_to, run_access
 from benchmark.forms.launch import ControlsForm, ExtendForm, JudgeForm, LaunchForm
@@ -40,7 +40,7 @@ Planned = Callable[[Room], list[estimates.Asking]]
 
 
 @require_GET
-def estimate(request: HttpRequest, slug: str) -> HttpResponse:
+def estimate(request: UserRequest, slug: str) -> HttpResponse:
     """Estimate what the chosen run asks and costs and what it can show; with `ledger`, which takes longer, also count
     the answers that the ledger has."""
     access = project_access(request.user, slug, role=Role.ADMIN)
@@ -55,7 +55,7 @@ def estimate(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-def estimate_extension(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def estimate_extension(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     run = (access := run_access(request.user, slug, uid, role=Role.ADMIN)).run
     form = ExtendForm(request.GET, run=run)
 
@@ -66,7 +66,7 @@ def estimate_extension(request: HttpRequest, slug: str, uid: str) -> HttpRespons
 
 
 @require_GET
-def estimate_controls(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def estimate_controls(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     run = (access := run_access(request.user, slug, uid, role=Role.ADMIN)).run
     form = ControlsForm(request.GET, run=run)
 
@@ -79,7 +79,7 @@ def estimate_controls(request: HttpRequest, slug: str, uid: str) -> HttpResponse
 
 
 @require_GET
-def estimate_judging(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def estimate_judging(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     run = (access := run_access(request.user, slug, uid, role=Role.ADMIN)).run
     form = JudgeForm(request.GET, suite=suite_named(run.suite))
     planned = partial(estimates.askings_of_plans, most=estimates.MOST_CHANGED)
@@ -87,19 +87,19 @@ def estimate_judging(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 @require_GET
-def estimate_again(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def estimate_again(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     run = (access := run_access(request.user, slug, uid, role=Role.ADMIN)).run
     return _estimate(
         request, access, None, lambda room: estimates.askings_of(*again_of(run), estimates.MOST_CHANGED, room)
     )
 
 
-def _estimate(request: HttpRequest, access: RunAccess, form: forms.Form | None, planned: Planned) -> HttpResponse:
+def _estimate(request: UserRequest, access: RunAccess, form: forms.Form | None, planned: Planned) -> HttpResponse:
     context = _context(request, form, planned)
     return render(request, "benchmark/launch/_estimate.html", access.context | context)
 
 
-def _context(request: HttpRequest, form: forms.Form | None, planned: Planned) -> Context:
+def _context(request: UserRequest, form: forms.Form | None, planned: Planned) -> Context:
     """Return the context of an estimate of what `planned` returns, or of the `problems` of the form or the plan. Looks
     beyond the first measure more questions each; the ledger is asked once all are."""
     context = {"problems": _problems(form), "looks": "ledger" not in request.GET, "address": request.path}
@@ -131,7 +131,7 @@ def _problems(form: forms.Form | None) -> list[str]:
 
 
 @require_GET
-def preview(request: HttpRequest, slug: str) -> HttpResponse:
+def preview(request: UserRequest, slug: str) -> HttpResponse:
     """Show the prompt of one step for the first of the chosen stories."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     suite = suite_of_version(access.project, chosen(request, "dataset"), chosen(request, "suite"))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from annotation.access import UserRequest
 from benchmark.access import closed_in, run_access
 from benchmark.services import flips as service
 from benchmark.services.asking import reads_prompts
@@ -19,7 +20,7 @@ FLIPS_A_PAGE = 25
 
 
 @require_GET
-def flips(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def flips(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     run, ways = access.run, service.ways_of(access.run)
     asked = run.entrants.select_related("run", "endpoint")

@@ -7,13 +7,13 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from annotation.access import ProjectAccess
+from annotation.access import ProjectAccess, UserRequest
 from benchmark.access import closed_to, results_access
 from benchmark.addresses import ChosenGold, chosen_gold
 from benchmark.domain.gold_kinds import REFERENCE, Kind, Move, Swap, in_order
@@ -59,13 +59,13 @@ SECTIONS = {
 """The tables below each picture."""
 
 
-def _chosen(request: HttpRequest, slug: str) -> tuple[ProjectAccess, ChosenGold | None]:
+def _chosen(request: UserRequest, slug: str) -> tuple[ProjectAccess, ChosenGold | None]:
     access = results_access(request.user, slug)
     return access, chosen_gold(request.GET.dict(), access)
 
 
 @require_GET
-def gold_kinds(request: HttpRequest, slug: str) -> HttpResponse:
+def gold_kinds(request: UserRequest, slug: str) -> HttpResponse:
     """The page: pictures of one kind of gold beside what it is compared with, whether ranks change, and all tables."""
     access, chosen = _chosen(request, slug)
     context: Context = {"lacking": chosen is None}
@@ -238,7 +238,7 @@ def _standing_in_chart(chosen: ChosenGold) -> DotChart | None:
 
 
 @require_GET
-def gold_kinds_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
+def gold_kinds_table(request: UserRequest, slug: str, table: str, data: str) -> HttpResponse:
     _access, chosen = _chosen(request, slug)
     if chosen is None:
         return redirect("benchmark:gold_kinds", slug)
@@ -249,7 +249,7 @@ def gold_kinds_table(request: HttpRequest, slug: str, table: str, data: str) -> 
 
 
 @require_GET
-def gold_kinds_cells(request: HttpRequest, slug: str) -> HttpResponse:
+def gold_kinds_cells(request: UserRequest, slug: str) -> HttpResponse:
     """The cells behind a figure: those of a kind of gold and a dimension, with what a model said of each."""
     access, chosen = _chosen(request, slug)
     if chosen is None:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from annotation.access import ProjectAccess
+from annotation.access import ProjectAccess, UserRequest
 from benchmark.access import closed_to, results_access
 from benchmark.addresses import ChosenLeaderboard, chosen_leaderboard
 from benchmark.domain.tables import Table
@@ -40,7 +40,7 @@ FINER = "finer"
 
 
 @require_GET
-def items_apart(request: HttpRequest, slug: str) -> HttpResponse:
+def items_apart(request: UserRequest, slug: str) -> HttpResponse:
     """The picture of what tells models apart most, and every story or question, or every item within them."""
     access = results_access(request.user, slug)
     chosen = chosen_leaderboard(request.GET.dict(), access)
@@ -65,7 +65,7 @@ class _Asked:
     """Part of a metric group that an address asks for: by which metric and parse, of samples or of the items within
     them."""
 
-    def __init__(self, request: HttpRequest, group: str) -> None:
+    def __init__(self, request: UserRequest, group: str) -> None:
         finer = finer_metrics_of(group) if request.GET.get("level") == FINER else {}
         metric, parse = request.GET.get("metric", ""), request.GET.get("parse", "")
         self.group, self.finer, self.metrics = group, bool(finer), finer or metrics_of(group)
@@ -78,7 +78,7 @@ class _Asked:
         return urlencode({"group": self.group, "parse": self.parse, "metric": self.metric, **level})
 
 
-def _report_context(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboard, group: str) -> Context:
+def _report_context(request: UserRequest, access: ProjectAccess, chosen: ChosenLeaderboard, group: str) -> Context:
     asked = _Asked(request, group)
     report = _report(access, chosen, asked)
     query, noun = f"{chosen.query}&{asked.query}", suite_named(chosen.suite).noun[0]
@@ -160,7 +160,7 @@ def _label(noun: str, number: int, text: tuple[str, str] | None) -> str:
 
 
 @require_GET
-def items_file(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
+def items_file(request: UserRequest, slug: str, table: str, data: str) -> HttpResponse:
     """Every story or question of the metric group `table`."""
     access = results_access(request.user, slug)
     chosen = chosen_leaderboard(request.GET.dict(), access)

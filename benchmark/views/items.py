@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from annotation.access import UserRequest
 from benchmark.access import closed_in, run_access, run_item_of, snapshot_access, snapshot_item_of
 from benchmark.controls.chosen import CONTROLS
 from benchmark.forms.items import ItemFilter
@@ -27,7 +28,7 @@ PAGES_OF_A_SNAPSHOT = {"item_page": "benchmark:snapshot_item", "answer_page": "b
 
 
 @require_GET
-def items(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def items(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     context = _items_context(request, access.run, closed_in(access.project, access.run))
     pages = PAGES_OF_A_RUN | {"whole": access.run.uid}
@@ -35,7 +36,7 @@ def items(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 @require_GET
-def snapshot_items(request: HttpRequest, slug: str, report: str) -> HttpResponse:
+def snapshot_items(request: UserRequest, slug: str, report: str) -> HttpResponse:
     """The items of a snapshot as they were; of one about several runs, those of the run whose model is asked
     for."""
     access, snapshot = snapshot_access(request.user, slug, report)
@@ -55,7 +56,7 @@ def snapshot_items(request: HttpRequest, slug: str, report: str) -> HttpResponse
 
 
 def _items_context(
-    request: HttpRequest,
+    request: UserRequest,
     run: Run,
     closed: frozenset[int],
     among: QuerySet[SnapshotItem] | None = None,
@@ -97,7 +98,7 @@ def _items_context(
 
 
 @require_GET
-def item(request: HttpRequest, slug: str, uid: str, pk: int) -> HttpResponse:
+def item(request: UserRequest, slug: str, uid: str, pk: int) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     item = run_item_of(access, pk)
     closed = closed_in(access.project, access.run)
@@ -108,7 +109,7 @@ def item(request: HttpRequest, slug: str, uid: str, pk: int) -> HttpResponse:
 
 
 @require_GET
-def snapshot_item(request: HttpRequest, slug: str, report: str, pk: int) -> HttpResponse:
+def snapshot_item(request: UserRequest, slug: str, report: str, pk: int) -> HttpResponse:
     """An item as it was when its snapshot was saved: its answer, and what that was read as then."""
     access, snapshot = snapshot_access(request.user, slug, report)
     item = snapshot_item_of(access, snapshot, pk)
@@ -138,12 +139,12 @@ def _item_context(item: RunItem | SnapshotItem, call: Call | None, closed: froze
 
 
 @require_GET
-def answer(request: HttpRequest, slug: str, uid: str, pk: int) -> HttpResponse:
+def answer(request: UserRequest, slug: str, uid: str, pk: int) -> HttpResponse:
     return _file(run_item_of(run_access(request.user, slug, uid), pk))
 
 
 @require_GET
-def snapshot_answer(request: HttpRequest, slug: str, report: str, pk: int) -> HttpResponse:
+def snapshot_answer(request: UserRequest, slug: str, report: str, pk: int) -> HttpResponse:
     return _file(snapshot_item_of(*snapshot_access(request.user, slug, report), pk))
 
 

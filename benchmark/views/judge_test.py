@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
+from annotation.access import UserRequest
 from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.models import Run
@@ -21,7 +22,7 @@ from workers.services.progress import reasons_of
 
 
 @require_http_methods(["GET", "POST"])
-def judge_test(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def judge_test(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     if request.method == "POST":
         try:
@@ -47,5 +48,5 @@ def judge_test(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "benchmark/launch/judge_test.html", access.context | context)
 
 
-def _start(request: HttpRequest, run: Run) -> str:
+def _start(request: UserRequest, run: Run) -> str:
     return str(start_test(by=request.user, run=run, now=timezone.now()).job.items.count())

@@ -8,12 +8,12 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.access import project_access
+from annotation.access import UserRequest, project_access
 from annotation.models import Project, Role
 from benchmark.access import run_access
 from benchmark.forms.launch import ControlsForm, ExtendForm, JudgeForm, LaunchForm, RefusableForm
@@ -38,7 +38,7 @@ FREE_TEXT = gettext_noop("free text only")
 
 
 @require_http_methods(["GET", "POST"])
-def launch(request: HttpRequest, slug: str) -> HttpResponse:
+def launch(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     suite = suite_of_version(access.project, *(chosen(request, name) for name in ("dataset", "suite")))
     newest = newest_version(access.project, suite)
@@ -68,12 +68,12 @@ def launches_of(project: Project) -> list[dict[str, Any]]:
     ]
 
 
-def started(request: HttpRequest, plans: Sequence[Plan]) -> str:
+def started(request: UserRequest, plans: Sequence[Plan]) -> str:
     """Start a run of each plan and return the uid of the first. Raises RunRefused."""
     return start_runs(by=request.user, plans=plans, now=timezone.now())[0].uid
 
 
-def submitted(request: HttpRequest, form: RefusableForm, make: Callable[[], str], *, late: bool = False) -> str:
+def submitted(request: UserRequest, form: RefusableForm, make: Callable[[], str], *, late: bool = False) -> str:
     """Return what `make` made of a posted form, now or before; "" to show the form, with what is wrong or refused.
     Where a `late` press is refused what the first one added, it counts as that one."""
     if request.method != "POST":
@@ -87,12 +87,12 @@ def submitted(request: HttpRequest, form: RefusableForm, make: Callable[[], str]
         return ""
 
 
-def chosen(request: HttpRequest, name: str) -> str | None:
+def chosen(request: UserRequest, name: str) -> str | None:
     """Return what was chosen in a field: as it was posted, else as the address has it."""
     return request.POST.get(name) or request.GET.get(name)
 
 
-def posted(request: HttpRequest) -> QueryDict | None:
+def posted(request: UserRequest) -> QueryDict | None:
     """Return what was posted, None where the page is only opened."""
     return request.POST if request.method == "POST" else None
 
@@ -133,7 +133,7 @@ MOST_READ_AT_ONCE = 20_000
 
 
 @require_http_methods(["GET", "POST"])
-def judge_anew(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def judge_anew(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     there = {run.judge.name for run in judged_beside(access.run)}
     form = JudgeForm(posted(request), suite=suite_named(access.run.suite), there=there)
@@ -151,7 +151,7 @@ def _answered(run: Run) -> int:
 
 
 @require_http_methods(["GET", "POST"])
-def extend(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def extend(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     form = ExtendForm(posted(request), run=access.run)
     if made := submitted(request, form, lambda: _extend(request, access.run, form), late=True):
@@ -166,13 +166,13 @@ def extend(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "benchmark/launch/extend.html", access.context | context)
 
 
-def _extend(request: HttpRequest, run: Run, form: ExtendForm) -> str:
+def _extend(request: UserRequest, run: Run, form: ExtendForm) -> str:
     endpoints, stories = form.additions(run)
     return str(extend_run(by=request.user, run=run, endpoints=endpoints, stories=stories, now=timezone.now()))
 
 
 @require_http_methods(["GET", "POST"])
-def again(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def again(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """Repeat a run; what the ledger holds is not asked again."""
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     if request.method == "GET":
@@ -187,7 +187,7 @@ def again(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-def add_controls(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def add_controls(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """Ask a run's samples once more under controls."""
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     form = ControlsForm(posted(request), run=access.run)
@@ -198,13 +198,13 @@ def add_controls(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "benchmark/launch/controls.html", access.context | context)
 
 
-def _add_controls(request: HttpRequest, run: Run, controls: Sequence[str]) -> str:
+def _add_controls(request: UserRequest, run: Run, controls: Sequence[str]) -> str:
     started = service.add_controls(by=request.user, run=run, controls=controls, now=timezone.now())
     return str(len(started))
 
 
 @require_http_methods(["GET", "POST"])
-def follow_up(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def follow_up(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """Ask the judge once more for the rows that it left out."""
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     try:
@@ -223,7 +223,7 @@ def follow_up(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 @require_POST
-def read_anew(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def read_anew(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """Put every kept answer through the present parsers; nothing is asked."""
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     try:

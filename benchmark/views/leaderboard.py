@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from annotation.access import ProjectAccess, project_access
+from annotation.access import ProjectAccess, UserRequest, project_access
 from annotation.models import Membership, Role
 from benchmark.access import sees_results
 from benchmark.addresses import (
@@ -45,7 +45,7 @@ from core.views.pages import Context
 from workers.models import UNENDED
 
 
-def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
+def leaderboard(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug)
     if not sees_results(access):
         admins = Membership.objects.filter(project=access.project, role=Role.ADMIN).select_related("user")
@@ -107,7 +107,7 @@ def comparable(entrants: EntrantsByGroup, *, with_runs: bool = False) -> list[Co
 
 
 def _ranking(
-    request: HttpRequest,
+    request: UserRequest,
     access: ProjectAccess,
     group: str,
     chosen: ChosenLeaderboard,

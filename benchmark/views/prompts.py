@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import project_access
+from annotation.access import UserRequest, project_access
 from annotation.models import Role
 from benchmark.forms.prompts import PromptChoice, PromptSetForm
 from benchmark.models import Run
@@ -25,7 +25,7 @@ from core.views.pages import Context
 
 
 @require_http_methods(["GET", "POST"])
-def prompt_sets(request: HttpRequest, slug: str) -> HttpResponse:
+def prompt_sets(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     suite = suite_of_gold(access.project.schema)
     prompting = service.prompting_of(suite)
@@ -45,7 +45,7 @@ def prompt_sets(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-def prompt_set(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def prompt_set(request: UserRequest, slug: str, name: str) -> HttpResponse:
     """One prompt of a set at a time, as worded or with a story in it."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     suite = suite_of_gold(access.project.schema)
@@ -86,7 +86,7 @@ def _wording(suite: Suite, prompts: PromptSet, chosen: Mapping[str, Any]) -> Con
 
 
 @require_POST
-def discard(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+def discard(request: UserRequest, slug: str, name: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     if service.discard_prompt_set(by=request.user, project=access.project, name=name):
         messages.success(request, Sentence("The prompt set {name} is discarded.", name=name))

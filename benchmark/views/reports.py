@@ -7,12 +7,12 @@ from functools import partial
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from annotation.access import project_access
+from annotation.access import UserRequest, project_access
 from annotation.models import Role
 from benchmark.access import RunAccess, results_access, run_access, run_document, snapshot_access, snapshot_document
 from benchmark.addresses import chosen_leaderboard
@@ -35,7 +35,7 @@ from core.messages import Sentence, gettext_noop
 from core.views.pages import Context
 
 
-def run_results(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def run_results(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     context = pieces(access, run_document(access), request.GET)
     return render(request, "benchmark/results/_run_results.html", access.context | context)
@@ -72,21 +72,21 @@ def pieces(access: RunAccess, document: Document, chosen) -> Context:
     }
 
 
-def run_report(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def run_report(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     context = pieces(access, run_document(access), request.GET)
     return render(request, "benchmark/results/report.html", access.context | context)
 
 
 @require_POST
-def save_run_snapshot(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def save_run_snapshot(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.EXPERT)
     title = request.POST.get("title", "")
     make = partial(service.save_run_snapshot, by=request.user, run=access.run, title=title)
     return _saved(request, slug, gettext_noop("report"), make, back=reverse("benchmark:runs", args=[slug]))
 
 
-def _saved(request: HttpRequest, slug: str, kept: str, make: Callable[[], Snapshot], *, back: str) -> HttpResponse:
+def _saved(request: UserRequest, slug: str, kept: str, make: Callable[[], Snapshot], *, back: str) -> HttpResponse:
     """Save what is `kept` and open it; go `back` with the reason where that is refused."""
     try:
         report = made_once(request, lambda: make().uid)
@@ -101,7 +101,7 @@ def _saved(request: HttpRequest, slug: str, kept: str, make: Callable[[], Snapsh
 
 
 @require_POST
-def save_leaderboard_snapshot(request: HttpRequest, slug: str) -> HttpResponse:
+def save_leaderboard_snapshot(request: UserRequest, slug: str) -> HttpResponse:
     """Keep the whole ranking that the posted `query` is the address of, whatever its reader may see of it."""
     project_access(request.user, slug, role=Role.EXPERT)
     access = results_access(request.user, slug)
@@ -128,7 +128,7 @@ def save_leaderboard_snapshot(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
-def save_across_snapshot(request: HttpRequest, slug: str) -> HttpResponse:
+def save_across_snapshot(request: UserRequest, slug: str) -> HttpResponse:
     """Keep the page of all models, whatever its reader may see of it."""
     access = results_access(request.user, slug, role=Role.EXPERT)
     title = request.POST.get("title", "")
@@ -136,13 +136,13 @@ def save_across_snapshot(request: HttpRequest, slug: str) -> HttpResponse:
     return _saved(request, slug, gettext_noop("page"), make, back=reverse("benchmark:across", args=[slug]))
 
 
-def snapshots(request: HttpRequest, slug: str) -> HttpResponse:
+def snapshots(request: UserRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
     reports = Snapshot.objects.filter(project=access.project).select_related("created_by", "run").defer("metrics")
     return render(request, "benchmark/results/snapshots.html", access.context | {"reports": reports[:200]})
 
 
-def snapshot(request: HttpRequest, slug: str, report: str) -> HttpResponse:
+def snapshot(request: UserRequest, slug: str, report: str) -> HttpResponse:
     """Show the saved document, down to the items as they were, whatever became of the runs since."""
     access, snapshot = snapshot_access(request.user, slug, report)
     document = snapshot_document(access, snapshot)

@@ -11,12 +11,13 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
+from annotation.access import UserRequest
 from annotation.models import Role
 from benchmark.access import RunAccess, results_access, run_access
 from benchmark.controls.chosen import CONTROLS
@@ -61,7 +62,7 @@ MODELS_NAMED = 4
 
 
 @require_GET
-def runs(request: HttpRequest, slug: str) -> HttpResponse:
+def runs(request: UserRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
     runs_of_all, archived = Run.objects.filter(project=access.project), bool(request.GET.get("archived"))
     chosen = runs_of_all.archived() if archived else runs_of_all.listed()
@@ -85,7 +86,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/runs/runs.html", access.context | context)
 
 
-def _run_row(run: Run, progress: Progress, coming: int, why: str) -> dict:
+def _run_row(run: Run, progress: Progress, coming: int, why: str) -> dict[str, Any]:
     steps = [step.label for step in run_steps(run)]
     names = [entrant.name for entrant in run.entrants.all()]
     return {
@@ -105,7 +106,7 @@ def _run_row(run: Run, progress: Progress, coming: int, why: str) -> dict:
 
 
 @require_GET
-def gold(request: HttpRequest, slug: str) -> HttpResponse:
+def gold(request: UserRequest, slug: str) -> HttpResponse:
     """Show which version the present gold is, and mark the versions that it is not: a fragment, as changed stories are
     read first.
 
@@ -137,7 +138,7 @@ def run_steps(run: Run) -> list[Step]:
 
 
 @require_GET
-def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def run(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     context = _live(access) | {
         "steps": [step.label for step in run_steps(access.run)],
@@ -192,7 +193,7 @@ def _of_launch(run: Run, together: Sequence[Run]) -> list[tuple[str, str]]:
 
 
 @require_GET
-def progress(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def progress(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """Show the progress of a run, as a fragment; buttons and results come along only when they changed."""
     access = run_access(request.user, slug, uid)
     context = _live(access)
@@ -242,7 +243,7 @@ def _live(access: RunAccess) -> Context:
 
 
 @require_GET
-def provenance(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def provenance(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """Show everything that made the run, as a fragment."""
     access = run_access(request.user, slug, uid)
     row = access.run
@@ -286,7 +287,7 @@ def _as_json(spec: Json) -> str:
 
 
 @require_POST
-def action(request: HttpRequest, slug: str, uid: str, action: str) -> HttpResponse:
+def action(request: UserRequest, slug: str, uid: str, action: str) -> HttpResponse:
     access, sent = run_access(request.user, slug, uid, role=Role.ADMIN), request.POST
     try:
         if "launch" in sent:

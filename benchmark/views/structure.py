@@ -10,11 +10,11 @@ from urllib.parse import parse_qsl, urlencode
 import numpy as np
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from annotation.access import ProjectAccess
+from annotation.access import ProjectAccess, UserRequest
 from annotation.models import Role
 from benchmark.access import results_access, waiting_for
 from benchmark.domain.association import RIGHT
@@ -72,7 +72,7 @@ STEPS: Mapping[Step, tuple[str, str]] = {
 COUNTED = {QUESTIONS: gettext_noop("Questions"), STORIES: gettext_noop("Whole stories")}
 
 
-def structure(request: HttpRequest, slug: str) -> HttpResponse:
+def structure(request: UserRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
     sides = sides_of(access.project)
     if need := lacking(sides, access.project):
@@ -194,7 +194,7 @@ def _related_chart(title: str, related: Sequence[Related]) -> DotChart:
     return dot_chart(title, rows, unit=unit, zero=True, notation=PLAIN, heads=("r",))
 
 
-def _apart(request: HttpRequest, slug: str, association: Association, query: str) -> Context:
+def _apart(request: UserRequest, slug: str, association: Association, query: str) -> Context:
     """Return one page of the questions of which only the answer, or only the structure, is right."""
     right = request.GET["show"] if request.GET.get("show") in APART else "answer"
     listed = {key: apart_of(association, key) for key in APART}
@@ -224,7 +224,7 @@ def _row(slug: str, row: Any, query: str, asked: Mapping[int, str]) -> Context:
     }
 
 
-def _chosen(request: HttpRequest, access: ProjectAccess) -> Association | None:
+def _chosen(request: UserRequest, access: ProjectAccess) -> Association | None:
     """Return the results that the address of a file or a story asks for. Returns None if there are none, which the page
     explains. Raises PermissionDenied if the reader has open work on one of the stories."""
     sides = sides_of(access.project)
@@ -237,11 +237,11 @@ def _chosen(request: HttpRequest, access: ProjectAccess) -> Association | None:
     return None if problem or not association.tables else association
 
 
-def _to_page(request: HttpRequest, slug: str) -> HttpResponse:
+def _to_page(request: UserRequest, slug: str) -> HttpResponse:
     return redirect(f"{reverse('benchmark:structure', args=[slug])}?{request.GET.urlencode()}")
 
 
-def structure_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
+def structure_table(request: UserRequest, slug: str, table: str, data: str) -> HttpResponse:
     association = _chosen(request, results_access(request.user, slug))
     if association is None:
         return _to_page(request, slug)
@@ -249,14 +249,14 @@ def structure_table(request: HttpRequest, slug: str, table: str, data: str) -> H
     return table_response(tables, f"structure-{table}", data, f"{slug}-structure-{table}")
 
 
-def structure_plot(request: HttpRequest, slug: str, plot: str, picture: str) -> HttpResponse:
+def structure_plot(request: UserRequest, slug: str, plot: str, picture: str) -> HttpResponse:
     association = _chosen(request, results_access(request.user, slug))
     if association is None:
         return _to_page(request, slug)
     return plot_response(request, {PICTURE: picture_of(association)}, plot, picture, f"{slug}-structure-{plot}")
 
 
-def structure_story(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+def structure_story(request: UserRequest, slug: str, number: int) -> HttpResponse:
     """Show the structure that a model built of a story next to gold, and its answer to a question."""
     access = results_access(request.user, slug)
     association = _chosen(request, access)

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
+from annotation.access import UserRequest
 from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.models import Run
@@ -36,7 +37,7 @@ LOOKED = "beside"
 
 
 @require_http_methods(["GET", "POST"])
-def sweep(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def sweep(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """Show the models of a sweep by level, with the runs of its launch. A POST keeps which model at which level is
     taken for a metric group, and why, unless another choice than the one that was `seen` is kept."""
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
@@ -76,7 +77,7 @@ def _to_alignment(slug: str, runs: Sequence[Run]) -> Href:
     return lambda row, column: address if column.key == "alike" and row.get(WAITS) else ""
 
 
-def _choice_kept(request: HttpRequest, runs: Sequence[Run], given: dict[str, str]) -> bool:
+def _choice_kept(request: UserRequest, runs: Sequence[Run], given: dict[str, str]) -> bool:
     """Keep the choice, and say so; else say why not. Who is told of another choice has `seen` it then."""
     try:
         choose_model(by=request.user, runs=runs, now=timezone.now(), **given)
@@ -92,7 +93,7 @@ def _choice_kept(request: HttpRequest, runs: Sequence[Run], given: dict[str, str
 
 
 @require_GET
-def sweep_table(request: HttpRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
+def sweep_table(request: UserRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
     runs = sweep_of(run_access(request.user, slug, uid, role=Role.ADMIN).run)
     if not runs:
         return redirect("benchmark:run_sweep", slug, uid)  # which says why there is no table

@@ -12,6 +12,7 @@ from annotation.forms.ticked import TickedRows
 from annotation.models import Project, Role, User
 from benchmark.models import Run
 from core.messages import Sentence
+from core.page_fields import PageForm
 from judge.domain.alignment import MOST_LINKS
 from judge.models.alignment_study import MOST_PEOPLE
 from judge.services.alignment_tables import alignable_runs
@@ -35,7 +36,7 @@ def members_of(project: Project) -> QuerySet[User]:
     return User.objects.filter(memberships__project=project).order_by("display_name", "username")
 
 
-class AlignForm(forms.Form):
+class AlignForm(PageForm):
     """A study: which runs, how many tables, for whom."""
 
     name = forms.CharField(max_length=MOST_NAME, label=_("Name of the study"))
@@ -77,7 +78,7 @@ class AlignForm(forms.Form):
         return Plan(**{name: self.cleaned_data[name] or 0 for name in Plan.__slots__})
 
 
-class GrowForm(forms.Form):
+class GrowForm(PageForm):
     more = forms.IntegerField(min_value=1, max_value=MOST_TABLES, initial=10, label=_("Further tables"))
     annotators = People(
         User.objects.none(),

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from benchmark.models import Run
 from benchmark.services.plans import MOST_SEED, RunRefused
 from benchmark.suites.registry import suite_named
+from core.page_fields import PageForm
 from judge.domain.calibration.drift import FEWEST_BASELINE
 from judge.models.watch import FEWEST_ANCHORS, MOST_ANCHORS, MOST_DAYS
 from judge.services.watches import Watchable, WatchPlan, watchable_of
@@ -22,7 +23,7 @@ USUAL = 20
 """Anchors of a watch that nobody chose otherwise."""
 
 
-class WatchForm(forms.Form):
+class WatchForm(PageForm):
     """Form of who is watched, by how many stories, how often, and for what drop."""
 
     what = forms.ChoiceField(label=gettext_lazy("Watch"))

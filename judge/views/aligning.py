@@ -6,14 +6,14 @@ from collections import Counter
 from random import Random
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import ProjectAccess, open_work, project_access
+from annotation.access import ProjectAccess, UserRequest, open_work, project_access
 from annotation.forms.votes import MAX_DURATION_MS
 from annotation.services.open_work import Work
 from annotation.views.saving import saved
@@ -51,7 +51,7 @@ def proposals_of(task: AlignmentTask) -> dict[str, Json]:
 
 
 @require_http_methods(["GET", "POST"])
-def align(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def align(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """Both tables next to the story. A POST hands the table in, or takes it back."""
     access, alignment = alignment_of(request.user, slug, uid)
     if request.method == "POST":
@@ -104,7 +104,7 @@ def _settings(access: ProjectAccess, task: AlignmentTask, uid: str, editable: bo
 
 
 @require_GET
-def next_table(request: HttpRequest, slug: str) -> HttpResponse:
+def next_table(request: UserRequest, slug: str) -> HttpResponse:
     """Open the next table that is to be aligned, after the one named by `after`, or the list."""
     access = project_access(request.user, slug)
     following = next_alignment(
@@ -119,14 +119,14 @@ def next_table(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-def answers(request: HttpRequest, slug: str, uid: str) -> JsonResponse:
+def answers(request: UserRequest, slug: str, uid: str) -> JsonResponse:
     """The answers as they stand, for a page whose change was refused."""
     _, alignment = alignment_of(request.user, slug, uid)
     return JsonResponse({"answers": alignment.answers, "editable": alignment.state == AlignmentState.OPEN})
 
 
 @require_POST
-def save(request: HttpRequest, slug: str, uid: str) -> JsonResponse:
+def save(request: UserRequest, slug: str, uid: str) -> JsonResponse:
     """Save changes of rows, all or none."""
     _, alignment = alignment_of(request.user, slug, uid)
 
@@ -143,7 +143,7 @@ def save(request: HttpRequest, slug: str, uid: str) -> JsonResponse:
 
 
 @require_GET
-def undo(request: HttpRequest, slug: str, uid: str) -> JsonResponse:
+def undo(request: UserRequest, slug: str, uid: str) -> JsonResponse:
     """The rows as they were before this person's last action (with `?redo=1`: last undo); null for none."""
     _, alignment = alignment_of(request.user, slug, uid)
     step = settling.last_step(alignment=alignment, redo="redo" in request.GET)
@@ -156,7 +156,7 @@ def undo(request: HttpRequest, slug: str, uid: str) -> JsonResponse:
 
 
 @require_GET
-def decide_table(request: HttpRequest, slug: str, uid: str, table: str) -> HttpResponse:
+def decide_table(request: UserRequest, slug: str, uid: str, table: str) -> HttpResponse:
     """Both tables as the majority has them; open rows show what people said, without names and in no order."""
     access = study_of(request.user, slug, uid)
     task = table_of(access, table)
@@ -211,7 +211,7 @@ def _votes(task: AlignmentTask, open_rows: list[str]) -> dict[str, str]:
 
 
 @require_POST
-def save_decisions(request: HttpRequest, slug: str, uid: str, table: str) -> JsonResponse:
+def save_decisions(request: UserRequest, slug: str, uid: str, table: str) -> JsonResponse:
     """Take an expert's decisions, all or none; the answer says where the next open table is."""
     access = study_of(request.user, slug, uid)
     task = table_of(access, table)

@@ -10,14 +10,14 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.access import ProjectAccess, project_access
+from annotation.access import ProjectAccess, UserRequest, project_access
 from annotation.models import Role
 from benchmark.domain.tables import Column
 from benchmark.models import Run
@@ -58,7 +58,7 @@ PAGE = 50
 Chosen = tuple[CalibrationReport, Selection]
 
 
-def study_for_admins(request: HttpRequest, slug: str, uid: str) -> tuple[ProjectAccess, AlignmentStudy]:
+def study_for_admins(request: UserRequest, slug: str, uid: str) -> tuple[ProjectAccess, AlignmentStudy]:
     """Return the study for an admin of its project, who sees whose tables they are. Raises PermissionDenied for one who
     still aligns some of them."""
     study = calibrated_study(request.user, slug, uid)
@@ -66,7 +66,7 @@ def study_for_admins(request: HttpRequest, slug: str, uid: str) -> tuple[Project
 
 
 @require_http_methods(["GET", "POST"])
-def calibration(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def calibration(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """The report of one version of a judge over a study; `judge` chooses among the versions that judged its tables. A
     POST keeps that it is the one that is used, and why, unless the choice is no longer the one that was `seen`."""
     access, study = study_for_admins(request, slug, uid)
@@ -84,7 +84,7 @@ def calibration(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "judge/calibration/report.html", access.context | context)
 
 
-def _choice_kept(request: HttpRequest, study: AlignmentStudy, judges: list[JudgeBrief], given: dict[str, str]) -> bool:
+def _choice_kept(request: UserRequest, study: AlignmentStudy, judges: list[JudgeBrief], given: dict[str, str]) -> bool:
     """Keep the choice, or show the reason why not. A user who is told of another choice has `seen` it then."""
     judge = next((brief for brief in judges if brief.version == given["judge"]), None)
     try:
@@ -215,7 +215,7 @@ def _confusion(cells: Mapping[tuple[str, str], int]) -> Context:
 
 
 @require_GET
-def rows(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def rows(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """The rows behind a figure: those of a group, of a cell of the confusion, that flipped, or on which people and the
     judge differ. Tables of stories on which the reader has open work are withheld."""
     access, study = study_for_admins(request, slug, uid)
@@ -239,7 +239,7 @@ def rows(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "judge/calibration/rows.html", access.context | context)
 
 
-def _filter(request: HttpRequest, words: CalibrationWords) -> Callable[[Table, JudgedRow], bool]:
+def _filter(request: UserRequest, words: CalibrationWords) -> Callable[[Table, JudgedRow], bool]:
     asked = request.GET
     keys = ("category", "model", "side", *(grouping.key for grouping in words.groupings))
     groups = {key: asked[key] for key in keys if key in asked}
@@ -258,7 +258,7 @@ def _filter(request: HttpRequest, words: CalibrationWords) -> Callable[[Table, J
 
 
 @require_GET
-def table_file(request: HttpRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
+def table_file(request: UserRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
     """A table of the report, or the judges of the study next to each other, as a file."""
     _access, study = study_for_admins(request, slug, uid)
     kept = reports_of(study)
@@ -269,7 +269,7 @@ def table_file(request: HttpRequest, slug: str, uid: str, table: str, data: str)
 
 
 @require_GET
-def panel(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def panel(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """A panel of the selected judges, by default of all; with `own` each also votes on its own family."""
     access, study = study_for_admins(request, slug, uid)
     judges = reports_of(study).judges
@@ -299,7 +299,7 @@ def panel(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 @require_GET
-def panel_file(request: HttpRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
+def panel_file(request: UserRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
     """A table of the panel of the selected judges as a file."""
     _access, study = study_for_admins(request, slug, uid)
     chosen = _selected(request, reports_of(study).judges)
@@ -309,6 +309,6 @@ def panel_file(request: HttpRequest, slug: str, uid: str, table: str, data: str)
     return table_response(panel_tables(report, words_of(study)), table, data, f"{slug}-calibration-{uid}-{table}")
 
 
-def _selected(request: HttpRequest, judges: list[JudgeBrief]) -> list[JudgeBrief]:
+def _selected(request: UserRequest, judges: list[JudgeBrief]) -> list[JudgeBrief]:
     versions = request.GET.getlist("judge")
     return [brief for brief in judges if brief.version in versions] if versions else judges

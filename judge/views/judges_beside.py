@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
+from annotation.access import UserRequest
 from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.models import Run
@@ -27,7 +28,7 @@ ENOUGH = 3
 
 
 @require_GET
-def judges(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def judges(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """Show the figures of a run's answers by each judge that read them, and by the panel that the address names."""
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     runs = judged_beside(access.run)
@@ -46,7 +47,7 @@ def judges(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 @require_GET
-def judges_file(request: HttpRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
+def judges_file(request: UserRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     runs = judged_beside(access.run)
     if not runs:
@@ -55,7 +56,7 @@ def judges_file(request: HttpRequest, slug: str, uid: str, table: str, data: str
     return table_response(tables, table, data, f"{slug}-{uid}-{table}")
 
 
-def _panel(request: HttpRequest, runs: Sequence[Run]) -> list[Run]:
+def _panel(request: UserRequest, runs: Sequence[Run]) -> list[Run]:
     """Return the runs whose judges the address names as a panel; by default all if there are enough."""
     if "panel" not in request.GET:
         return list(runs) if len(runs) >= ENOUGH else []

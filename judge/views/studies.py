@@ -9,13 +9,13 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.access import ProjectAccess, open_work, project_access
+from annotation.access import ProjectAccess, UserRequest, open_work, project_access
 from annotation.domain.agreement.report import Measure
 from annotation.domain.columns import Echo, defused
 from annotation.models import Role, User
@@ -49,7 +49,7 @@ PAGE = 50
 
 
 @require_GET
-def studies(request: HttpRequest, slug: str) -> HttpResponse:
+def studies(request: UserRequest, slug: str) -> HttpResponse:
     """The tables that this person has to align, and for experts and admins every study with its next step."""
     access = project_access(request.user, slug)
     own, waiting = alignments_of(access.project, request.user), open_work(access, before=Work.ALIGNMENT)
@@ -68,7 +68,7 @@ def studies(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def study(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """One study. An admin's POST closes or opens it, takes a person's open tables back, or gives free ones out."""
     access = study_of(request.user, slug, uid)
     if request.method == "POST":
@@ -126,7 +126,7 @@ def _estimates(report: AlignmentAgreement, over: ClusterName) -> list[Json]:
     ]
 
 
-def _changed(request: HttpRequest, access: StudyAccess) -> HttpResponse:
+def _changed(request: UserRequest, access: StudyAccess) -> HttpResponse:
     now, aligned, posted = timezone.now(), access.study, request.POST
     members = {str(user.pk): user for user in User.objects.filter(memberships__project=access.project.project)}
     aligning = {str(user.pk): user for user in User.objects.filter(alignments__task__study=aligned)}  # also who left
@@ -149,7 +149,7 @@ def _changed(request: HttpRequest, access: StudyAccess) -> HttpResponse:
 
 @require_GET
 @in_english
-def download_csv(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def download_csv(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """Every answer about every row, for admins. Its model is empty for one who still aligns in the study, and a table
     on whose story they have open work has no rows."""
     access = study_of(request.user, slug, uid, role=Role.ADMIN)
@@ -162,7 +162,7 @@ def download_csv(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 @require_GET
 @in_english
-def download_json(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def download_json(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """Send every answer about every row with the tables, the figures of agreement and where the tables come from."""
     access = study_of(request.user, slug, uid, role=Role.ADMIN)
     document = document_of(access.study, named=not aligns_still(access), closed=closed_tables(access))
@@ -174,7 +174,7 @@ def _attached(study: AlignmentStudy, extension: str) -> dict[str, str]:
 
 
 @require_http_methods(["GET", "POST"])
-def align_runs(request: HttpRequest, slug: str) -> HttpResponse:
+def align_runs(request: UserRequest, slug: str) -> HttpResponse:
     """Choose runs, the size of the sample and people. Without "make" in the request it only counts what would be
     drawn."""
     access = project_access(request.user, slug, role=Role.ADMIN)
@@ -195,7 +195,7 @@ def align_runs(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "judge/new_study.html", access.context | context)
 
 
-def _made(request: HttpRequest, access: ProjectAccess, form: AlignForm) -> str:
+def _made(request: UserRequest, access: ProjectAccess, form: AlignForm) -> str:
     runs, split = list(form.cleaned_data["runs"]), form.cleaned_data["split"]
     made = make_study(
         by=request.user,
@@ -212,7 +212,7 @@ def _made(request: HttpRequest, access: ProjectAccess, form: AlignForm) -> str:
 
 
 @require_http_methods(["GET", "POST"])
-def grow_alignment(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def grow_alignment(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """Draw further tables of a study."""
     access = study_of(request.user, slug, uid, role=Role.ADMIN)
     form = GrowForm(request.POST or None, project=access.project.project, more=request.GET.get("more", ""))
@@ -226,7 +226,7 @@ def grow_alignment(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "judge/grow_study.html", access.context | context)
 
 
-def _grown(request: HttpRequest, study: AlignmentStudy, form: GrowForm) -> str:
+def _grown(request: UserRequest, study: AlignmentStudy, form: GrowForm) -> str:
     load, annotators = partial(load_tables, project=study.project), list(form.cleaned_data["annotators"])
     more = form.cleaned_data["more"]
     total = grow_study(by=request.user, study=study, more=more, load=load, annotators=annotators, now=timezone.now())

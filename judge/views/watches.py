@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.access import project_access
+from annotation.access import UserRequest, project_access
 from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.services.plans import RunRefused
@@ -95,7 +95,7 @@ def _in_words(repeat: Repeated, batch: Batch) -> str:
 
 
 @require_GET
-def watches(request: HttpRequest, slug: str) -> HttpResponse:
+def watches(request: UserRequest, slug: str) -> HttpResponse:
     """Every watch of a project, with what somebody has to look at."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     rows = list(AnchorWatch.objects.filter(project=access.project).select_related("run", "asked"))
@@ -109,7 +109,7 @@ def watches(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-def new_watch(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def new_watch(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """Choose what of a run is watched; its anchors are asked for the first time at once."""
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     form = WatchForm(posted(request), run=access.run)
@@ -129,7 +129,7 @@ def new_watch(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 @require_GET
-def estimate_watch(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def estimate_watch(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """Return what the chosen watch asks and costs: at its start, and every time."""
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     form = WatchForm(request.GET, run=access.run)
@@ -149,7 +149,7 @@ def estimate_watch(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-def watch(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def watch(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """One watch: its chart, every repeat, and what was noticed. A POST asks now, stops or resumes it, or notes."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     rows = AnchorWatch.objects.select_related("run__dataset", "run__judge", "asked", "project", "created_by")
@@ -179,7 +179,7 @@ def _step(row: AnchorWatch) -> str:
     return str(suite_named(row.run.suite).step(row.step).label)
 
 
-def _done(request: HttpRequest, row: AnchorWatch) -> HttpResponse:
+def _done(request: UserRequest, row: AnchorWatch) -> HttpResponse:
     action, now = request.POST.get("action"), timezone.now()
     if action == "ask":
         number = made_once(request, lambda: str(ask_again(by=request.user, watch=row, now=now).number))
