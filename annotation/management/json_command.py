@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
-from annotation.models import Assignment, Category, Project, Role, Split, User
+from annotation.models import Assignment, Category, Project, Role, Split, Story, User
 from annotation.services.assignments import assignments_at, stories_to_assign
 from core.management import json_command
 
@@ -40,16 +40,16 @@ class ProjectCommand(JsonCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
         parts: Arguments = {"--split": {"metavar": "NAME"}, "--category": {"metavar": "NAME"}}
-        for name, options in ((parts if self.has_parts else {}) | dict(self.arguments)).items():
+        for name, options in ({**(parts if self.has_parts else {}), **self.arguments}).items():
             parser.add_argument(name, **options)
 
-    def work(self, **options: Any) -> Any:
+    def work(self, *args: Any, **options: Any) -> Any:
         project = self.project(options.pop("project"))
         if self.has_parts:
             check_scope(project, split=options["split"], category=options["category"])
         return self.on(project, **options)
 
-    def on(self, project: Project, **options: Any) -> Any:
+    def on(self, project: Project, *args: Any, **options: Any) -> Any:
         raise NotImplementedError
 
 
@@ -126,7 +126,7 @@ def chosen_assignments(project: Project, options: Mapping[str, Any]) -> QuerySet
     if numbers and (any(filters.values()) or name or without_table):
         raise ValueError("--stories names the stories already; leave the filters out.")
     if numbers:
-        stories = project.stories.filter(pk__in=stories_numbered(project, numbers))
+        stories: QuerySet[Story] = project.stories.filter(pk__in=stories_numbered(project, numbers))
     else:
         named = people_named(name or "", project=project, noun="member")
         person = User.objects.filter(pk__in=named.values()).first()

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Subquery
 
 from annotation.domain.resolution import from_json
+from annotation.models.belief_table import Proposition
 from annotation.models.gold import GoldLabel, Method
 from annotation.models.project import Project
 from annotation.models.story import Claim, Story
-from annotation.models.vote import Vote
+from annotation.models.user import User
+from annotation.models.vote import Vote, VoteQuerySet
 from core.reads import Read
 
 TODO = Q(method=Method.OPEN) | Q(method=Method.ADJUDICATED, disturbed=True)
@@ -51,7 +53,9 @@ def of_project(project: Project | int) -> QuerySet[GoldLabel]:
     return GoldLabel.objects.filter(proposition__table__story_id__in=stories, proposition__removed_at__isnull=True)
 
 
-def cells(project: Project, *, unfinished: Iterable[int] = (), status: str = "todo", **filters: str) -> QuerySet:
+def cells(
+    project: Project, *, unfinished: Iterable[int] = (), status: str = "todo", **filters: str
+) -> QuerySet[GoldLabel]:
     """Return the cells that match, in no order.
 
     `unfinished` are the stories that the expert still labels: they are left out. `filters`: dimension, category, split,
@@ -85,16 +89,18 @@ def cells(project: Project, *, unfinished: Iterable[int] = (), status: str = "to
     return rows
 
 
-def _votes_here(**chosen) -> QuerySet[Vote]:
+def _votes_here(**chosen: Any) -> VoteQuerySet:
     return Vote.objects.filter(proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension"), **chosen)
 
 
-def not_voted_on(rows: QuerySet, expert) -> QuerySet:
+def not_voted_on(rows: QuerySet[GoldLabel], expert: User) -> QuerySet[GoldLabel]:
     """Return those of the cells on which the expert never voted."""
     return rows.exclude(Exists(_votes_here(annotator=expert)))
 
 
-def open_to(project: Project, expert, *, unfinished: Iterable[int], now: datetime, dimension: str = "") -> QuerySet:
+def open_to(
+    project: Project, expert: User, *, unfinished: Iterable[int], now: datetime, dimension: str = ""
+) -> QuerySet[GoldLabel]:
     """Return the open cells that the expert may decide: without those that the expert voted on, of stories that the
     expert still labels, and of stories that another expert has claimed."""
     rows = cells(project, unfinished=unfinished, status="open", dimension=dimension)
@@ -102,7 +108,7 @@ def open_to(project: Project, expert, *, unfinished: Iterable[int], now: datetim
     return not_voted_on(rows, expert).exclude(proposition__table__story__in=taken).order_by()
 
 
-def by_story(rows: QuerySet, project: Project) -> list[Group]:
+def by_story(rows: QuerySet[GoldLabel], project: Project) -> list[Group]:
     """Return the stories of `cells`, lowest agreement first, then in story order."""
     numbers = dict(Story.objects.filter(project=project).order_by().values_list("id", "number"))
     counted = (
@@ -129,23 +135,25 @@ _AWAITING = Read[tuple[int]](
 )
 
 
-def awaiting(project: Project, expert) -> set[int]:
+def awaiting(project: Project, expert: User) -> set[int]:
     """Return the stories with a cell that this expert may still decide. Every page of results asks for them."""
     return {story for (story,) in _AWAITING(project=project.pk, expert=expert.pk)}
 
 
-def voted_on(expert, propositions: Iterable) -> set[tuple[int, str]]:
+def voted_on(expert: User, propositions: Iterable[Proposition | int]) -> set[tuple[int, str]]:
     """Return the cells that the expert ever voted on: a withdrawn vote keeps its row."""
     rows = Vote.objects.filter(annotator=expert, proposition__in=propositions)
     return set(rows.values_list("proposition_id", "dimension"))
 
 
-def votes_on(propositions: Iterable) -> dict[tuple[int, str], list[tuple[int, str]]]:
+def votes_on(propositions: Iterable[Any]) -> dict[tuple[int, str], list[tuple[int, str]]]:
     """Return the standing votes by cell, (annotator id, label) each."""
     votes_by_cell: dict[tuple[int, str], list[tuple[int, str]]] = defaultdict(list)
     rows = Vote.objects.cast().filter(proposition__in=propositions).order_by("annotator_id")
-    for proposition, dimension, *vote in rows.values_list("proposition_id", "dimension", "annotator_id", "label"):
-        votes_by_cell[proposition, dimension].append(tuple(vote))
+    for proposition, dimension, annotator, label in rows.values_list(
+        "proposition_id", "dimension", "annotator_id", "label"
+    ):
+        votes_by_cell[proposition, dimension].append((annotator, label))
     return votes_by_cell
 
 
@@ -155,7 +163,7 @@ def guideline_cases(project: Project) -> QuerySet[GoldLabel]:
     return rows.select_related("proposition__table__story", "decided_by").order_by("-decided_at", "-id")
 
 
-def overruled(project: Project, annotator, *, unfinished: Iterable[int]) -> QuerySet[GoldLabel]:
+def overruled(project: Project, annotator: User, *, unfinished: Iterable[int]) -> QuerySet[GoldLabel]:
     """Return the decisions against a standing vote of the annotator (`mine`), newest first, in stories that they have
     finished."""
     rows = of_project(project).filter(method=Method.ADJUDICATED)
@@ -170,18 +178,20 @@ def overruled(project: Project, annotator, *, unfinished: Iterable[int]) -> Quer
     )
 
 
-def kind_of(dimension: str, votes: Iterable[dict]) -> Kind:
+def kind_of(dimension: str, votes: Iterable[Any]) -> Kind:
     return Kind(dimension, BETWEEN.join(sorted(vote.label for vote in from_json(votes))))
 
 
-def kinds(rows: QuerySet) -> Counter[Kind]:
+def kinds(rows: QuerySet[GoldLabel]) -> Counter[Kind]:
     """Return how many of the cells are of each kind."""
     return Counter(kind_of(*row) for row in rows.values_list("dimension", "votes"))
 
 
-def places(rows: QuerySet, kind: Kind) -> list[Place]:
+def places(rows: QuerySet[GoldLabel], kind: Kind) -> list[Place]:
     """Return the cells of a kind, in the order of stories and their rows."""
     listed = rows.filter(dimension=kind.dimension).values_list(
         "votes", "proposition__table__story__number", "proposition__position", "id"
     )
-    return sorted(tuple(place) for votes, *place in listed if kind_of(kind.dimension, votes) == kind)
+    return sorted(
+        (number, position, pk) for votes, number, position, pk in listed if kind_of(kind.dimension, votes) == kind
+    )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any, NoReturn, TypeVar
+
 from django.db import models
 
 
@@ -9,16 +12,19 @@ class AppendOnly(Exception):
     """Raised by code that tries to change or delete a row that is there for good."""
 
 
-class AppendOnlyQuerySet(models.QuerySet):
+Row = TypeVar("Row", bound="AppendOnlyModel")
+
+
+class AppendOnlyQuerySet(models.QuerySet[Row]):
     """Rows of an `AppendOnlyModel`: they are read and inserted, and go with what they belong to alone."""
 
-    def update(self, **kwargs) -> int:
+    def update(self, **kwargs: Any) -> int:
         raise AppendOnly(self.model.append_only)
 
     def delete(self) -> tuple[int, dict[str, int]]:
         raise AppendOnly(self.model.append_only)
 
-    def bulk_create(self, objs, *args, update_conflicts=False, **kwargs) -> list:
+    def bulk_create(self, objs: Iterable[Row], *args: Any, update_conflicts: bool = False, **kwargs: Any) -> list[Row]:
         if update_conflicts:
             raise AppendOnly(self.model.append_only)
         return super().bulk_create(objs, *args, **kwargs)
@@ -34,12 +40,12 @@ class AppendOnlyModel(models.Model):
     class Meta:
         abstract = True
 
-    def save(self, *args, **kwargs) -> None:
+    def save(self, *args: Any, **kwargs: Any) -> None:
         if self.pk is not None:
             raise AppendOnly(self.append_only)
         super().save(*args, **kwargs)
 
-    def delete(self, *args, **kwargs):
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise AppendOnly(self.append_only)
 
 

@@ -9,7 +9,7 @@ from annotation.models.story import Story
 from core.ids import OpaqueModel
 
 
-class AssignmentQuerySet(models.QuerySet):
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def active(self) -> AssignmentQuerySet:
         return self.filter(released_at__isnull=True)
 

@@ -14,7 +14,7 @@ class TableKind(models.TextChoices):
     DRAFT = "draft", gettext_lazy("Expert's draft")
 
 
-class BeliefTableQuerySet(models.QuerySet):
+class BeliefTableQuerySet(models.QuerySet["BeliefTable"]):
     def drafts(self) -> BeliefTableQuerySet:
         """Drafts of experts who hold a slot of their story."""
         return self.filter(kind=TableKind.DRAFT, slot__isnull=False)
@@ -66,7 +66,7 @@ class Remark(models.TextChoices):
     REVISED = "revised", gettext_lazy("Revised")
 
 
-class PropositionQuerySet(models.QuerySet):
+class PropositionQuerySet(models.QuerySet["Proposition"]):
     def gold_of(self, story: Story) -> PropositionQuerySet:
         return self.filter(table__story=story, table__kind=TableKind.GOLD, removed_at__isnull=True).order_by("position")
 

@@ -34,7 +34,7 @@ class ErrorTag(models.TextChoices):
     AMBIGUOUS = "ambiguous-story", gettext_lazy("The story is ambiguous")
 
 
-class GoldQuerySet(models.QuerySet):
+class GoldQuerySet(models.QuerySet["GoldLabel"]):
     def settled(self) -> GoldQuerySet:
         return self.exclude(method=Method.OPEN)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 
@@ -17,7 +18,7 @@ BY = {"decision": DECIDED, "rule": ~DECIDED}
 """What changed a label: somebody's decision (or taking one back), or the rule, when a vote or the rules changed."""
 
 
-def of_project(project: Project, *, unfinished: Iterable[int] = (), **filters) -> QuerySet[GoldEvent]:
+def of_project(project: Project, *, unfinished: Iterable[int] = (), **filters: Any) -> QuerySet[GoldEvent]:
     """Return the changes of gold that match, newest first, without those of the stories `unfinished`.
 
     `filters`: by (a key of BY), who (a user name), story (its number), dimension, method (what it became), reason

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 
@@ -35,7 +37,7 @@ class LabelSchema(AppendOnlyModel):
     def __str__(self) -> str:
         return f"{self.name}:{self.version}"
 
-    def save(self, *args, **kwargs) -> None:
+    def save(self, *args: Any, **kwargs: Any) -> None:
         _read.pop((self.name, self.version), None)  # read in a transaction that was rolled back
         super().save(*args, **kwargs)
 

@@ -36,7 +36,7 @@ class Prefill(OpaqueModel):
         ordering = ["-id"]
 
 
-class SuggestionQuerySet(models.QuerySet):
+class SuggestionQuerySet(models.QuerySet["Suggestion"]):
     def labels(self) -> dict[tuple[int, str], str]:
         """Return (proposition id, dimension) → suggested label."""
         return {(at, key): label for at, key, label in self.values_list("proposition_id", "dimension", "label")}

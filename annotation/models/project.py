@@ -12,6 +12,7 @@ from annotation.domain.arms import DrawUnit
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models.label_schema import schema_of
+from annotation.models.user import User
 
 
 class ArmsUnit(models.TextChoices):
@@ -32,8 +33,8 @@ class Role(models.TextChoices):
         return list(Role).index(self)
 
 
-class ProjectQuerySet(models.QuerySet):
-    def visible_to(self, user) -> ProjectQuerySet:
+class ProjectQuerySet(models.QuerySet["Project"]):
+    def visible_to(self, user: User) -> ProjectQuerySet:
         return self if user.is_superuser else self.filter(memberships__user=user)
 
 
@@ -104,25 +105,25 @@ class Membership(models.Model):
         return f"{self.user} is {self.role} of {self.project}"
 
 
-class InvitationQuerySet(models.QuerySet):
+class InvitationQuerySet(models.QuerySet["Invitation"]):
     def open(self, now: datetime) -> InvitationQuerySet:
         """Return those that can still be used, as far as admins are told."""
         return self.filter(accepted_at=None, revoked_at=None, expires_at__gte=now)
 
-    def waiting_for(self, user, now: datetime) -> InvitationQuerySet:
+    def waiting_for(self, user: User, now: datetime) -> InvitationQuerySet:
         """Return those of the account that it has not answered, to projects that it is no member of, newest first."""
         unanswered = self.open(now).filter(invited=user, declined_at=None).exclude(project__memberships__user=user)
         return unanswered.select_related("project", "created_by")
 
     # --- transitions ---
 
-    def accept(self, invitation: Invitation, user, now: datetime) -> int:
+    def accept(self, invitation: Invitation, user: User, now: datetime) -> int:
         """Claim an invitation for who joins; 0 where somebody did before, or it was withdrawn."""
         return self.filter(pk=invitation.pk, accepted_at=None, revoked_at=None).update(
             accepted_at=now, accepted_by=user
         )
 
-    def decline(self, user, pk: int, now: datetime) -> int:
+    def decline(self, user: User, pk: int, now: datetime) -> int:
         """Decline an invitation of the account; 0 where it has none of that number that waits."""
         return self.waiting_for(user, now).filter(pk=pk).update(declined_at=now)
 

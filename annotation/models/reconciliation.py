@@ -17,7 +17,7 @@ from annotation.models.user import User
 from core.ids import OpaqueModel
 
 
-class PairQuerySet(models.QuerySet):
+class PairQuerySet(models.QuerySet["Pair"]):
     def standing(self) -> PairQuerySet:
         return self.filter(gone=False).order_by("place", "uid")
 
@@ -61,7 +61,7 @@ class Pair(OpaqueModel):
     @property
     def sides(self) -> tuple[TableRow | None, TableRow | None]:
         """The words of both experts."""
-        return self.a and self.a.words, self.b and self.b.words
+        return self.a.words if self.a else None, self.b.words if self.b else None
 
     @property
     def kind(self) -> PairKind:

@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from annotation.domain.stories import MAX_CATEGORY_LENGTH, MAX_SPLIT_LENGTH
 from annotation.models.project import Project
+from annotation.models.user import User
 from core.ids import OpaqueModel
 
 
@@ -42,7 +43,7 @@ class Split(models.Model):
         return self.name
 
 
-class StoryQuerySet(models.QuerySet):
+class StoryQuerySet(models.QuerySet["Story"]):
     def in_use(self) -> StoryQuerySet:
         """Leave out the stories that are withdrawn: no queue, split, published version, export or count has them."""
         return self.filter(withdrawn_at__isnull=True)
@@ -90,15 +91,15 @@ class Story(OpaqueModel):
         return f"Story {self.number}"
 
 
-class ClaimQuerySet(models.QuerySet):
+class ClaimQuerySet(models.QuerySet["Claim"]):
     def in_force(self, now: datetime) -> ClaimQuerySet:
         return self.filter(until__gt=now)
 
-    def of_others(self, expert, project: Project, now: datetime) -> ClaimQuerySet:
+    def of_others(self, expert: User, project: Project, now: datetime) -> ClaimQuerySet:
         """Return the claims in force that other experts have on stories of the project, with the experts' names."""
         return self.in_force(now).filter(story__project=project).exclude(expert=expert).select_related("expert")
 
-    def take(self, expert, until: datetime, now: datetime) -> int:
+    def take(self, expert: User, until: datetime, now: datetime) -> int:
         """Give the expert those claims that are the expert's own or have run out; return how many that were."""
         return self.filter(Q(expert=expert) | Q(until__lte=now)).update(expert=expert, until=until)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import datetime
+from typing import Any
 
 from django.db.models import (
     Case,
@@ -25,6 +26,7 @@ from django.utils.translation import gettext_lazy
 from annotation.models.belief_table import BeliefTable, Proposition
 from annotation.models.project import Project
 from annotation.models.story import Story
+from annotation.models.user import User
 from core.reads import Read
 
 STATES = {
@@ -40,7 +42,7 @@ WORK = ("mine", "ready", "open")
 """States in which an expert has something to do, those that were begun first."""
 
 
-def with_states(project: Project, user) -> QuerySet[Story]:
+def with_states(project: Project, user: User | None) -> QuerySet[Any]:
     """Return the project's stories in use with `table_state`, one of STATES for this person, and `given`: an admin gave
     it to them."""
     drafts = BeliefTable.objects.drafts().filter(story=OuterRef("pk"))
@@ -82,7 +84,7 @@ def by_table(stories: QuerySet[Story], project: Project, state: str) -> QuerySet
     return stories.filter(pk__in=chosen[state].order_by().values("pk"))
 
 
-def open_to(project: Project, user, *, reconciles: bool) -> set[int]:
+def open_to(project: Project, user: User, *, reconciles: bool) -> set[int]:
     """Return the stories whose table this person writes: of an own draft until there is gold, and where the person
     `reconciles` of everybody's that are all handed in. A table that nobody has begun is nobody's work yet."""
     rows = _DRAFTS(project=project.pk)
@@ -110,13 +112,13 @@ def _count(drafts: QuerySet[BeliefTable]) -> Coalesce:
     return Coalesce(Subquery(counted, output_field=IntegerField()), Value(0))
 
 
-def counts(stories: QuerySet[Story]) -> dict[str, int]:
+def counts(stories: QuerySet[Any]) -> dict[str, int]:
     """Return state → stories, over what `with_states` returned."""
     rows = dict(stories.order_by().values_list("table_state").annotate(count=Count("pk")))
     return {state: rows.get(state, 0) for state in STATES}
 
 
-def next_of(stories: QuerySet[Story], *, after: int | None) -> Story | None:
+def next_of(stories: QuerySet[Any], *, after: int | None) -> Story | None:
     """Return the next story with work for this person: their drafts first, then what is ready, then what is open; of
     each the next number after `after`, and from the beginning again. That one itself comes last of all."""
     left = stories.filter(table_state__in=WORK)

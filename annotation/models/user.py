@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser, UserManager
@@ -22,7 +22,7 @@ IMPORTED_SUFFIX = " (imported)"
 """Ends the name that pages show of every imported annotator."""
 
 
-class PeopleManager(UserManager):
+class PeopleManager(UserManager["User"]):
     def accounts(self) -> models.QuerySet[User]:
         """Everybody who can have a password: all but imported annotators."""
         return self.filter(imported_into__isnull=True)
@@ -55,7 +55,7 @@ class User(AbstractUser):
         "annotation.Project", models.PROTECT, null=True, blank=True, editable=False, related_name="imported_annotators"
     )
 
-    objects = PeopleManager()
+    objects: ClassVar[PeopleManager] = PeopleManager()
 
     class Meta(AbstractUser.Meta):
         constraints = [
@@ -91,7 +91,7 @@ def imported_username(slug: str, name: str) -> str:
     return slug + _MARK + name
 
 
-class LogInCountQuerySet(models.QuerySet):
+class LogInCountQuerySet(models.QuerySet["LogInCount"]):
     def of(self, digests: Iterable[str]) -> LogInCountQuerySet:
         """Always in one order, so that two that lock several rows wait for each other once."""
         return self.filter(digest__in=list(digests)).order_by("digest")
@@ -118,7 +118,7 @@ class Scope(models.TextChoices):
     WRITE = "write", gettext_lazy("Read and write")
 
 
-class ApiTokenQuerySet(models.QuerySet):
+class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
     def usable(self, *, now: datetime) -> ApiTokenQuerySet:
         """Tokens that have not expired. Whether the password changed since is `ApiToken.seals`."""
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=now))

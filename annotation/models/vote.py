@@ -8,7 +8,7 @@ from annotation.models.append_only import AppendOnlyModel
 from annotation.models.belief_table import Proposition, TableKind
 
 
-class VoteQuerySet(models.QuerySet):
+class VoteQuerySet(models.QuerySet["Vote"]):
     def cast(self) -> VoteQuerySet:
         """Votes that stand: withdrawn ones keep their row with an empty label."""
         return self.exclude(label="")

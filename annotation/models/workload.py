@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Substr
@@ -15,6 +16,7 @@ from annotation.models.assignment import Assignment
 from annotation.models.belief_table import CellComment, PropositionFlag
 from annotation.models.project import Project
 from annotation.models.story import Story
+from annotation.models.user import User
 from annotation.models.vote import Vote
 from core.reads import Read
 
@@ -46,9 +48,9 @@ class StoryWork:
         return not self.finished and self.cells > 0
 
 
-def of_annotator(project: Project, annotator) -> list[StoryWork]:
+def of_annotator(project: Project, annotator: User) -> list[StoryWork]:
     """Return the work of each active assignment, unfinished ones first."""
-    assignments = list(
+    assignments: list[Any] = list(
         Assignment.objects.active()
         .filter(story__project=project, story__withdrawn_at__isnull=True, annotator=annotator)
         .select_related("story__category")
@@ -64,7 +66,7 @@ def of_annotator(project: Project, annotator) -> list[StoryWork]:
     return sorted(works, key=lambda work: (work.finished, work.story.number))
 
 
-def _work_of(assignment: Assignment, done: int, dimensions: int, now: datetime) -> StoryWork:
+def _work_of(assignment: Any, done: int, dimensions: int, now: datetime) -> StoryWork:
     return StoryWork(
         story=assignment.story,
         begins=assignment.begins,
@@ -75,7 +77,7 @@ def _work_of(assignment: Assignment, done: int, dimensions: int, now: datetime) 
     )
 
 
-def _cast_by_story(project: Project, annotator) -> dict[int, int]:
+def _cast_by_story(project: Project, annotator: User) -> dict[int, int]:
     """Return how many cells of each story this annotator has labelled."""
     return dict(_CAST_BY_STORY(project=project.pk, annotator=annotator.pk))
 
@@ -96,10 +98,10 @@ def next_unfinished(works: Sequence[StoryWork], *, after: int | None = None) -> 
     """Return the first unfinished story with a number above `after`, else the first unfinished one, else None."""
     waiting = [work for work in works if work.waits]
     later = [work for work in waiting if after is None or work.story.number > after]
-    return (later or waiting or [None])[0]
+    return next(iter(later or waiting), None)
 
 
-def replies_to(project: Project, annotator) -> QuerySet[CellComment]:
+def replies_to(project: Project, annotator: User) -> QuerySet[CellComment]:
     """Return the last comments of the annotator's threads that somebody else wrote, newest first."""
     newest = (
         CellComment.objects.filter(
@@ -119,7 +121,7 @@ def replies_to(project: Project, annotator) -> QuerySet[CellComment]:
     )
 
 
-def decided_flags_of(project: Project, annotator) -> QuerySet[PropositionFlag]:
+def decided_flags_of(project: Project, annotator: User) -> QuerySet[PropositionFlag]:
     """The annotator's own flags with an outcome, newest outcome first."""
     return (
         PropositionFlag.objects.exclude(outcome="")
@@ -129,24 +131,24 @@ def decided_flags_of(project: Project, annotator) -> QuerySet[PropositionFlag]:
     )
 
 
-def _assigned_stories(project: Project, annotator) -> QuerySet:
+def _assigned_stories(project: Project, annotator: User) -> QuerySet[Assignment, Any]:
     assignments = Assignment.objects.active().filter(annotator=annotator, story__project=project)
     return assignments.values("story")
 
 
-def unfinished(project: Project, annotator) -> set[int]:
+def unfinished(project: Project, annotator: User) -> set[int]:
     """Return the stories with an assignment of this annotator in which some cell has no standing vote of theirs."""
     return _unfinished(project, annotator, dict(_ROWS_BY_STORY(project=project.pk, annotator=annotator.pk)))
 
 
-def unlabelled(project: Project, annotator) -> set[int]:
+def unlabelled(project: Project, annotator: User) -> set[int]:
     """Return the stories of `unfinished` with those that are assigned and have no table yet: their gold may stand in an
     earlier version."""
     counted = dict(_ROWS_BY_STORY(project=project.pk, annotator=annotator.pk))
     return _unfinished(project, annotator, counted) | {story for story, rows in counted.items() if not rows}
 
 
-def _unfinished(project: Project, annotator, rows_by_story: Mapping[int, int]) -> set[int]:
+def _unfinished(project: Project, annotator: User, rows_by_story: Mapping[int, int]) -> set[int]:
     if not rows_by_story:
         return set()
     dimensions, cast = len(project.schema.dimensions), _cast_by_story(project, annotator)
@@ -165,11 +167,11 @@ _ROWS_BY_STORY = Read[tuple[int, int]](
 """Every page of results asks for them, as for the votes cast."""
 
 
-def too_few(stories: Set, waiting: Set) -> bool:
+def too_few(stories: Set[int], waiting: Set[int]) -> bool:
     """Return whether figures over `stories` reveal too much to somebody with open work on those in `waiting`."""
     return bool(stories & waiting) and len(stories) < FEWEST
 
 
-def has_finished(annotator, story) -> bool:
+def has_finished(annotator: User, story: Story) -> bool:
     """Return whether the annotator has no open work on the story."""
     return story.pk not in unfinished(story.project, annotator)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import csv
 import json
 import random
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).resolve().parent
 SEED = 20261001
@@ -58,7 +60,7 @@ LABELLED_BY = {"ada": range(1, 20), "bruno": range(1, 20), "chidi": range(1, 19)
 PARTLY = {("bruno", 19): 5}  # only so many propositions of that story
 
 
-def chosen(annotator: str, belief: dict, dimension: str, draw: random.Random) -> str:
+def chosen(annotator: str, belief: dict[str, Any], dimension: str, draw: random.Random) -> str:
     meant = belief["labels"][dimension]
     hard = random.Random(f"{SEED}:{belief['actor']}:{belief['belief']}:{dimension}")  # the same cells for all three
     if belief["actor"] != "world" and meant in HARD.get(dimension, ()) and hard.random() < HARD_RATE:
@@ -73,7 +75,7 @@ def chosen(annotator: str, belief: dict, dimension: str, draw: random.Random) ->
     return meant
 
 
-def rows():
+def rows() -> Iterator[list[str]]:
     stories = [json.loads(line) for line in (FOLDER / "stories.jsonl").read_text(encoding="utf-8").splitlines()]
     for number, annotator in enumerate(LABELLED_BY):
         draw = random.Random(f"{SEED}:{annotator}")

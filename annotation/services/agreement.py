@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from django.db.models import Count, Q
@@ -122,7 +123,7 @@ def annotator_report(*, project: Project, split: str | None = None, category: st
     )
 
 
-def _settled(votes: Votes, cells: Sequence[int], gold: Mapping, decisions: Mapping) -> Settled:
+def _settled(votes: Votes, cells: Sequence[int], gold: Mapping[Any, Any], decisions: Mapping[Any, Any]) -> Settled:
     codes = {label: at for at, label in enumerate(votes.labels)}
     labels = [gold.get((pk, votes.dimension), ("", False)) for pk in cells]
     decided = {

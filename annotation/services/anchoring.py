@@ -19,9 +19,12 @@ from annotation.domain.anchoring.randomisation import Ints, Votes
 from annotation.domain.anchoring.report import anchoring_report
 from annotation.domain.arms import Arm, DrawUnit, untouched
 from annotation.models import Assignment, GoldLabel, Project, Proposition, Suggestion, User, Vote, VoteEvent
+from annotation.models.belief_table import PropositionQuerySet
 from annotation.services.arms import Cell, arm_of
 from core.plain import Json
 
+Codes = Mapping[tuple[str, str], int]
+Suggested = Mapping[Cell, tuple[int, str]]
 SEED = 1
 _SIZE = 100
 """More than any dimension has labels: code = dimension × 100 + label."""
@@ -80,7 +83,9 @@ def _draws(project: Project) -> dict[tuple[int, int], tuple[DrawUnit, float]]:
     }
 
 
-def _rows(live, codes: Mapping, suggested: Mapping, story_of: Mapping[int, int], draws: Mapping) -> list[Json]:
+def _rows(
+    live: PropositionQuerySet, codes: Codes, suggested: Suggested, story_of: Mapping[int, int], draws: Mapping[Any, Any]
+) -> list[Json]:
     """Return the votes on cells with a suggestion: their columns, `code` of the label, `story`, `draw`, and `first`,
     the code of the last label before the suggestion was revealed, -1 without one."""
     reveals = VoteEvent.objects.filter(proposition__in=live, arm=Arm.REVEAL, suggested="", applied=True)
@@ -102,7 +107,9 @@ def _rows(live, codes: Mapping, suggested: Mapping, story_of: Mapping[int, int],
     return rows
 
 
-def _without_vote(suggested: Iterable[Cell], story_of: Mapping, uids: Mapping, rows: Iterable[Json]) -> dict[Arm, int]:
+def _without_vote(
+    suggested: Suggested, story_of: Mapping[int, int], uids: Mapping[int, str], rows: Iterable[Json]
+) -> dict[Arm, int]:
     """Count the cells with a suggestion that were drawn for an annotator who has not voted on them, by arm."""
     voted = {(row["proposition_id"], row["dimension"], row["annotator_id"]) for row in rows}
     cells: dict[int, list[Cell]] = defaultdict(list)
@@ -127,7 +134,7 @@ def _unit_of(row: Json) -> tuple[Any, ...]:
     return row["annotator_id"], row["story"], row["proposition_id"], dimension
 
 
-def _votes(project: Project, rows: Sequence[Json], suggested: Mapping) -> Votes:
+def _votes(project: Project, rows: Sequence[Json], suggested: Suggested) -> Votes:
     keys = list(project.schema.keys)
     cells = {cell: at for at, cell in enumerate(suggested)}
     people = sorted({row["annotator_id"] for row in rows})
@@ -157,7 +164,9 @@ def _votes(project: Project, rows: Sequence[Json], suggested: Mapping) -> Votes:
     )
 
 
-def _models(live, codes: Mapping, suggested: Mapping, story_of: Mapping, votes: Votes, seed: int) -> list[Json]:
+def _models(
+    live: PropositionQuerySet, codes: Codes, suggested: Suggested, story_of: Mapping[int, int], votes: Votes, seed: int
+) -> list[Json]:
     """Return the models that suggested: {source, suggestions, accuracy, blind_gold (the evidence for it),
     alternative_annotator, over_stories}: whether it may stand in for an annotator, by the published test, which takes
     cells as independent, and over stories, whose verdict counts. What is said of one model never rests on cells of

@@ -41,7 +41,7 @@ def export_archive(*, project: Project, target: BinaryIO, now: datetime) -> dict
     return {name: files[name]["rows"] for name in section_names()}
 
 
-def _write(archive: zipfile.ZipFile, name: str, rows: Iterator[dict]) -> dict:
+def _write(archive: zipfile.ZipFile, name: str, rows: Iterator[dict[Any, Any]]) -> dict[str, Any]:
     entry = zipfile.ZipInfo(file_of(name), _EPOCH)
     entry.compress_type = zipfile.ZIP_DEFLATED
     digest, count = hashlib.sha256(), 0
@@ -63,7 +63,7 @@ class _Terms:
         self.users = dict(User.objects.accounts().values_list("id", "username"))
         for person in User.objects.filter(imported_into=project):
             self.users[person.pk] = IMPORTED_MARK + person.name_in_file
-        self.numbers: dict[type[models.Model], dict] = {}
+        self.numbers: dict[type[models.Model], dict[Any, Any]] = {}
         for section in tables():
             rows = section.rows(project)
             if section.numbered:
@@ -75,7 +75,7 @@ class _Terms:
         keys = events.values_list("annotator_id", "idempotency_key").iterator(5000)
         self.keys = {key: f"k{at}" for at, key in enumerate(keys, 1)}
 
-    def lines(self, section: Section) -> Iterator[dict]:
+    def lines(self, section: Section) -> Iterator[dict[Any, Any]]:
         coders = [(field.name, self._coder(field)) for field in section.fields]
         columns = [field.attname for field in section.fields]
         annotator = columns.index("annotator_id") if "annotator_id" in columns else 0
@@ -87,13 +87,13 @@ class _Terms:
                 row["schema"] = document_of(self.project.schema)  # whole: it can be read where nobody loaded it
             yield row
 
-    def people(self) -> Iterator[dict]:
+    def people(self) -> Iterator[dict[Any, Any]]:
         """Yield the people that rows name, by user name."""
         display_names = dict(User.objects.filter(pk__in=self.met).values_list("id", "display_name"))
         for pk in sorted(display_names, key=self.users.__getitem__):
             yield {"username": self.users[pk], "display_name": display_names[pk].removesuffix(IMPORTED_SUFFIX)}
 
-    def _coder(self, field: models.Field) -> Callable[[Any, Any], Any] | None:
+    def _coder(self, field: models.Field[Any, Any]) -> Callable[[Any, Any], Any] | None:
         """Return a function of a value and its row's annotator, or None for values that are written as they are."""
         match kind_of(field):
             case "user":
@@ -113,6 +113,6 @@ class _Terms:
         self.met.add(pk)
         return self.users[pk]
 
-    def _vote(self, vote: dict) -> dict:
+    def _vote(self, vote: dict[str, Any]) -> dict[str, Any]:
         key = self.keys.get((vote["annotator"], vote.get("key")), "")
         return {"annotator": self._user(vote["annotator"]), "label": vote["label"], "key": key}

@@ -201,7 +201,7 @@ class _Import:
         self.users: dict[str, int] = {}
         self.ids: dict[type[models.Model], dict[Any, int]] = {}
         self.key_start = ""
-        self.members: list[list] = []
+        self.members: list[list[Any]] = []
         self.project: Project | None = None
         self.schema = DEFAULT_SCHEMA
         self.writes = ShortWrites()
@@ -265,7 +265,7 @@ class _Import:
             self.users |= {name: ids[bare] for name, bare in part}
         return len(display_names)
 
-    def _parts(self, rows: Iterable[tuple[Any, int]]) -> Iterator[list]:
+    def _parts(self, rows: Iterable[tuple[Any, int]]) -> Iterator[list[Any]]:
         """Yield the rows, which come with their size in bytes, in parts that fit into a short transaction. They are
         read while none is open."""
         part, size = [], 0
@@ -296,7 +296,7 @@ class _Import:
             self.ids[section.model] = dict(section.rows(self.project).values_list("name", "id"))
         return count
 
-    def _rows(self, section: Section, uids: dict[int, str]) -> Iterator[tuple[list, int]]:
+    def _rows(self, section: Section, uids: dict[int, str]) -> Iterator[tuple[list[Any], int]]:
         """Yield the values of each row, and its size. `uids` takes the new uid of each number."""
         fields = [(field, kind_of(field)) for field in section.fields]
         for number, row, size in rows_of(self.archive, section.name):
@@ -306,7 +306,9 @@ class _Import:
                 uids[row["ref"]] = generated["uid"]
             yield [*(generated[name] for name in section.generated), *values], size
 
-    def _values(self, section: Section, fields: list[tuple[models.Field, str]], number: int, row: dict) -> list[Any]:
+    def _values(
+        self, section: Section, fields: list[tuple[models.Field[Any, Any], str]], number: int, row: dict[str, Any]
+    ) -> list[Any]:
         """Return the column values of a row in terms of this installation. Raises BadArchive."""
         try:
             values = shape_of(section).of(row).__dict__
@@ -314,7 +316,7 @@ class _Import:
         except (Misfit, BadLine) as error:
             raise _at(section.name, number, error) from error
 
-    def _value(self, field: models.Field, kind: str, value: Any) -> Any:
+    def _value(self, field: models.Field[Any, Any], kind: str, value: Any) -> Any:
         if value is None or kind == "value":
             return value
         match kind:
@@ -337,7 +339,7 @@ class _Import:
             raise BadLine(gettext_noop("a vote has no annotator or no label."))
         return GoldVote(self.users[vote.annotator], vote.label, f"{self.key_start}-{vote.key}" if vote.key else "")
 
-    def _keep_members(self, columns: list[str], rows: list[list]) -> None:
+    def _keep_members(self, columns: list[str], rows: list[list[Any]]) -> None:
         """Keep the memberships of matched accounts for the end. Nobody else becomes a member."""
         for row in rows:
             member = dict(zip(columns, row, strict=True))
@@ -369,7 +371,7 @@ def discard_project(project: Project) -> None:
         _discard(writes, section.model, section.rows(project))
 
 
-def _discard(writes: ShortWrites, model: type[models.Model], rows: models.QuerySet) -> None:
+def _discard(writes: ShortWrites, model: type[models.Model], rows: models.QuerySet[Any]) -> None:
     while ids := list(rows.order_by("id").values_list("pk", flat=True)[: writes.rows]):
         with writes.transaction(len(ids)):
             # Nothing points to these rows any more; the audit log's own rows refuse every other way.

@@ -62,7 +62,7 @@ class Section:
     numbered: bool = False
 
     @property
-    def fields(self) -> list[models.Field]:
+    def fields(self) -> list[models.Field[Any, Any]]:
         return [field for field in self.model._meta.concrete_fields if field.name not in _LEFT_OUT]
 
     @property
@@ -71,7 +71,7 @@ class Section:
         names = {field.name for field in self.model._meta.concrete_fields}
         return [name for name in ("uid", "project") if name in names]
 
-    def rows(self, project: Project) -> models.QuerySet:
+    def rows(self, project: Project) -> models.QuerySet[Any]:
         return self.model._default_manager.filter(**{self.within: project.pk}).order_by("id")
 
 
@@ -145,7 +145,7 @@ def left_out(rows: Mapping[str, int]) -> list[str]:
     return [further.left_out for further in _further if any(rows.get(section.name) for section in further.sections)]
 
 
-def kind_of(field: models.Field) -> str:
+def kind_of(field: models.Field[Any, Any]) -> str:
     """Return how an archive writes a column: user, row, name, key, votes, time or value."""
     if field.is_relation:
         numbered = {section.model for section in tables() if section.numbered}
@@ -179,7 +179,7 @@ def _day(value: Any) -> date:
         raise ValueError from None
 
 
-_PLAIN: Sequence[tuple[type[models.Field], Any]] = (
+_PLAIN: Sequence[tuple[type[models.Field[Any, Any]], Any]] = (
     (models.JSONField, Any),
     (models.DateTimeField, Moment),
     (models.DateField, Annotated[date, BeforeValidator(_day), Expected(gettext_noop("a date such as 2030-12-31"))]),
@@ -189,7 +189,7 @@ _PLAIN: Sequence[tuple[type[models.Field], Any]] = (
 _TERMS = {"user": str, "name": str, "row": int, "key": Key, "votes": Annotated[list[_Vote], Counted(0, 100)]}
 
 
-def _type_of(field: models.Field) -> Any:
+def _type_of(field: models.Field[Any, Any]) -> Any:
     """Return the type of a column as pydantic has it. SQLite would store any text in any column."""
     kind = _TERMS.get(kind_of(field)) or next((kind for plain, kind in _PLAIN if isinstance(field, plain)), None)
     if kind is None and isinstance(field, models.IntegerField):

@@ -6,6 +6,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from datetime import date, datetime
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, IntegerField, OuterRef, QuerySet, Subquery, Sum, Value
@@ -49,7 +50,7 @@ def stories_to_assign(
     `slots` is "free" (short of annotators), "full" or empty; `person` is assigned to each; stories that have no
     propositions are left out, unless `without_table`.
     """
-    stories = project.stories.in_use().in_split(split).in_category(category)
+    stories: QuerySet[Any] = project.stories.in_use().in_split(split).in_category(category)
     if not without_table:
         stories = stories.filter(counts__propositions__gt=0)
     here = Assignment.objects.active().filter(story=OuterRef("pk")).order_by()
@@ -134,7 +135,7 @@ def assign(
 
 
 def _assign_one(
-    by, project: Project, story: int, annotator: int, taken: set[int], seed: int | None, due: date | None
+    by: User | None, project: Project, story: int, annotator: int, taken: set[int], seed: int | None, due: date | None
 ) -> bool:
     for slot in range(1, project.overlap + 1):
         if slot in taken:

@@ -17,7 +17,7 @@ from annotation.models import AuditEvent, Project, Role, User
 from core.joints import clauses, labelled, listed, noted
 
 
-def record(*, by: User | None, project: Project | None, action: str, target: str = "", **details) -> AuditEvent:
+def record(*, by: User | None, project: Project | None, action: str, target: str = "", **details: Any) -> AuditEvent:
     """Write one row of the audit log; call it inside the transaction of the change that it tells of.
 
     `action` is `noun.verb` (membership.changed); `details` must be JSON-serialisable and hold no secret.

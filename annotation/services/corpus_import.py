@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, ClassVar, NamedTuple
+from typing import Any, BinaryIO, ClassVar, NamedTuple
 
 from django.utils.translation import gettext
 
@@ -31,7 +31,7 @@ from core.wording import counted
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _MOST_CHARACTERS = 300_000
 """The most characters of texts in one transaction."""
-Identity = tuple
+Identity = tuple[Any, ...]
 """Identity of a story: (number,) of a row that has one, else (file name, digest of the text)."""
 
 
@@ -66,7 +66,7 @@ class Imported(ImportResult):
     stories: int = 0
     attached: int = 0
     propositions: int = 0
-    by_category: Counter = field(default_factory=Counter)
+    by_category: Counter[str] = field(default_factory=Counter[str])
     SIZE: ClassVar = "stories"
     NOUN: ClassVar = ("story", "stories")
     OUTCOMES: ClassVar = {
@@ -85,7 +85,7 @@ class Imported(ImportResult):
     def clauses(self) -> tuple[str, ...]:
         return (counted(self.propositions, "proposition"),)
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         return ImportResult.as_dict(self) | {"by_category": dict(self.categories)}
 
 
@@ -160,7 +160,7 @@ class _Import:
     """Compares the rows of files with the project, and adds the new ones. Nothing is parsed in a transaction."""
 
     def __init__(
-        self, by: User | None, slug: str, schema: Schema, reading: dict, admin: User | None, *, keep: bool
+        self, by: User | None, slug: str, schema: Schema, reading: dict[str, Any], admin: User | None, *, keep: bool
     ) -> None:
         self.by, self.slug, self.schema, self.reading, self.admin, self.keep = by, slug, schema, reading, admin, keep
         self.project = Project.objects.filter(slug=slug).first()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Count, Max, Min, Q, QuerySet
 
 from annotation.models import AnnotatorCounts, GoldLabel, Project, Proposition, Story, StoryCounts, Vote
 from annotation.services.short_writes import ShortWrites
@@ -45,14 +46,14 @@ _GOLD = Read[tuple[int, str, int, int]](
 )
 
 
-def _votes(given):
+def _votes(given: Any) -> QuerySet[Vote, Any]:
     rows = Vote.objects.on_gold().cast().filter(proposition__table__story_id__in=given.stories).order_by()
     by_annotator = rows.values_list("proposition__table__story_id", "annotator_id")
     return by_annotator.annotate(Count("id"), Min("changed_at"), Max("changed_at"))
 
 
-_VOTES = Read[tuple](_votes)
-_VOTES_OF = Read[tuple](lambda given: _votes(given).filter(annotator_id__in=given.annotators))
+_VOTES = Read[tuple[Any, ...]](_votes)
+_VOTES_OF = Read[tuple[Any, ...]](lambda given: _votes(given).filter(annotator_id__in=given.annotators))
 
 
 def recount(stories: Collection[int], *, voters: Collection[tuple[int, int]] | None = None) -> None:
@@ -78,7 +79,7 @@ def recount(stories: Collection[int], *, voters: Collection[tuple[int, int]] | N
 
 def counted(
     stories: Sequence[int], annotators: Collection[int] | None = None
-) -> tuple[dict[int, tuple[int, ...]], list[tuple]]:
+) -> tuple[dict[int, tuple[int, ...]], list[tuple[Any, ...]]]:
     """Return by story the values of its counts, and (story, annotator, cells, first, last) of these annotators, or of
     all, counted from the cells."""
     numbers: dict[int, Counter[str]] = {story: Counter() for story in stories}
@@ -132,8 +133,8 @@ def differences(project: Project) -> Iterator[tuple[int, str]]:
         part = stories[at : at + AT_ONCE]
         counts, votes = counted(part)
         stored = {row[0]: row[1:] for row in StoryCounts.objects.filter(story__in=part).values_list(*_STORY[:-1])}
-        stored_votes: dict[int, set] = defaultdict(set)
-        right_votes: dict[int, set] = defaultdict(set)
+        stored_votes: dict[int, set[Any]] = defaultdict(set[Any])
+        right_votes: dict[int, set[Any]] = defaultdict(set[Any])
         for row in AnnotatorCounts.objects.filter(story__in=part).values_list(*_ANNOTATOR):
             stored_votes[row[0]].add(row)
         for row in votes:
@@ -145,7 +146,7 @@ def differences(project: Project) -> Iterator[tuple[int, str]]:
                 yield numbers[story], f"kept {kept}, counted {right}"
 
 
-def _text(counts: Sequence[int], votes: Collection[tuple]) -> str:
+def _text(counts: Sequence[int], votes: Collection[tuple[Any, ...]]) -> str:
     numbers = ", ".join(f"{name} {count}" for name, count in zip(_COUNTS, counts, strict=True))
     return f"{numbers}, votes {sum(row[2] for row in votes)}"
 

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import mlcroissant as mlc
 from django.db.models import Count, Max, Min, Sum
@@ -132,7 +133,7 @@ def _facts(project: Project) -> Json:
 
 
 def _metadata(
-    project: Project, facts: Json, tables: Sequence[tuple], types: Json, *, site_url: str, now: datetime
+    project: Project, facts: Json, tables: Sequence[tuple[Any, ...]], types: Json, *, site_url: str, now: datetime
 ) -> mlc.Metadata:
     """Return the description with the Croissant RAI 1.0 fields; one that the project left empty stays out."""
     card = project.dataset_card

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db.models import Model, QuerySet
 
@@ -23,7 +24,7 @@ class Source:
     project: str = ""
 
     @property
-    def events(self) -> QuerySet:
+    def events(self) -> QuerySet[Any]:
         chosen = self.model._default_manager.filter(**self.chosen)
         return chosen.exclude(**self.left_out) if self.left_out else chosen
 

@@ -7,6 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from annotation.domain.columns import Echo, defused
 from annotation.domain.formats import VOTES, ExportFormat
@@ -55,9 +56,9 @@ def _batches(stories: StoryQuerySet) -> Iterator[list[int]]:
     return (every[at : at + _BATCH] for at in range(0, len(every), _BATCH))
 
 
-def _propositions(stories: Sequence[int], *columns: str) -> dict[int, list[tuple]]:
+def _propositions(stories: Sequence[int], *columns: str) -> dict[int, list[tuple[Any, ...]]]:
     """Return story id → its live propositions, by position."""
-    rows: dict[int, list[tuple]] = defaultdict(list)
+    rows: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
     live = Proposition.objects.live_gold().filter(table__story__in=stories).order_by("position")
     for story, *row in live.values_list("table__story_id", *columns):
         rows[story].append(tuple(row))

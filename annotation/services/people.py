@@ -197,7 +197,7 @@ def revoke_invitation(*, by: User | None, invitation: Invitation, now: datetime)
 
 
 @transaction.atomic
-def change_role(*, by: User, membership: Membership, role: Role) -> None:
+def change_role(*, by: User | None, membership: Membership, role: Role) -> None:
     """Raise PeopleError where the project would be left without an admin."""
     _keep_an_admin(membership, role)
     current = Membership.objects.select_for_update().filter(pk=membership.pk).first()
@@ -215,7 +215,7 @@ def change_role(*, by: User, membership: Membership, role: Role) -> None:
 
 
 @transaction.atomic
-def remove_member(*, by: User, membership: Membership, now: datetime, release_unfinished: bool = False) -> int:
+def remove_member(*, by: User | None, membership: Membership, now: datetime, release_unfinished: bool = False) -> int:
     """Take the membership away; votes and decisions stay, with their author. Does nothing where it was gone already.
 
     With `release_unfinished` the assignments at unfinished stories are released, which withdraws the votes cast there.

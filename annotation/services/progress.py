@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
@@ -75,7 +76,7 @@ class Progress:
         sums = self._counts.aggregate(**numbers, **{name: Coalesce(Sum(name), 0) for name in names})
         return Totals(cells=sums["propositions"] * self._dimensions, **sums)
 
-    def by_category(self) -> list[dict]:
+    def by_category(self) -> list[dict[str, Any]]:
         """Return each category that the project has by name, with the number of its `cells` and of those `settled`."""
         counts = self._counts.order_by("story__category__name").values(name=F("story__category__name"))
         settled = Sum(F("unanimous") + F("majority") + F("adjudicated"))

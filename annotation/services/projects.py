@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_lazy
@@ -43,7 +44,7 @@ def create_project(*, by: User, slug: str, name: str, description: str = "", sch
 
 
 @transaction.atomic
-def change_settings(*, by: User | None, project: Project, changes: dict, now: datetime) -> list[str]:
+def change_settings(*, by: User | None, project: Project, changes: dict[str, Any], now: datetime) -> list[str]:
     """Write the fields that differ, with one audit row, and settle every cell anew where a rule changed.
 
     Returns the names of the fields that changed.
@@ -78,7 +79,7 @@ def _batches(project: Project) -> Iterator[list[int]]:
     return (ids[at : at + _BATCH] for at in range(0, len(ids), _BATCH))
 
 
-def foresee(*, project: Project, changes: dict) -> dict[str, int]:
+def foresee(*, project: Project, changes: dict[str, Any]) -> dict[str, int]:
     """Return how many `cells` `change_settings` would change, of which it would have so many `settled`, `opened` for an
     expert, and `waiting` for votes. Writes nothing; asks the database nothing where no rule changes."""
     changed: Counter[Outcome] = Counter()
@@ -102,7 +103,7 @@ def _foreseen(changed: Counter[Outcome]) -> dict[str, int]:
     return {"cells": sum(numbers.values())} | numbers
 
 
-def _gold_and_votes(propositions: list[int]) -> tuple[dict, dict]:
+def _gold_and_votes(propositions: list[int]) -> tuple[dict[Any, Any], dict[Any, Any]]:
     """Return cell → method of its gold, and cell → labels of its standing votes."""
     gold = GoldLabel.objects.filter(proposition__in=propositions)
     methods = {(pk, key): method for pk, key, method in gold.values_list("proposition_id", "dimension", "method")}

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from django.db import connection, models, transaction
 
@@ -51,9 +52,9 @@ class ShortWrites:
                 cursor.execute(f"ANALYZE {', '.join(names)}")
 
 
-def with_last(items: Iterable) -> Iterator[tuple]:
+def with_last(items: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
     """Yield each item, and whether it is the last."""
-    waiting: list = []
+    waiting: list[Any] = []
     for item in items:
         if waiting:
             yield waiting.pop(), False

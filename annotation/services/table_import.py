@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import BinaryIO, ClassVar
+from typing import Any, BinaryIO, ClassVar
 
 from django.utils.translation import gettext, ngettext
 
@@ -84,7 +84,7 @@ class ImportedTables(ImportResult):
         )
         return sentences(unused, text.format(count=len(self.repeated), lines=lines))
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         return ImportResult.as_dict(self) | {"reopened": dict(self.opened_again)}
 
 

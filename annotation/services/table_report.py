@@ -39,7 +39,7 @@ def _compared(stories: StoryQuerySet) -> StoryQuerySet:
     )
 
 
-def _matched(stories) -> list[tuple[int, int, int]]:
+def _matched(stories: StoryQuerySet) -> list[tuple[int, int, int]]:
     """Return by settled story the rows of A, the rows of B, and the pairs of them that say the same."""
     made = Pair.objects.standing().filter(story__in=stories)
     settled = made.filter(proposition__isnull=False).order_by().values("story")

@@ -15,7 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import BinaryIO, ClassVar, NamedTuple
+from typing import Any, BinaryIO, ClassVar, NamedTuple
 
 from django.db import IntegrityError
 from django.utils.translation import gettext
@@ -80,7 +80,7 @@ class ImportedVotes(ImportResult):
     COUNTS: ClassVar = ("votes", "created", "unchanged", "kept", "annotators")
 
     @property
-    def annotators(self) -> list[dict]:
+    def annotators(self) -> list[dict[str, Any]]:
         """{name, kind, votes} of everybody with usable votes, by name."""
         return [{"name": name, "kind": kind, "votes": votes} for (name, kind), votes in sorted(self.people.items())]
 
@@ -129,11 +129,11 @@ def import_votes(
 
 
 def _stage(
-    rows: Iterable[VoteRow | Problem], staged: sqlite3.Connection, result: ImportedVotes, progress: Callable
+    rows: Iterable[VoteRow | Problem], staged: sqlite3.Connection, result: ImportedVotes, progress: Callable[..., Any]
 ) -> None:
     """Write the readable rows into a temporary table, and the others to the problems."""
 
-    def values() -> Iterator[tuple]:
+    def values() -> Iterator[tuple[Any, ...]]:
         for at, row in enumerate(rows, 1):
             if at % 20_000 == 0:
                 progress(at)
@@ -162,7 +162,7 @@ class _Import:
         self.annotators = Annotators(project)
         self.writes = ShortWrites()
         self.people: dict[str, Person | str] = {}
-        self.lines: dict[tuple, tuple[str, int]] = {}
+        self.lines: dict[tuple[Any, ...], tuple[str, int]] = {}
 
     def run(self, stories: Iterable[list[VoteRow]], *, dry_run: bool) -> None:
         for rows, is_last in with_last(self._parts(stories, divide=not dry_run)):
@@ -221,7 +221,7 @@ class _Import:
 
     def _placed(self, rows: Sequence[VoteRow]) -> list[Placed]:
         """Return the rows with what they name. A row that names nothing is a problem."""
-        propositions: dict[tuple, list[tuple[int, int]]] = defaultdict(list)
+        propositions: dict[tuple[Any, ...], list[tuple[int, int]]] = defaultdict(list[Any])
         live = Proposition.objects.live_gold().filter(
             table__story__project=self.project, table__story__number__in={row.story for row in rows}
         )
@@ -238,7 +238,7 @@ class _Import:
         self.lines = {cell: label for cell, label in self.lines.items() if cell[0] == rows[-1].story}
         return placed
 
-    def _place(self, row: VoteRow, propositions: dict[tuple, list[tuple[int, int]]]) -> Placed:
+    def _place(self, row: VoteRow, propositions: dict[tuple[Any, ...], list[tuple[int, int]]]) -> Placed:
         """Return a row with what it names. Raises Refused."""
         matches = propositions.get((row.story, row.actor, row.belief))
         matches = matches or propositions.get(("trimmed", row.story, row.actor.strip(), row.belief.strip()), [])
@@ -307,7 +307,7 @@ class _Plan:
         self.slots = {story: dict(slots) for story, slots in stored.slots.items()}
         self.new_people: list[Person] = []
         self.assignments: list[tuple[int, int, int]] = []
-        self.events: list[tuple] = []
+        self.events: list[tuple[Any, ...]] = []
         self.changed: set[VoteKey] = set()
         self.outcomes: list[tuple[VoteRow, Person, bool | Refused]] = []
         for row, proposition, story, person in placed:

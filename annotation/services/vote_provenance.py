@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef
 
 from annotation.domain.arms import Arm, untouched
 from annotation.models import Proposition, Story, Suggestion, Vote, VoteEvent
+from annotation.models.belief_table import PropositionQuerySet
 
 ByDimension = dict[str, str]
 _IMPORTED = VoteEvent.objects.filter(
@@ -62,7 +63,7 @@ def provenance_of(stories: Sequence[Story]) -> VoteProvenance:
     return provenance
 
 
-def _first_votes(live) -> dict[tuple[int, str, str], str]:
+def _first_votes(live: PropositionQuerySet) -> dict[tuple[int, str, str], str]:
     """Return the last label that each annotator gave a cell before its suggestion was revealed."""
     events = VoteEvent.objects.filter(proposition__in=live, arm=Arm.REVEAL, suggested="", applied=True)
     rows = events.exclude(label="").order_by("changed_at")

@@ -81,7 +81,7 @@ _LOCKED = Read[tuple[int, str, int, str]](
         .values_list("table__story_id", "uid", "id", "actor")
     )
 )
-_VOTES_ON = Read[tuple](
+_VOTES_ON = Read[tuple[Any, ...]](
     lambda given: (
         Vote.objects.filter(proposition_id__in=given.propositions).order_by("annotator_id").values_list(*_VOTE)
     )
@@ -91,6 +91,9 @@ _SAVED = Read[tuple[int, str, bool, int, str]](
         annotator_id__in=given.annotators, idempotency_key__in=given.keys
     ).values_list("annotator_id", "idempotency_key", "applied", "proposition_id", "dimension")
 )
+Places = Mapping[tuple[int, str], tuple[int, str]]
+"""Story and uid of a proposition → its id and its actor."""
+Arrived = Mapping[tuple[int, str], tuple[Any, ...]]
 
 
 class _Save:
@@ -100,11 +103,12 @@ class _Save:
         self.by, self.assignment, self.changes, self.now, self.origin = by, assignment, changes, now, origin
         self.propositions = frozenset(change.proposition for change in changes)
         self.touched: set[Cell] = set()
-        self.events: list[tuple] = []
-        self.current: dict[Cell, tuple] = {}  # own votes as they stand, withdrawn ones too: the values of _CHANGED
+        self.events: list[tuple[Any, ...]] = []
+        # own votes as they stand, withdrawn ones too: the values of _CHANGED
+        self.current: dict[Cell, tuple[Any, ...]] = {}
         self.others: dict[Cell, list[GoldVote]] = defaultdict(list)
 
-    def replay(self, places: Mapping[tuple[int, str], tuple[int, str]], votes, arrived) -> list[Saved]:
+    def replay(self, places: Places, votes: Mapping[int, Sequence[Any]], arrived: Arrived) -> list[Saved]:
         """Apply the changes in memory and return their outcomes. Raises Refused."""
         story = self.assignment.story_id
         for uid in self.propositions:
@@ -125,7 +129,7 @@ class _Save:
                 applied[change.idempotency_key] = self._apply(change, cell, suggested.get(cell))
         return self._saved(places, applied, suggested)
 
-    def _applied(self, ids: Mapping[str, int], arrived) -> dict[str, bool]:
+    def _applied(self, ids: Mapping[str, int], arrived: Arrived) -> dict[str, bool]:
         """Return key → applied of the changes that arrived before. Raises Refused if a key was used for another
         cell."""
         applied_by_key: dict[str, bool] = {}
@@ -158,7 +162,7 @@ class _Save:
             self.touched.add(cell)
         return wins
 
-    def _saved(self, places, applied: Mapping[str, bool], suggested: Mapping[Cell, Suggested]) -> list[Saved]:
+    def _saved(self, places: Places, applied: Mapping[str, bool], suggested: Mapping[Cell, Suggested]) -> list[Saved]:
         labels: dict[int, dict[str, str]] = defaultdict(dict)
         for (proposition, dimension), vote in self.current.items():
             labels[proposition][dimension] = vote[_LABEL]
@@ -173,7 +177,7 @@ class _Save:
         return saved
 
     @property
-    def votes(self) -> list[tuple]:
+    def votes(self) -> list[tuple[Any, ...]]:
         return [(*cell, self.by.pk, *self.current[cell]) for cell in sorted(self.touched)]
 
     @property
@@ -218,7 +222,7 @@ def _save_all(saves: Sequence[_Save]) -> list[list[Saved] | Exception]:
     known = _SAVED(annotators=sorted({save.by.pk for save in saves}), keys=keys)
     arrived = {(annotator, key): event for annotator, key, *event in known}
     places = {(story, uid): (pk, actor) for story, uid, pk, actor in locked}
-    votes: dict[int, list[tuple]] = defaultdict(list)
+    votes: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
     for vote in _VOTES_ON(propositions=[pk for _, _, pk, _ in locked]) if locked else ():
         votes[vote[0]].append(vote)
     outcomes: list[list[Saved] | Exception] = []

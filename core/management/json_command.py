@@ -62,7 +62,7 @@ class JsonCommand(BaseCommand):
         if sentence := self.failure(result):
             raise CommandError(sentence)
 
-    def work(self, **options: Any) -> Any:
+    def work(self, *args: Any, **options: Any) -> Any:
         raise NotImplementedError
 
     def say(self, result: Any) -> None:

@@ -35,7 +35,7 @@ class ImportCommand(ProjectCommand):
         if self.refusal:
             raise CommandError(self.refusal)
 
-    def judged(self, result: ImportResult, *, kept: bool, problems_to: Path | None = None) -> dict:
+    def judged(self, result: ImportResult, *, kept: bool, problems_to: Path | None = None) -> dict[str, Any]:
         """Return the result as a dictionary; where nothing was taken of lines of which some are problems, the command
         will end with the first. Writes all problems to `problems_to`."""
         self.result, self.heading = result, result.heading(kept=kept)
@@ -47,13 +47,13 @@ class ImportCommand(ProjectCommand):
             self.refusal = f"Nothing was imported: {total}, the first in {first.sentence}"
         return {"outcome": self.heading, **result.as_dict()}
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         self.stdout.write(f"{self.heading}. {self.result.summary}")
         self.stdout.writelines(f"  {line}\n" for line in self.detail(result))
         for sentence in self.result.problems.sentences():
             self.note(sentence)
 
-    def detail(self, result: dict) -> list[str]:
+    def detail(self, result: dict[str, Any]) -> list[str]:
         return []
 
 

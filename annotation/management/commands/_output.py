@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import Any
 
 
 @contextmanager
-def file_output(target: str, **how: Any) -> Iterator[IO]:
+def file_output(target: str, **how: Any) -> Iterator[Any]:
     """Open the file (`how` goes to `open`) beside its place and move it there: a failure leaves no half file.
 
     Raises ValueError where `target` is empty, a folder or a device, or cannot be written.

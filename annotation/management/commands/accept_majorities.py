@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.utils import timezone
 
 from annotation.management.json_command import ProjectCommand, check_dimension, member_named
@@ -17,7 +19,7 @@ class Command(ProjectCommand):
         "--preview": {"action": "store_true", "help": "decide nothing; say what would be"},
     }
 
-    def on(self, project: Project, *, expert: str, dimension: str | None, **options) -> dict:
+    def on(self, project: Project, *, expert: str, dimension: str | None, **options: Any) -> dict[str, Any]:
         person, now = member_named(project, expert), timezone.now()
         check_dimension(project, dimension)
         filters = {"split": options["split"], "category": options["category"], "dimension": dimension}
@@ -34,7 +36,7 @@ class Command(ProjectCommand):
             "would_settle": preview["total"], "by_dimension": dict(preview["by_dimension"]), "left": left,
         }  # fmt: skip
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         for dimension, cells in result["by_dimension"].items():
             self.stdout.write(f"{dimension}: {counted(cells, 'cell')} with a leading label")
         left = result["left"]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import transaction
 
 from annotation.management.json_command import ProjectCommand
@@ -17,7 +19,7 @@ class Command(ProjectCommand):
         "--create": {"action": "store_true", "help": "make the account where there is none"},
     }
 
-    def on(self, project: Project, *, user: str, role: str, create: bool, **options) -> dict:
+    def on(self, project: Project, *, user: str, role: str, create: bool, **options: Any) -> dict[str, Any]:
         with transaction.atomic():
             accounts = Accounts()
             person = accounts.find(user.strip())
@@ -30,7 +32,7 @@ class Command(ProjectCommand):
             self.note(f"{name} has no password yet: manage.py changepassword {name}")
         return {"project": project.slug, "user": name, "role": role, "created": bool(accounts.created)}
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         new = " (a new account)" if result["created"] else ""
         self.stdout.write(f"{result['user']}{new} is {result['role']} of {result['project']}.")
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from annotation.management.json_command import ProjectCommand
 from core.wording import counted
@@ -14,7 +14,7 @@ class Command(ProjectCommand):
     help = "Agreement between annotators over the cells that have all their votes."
     has_parts = True
 
-    def on(self, project: Project, *, split: str | None, category: str | None, **options) -> AgreementReport:
+    def on(self, project: Project, *, split: str | None, category: str | None, **options: Any) -> AgreementReport:
         from annotation.services.agreement import agreement_report  # the statistics libraries take a second to load
 
         self.names = {dimension.key: dimension.name for dimension in project.schema.dimensions}

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from annotation.management.json_command import ProjectCommand
 from annotation.models import Project
@@ -16,7 +16,7 @@ class Command(ProjectCommand):
     help = "What pre-filled labels did to the votes of a project: shown against blind, with story-clustered intervals."
     arguments = {"--seed": {"type": int, "default": 1}}
 
-    def on(self, project: Project, *, seed: int, **options) -> Json:
+    def on(self, project: Project, *, seed: int, **options: Any) -> Json:
         from annotation.services.anchoring import report_of  # the statistics libraries take a second to load
 
         return report_of(project, seed=seed)
@@ -114,7 +114,7 @@ def _points(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:+z.1f}"
 
 
-def _interval(estimate: Estimate, write=_share) -> str:
+def _interval(estimate: Estimate, write: Callable[[float], str] = _share) -> str:
     return " to ".join(map(write, estimate.interval)) if estimate.interval else ""
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Any
 
 from annotation.management.json_command import ProjectCommand, day, people_named
 from annotation.models import Project
@@ -18,7 +19,9 @@ class Command(ProjectCommand):
         "--without-table": {"action": "store_true", "help": "also stories that have no propositions yet"},
     }
 
-    def on(self, project: Project, *, seed: int, due: date | None, without_table: bool, **options) -> dict:
+    def on(
+        self, project: Project, *, seed: int, due: date | None, without_table: bool, **options: Any
+    ) -> dict[str, Any]:
         people = people_named(options["annotators"], project=project, noun="member").values()
         parts = project.stories.in_split(options["split"]).in_category(options["category"])
         stories = list(parts.values_list("id", flat=True))
@@ -28,6 +31,6 @@ class Command(ProjectCommand):
         made = assign(by=None, project=project, assignments=plan.assignments, seed=seed, due=due)
         return {"project": project.slug, "assignments": made, "short": len(plan.short), "seed": seed}
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         assignments, short = counted(result["assignments"], "assignment"), counted(result["short"], "story", "stories")
         self.stdout.write(f"{assignments} made; {short} short of annotators.")

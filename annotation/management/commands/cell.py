@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.utils import timezone
@@ -31,7 +32,7 @@ class Command(ProjectCommand):
         which.add_argument("--row", type=int, metavar="NUMBER", help="counted from 1, as `table rows` lists them")
         which.add_argument("--dimension", metavar="KEY")
 
-    def on(self, project: Project, *, action: str, expert: str, **options) -> Json:
+    def on(self, project: Project, *, action: str, expert: str, **options: Any) -> Json:
         for name in ("thread", "text"):
             if (options[name] is not None) != (action == "reply"):
                 raise ValueError(f"reply takes --{name}, and nothing else does.")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from annotation.management.json_command import ProjectCommand
 from annotation.models import Project
 from annotation.services.prefill import discard_unseen
@@ -12,8 +14,8 @@ class Command(ProjectCommand):
         "try another model."
     )
 
-    def on(self, project: Project, **options) -> dict:
+    def on(self, project: Project, **options: Any) -> dict[str, Any]:
         return {"project": project.slug, "discarded": discard_unseen(by=None, project=project)}
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         self.stdout.write(f"Discarded: {counted(result['discarded'], 'suggestion')} of {result['project']}.")

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from annotation.management.json_command import ProjectCommand
 from annotation.models import Project
@@ -20,7 +20,7 @@ class Command(ProjectCommand):
     )
     arguments = {"--seed": {"type": int, "default": 1}}
 
-    def on(self, project: Project, *, seed: int, **options) -> Json:
+    def on(self, project: Project, *, seed: int, **options: Any) -> Json:
         from annotation.services.draft_effect import effect_of  # the statistics libraries take a second to load
 
         return effect_of(project, seed=seed)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.utils import timezone
 
 from annotation.domain.effort import IDLE_LIMITS, LIMIT, Activity, Outlook
@@ -11,7 +13,7 @@ from core.plain import Json, plain
 class Command(ProjectCommand):
     help = "Says how long people worked on a project, at what pace, and how long the rest takes at it."
 
-    def on(self, project: Project, **options) -> Json:
+    def on(self, project: Project, **options: Any) -> Json:
         from annotation.services.effort import effort_of  # the statistics libraries take a second to load
 
         efforts = effort_of(project, now=timezone.now())

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.utils import timezone
 
 from annotation.management.commands._output import file_output
@@ -12,7 +14,7 @@ class Command(ProjectCommand):
     help = "Writes a whole project into one file that import_archive reads elsewhere."
     arguments = {"--output": {"required": True, "metavar": "FILE.zip"}}
 
-    def on(self, project: Project, *, output: str, **options) -> dict:
+    def on(self, project: Project, *, output: str, **options: Any) -> dict[str, Any]:
         with file_output(output, mode="wb") as target:
             rows = export_archive(project=project, target=target, now=timezone.now())
         return {"project": project.slug, "path": str(output), "rows": rows}

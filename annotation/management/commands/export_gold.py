@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 from django.conf import settings
 from django.utils import timezone
 
 from annotation.domain.formats import DATA_SET, EXPORT_FORMATS, GOLD, VOTES
+from annotation.domain.records import Record
 from annotation.management.commands._output import file_output, folder_output
 from annotation.management.json_command import ProjectCommand
 from annotation.models import Project, TableKind
@@ -21,7 +25,7 @@ class Command(ProjectCommand):
         "--pseudonyms": {"action": "store_true", "help": f"{VOTES.key}: people are named A1, A2 …"},
     }
 
-    def on(self, project: Project, *, format: str, output: str, **options) -> dict:
+    def on(self, project: Project, *, format: str, output: str, **options: Any) -> dict[str, Any]:
         totals = Progress(project).totals()
         if format == DATA_SET.key:
             counts = _write_data_set(project, output)
@@ -44,13 +48,13 @@ def _write_data_set(project: Project, path: str) -> dict[str, int]:
         return write_croissant(project, folder, site_url=settings.SITE_URL, now=timezone.now())
 
 
-def _counted(records, counts: dict[str, int]):
+def _counted(records: Iterable[Record], counts: dict[str, int]) -> Iterator[str]:
     for record in records:
         counts["stories"] += 1
         counts["propositions"] += len(record.beliefs)
         yield line_of(record.as_json())
 
 
-def _write(output: str, lines) -> None:
+def _write(output: str, lines: Iterable[str]) -> None:
     with file_output(output, mode="w", encoding="utf-8", newline="") as handle:
         handle.writelines(lines)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from django.core.exceptions import ValidationError
 
@@ -18,24 +19,25 @@ class Command(ProjectCommand):
         "--text-zh": {"type": Path, "metavar": "FILE.md", "help": "in Chinese; what is not given stays"},
     }
 
-    def on(self, project: Project, *, dimension: str | None, **options) -> dict:
+    def on(self, project: Project, *, dimension: str | None, **options: Any) -> dict[str, Any]:
         check_dimension(project, dimension)
         files = {name: options[name] for name in ("text", "text_zh") if options[name]}
-        if files and not dimension:
-            raise ValueError("A file is the text of one dimension: name it by --dimension.")
-        before = texts = _texts(project)
+        changed, before = list[str](), _texts(project)
+        texts = before
         if files:
+            if not dimension:
+                raise ValueError("A file is the text of one dimension: name it by --dimension.")
             form = GuidelineForm({name: path.read_text(encoding="utf-8") for name, path in files.items()})
             if not form.is_valid():
                 raise ValidationError(form.errors.as_data())
             given = {name: form.cleaned_data[name] for name in files}
             write_guideline(by=None, project=project, dimension=dimension, **given)
             texts = _texts(project)
+            changed = [name for name in files if texts[dimension][name] != before[dimension][name]]
         selected = {key: text for key, text in texts.items() if not dimension or key == dimension}
-        changed = [name for name in files if texts[dimension][name] != before[dimension][name]]
         return {"project": project.slug, "changed": changed, "guidelines": selected}
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         for dimension, texts in result["guidelines"].items():
             for name, text in texts.items():
                 mark = " (changed)" if name in result["changed"] else ""

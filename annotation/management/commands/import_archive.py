@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from annotation.management.commands._importing import check_readable
@@ -14,7 +16,7 @@ from annotation.services.archive_sections import left_out
 class Command(JsonCommand):
     help = "Makes a project from an archive. Its people become imported annotators, but for those of --match."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE.zip")
         parser.add_argument("--project", required=True, metavar="SLUG", help="the new project's name")
         parser.add_argument(
@@ -23,7 +25,7 @@ class Command(JsonCommand):
         )  # fmt: skip
         parser.add_argument("--discard", action="store_true", help="first take away what a broken-off import left")
 
-    def work(self, *, file: Path, project: str, match: str, discard: bool, **options) -> dict:
+    def work(self, *, file: Path, project: str, match: str, discard: bool, **options: Any) -> dict[str, Any]:
         matched = [name.strip() for name in match.split(",") if name.strip()]
         with check_readable(file).open("rb") as source:
             rows = import_archive(

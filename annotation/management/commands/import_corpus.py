@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from annotation.domain.formats import CORPUS_FORMATS, WHAT_IT_SEEMS
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.management.commands._importing import READING, ImportCommand
 from annotation.models import Project, Role, User
-from annotation.services.corpus_import import Source, files_of, import_corpus
-from annotation.services.recognition import look_at, other_format
+from annotation.services.corpus_import import files_of, import_corpus
+from annotation.services.recognition import Source, look_at, other_format
 from annotation.services.schemas import find_schema
 
 
@@ -28,10 +29,12 @@ class Command(ImportCommand):
         "--strict": {"action": "store_true", "help": "stop at the first broken line, keep nothing"},
     }  # fmt: skip
 
-    def work(self, *, project: str, paths: list[Path], schema: str | None, dry_run: bool, **options) -> dict:
+    def work(
+        self, *, project: str, paths: list[Path], schema: str | None, dry_run: bool, **options: Any
+    ) -> dict[str, Any]:
         """Import into a project that may not be there yet."""
         files = files_of(paths, format=options["format"])
-        sources = [(str(path), partial(path.open, "rb")) for path in files]
+        sources: list[Source] = [(str(path), partial[Any](path.open, "rb")) for path in files]
         result = import_corpus(
             by=None,
             project_slug=project,
@@ -50,7 +53,7 @@ class Command(ImportCommand):
             self.note(f"{project} has no admin but the site admins; add_member gives it one.")
         return self.judged(result, kept=not dry_run, problems_to=options["problems"])
 
-    def _format(self, sources: list[Source], *, format: str, encoding: str, **options) -> str:
+    def _format(self, sources: list[Source], *, format: str, encoding: str, **options: Any) -> str:
         """Return the key of the files' format, and say what they seem to be where none was named. Raises ValueError
         where it is another."""
         seen = look_at(sources, encoding=encoding)
@@ -80,5 +83,5 @@ class Command(ImportCommand):
             self.note(f"{slug} exists already, so --admin changes nothing; use add_member.")
         return person
 
-    def detail(self, result: dict) -> list[str]:
+    def detail(self, result: dict[str, Any]) -> list[str]:
         return [f"{category}: {count}" for category, count in result["by_category"].items()]

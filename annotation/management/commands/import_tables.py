@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from django.utils import timezone
 
@@ -21,7 +22,7 @@ class Command(ImportCommand):
         "--dry-run": {"action": "store_true", "help": "only say what would be done"},
     }
 
-    def on(self, project: Project, *, file: Path, dry_run: bool, **options) -> dict:
+    def on(self, project: Project, *, file: Path, dry_run: bool, **options: Any) -> dict[str, Any]:
         chosen = {"encoding": options["encoding"], "replace": options["replace"], "dry_run": dry_run}
         with check_readable(file).open("rb") as handle:
             result = import_tables(
@@ -29,7 +30,7 @@ class Command(ImportCommand):
             )
         return self.judged(result, kept=not dry_run, problems_to=options["problems"])
 
-    def detail(self, result: dict) -> list[str]:
+    def detail(self, result: dict[str, Any]) -> list[str]:
         return [
             f"{name} has rows to label again in {counted(count, 'finished story', 'finished stories')}"
             for name, count in result["reopened"].items()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from django.utils import timezone
 
@@ -14,7 +15,7 @@ class Command(ImportCommand):
     help = "Imports votes from CSV or .xlsx: story_id,actor,belief,dimension,annotator,label[,occurrence][,created_at]."
     arguments = {**FILE, **READING}
 
-    def on(self, project: Project, *, file: Path, encoding: str, **options) -> dict:
+    def on(self, project: Project, *, file: Path, encoding: str, **options: Any) -> dict[str, Any]:
         def progress(done: int) -> None:
             if options["verbosity"] > 1:
                 self.note(f"{done} rows read")
@@ -26,5 +27,5 @@ class Command(ImportCommand):
             )  # fmt: skip
         return self.judged(result, kept=True, problems_to=options["problems"])
 
-    def detail(self, result: dict) -> list[str]:
+    def detail(self, result: dict[str, Any]) -> list[str]:
         return [f"{row['name']}: {row['kind']}, {counted(row['votes'], 'vote')}" for row in result["annotators"]]

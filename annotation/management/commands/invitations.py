@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -10,6 +12,7 @@ from annotation.forms.people import InviteForm
 from annotation.management.json_command import ProjectCommand, member_named
 from annotation.models import Invitation, Project, Role
 from annotation.services import people
+from core.plain import Json
 
 TAKES = {"list": (), "make": ("admin", "role", "people", "links"), "withdraw": ("invitation",)}
 NEEDS = {"list": (), "make": ("admin", "role"), "withdraw": ("invitation",)}
@@ -29,7 +32,7 @@ class Command(ProjectCommand):
         "--invitation": {"type": int, "metavar": "NUMBER", "help": "withdraw: which one, as list has it"},
     }  # fmt: skip
 
-    def on(self, project: Project, *, action: str, **options) -> dict:
+    def on(self, project: Project, *, action: str, **options: Any) -> dict[str, Any]:
         given = {name for names in TAKES.values() for name in names if options[name] is not None}
         if wrong := given - set(TAKES[action]):
             raise ValueError(f"--{min(wrong)} is not for {action}.")
@@ -44,7 +47,7 @@ class Command(ProjectCommand):
         invitations = project.invitations.select_related("created_by", "accepted_by").order_by("-created_at", "-id")
         return {"project": project.slug, "invitations": [_as_json(invitation) for invitation in invitations]}
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         for row in result.get("invitations", ()):
             whom = row["user"] or row["email"] or "anyone with the link"
             self.stdout.write(f"{row['invitation']}. {row['role']}, {whom}: {row['state']}, until {row['expires_at']}")
@@ -56,12 +59,12 @@ class Command(ProjectCommand):
             self.stdout.write(f"{name} is a member already.")
 
 
-def _make(project: Project, options: dict) -> dict:
+def _make(project: Project, options: dict[str, Any]) -> dict[str, Any]:
     by = member_named(project, options["admin"], noun="admin", roles=(Role.ADMIN,))
     form = InviteForm({"role": options["role"], "people": options["people"] or "", "links": options["links"]})
     if not form.is_valid():
         raise ValidationError(form.errors.as_data())
-    given = {"by": by, "project": project, "role": Role(options["role"]), "now": timezone.now()}
+    given: Json = {"by": by, "project": project, "role": Role(options["role"]), "now": timezone.now()}
     usernames = form.cleaned_data["usernames"]
     members = people.members_named(project, usernames)
     asked = [name for name in usernames if name not in members]
@@ -91,7 +94,7 @@ def _withdraw(project: Project, number: int) -> None:
         raise ValueError(f"Invitation {number} is {state}; nothing was withdrawn.")
 
 
-def _as_json(invitation: Invitation) -> dict:
+def _as_json(invitation: Invitation) -> dict[str, Any]:
     used = invitation.accepted_by
     return {
         "invitation": invitation.pk,

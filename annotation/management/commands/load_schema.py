@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
 
 from annotation.management.commands._importing import check_readable
 from annotation.management.json_command import JsonCommand
@@ -11,10 +14,10 @@ from core.wording import counted
 class Command(JsonCommand):
     help = "Checks a label schema and keeps it, so that a new project can choose it. Loading it again changes nothing."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE.json")
 
-    def work(self, **options) -> dict:
+    def work(self, **options: Any) -> dict[str, Any]:
         file = check_readable(options["file"])
         schema, is_new = load_schema(by=None, raw=file.read_bytes(), file=str(file))
         return {
@@ -25,7 +28,7 @@ class Command(JsonCommand):
             "checks": len(schema.checks),
         }
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         if not result["created"]:
             self.stdout.write(f"{result['schema']} is here already, with the same content; nothing was changed.")
             return

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from annotation.management.json_command import ProjectCommand
 from annotation.models import Project
 from annotation.services.splits import LEFT_ALONE, make_split
@@ -19,7 +21,9 @@ class Command(ProjectCommand):
         },
     }  # fmt: skip
 
-    def on(self, project: Project, *, categories: list[str], per_category: int, seed: int, **options) -> dict:
+    def on(
+        self, project: Project, *, categories: list[str], per_category: int, seed: int, **options: Any
+    ) -> dict[str, Any]:
         names = set(project.categories.values_list("name", flat=True))
         numbers = dict(_number_of(text, names, per_category) for text in categories)
         drawn = make_split(
@@ -28,7 +32,7 @@ class Command(ProjectCommand):
         )  # fmt: skip
         return {"project": project.slug, "seed": seed, "splits": drawn.counts, "too_small": drawn.too_small}
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         parts = ", ".join(f"{name}: {counted(count, 'story', 'stories')}" for name, count in result["splits"].items())
         self.stdout.write(f"{parts}.")
         for sentence in result["too_small"]:

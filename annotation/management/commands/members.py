@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from annotation.management.json_command import ProjectCommand
 from annotation.models import Project
 from annotation.services.progress import Progress
@@ -9,7 +11,7 @@ from core.wording import counted
 class Command(ProjectCommand):
     help = "Lists the members of a project, with their roles and what is assigned to them."
 
-    def on(self, project: Project, **options) -> dict:
+    def on(self, project: Project, **options: Any) -> dict[str, Any]:
         assignments = Progress(project).assignments()
         members = [
             {
@@ -21,7 +23,7 @@ class Command(ProjectCommand):
         ]  # fmt: skip
         return {"project": project.slug, "members": members}
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         for row in result["members"]:
             stories = counted(row["stories"], "story", "stories")
             self.stdout.write(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from django.utils import timezone
 
@@ -79,7 +80,7 @@ class Command(RoundCommand, ProjectCommand):
         "--wait": {"action": "store_true"},
     }  # fmt: skip
 
-    def on(self, project: Project, *, kind: str, limit: int | None, **options) -> Json:
+    def on(self, project: Project, *, kind: str, limit: int | None, **options: Any) -> Json:
         endpoint, budget = endpoint_named(options["endpoint"]), dollars(options["budget"])
         if limit is not None and limit < 1:
             raise ValueError(f"The limit is {limit}; expected 1 story or more.")

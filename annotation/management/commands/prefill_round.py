@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from typing import Any
+
+from django.core.management.base import CommandParser
+
 from annotation.management.commands._money import dollars
 from annotation.management.commands.prefill import RoundCommand
 from annotation.models import Prefill
@@ -16,13 +20,13 @@ class Command(RoundCommand):
         "again (retry). Resuming also asks for what the round holds back."
     )
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("action", choices=list(ACTIONS))
         parser.add_argument("round", metavar="ROUND", help="its id, as in the address of its page")
         parser.add_argument("--budget", metavar="USD", help="resume: a hard cap")
         parser.add_argument("--wait", action="store_true", help="resume, retry: run it to its end")
 
-    def work(self, **options) -> Json:
+    def work(self, **options: Any) -> Json:
         action, uid = options["action"], options["round"]
         prefill = Prefill.objects.select_related("job", "endpoint", "project").filter(uid=uid).first()
         if prefill is None:

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
+from django.core.management.base import CommandParser
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
@@ -25,10 +27,10 @@ class Command(JsonCommand):
         "precedes a start."
     )
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--sample", action="store_true", help="load the sample project where there is no project")
 
-    def work(self, **options) -> dict:
+    def work(self, **options: Any) -> dict[str, Any]:
         # one process for all of it: to load the settings and the apps takes longer than the work
         migrate()
         if settings.OPEN_TO_OTHERS:
@@ -39,7 +41,7 @@ class Command(JsonCommand):
         preparing.done()
         return {"static_files_collected": collected, "sample": output.getvalue().strip()}
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         if result["sample"]:
             self.stdout.write(result["sample"])
 

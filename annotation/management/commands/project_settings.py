@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.forms import model_to_dict
@@ -30,7 +31,7 @@ class Command(ProjectCommand):
         "--preview": {"action": "store_true", "help": "change nothing; say what a rule would settle anew"},
     }  # fmt: skip
 
-    def on(self, project: Project, *, preview: bool, **options) -> dict:
+    def on(self, project: Project, *, preview: bool, **options: Any) -> dict[str, Any]:
         changes = _checked(project, dict(_pair("set", text, _NAMES) for text in options["set"]))
         changes |= _card(project, dict(_pair("card", text, CARD_FIELDS) for text in options["card"]))
         would = foresee(project=project, changes=changes)
@@ -42,7 +43,7 @@ class Command(ProjectCommand):
         cells = {"settled": would["settled"], "to_experts": would["opened"], "waiting": would["waiting"]}
         return {"project": project.slug, "changed": changed, "cells": cells, "settings": settings, "card": card}
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         for name, value in result["settings"].items():
             self.stdout.write(f"{name}={_as_written(value)}{' (changed)' if name in result['changed'] else ''}")
         for name, text in result["card"].items():
@@ -69,7 +70,7 @@ def _pair(option: str, text: str, names: Collection[str]) -> tuple[str, str]:
     return name, value
 
 
-def _card(project: Project, given: dict[str, str]) -> dict:
+def _card(project: Project, given: dict[str, str]) -> dict[str, Any]:
     """Return the dataset card with the given texts, as the page's form reads it; nothing where none is given. Raises
     ValidationError."""
     form = CardForm(project.dataset_card | given)
@@ -78,7 +79,7 @@ def _card(project: Project, given: dict[str, str]) -> dict:
     return {"dataset_card": form.cleaned_data} if given else {}
 
 
-def _checked(project: Project, given: dict[str, str]) -> dict:
+def _checked(project: Project, given: dict[str, str]) -> dict[str, Any]:
     """Return the given settings as the page's form reads them. Raises ValueError and ValidationError."""
     data = model_to_dict(project, _NAMES)
     for name, value in given.items():

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from annotation.management.json_command import ProjectCommand, stories_numbered
 from annotation.models import Project
 from annotation.services.splits import put_in_split
@@ -13,10 +15,10 @@ class Command(ProjectCommand):
         "--split": {"required": True, "metavar": "NAME"},
     }
 
-    def on(self, project: Project, *, stories: list[int], split: str, **options) -> dict:
+    def on(self, project: Project, *, stories: list[int], split: str, **options: Any) -> dict[str, Any]:
         put = put_in_split(by=None, project=project, stories=stories_numbered(project, stories), name=split)
         return {"project": project.slug, "split": split, "stories": put}
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         where = f"put into {result['split']}" if result["split"] else "taken out of their split"
         self.stdout.write(f"{counted(result['stories'], 'story', 'stories')} {where}.")

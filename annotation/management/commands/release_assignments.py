@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.utils import timezone
 
 from annotation.management.json_command import CHOSEN, ProjectCommand, chosen_assignments
@@ -13,7 +15,7 @@ class Command(ProjectCommand):
     has_parts = True
     arguments = CHOSEN
 
-    def on(self, project: Project, *, preview: bool, **options) -> dict:
+    def on(self, project: Project, *, preview: bool, **options: Any) -> dict[str, Any]:
         rows = chosen_assignments(project, options)
         would = foreseen(rows)
         assignments, votes = would["count"], would["votes"]
@@ -24,7 +26,7 @@ class Command(ProjectCommand):
             "people": {person.username: count for person, count in would["loads"]}, "preview": preview,
         }  # fmt: skip
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         would = "would be " if result["preview"] else ""
         assignments, votes = counted(result["assignments"], "assignment"), counted(result["votes"], "vote")
         self.stdout.write(f"{assignments} {would}released; {votes} {would}withdrawn.")

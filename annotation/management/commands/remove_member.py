@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.utils import timezone
 
 from annotation.management.json_command import ProjectCommand
@@ -18,7 +20,7 @@ class Command(ProjectCommand):
         },
     }
 
-    def on(self, project: Project, *, user: str, release_unfinished: bool, **options) -> dict:
+    def on(self, project: Project, *, user: str, release_unfinished: bool, **options: Any) -> dict[str, Any]:
         members = project.memberships.select_related("user", "project")
         membership = members.filter(user__username=user).first()
         if membership is None:
@@ -28,6 +30,6 @@ class Command(ProjectCommand):
         )
         return {"project": project.slug, "user": user, "released": released}
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         released = f"; {counted(result['released'], 'assignment')} released" if result["released"] else ""
         self.stdout.write(f"{result['user']} is no longer a member of {result['project']}{released}.")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from datetime import date
+from typing import Any
 
 from annotation.management.json_command import CHOSEN, ProjectCommand, chosen_assignments, day
 from annotation.models import Project
@@ -20,7 +21,7 @@ class Command(ProjectCommand):
         which.add_argument("--due", type=day, metavar="YYYY-MM-DD", help="the day to finish by")
         which.add_argument("--no-due", action="store_true", help="without a day")
 
-    def on(self, project: Project, *, due: date | None, preview: bool, **options) -> dict:
+    def on(self, project: Project, *, due: date | None, preview: bool, **options: Any) -> dict[str, Any]:
         rows = chosen_assignments(project, options)
         check_due(due, rows)
         would = foreseen(rows)
@@ -32,7 +33,7 @@ class Command(ProjectCommand):
             "people": {person.username: count for person, count in would["loads"]}, "preview": preview,
         }  # fmt: skip
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         due = f"to be finished by {result['due']}" if result["due"] else "without a deadline"
         would = "would be" if result["preview"] else "now:"
         self.stdout.write(f"{counted(result['assignments'], 'assignment')} {would} {due}.")

@@ -47,7 +47,7 @@ class Command(ProjectCommand):
         rows.add_argument("--with", type=int, dest="other", metavar="NUMBER", help="link: the other row")
         rows.add_argument("--drop", action="store_true", help="leave the row out, or take it away")
 
-    def on(self, project: Project, *, action: str, expert: str, **options) -> dict:
+    def on(self, project: Project, *, action: str, expert: str, **options: Any) -> dict[str, Any]:
         story = project.stories.select_related("project").filter(number=options["story"]).first()
         if story is None:
             raise ValueError(f"There is no story {options['story']} in {project.slug}.")
@@ -66,7 +66,7 @@ class Command(ProjectCommand):
         change(by, story, words, options)
         return report | {"row": options["row"], "done": outcome}
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         if "rows" in result:
             for table, lines in result["rows"].items():
                 self.stdout.writelines(f"{table} {number}. {line}\n" for number, line in enumerate(lines, 1))
@@ -103,7 +103,7 @@ def _stated(row: Any, place: float, kind: type) -> tuple[str, Any, Any]:
     return (new_uid(), None, kind(place=place)) if row is None else (row.uid, row.state, row.state)
 
 
-def _draft_row(by: User, story: Story, words: dict[str, str], options: dict) -> None:
+def _draft_row(by: User, story: Story, words: dict[str, str], options: dict[str, Any]) -> None:
     """Change a row of the expert's own draft, add one below all, or take one away."""
     rows = list(drafts.live_rows(drafts.own_draft(story=story, expert=by)))
     row = None if options["row"] is None else _numbered(rows, options["row"])
@@ -114,7 +114,7 @@ def _draft_row(by: User, story: Story, words: dict[str, str], options: dict) -> 
     drafts.save_rows(by=by, story=story, changes=[change], now=now)
 
 
-def _decide(by: User, story: Story, words: dict[str, str], options: dict) -> None:
+def _decide(by: User, story: Story, words: dict[str, str], options: dict[str, Any]) -> None:
     """Keep A's or B's words in a pair, or others, or leave it out; without a number, add one."""
     rows = list(reconciliation.pairs_of(story))
     pair = None if options["row"] is None else _numbered(rows, options["row"])
@@ -133,7 +133,7 @@ def _decide(by: User, story: Story, words: dict[str, str], options: dict) -> Non
         raise ValueError(f"{quicker} decided this row meanwhile; look at it again.")
 
 
-def _link(by: User, story: Story, words: dict[str, str], options: dict) -> None:
+def _link(by: User, story: Story, words: dict[str, str], options: dict[str, Any]) -> None:
     """Link two rows that say the same."""
     rows = list(reconciliation.pairs_of(story))
     first, second = _numbered(rows, options["row"]), _numbered(rows, options["other"])
@@ -141,13 +141,13 @@ def _link(by: User, story: Story, words: dict[str, str], options: dict) -> None:
     reconciliation.link(by=by, story=story, first=first.uid, second=second.uid, key=key, now=now)
 
 
-def _separate(by: User, story: Story, words: dict[str, str], options: dict) -> None:
+def _separate(by: User, story: Story, words: dict[str, str], options: dict[str, Any]) -> None:
     """Separate a pair of linked rows into two."""
     row = _numbered(list(reconciliation.pairs_of(story)), options["row"])
     reconciliation.separate(by=by, story=story, row=row.uid, key=new_uid() + new_uid(), now=timezone.now())
 
 
-def _gold_row(by: User, story: Story, words: dict[str, str], options: dict) -> None:
+def _gold_row(by: User, story: Story, words: dict[str, str], options: dict[str, Any]) -> None:
     """Reword a row of the gold table, take one out, or add one below all."""
     now = timezone.now()
     if "remark" in words:
@@ -166,7 +166,7 @@ def _gold_row(by: User, story: Story, words: dict[str, str], options: dict) -> N
         belief_tables.reword(by=by, proposition=proposition, **texts, now=now)
 
 
-ROWS: dict[str, tuple[str, Callable[[User, Story, dict[str, str], dict], None]]] = {
+ROWS: dict[str, tuple[str, Callable[[User, Story, dict[str, str], dict[Any, Any]], None]]] = {
     "draft-row": ("written in the draft", _draft_row),
     "decide": ("decided in the lanes", _decide),
     "link": ("linked in the lanes", _link),

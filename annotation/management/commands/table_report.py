@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from annotation.management.json_command import ProjectCommand
 from annotation.models import Project
 from annotation.services.table_report import table_report
@@ -12,7 +14,7 @@ class Command(ProjectCommand):
     help = "Says how far experts agreed on the belief tables that they wrote apart: overlap and F1, with intervals."
     has_parts = True
 
-    def on(self, project: Project, *, split: str | None, category: str | None, **options) -> Json:
+    def on(self, project: Project, *, split: str | None, category: str | None, **options: Any) -> Json:
         return {"project": project.slug} | table_report(project=project, split=split, category=category)
 
     def say(self, result: Json) -> None:

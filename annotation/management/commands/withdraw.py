@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from typing import Any
 
 from django.utils import timezone
 
 from annotation.management.json_command import ProjectCommand, check_scope, stories_numbered
 from annotation.models import Project
 from annotation.services.withdrawals import take_back, withdraw
+from core.plain import Json
 from core.wording import counted
 
 
@@ -20,12 +22,15 @@ class Command(ProjectCommand):
         which.add_argument("--stories", nargs="+", type=int, metavar="NUMBER")
         which.add_argument("--category", metavar="NAME")
 
-    def on(self, project: Project, *, stories: list[int] | None, category: str | None, back: bool, **options) -> dict:
+    def on(
+        self, project: Project, *, stories: list[int] | None, category: str | None, back: bool, **options: Any
+    ) -> dict[str, Any]:
         check_scope(project, split=None, category=category)
-        which = {"project": project, "stories": stories_numbered(project, stories or []), "category": category or ""}
+        numbered = stories_numbered(project, stories or [])
+        which: Json = {"project": project, "stories": numbered, "category": category or ""}
         changed = take_back(by=None, **which) if back else withdraw(by=None, now=timezone.now(), **which)
         return {"project": project.slug, "stories": changed, "back": back}
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         stories = counted(result["stories"], "story", "stories")
         self.stdout.write(f"{stories} {'taken back' if result['back'] else 'withdrawn'}.")
