@@ -223,7 +223,7 @@ def _opened(access: ProjectAccess, document: Document, dataset: Dataset | None) 
     closed, stories = closed_to(access, suite, dataset), withheld.stories_of(document)
     if stories is not None:
         _check_enough(stories, closed, suite)
-    if document.comparison and closed & stories and _tells(document.keys or ()):
+    if document.comparison and stories and closed & stories and _tells(document.keys or ()):
         raise PermissionDenied(withheld.sentence(len(closed & stories), len(stories), suite))
     return withheld.whole_document(document, closed)
 

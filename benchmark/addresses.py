@@ -234,11 +234,11 @@ def ranking_in(params: Mapping[str, str]) -> dict[str, str]:
 def chosen_comparison(params: Mapping[str, str], access: ProjectAccess) -> ChosenComparison:
     """Return what the address asks to be compared: `whole`, and as the reader may see it. Raises NotComparable."""
     runs, entrants = pair_of(access.project, params.get("a", ""), params.get("b", ""))
-    group = params.get("group") if params.get("group") in entrants else next(iter(entrants))
+    group = asked if (asked := params.get("group", "")) in entrants else next(iter(entrants))
     selection = selection_named(runs[0].dataset, params.get("split", ""), runs[0].suite)
     unofficial = why_unreadable(entrants[group], group, "official", selection)
     parses = ["repaired"] if unofficial else ["repaired", "official"]
-    parse = params.get("parse") if params.get("parse") in parses else parses[0]
+    parse = asked if (asked := params.get("parse", "")) in parses else parses[0]
     full = with_corrected(compare(entrants[group], group, parse, selection), entrants[group], runs, selection)
     query = {"a": params["a"], "b": params["b"], "group": group, "parse": parse}
     query |= ({"split": selection.key} if selection else {}) | ranking_in(params)

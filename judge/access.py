@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
@@ -30,7 +31,7 @@ class StudyAccess:
     study: AlignmentStudy
 
     @property
-    def context(self) -> dict:
+    def context(self) -> dict[str, Any]:
         return self.project.context | {"study": self.study}
 
 
@@ -117,5 +118,5 @@ def calibrated_study(user: User, slug: str, uid: str) -> AlignmentStudy:
 def closed_in_study(access: ProjectAccess, study: AlignmentStudy) -> frozenset[int]:
     """Return the numbers of the samples of a study's dataset that wait (`closed_to`)."""
     origin = study.came_of
-    dataset = Dataset.objects.filter(project=access.project, version=origin.dataset).first()
+    dataset = Dataset.objects.filter(project=access.project, version=origin.dataset or 0).first()
     return closed_to(access, origin.suite, dataset)

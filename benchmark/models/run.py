@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from typing import Any
+from typing import Any, Self, TypeVar
 
 from django.conf import settings
 from django.db import models
@@ -16,6 +16,8 @@ from core.messages import Sentence, gettext_noop
 from core.plain import read_as
 from core.stored_json import LongJSONField, SentenceField
 from workers.models import Call, Endpoint, Item, Job, JobState
+
+AnyItem = TypeVar("AnyItem", bound="ParsedAnswer")
 
 
 class AnswerFormat(models.TextChoices):
@@ -154,8 +156,8 @@ class Entrant(models.Model):
         return read_as(EndpointSpec, self.spec)
 
 
-class RunItemQuerySet(models.QuerySet["RunItem"]):
-    def without(self, closed: Set[int]) -> RunItemQuerySet:
+class RunItemQuerySet(models.QuerySet[AnyItem]):
+    def without(self, closed: Set[int]) -> Self:
         """Leave out the items of these stories, which the reader has open work on (`benchmark.access.closed_to`)."""
         return self.exclude(sample__number__in=closed) if closed else self
 

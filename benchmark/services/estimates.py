@@ -17,7 +17,7 @@ from benchmark.services.question_sizes import Room, Size, are_kept, sizes_of, te
 from benchmark.services.run_items import answers_by
 from benchmark.suites.questions import Step
 from benchmark.suites.registry import suite_named
-from core.messages import Sentence, gettext_noop, word
+from core.messages import Sentence, word
 from workers.domain.pricing import Money
 from workers.models import Endpoint
 from workers.providers.contract import Usage
@@ -267,7 +267,7 @@ def askings_of_extension(run: Run, more: Extension) -> list[Asking]:
     return askings
 
 
-Look = Callable[[Plan, Sequence[DatasetSample], Sequence[Part]], Mapping[tuple[int, str], gettext_noop("Cached")]]
+Look = Callable[[Plan, Sequence[DatasetSample], Sequence[Part]], Mapping[tuple[int, str], "Cached"]]
 
 
 def estimate_all(askings: Sequence[Asking], look: Look | None = None) -> Estimate:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -194,7 +195,7 @@ class _Loading:
         labels = [list(dimension.values) for dimension in self.schema.dimensions]
         return Material(cells, self._predicted(len(rows)), provenance, labels)
 
-    def _cells(self, story: int, sample: DatasetSample) -> list[tuple]:
+    def _cells(self, story: int, sample: DatasetSample) -> list[tuple[Any, ...]]:
         kept = sample.gold.get("provenance", {})
         suggested, blind, unknown = (kept.get(name, ()) for name in ("suggested", "blind", "unknown"))
         return [

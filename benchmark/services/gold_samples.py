@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from annotation.domain.shipped_schemas import version_text
 from annotation.models import GoldEvent, GoldLabel, Project, Proposition, Story, TableKind, User, Vote
@@ -92,7 +92,9 @@ def _row(story: Story, rows: _StoryRows, keys: tuple[str, ...]) -> DatasetSample
     return DatasetSample(story=story, content={"story": story.text}, gold=gold, **identity, **values)
 
 
-def _provenance(story: Story, table: list[Proposition], provenance: VoteProvenance, keys: tuple[str, ...]) -> dict:
+def _provenance(
+    story: Story, table: list[Proposition], provenance: VoteProvenance, keys: tuple[str, ...]
+) -> dict[str, Any]:
     """Return what `DatasetSample` says of it."""
     suggested = [[provenance.suggested[row.pk].get(key, "") for key in keys] for row in table]
     return {

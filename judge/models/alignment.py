@@ -20,7 +20,7 @@ class AlignmentState(models.TextChoices):
     RELEASED = "released", "Released"
 
 
-class AlignmentQuerySet(models.QuerySet):
+class AlignmentQuerySet(models.QuerySet["Alignment"]):
     def active(self) -> AlignmentQuerySet:
         return self.exclude(state=AlignmentState.RELEASED)
 
@@ -137,7 +137,7 @@ class AlignmentEvent(RowEvent):
         ]
 
 
-class SettledAlignmentQuerySet(models.QuerySet):
+class SettledAlignmentQuerySet(models.QuerySet["SettledAlignment"]):
     def waiting(self) -> SettledAlignmentQuerySet:
         """Return those with rows that an expert has to decide."""
         return self.filter(open_rows__gt=0)

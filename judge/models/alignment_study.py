@@ -18,7 +18,7 @@ CHOICE = ("judge_version", "judge_name", "judge_reason", "judge_chosen_by", "jud
 """The fields that hold which judge a study chose."""
 
 
-class AlignmentStudyQuerySet(models.QuerySet):
+class AlignmentStudyQuerySet(models.QuerySet["AlignmentStudy"]):
     def open(self) -> AlignmentStudyQuerySet:
         return self.filter(closed_at=None)
 
@@ -117,7 +117,7 @@ class AlignmentStudy(OpaqueModel):
         self.refresh_from_db(fields=CHOICE, from_queryset=AlignmentStudy.objects.select_for_update())
 
 
-class AlignmentTaskQuerySet(models.QuerySet):
+class AlignmentTaskQuerySet(models.QuerySet["AlignmentTask"]):
     def hidden(self) -> AlignmentTaskQuerySet:
         """Leave unread what tells whose table it is."""
         return self.defer("key", "source", "origin")

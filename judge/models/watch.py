@@ -18,7 +18,7 @@ LATE = timedelta(hours=1)
 MOST_DAYS, MOST_ANCHORS, FEWEST_ANCHORS = 365, 200, 5
 
 
-class AnchorWatchQuerySet(models.QuerySet):
+class AnchorWatchQuerySet(models.QuerySet["AnchorWatch"]):
     def due(self, now: datetime) -> AnchorWatchQuerySet:
         """Return those of which a repeat is to begin, the longest waiting first."""
         return self.filter(due_at__lte=now).order_by("due_at", "pk")
@@ -96,7 +96,7 @@ class AnchorWatch(OpaqueModel):
         return due + (passed + 1) * timedelta(days=self.every), passed
 
 
-class AnchorRepeatQuerySet(models.QuerySet):
+class AnchorRepeatQuerySet(models.QuerySet["AnchorRepeat"]):
     def unread(self) -> AnchorRepeatQuerySet:
         """Return those whose run has ended, or could not begin, since somebody last looked for concerns."""
         ended = Q(run__job__finished_at__isnull=False) & (Q(read_at=None) | Q(read_at__lt=F("run__job__finished_at")))

@@ -112,7 +112,7 @@ def document_of_table(
     }
 
 
-def _entries(task: AlignmentTask) -> list[Json]:
+def _entries(task: Any) -> list[Json]:
     """Return the answers by row of each person who has handed in, then the settled ones. `method` is "" for the answer
     of one person."""
     entries = []

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Count, F, Q
 from django.utils.translation import gettext as _
@@ -143,23 +144,23 @@ def progress_of_each(studies: Sequence[AlignmentStudy]) -> dict[int, StudyProgre
     """Return the progress of each study, by id. Three statements, however many there are."""
     tasks = AlignmentTask.objects.filter(study__in=studies).order_by().values("study")
     asked = Count("id", filter=~Q(predictions=[]) & ~Q(gold=[]))  # nobody is asked of a table without rows
-    drawn = {row["study"]: row for row in tasks.annotate(all=Count("id"), asked=asked)}
+    drawn: dict[int, Any] = {row["study"]: row for row in tasks.annotate(all=Count("id"), asked=asked)}
     active = Alignment.objects.active().filter(task__study__in=studies).order_by().values("task__study")
     done = Count("id", filter=Q(state=AlignmentState.HANDED_IN))
-    given = {row["task__study"]: row for row in active.annotate(all=Count("id"), done=done)}
+    given: dict[int, Any] = {row["task__study"]: row for row in active.annotate(all=Count("id"), done=done)}
     open_rows: dict[int, list[int]] = defaultdict(list)
     settled = SettledAlignment.objects.filter(task__study__in=studies)
     for pk, rows in settled.values_list("task__study", "open_rows"):
         open_rows[pk].append(rows)
-    progress = {}
+    progress, nothing = {}, Counter[str]()
     for study in studies:
-        tables, alignments = drawn.get(study.pk, Counter()), given.get(study.pk, Counter())
-        rows, wanted = open_rows[study.pk], tables["asked"] * study.overlap
+        tables, alignments = drawn.get(study.pk, nothing), given.get(study.pk, nothing)
+        left, wanted = open_rows[study.pk], tables["asked"] * study.overlap
         progress[study.pk] = StudyProgress(
             tables=tables["all"],
-            settled=rows.count(0),
-            open_rows=sum(rows),
-            open_tables=len(rows) - rows.count(0),
+            settled=left.count(0),
+            open_rows=sum(left),
+            open_tables=len(left) - left.count(0),
             handed_in=alignments["done"],
             wanted=wanted,
             free=max(0, wanted - alignments["all"]),
@@ -262,8 +263,8 @@ def accepted_of(study: AlignmentStudy) -> Json:
         last[alignment, row] = accepted
         if accepted:
             proposed.add((alignment, row))
-    accepted = sum(last[place] for place in proposed)
-    return {"links": links, "accepted": accepted, "changed": len(proposed) - accepted}
+    kept = sum(last[place] for place in proposed)
+    return {"links": links, "accepted": kept, "changed": len(proposed) - kept}
 
 
 def effect_of_proposals(study: AlignmentStudy) -> ProposalEffect | None:

@@ -82,6 +82,7 @@ def load_tables(keys: Collection[str], *, project: Project) -> list[DrawnTable]:
         stories = dict(Story.objects.filter(project=project, text__in={*texts.values()}).values_list("text", "id"))
         for item in items:
             sample, text = item.sample, texts[item.pk]
+            assert suite.judge and suite.judge.tables, "its answers are tables"
             predictions, gold = suite.judge.tables(questions[item.pk])
             origin = TableOrigin(
                 suite=run.suite, run=run.uid, dataset=run.dataset.version, item=item.pk, entrant=item.entrant_id,
@@ -151,6 +152,7 @@ def _key(run: Run, item: RunItem) -> str:
 
 def _question(run: Run, item: RunItem, prompts: PromptSet | None) -> Question:
     judging = suite_named(run.suite).judging
+    assert item.call, "only what was answered is aligned"
     return question_of(run, item.sample, judging.key if judging else "", {item.step: item.call.answer}, prompts)
 
 

@@ -203,7 +203,7 @@ def state_of(study: AlignmentStudy, *more: object) -> list[Any]:
     return [study.pk, study.seed, study.frame, study.origin, list(settled), list(drawn), places, *more]
 
 
-@kept("calibration", depends_on=state_of)
+@kept("calibration", depends_on=lambda study: state_of(study))
 def reports_of(study: AlignmentStudy) -> StudyReports:
     """Return the reports of a study."""
     judges, settled = calibrated(study)

@@ -160,7 +160,7 @@ def scores_table(report: CalibrationReport, words: CalibrationWords = OF_STORIES
 
 def _score_cells(model: CorrectedModel) -> Cells:
     f1 = model.f1
-    estimates = {"judge": model.alone, "f1": f1, "people": model.people, "categories": model.by_category}
+    estimates: Cells = {"judge": model.alone, "f1": f1, "people": model.people, "categories": model.by_category}
     estimates |= {metric.value: model.scores[metric] for metric in (Metric.PRECISION, Metric.RECALL)}
     return {
         "model": model.model,

@@ -213,7 +213,7 @@ def _scores(runs: Sequence[Run], parts: Mapping[str, Stories]) -> dict[int, RunS
 
 @kept(
     "corrected-run",
-    depends_on=lambda run, _study, state, stories: [run.pk, state, None if stories is None else sorted(stories)],
+    depends_on=lambda run, study_id, state, stories: [run.pk, state, None if stories is None else sorted(stories)],
 )
 def _of_study(run: Run, study_id: int, state: Sequence[Any], stories: Stories) -> RunScores | None:
     """Return the scores of a run by a study, whose state and that of the run's stored scores is given."""
@@ -261,7 +261,7 @@ def corrected_comparison(
     described = group_named(group)
     if not described.corrected:
         return None
-    sides = _sides(pair, runs, stories)
+    first, second = sides = _sides(pair, runs, stories)
     corrections = [correction for correction, _ in sides]
     lacking = [
         labelled(entrant.model, side.reason) for entrant, side in zip(pair, corrections, strict=True) if side.reason
@@ -270,7 +270,10 @@ def corrected_comparison(
         return CorrectedComparison(sides=corrections, reason=clauses(*lacking))
     over = cluster_named(group_suite(group))
     rows = adjusted(
-        [_difference(*sides, metric, described.headers[share], over) for metric, share in described.corrected.items()]
+        [
+            _difference(first, second, metric, described.headers[share], over)
+            for metric, share in described.corrected.items()
+        ]
     )
     return CorrectedComparison(sides=corrections, rows=rows, tests=sum(row.p is not None for row in rows))
 

@@ -76,8 +76,7 @@ def _rests_on(runs: Sequence[Run]) -> str:
         return Sentence("The watch of {names} rests on this run; archive it instead.", names=names[0])
     studies = AlignmentStudy.objects.filter(project=project).without_frame().order_by("pk")
     if titles := [f"“{study.name}”" for study in studies if uids & set(study.came_of.runs)]:
-        named = _first_three(titles)
-        return Sentence("People align tables of this run in {named}; archive it instead.", named=named)
+        return Sentence("People align tables of this run in {named}; archive it instead.", named=_first_three(titles))
     versions = {run.pk: version_of(run) for run in runs if judged_at(run) and not version_failure(run)}
     chosen = list(studies.filter(judge_version__in=set(versions.values()))) if versions else []
     judged = judged_in(chosen, [run for run in runs if run.pk in versions])
@@ -89,8 +88,8 @@ def _rests_on(runs: Sequence[Run]) -> str:
     if not of_runs:
         return ""
     text = "Its judge, {judge_name}, was chosen in {titles}; archive it instead."
-    titles = _first_three([f"“{study.name}”" for study in of_runs])
-    return Sentence(text, judge_name=of_runs[0].judge_name, titles=titles)
+    titles = [f"“{study.name}”" for study in of_runs]
+    return Sentence(text, judge_name=of_runs[0].judge_name, titles=_first_three(titles))
 
 
 def _first_three(names: Sequence[str]) -> str:

@@ -153,7 +153,9 @@ def _answering(reader: Reader) -> Callable[[Body], str]:
             return reader.answer(body)
         turn, wavers = _turns.get(reader.name, (0, 0.0))
         judge, task = replace(SAMPLE_JUDGES[reader.name], turn=turn, wavers=wavers), body["task"]
-        return suite_of_gold().judge.written(task, judge.pairs(task["predictions"], task["gold"]))
+        asked = suite_of_gold().judge
+        assert asked and asked.written, "gold is judged"
+        return asked.written(task, judge.pairs(task["predictions"], task["gold"]))
 
     return answer
 
@@ -176,6 +178,7 @@ def add_watch(project: Project, judged: Run, now: datetime) -> AnchorWatch:
     *steady, changed = watch.repeats.select_related("run__job")
     for repeat, wavers in [*((each, WAVERS) for each in steady), (changed, WORSE)]:
         with _in_turn(watch.asked.name, repeat.number, wavers):
+            assert repeat.run, "every repeat of the sample begins"
             run_to_end(job=repeat.run.job)
     watch.go_on(now + timedelta(days=watch.every))
     read_watch(watch, now=now)

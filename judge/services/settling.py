@@ -19,7 +19,7 @@ from annotation.services import audit
 from annotation.services.effort_sources import Source, register
 from core.ids import new_uid
 from core.messages import gettext_noop, listed
-from core.plain import plain
+from core.plain import Json, plain
 from judge.domain.alignment import (
     NOTHING,
     RowAnswer,
@@ -175,12 +175,13 @@ def release(*, by: User, study: AlignmentStudy, person: User, now: datetime) -> 
         alignment.release()
         note(alignment, {"state": alignment.state}, now)
     if count := len(alignments):
-        details = {"target": person.username, "alignments": count}
-        audit.record(by=by, project=study.project, action="alignment.released", **details)
+        audit.record(
+            by=by, project=study.project, action="alignment.released", target=person.username, alignments=count
+        )
     return count
 
 
-def note(alignment: Alignment, after: dict, now: datetime) -> None:
+def note(alignment: Alignment, after: Json, now: datetime) -> None:
     """Keep in the history what became of a whole table."""
     key = new_uid()
     AlignmentEvent.objects.create(

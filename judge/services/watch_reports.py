@@ -193,8 +193,8 @@ def _settings(watch: AnchorWatch, run: Run) -> Json:
 def _answers(watch: AnchorWatch, run: Run, places: Mapping[int, list[int]]) -> tuple[int, Answers]:
     """Return the number of questions of the run of a repeat, and its answers; `places` is `places_of` its run."""
     suite = suite_named(run.suite)
-    items = RunItem.objects.filter(entrant__run=run, step=watch.step)
-    items = list(items.select_related("sample", "entrant__run__dataset", "call").order_by("pk"))
+    asked = RunItem.objects.filter(entrant__run=run, step=watch.step)
+    items = list(asked.select_related("sample", "entrant__run__dataset", "call").order_by("pk"))
     answers: Answers = {}
     for item in items:
         if item.call_id is not None:
@@ -210,6 +210,7 @@ def _things(suite: Suite, run: Run, item: RunItem) -> Iterator[tuple[Any, ...]]:
         for side, rows in enumerate(judge.kept(repaired)):
             yield from ((side, place, row.matched) for place, row in enumerate(rows))
     elif judge and judge.tables and suite.judging and item.step in suite.judging.needs:
+        assert item.call, "items without an answer have nothing to compare"
         try:
             question = question_of(run, item.sample, suite.judging.key, {item.step: item.call.answer})
             predicted, _ = judge.tables(question)

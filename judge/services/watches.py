@@ -13,9 +13,11 @@ from decimal import Decimal
 from math import ceil
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotation.models import User
 from annotation.services import audit
+from benchmark.domain.parameters import SEED
 from benchmark.models import DatasetSample, Run, RunItem
 from benchmark.services.archiving import locked_run
 from benchmark.services.estimates import Asking, Estimate, Look, estimate_all, parts_of
@@ -27,7 +29,6 @@ from benchmark.services.run_items import answers_by
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
-from benchmark.suites.settings import SEED
 from core.messages import Sentence, gettext_noop, word
 from judge.domain.calibration.drift import FEWEST_ROUNDS, WANTED_BASELINE
 from judge.domain.sampling import permanent_number
@@ -92,7 +93,7 @@ def watchable_of(run: Run) -> list[Watchable]:
     ]
 
 
-def _answered(run: Run, model: Endpoint, step: str):
+def _answered(run: Run, model: Endpoint, step: str) -> QuerySet[RunItem]:
     return RunItem.objects.filter(entrant__run=run, entrant__endpoint=model, step=step, call__isnull=False)
 
 
@@ -219,6 +220,7 @@ def ask_due(*, now: datetime) -> list[AnchorRepeat]:
     begun = []
     for watch in AnchorWatch.objects.due(now).select_related("run__project", "run__dataset", "asked", "project"):
         due = watch.due_at
+        assert due, "it is due"
         following, missed = watch.following(due, now)
         with transaction.atomic():  # a process that ends after it leaves a repeat that has not begun, which is shown
             claimed = AnchorWatch.objects.filter(pk=watch.pk).claim(due, following)

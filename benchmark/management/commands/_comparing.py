@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from benchmark.management.commands._plans import flag
@@ -18,7 +19,7 @@ def group_keys() -> list[str]:
     return [group.key for suite in suites().values() for group in suite.groups]
 
 
-def compared(run: Run, other: Run, options: dict[str, Any]) -> tuple[list[Run], list[str], Comparison]:
+def compared(run: Run, other: Run, options: Mapping[str, Any]) -> tuple[list[Run], list[str], Comparison]:
     """Return (the runs, the keys of the two models, their comparison). Raises ValueError."""
     if run.project_id != other.project_id:
         raise ValueError("The two runs are of different projects.")

@@ -48,7 +48,7 @@ def check_output(options: Mapping[str, Any]) -> None:
 
 
 def _named(contents: Mapping[str, Any], name: str | None, what: str) -> Any:
-    if name not in contents:
+    if name is None or name not in contents:
         wrong = f"There is no {what} {name!r}" if name else f"Name the {what} with --name"
         raise ValueError(f"{wrong}; there are: {', '.join(contents) or 'none'}.")
     return contents[name]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shlex
+from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -41,7 +42,7 @@ class Asked(NamedTuple):
     leaderboard: Leaderboard
 
 
-def add_filters(parser, *, required: bool = True) -> None:
+def add_filters(parser: ArgumentParser, *, required: bool = True) -> None:
     """Add the options that choose a leaderboard."""
     parser.add_argument("--project", required=required, metavar="SLUG")
     names = [*dict.fromkeys([*suites(), suite_of_gold().name])]

@@ -97,7 +97,7 @@ def contents_asked_for(project: Project, options: Mapping[str, Any]) -> tuple[Ta
     """Return the tables and plots of the results page that the options choose."""
     if study := study_of(options["table"]) if not options["run"] else None:
         return study_contents(project, study, options["filter"] or ())
-    model, more = "", {}
+    model, more = "", dict[str, Callable[[], Table]]()
     if options["other_run"]:
         if not options["run"]:
             raise ValueError("--other-run is compared with a run: name it with --run.")
@@ -149,7 +149,7 @@ def _written(output: str, name: str | None, tables: Tables, plots: Plots, width:
 
 
 def _named(contents: Mapping[str, Any], name: str | None, what: str) -> Any:
-    if name not in contents:
+    if name is None or name not in contents:
         wrong = f"There is no {what} {name!r}" if name else f"Name the {what}"
         raise ValueError(f"{wrong}; there are: {', '.join(contents) or 'none'}.")
     return contents[name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -162,7 +163,7 @@ class Differing:
     """The judge's score less that of people for each model. `p` is that of Hotelling's test over stories that it is the
     same for all; if it `warns`, calibration must not be pooled."""
 
-    by_model: dict[str, SpannedEstimate]
+    by_model: Mapping[Any, SpannedEstimate]
     p: float | None
     reason: str = ""
 
@@ -175,7 +176,7 @@ class Differing:
 
 
 def differing(
-    models: Mapping[str, Sequence[JudgedStory]], metric: Metric = Metric.F1, *, over: ClusterName = STORIES
+    models: Mapping[Any, Sequence[JudgedStory]], metric: Metric = Metric.F1, *, over: ClusterName = STORIES
 ) -> Differing:
     """Return the test of whether the judge's error on scores by `metric` differs by model."""
     errors = {name: mean_error(stories, metric, over=over) for name, stories in sorted(models.items())}
