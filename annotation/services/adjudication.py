@@ -148,30 +148,32 @@ def adjudicate(
     check_values(story.project, dimension, label, error_tag)
     gold = _gold_of([proposition.pk]).get(cell)
     check_independence(by=by, proposition=proposition, dimension=dimension)
-    is_decided = gold is not None and gold.method == Method.ADJUDICATED
-    own = is_decided and gold.decided_by_id == by.pk
+    decision = gold if gold is not None and gold.method == Method.ADJUDICATED else None
+    own = decision if decision is not None and decision.decided_by_id == by.pk else None
     at, pk = (gold.revision, gold.pk) if gold else (0, 0)
     # A browser whose answer was lost knows only the label of the expert's own decision.
-    seen = (at == revision and row in (None, pk)) or (own and bool(replaces) and gold.label == replaces)
-    if (seen or (own and replaces is not None)) and is_decided and not gold.disturbed:
+    seen = (at == revision and row in (None, pk)) or (own is not None and bool(replaces) and own.label == replaces)
+    if decision and (seen or (own and replaces is not None)) and not decision.disturbed:
         # Confirming another expert's decision may leave its reason and tag out.
-        pairs = (reason, gold.reason), (error_tag, gold.error_tag)
+        pairs = (reason, decision.reason), (error_tag, decision.error_tag)
         same = all(new == old or (not new and not own) for new, old in pairs)
-        if same and gold.label == label and guideline_flag in (None, gold.guideline_flag):
-            return gold
+        if same and decision.label == label and guideline_flag in (None, decision.guideline_flag):
+            return decision
     if not seen:
         raise DecidedMeanwhile(gold)
-    if is_decided and replaces is not None and gold.label not in (label, replaces):
+    if decision and replaces is not None and decision.label not in (label, replaces):
         sentence = gettext("This cell is decided: {label}. Say that you replace that, then choose again.")
-        raise AdjudicationRefused(sentence.format(label=gold.label))
+        raise AdjudicationRefused(sentence.format(label=decision.label))
     check_claim(by=by, story=story, now=now)
     votes = votes_of({cell})[cell]
     _check_decidable(proposition, dimension, gold, votes, by=by, label=label, reason=reason)
     if gold is not None and gold.label == label and gold.decided_by_id not in {None, by.pk}:
         # Confirming a decision keeps the first expert's reason.
         reason, error_tag = reason or gold.reason, error_tag or gold.error_tag
-    why = {"reason": reason, "error_tag": error_tag, "guideline_flag": guideline_flag}
-    after = decided(cell, label, by=by, at=now, votes=votes, project=story.project, before=gold, **why)
+    after = decided(
+        cell, label, by=by, at=now, votes=votes, project=story.project, before=gold,
+        reason=reason, error_tag=error_tag, guideline_flag=guideline_flag,
+    )  # fmt: skip
     try:
         write_gold([Change(cell, gold, after, votes)], project=story.project, by=by, now=now)
     except ChangedMeanwhile as error:
@@ -246,18 +248,21 @@ def undo_decisions(*, by: User, project: Project, cells: Mapping[Cell, int], now
         moved = gold is None or gold.revision != revision
         if moved and events and (events[-1].undoes, events[-1].by_id) == (revision, by.pk):
             continue  # sent again, as the answer was lost
-        if moved or gold.method != Method.ADJUDICATED or gold.decided_by_id != by.pk:
+        if gold is None or moved or gold.method != Method.ADJUDICATED or gold.decided_by_id != by.pk:
             story = Proposition.objects.select_related("table__story__project").get(pk=cell[0]).table.story
             check_finished(by=by, story=story)
             if moved:
                 raise DecidedMeanwhile(gold)
             raise AdjudicationRefused(gettext("Only your own decision can be taken back."))
+        after: GoldLabel | None
         if earlier := standing_decisions(events)[-2:-1]:  # as it was, on the votes it was made on
             event = earlier[0]
-            decided_on, why = from_json(event.votes), {"reason": event.reason, "error_tag": event.error_tag}
+            assert event.by, "a decision is somebody's"
+            decided_on = from_json(event.votes)
             after = decided(
-                cell, event.after, by=event.by, at=event.at, votes=decided_on, project=project, before=gold, **why
-            )
+                cell, event.after, by=event.by, at=event.at, votes=decided_on, project=project, before=gold,
+                reason=event.reason, error_tag=event.error_tag,
+            )  # fmt: skip
             after.rule_version, after.disturbed = event.rule_version, differ(decided_on, standing)
         else:
             after = settled(cell, votes=standing, project=project, before=gold, now=now)
@@ -268,7 +273,7 @@ def undo_decisions(*, by: User, project: Project, cells: Mapping[Cell, int], now
 # --- many cells ------------------------------------------------------------------------------------------------------
 
 
-def _open(cells: QuerySet[GoldLabel], by: User) -> QuerySet[GoldLabel]:
+def _open(cells: QuerySet[GoldLabel], by: User) -> QuerySet[Any]:
     own_votes = Vote.objects.filter(
         annotator=by, proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension")
     )
@@ -320,12 +325,16 @@ def accept_plurality(
     return settled_cells
 
 
-def _decide_all(labels: Mapping[GoldLabel, str], *, by: User, at: datetime, project: Project, **why: str) -> None:
+def _decide_all(
+    labels: Mapping[GoldLabel, str], *, by: User, at: datetime, project: Project, reason: str, error_tag: str = ""
+) -> None:
     """Decide open cells, each by its label, on the votes that left it open."""
     changes = []
     for gold, label in labels.items():
         cell, votes = (gold.proposition_id, gold.dimension), from_json(gold.votes)
-        after = decided(cell, label, by=by, at=at, votes=votes, project=project, before=gold, **why)
+        after = decided(
+            cell, label, by=by, at=at, votes=votes, project=project, before=gold, reason=reason, error_tag=error_tag
+        )
         changes.append(Change(cell, gold, after, votes))
     write_gold(changes, project=project, by=by, now=at)
 

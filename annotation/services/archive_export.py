@@ -18,6 +18,7 @@ from annotation.models import Project, User, VoteEvent
 from annotation.models.snapshot import snapshot
 from annotation.models.user import IMPORTED_SUFFIX
 from annotation.services.archive_sections import NAMED, Section, kind_of, section_names, tables
+from core.plain import Json
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -41,7 +42,7 @@ def export_archive(*, project: Project, target: BinaryIO, now: datetime) -> dict
     return {name: files[name]["rows"] for name in section_names()}
 
 
-def _write(archive: zipfile.ZipFile, name: str, rows: Iterator[dict[Any, Any]]) -> dict[str, Any]:
+def _write(archive: zipfile.ZipFile, name: str, rows: Iterator[Json]) -> Json:
     entry = zipfile.ZipInfo(file_of(name), _EPOCH)
     entry.compress_type = zipfile.ZIP_DEFLATED
     digest, count = hashlib.sha256(), 0
@@ -63,7 +64,7 @@ class _Terms:
         self.users = dict(User.objects.accounts().values_list("id", "username"))
         for person in User.objects.filter(imported_into=project):
             self.users[person.pk] = IMPORTED_MARK + person.name_in_file
-        self.numbers: dict[type[models.Model], dict[Any, Any]] = {}
+        self.numbers: dict[Any, dict[Any, Any]] = {}
         for section in tables():
             rows = section.rows(project)
             if section.numbered:
@@ -73,9 +74,9 @@ class _Terms:
                 self.numbers[section.model] = dict(rows.values_list("id", "name"))
         events = VoteEvent.objects.filter(proposition__table__story__project=project).order_by("id")
         keys = events.values_list("annotator_id", "idempotency_key").iterator(5000)
-        self.keys = {key: f"k{at}" for at, key in enumerate(keys, 1)}
+        self.keys: dict[Any, str] = {key: f"k{at}" for at, key in enumerate(keys, 1)}
 
-    def lines(self, section: Section) -> Iterator[dict[Any, Any]]:
+    def lines(self, section: Section) -> Iterator[Json]:
         coders = [(field.name, self._coder(field)) for field in section.fields]
         columns = [field.attname for field in section.fields]
         annotator = columns.index("annotator_id") if "annotator_id" in columns else 0
@@ -87,7 +88,7 @@ class _Terms:
                 row["schema"] = document_of(self.project.schema)  # whole: it can be read where nobody loaded it
             yield row
 
-    def people(self) -> Iterator[dict[Any, Any]]:
+    def people(self) -> Iterator[Json]:
         """Yield the people that rows name, by user name."""
         display_names = dict(User.objects.filter(pk__in=self.met).values_list("id", "display_name"))
         for pk in sorted(display_names, key=self.users.__getitem__):
@@ -113,6 +114,6 @@ class _Terms:
         self.met.add(pk)
         return self.users[pk]
 
-    def _vote(self, vote: dict[str, Any]) -> dict[str, Any]:
+    def _vote(self, vote: Json) -> Json:
         key = self.keys.get((vote["annotator"], vote.get("key")), "")
         return {"annotator": self._user(vote["annotator"]), "label": vote["label"], "key": key}

@@ -134,7 +134,7 @@ def checked(archive: zipfile.ZipFile) -> dict[str, str]:
             raise BadArchive(error.message_for(MANIFEST)) from error
     for name, expected in digests.items():
         with archive.open(name) as handle:
-            if expected != hashlib.file_digest(handle, "sha256").hexdigest():
+            if expected != hashlib.file_digest(handle, "sha256").hexdigest():  # type: ignore[arg-type]  # has readinto
                 raise BadArchive(
                     gettext("{name} is not what the manifest says; the archive was damaged or changed.").format(
                         name=name
@@ -199,10 +199,10 @@ class _Import:
     def __init__(self, archive: zipfile.ZipFile, slug: str, accounts: dict[str, int], now: datetime) -> None:
         self.archive, self.slug, self.accounts, self.now = archive, slug, accounts, now
         self.users: dict[str, int] = {}
-        self.ids: dict[type[models.Model], dict[Any, int]] = {}
+        self.ids: dict[Any, dict[Any, int]] = {}
         self.key_start = ""
         self.members: list[list[Any]] = []
-        self.project: Project | None = None
+        self.project: Any = None  # until it is made
         self.schema = DEFAULT_SCHEMA
         self.writes = ShortWrites()
 
@@ -301,7 +301,7 @@ class _Import:
         fields = [(field, kind_of(field)) for field in section.fields]
         for number, row, size in rows_of(self.archive, section.name):
             values = self._values(section, fields, number, row)
-            generated = {"uid": new_uid(), "project": self.project.pk}
+            generated: dict[str, Any] = {"uid": new_uid(), "project": self.project.pk}
             if section.numbered:
                 uids[row["ref"]] = generated["uid"]
             yield [*(generated[name] for name in section.generated), *values], size
@@ -375,5 +375,5 @@ def _discard(writes: ShortWrites, model: type[models.Model], rows: models.QueryS
     while ids := list(rows.order_by("id").values_list("pk", flat=True)[: writes.rows]):
         with writes.transaction(len(ids)):
             # Nothing points to these rows any more; the audit log's own rows refuse every other way.
-            doomed = models.QuerySet(model).filter(pk__in=ids)
+            doomed: Any = models.QuerySet(model).filter(pk__in=ids)
             doomed._raw_delete(doomed.db)

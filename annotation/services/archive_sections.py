@@ -191,7 +191,7 @@ _TERMS = {"user": str, "name": str, "row": int, "key": Key, "votes": Annotated[l
 
 def _type_of(field: models.Field[Any, Any]) -> Any:
     """Return the type of a column as pydantic has it. SQLite would store any text in any column."""
-    kind = _TERMS.get(kind_of(field)) or next((kind for plain, kind in _PLAIN if isinstance(field, plain)), None)
+    kind: Any = _TERMS.get(kind_of(field)) or next((kind for plain, kind in _PLAIN if isinstance(field, plain)), None)
     if kind is None and isinstance(field, models.IntegerField):
         low, high = connection.ops.integer_field_range(field.get_internal_type())
         kind = Annotated[int, Within(0 if field.get_internal_type().startswith("Positive") else low, high)]

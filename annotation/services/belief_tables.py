@@ -163,20 +163,20 @@ def _take(by: User | None, story: Story, rows: Sequence[TableRow], now: datetime
     chosen = [free[row.actor, row.belief].pop(0) if free[row.actor, row.belief] else None for row in rows]
     reused = [proposition for proposition in chosen if proposition is not None]
     gone = [proposition for proposition in live if proposition not in reused]
-    counts = {"added": len(rows) - len(reused), "removed": len(gone), "kept": len(reused)}
+    counts: dict[str, Any] = {"added": len(rows) - len(reused), "removed": len(gone), "kept": len(reused)}
     if reused == live and not counts["added"]:
         return Taken(UNCHANGED if live else CREATED, **counts)
     if live and not replace:
         text = gettext("Story {number} has another table already; choose to replace tables to write over it.")
         raise NotTaken(text.format(number=story.number))
     reopened = tuple(finished_by(story)) if counts["added"] else ()
-    new, remark = [], Remark.ADDED if live else Remark.NONE
+    new, remark = list[tuple[int, GoldRow]](), Remark.ADDED if live else Remark.NONE
     # A position is unique at every moment, so all rows go behind the existing ones.
-    for position, (row, proposition) in enumerate(zip(rows, chosen, strict=True), _last_position(table) + 1):
-        if proposition is None:
+    for position, (row, same) in enumerate(zip(rows, chosen, strict=True), _last_position(table) + 1):
+        if same is None:
             new.append((position, GoldRow(*row, remark)))
         else:
-            proposition.position, proposition.order_text = position, row.order or proposition.order_text
+            same.position, same.order_text = position, row.order or same.order_text
     Proposition.objects.filter(pk__in=[proposition.pk for proposition in gone]).update(removed_at=now)
     Proposition.objects.bulk_update(reused, ["position", "order_text"], batch_size=200)
     _insert(table, new, now)

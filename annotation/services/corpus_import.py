@@ -66,7 +66,7 @@ class Imported(ImportResult):
     stories: int = 0
     attached: int = 0
     propositions: int = 0
-    by_category: Counter[str] = field(default_factory=Counter[str])
+    by_category: Counter[str] = field(default_factory=Counter)
     SIZE: ClassVar = "stories"
     NOUN: ClassVar = ("story", "stories")
     OUTCOMES: ClassVar = {
@@ -187,11 +187,11 @@ class _Import:
                 self._new_rows(rows, source)
                 continue
             with self.writes.transaction(sum(map(_weight, rows))):
-                self._lock_project()
+                project = self._lock_project()
                 if not is_last and result.created == before["created"]:
                     self._record("corpus.import_started", name)
                 new, attaching = self._new_rows(rows, source)
-                insert_stories(self.project, new, source)
+                insert_stories(project, new, source)
                 attach(attaching)
                 done = {count: getattr(result, count) - number for count, number in before.items()}
                 if is_last and (done["created"] or done["attached"]):
@@ -303,23 +303,23 @@ class _Import:
             )
         return text.format(number=identity[0], line=line, file=Path(file).name)
 
-    def _lock_project(self) -> None:
+    def _lock_project(self) -> Project:
         """Create the project if there is none. Two imports into it write one after the other."""
         if self.project is None:
             defaults = {"name": self.slug, "language": self.reading["language"]}
             defaults |= {"schema_name": self.schema.name, "schema_version": self.schema.version}
             self.project, is_new = Project.objects.get_or_create(slug=self.slug, defaults=defaults)
             if is_new:
-                self._record_project()
-        Project.objects.select_for_update().get(pk=self.project.pk)
+                self._record_project(self.project)
+        return Project.objects.select_for_update().get(pk=self.project.pk)
 
-    def _record_project(self) -> None:
+    def _record_project(self, project: Project) -> None:
         admin = self.admin
         if admin is not None:
-            Membership.objects.create(project=self.project, user=admin, role=Role.ADMIN)
+            Membership.objects.create(project=project, user=admin, role=Role.ADMIN)
         details = {"admin": admin.username} if admin is not None and admin != self.by else {}
         details |= schema_details(self.schema)
-        audit.record(by=self.by, project=self.project, action="project.created", target=self.slug, **details)
+        audit.record(by=self.by, project=project, action="project.created", target=self.slug, **details)
 
     def _record(self, action: str, name: str, **counts: int) -> None:
         key = self.reading["format"].key

@@ -110,7 +110,7 @@ def _imported(stories: Sequence[int]) -> Iterator[tuple[int, int, int]]:
     projects = {story.pk: story.project for story in Story.objects.filter(pk__in=stories).select_related("project")}
     cells: dict[int, set[tuple[int, str]]] = defaultdict(set)
     for pk, story, labels in rows:
-        cells[story] |= {(pk, key) for key in projects[story].schema.keys if labels.get(key)} - gold
+        cells[story] |= {(pk, key) for key in projects[story].schema.keys if labels and labels.get(key)} - gold
     yield from ((story, len(of_story), len(of_story - voted)) for story, of_story in cells.items())
 
 
@@ -133,8 +133,8 @@ def differences(project: Project) -> Iterator[tuple[int, str]]:
         part = stories[at : at + AT_ONCE]
         counts, votes = counted(part)
         stored = {row[0]: row[1:] for row in StoryCounts.objects.filter(story__in=part).values_list(*_STORY[:-1])}
-        stored_votes: dict[int, set[Any]] = defaultdict(set[Any])
-        right_votes: dict[int, set[Any]] = defaultdict(set[Any])
+        stored_votes: dict[int, set[Any]] = defaultdict(set)
+        right_votes: dict[int, set[Any]] = defaultdict(set)
         for row in AnnotatorCounts.objects.filter(story__in=part).values_list(*_ANNOTATOR):
             stored_votes[row[0]].add(row)
         for row in votes:

@@ -59,6 +59,7 @@ def decisions_in(events: QuerySet[GoldEvent]) -> Decisions:
     decisions: Decisions = defaultdict(lambda: defaultdict(dict))
     for (pk, key), history in cells.items():
         for event in standing_decisions(history):
+            assert event.by, "a decision is somebody's"
             decisions[pk][event.by.username][key] = event.after
     return decisions
 

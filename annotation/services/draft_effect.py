@@ -53,9 +53,9 @@ class _Loaded:
             self.suggested[row.story_id].append(row)
         self.rows: defaultdict[int, list[DraftRow]] = defaultdict(list)
         live = DraftRow.objects.filter(table__in=[table.pk for table in self.handed_in], removed=False)
-        for row in live.select_related("suggested").order_by("place"):
-            if row.belief.strip():
-                self.rows[row.table_id].append(row)
+        for written in live.select_related("suggested").order_by("place"):
+            if written.belief.strip():
+                self.rows[written.table_id].append(written)
 
     def _load_pairs(self) -> None:
         """Load the consensus rows of each story: their words, the tables whose experts wrote them, and whether one

@@ -169,10 +169,10 @@ def _apply(
 ) -> SavedRow:
     """Apply a change to the rows in memory, and add its events."""
     key, row = change.idempotency_key, rows.get(change.row)
-    if is_known and row is None:
-        text = gettext("The key {idempotency_key} was used for another row; every change needs its own.")
-        raise Refused(text.format(idempotency_key=key))
     if is_known:
+        if row is None:
+            text = gettext("The key {idempotency_key} was used for another row; every change needs its own.")
+            raise Refused(text.format(idempotency_key=key))
         return SavedRow(key, change.row, row.state)
 
     def put(uid: str, state: RowState, key: str, parent: str) -> None:
@@ -185,7 +185,7 @@ def _apply(
         about = change.event(now) | {"idempotency_key": key, "kind": change.kind}
         events.append(DraftEvent(table=table, row=row, before=before, after=plain(state), **about))
 
-    state, lost = merge(change.base, row and row.state, change.state)
+    state, lost = merge(change.base, row.state if row else None, change.state)
     put(change.row, state, key, change.parent)
     if lost is None:
         return SavedRow(key, change.row, state)
@@ -218,7 +218,9 @@ def last_step(*, table: BeliefTable | None, redo: bool = False) -> tuple[str, di
 def versions_of(table: BeliefTable | None) -> list[tuple[int, datetime, int]]:
     """Return the moments that the draft can go back to, newest first: before each pause of minutes, and the newest.
     Each is (number of its last event, time, number of rows)."""
-    events = list(table.draft_events.order_by("id").values_list("id", "received_at")) if table is not None else []
+    if table is None:
+        return []
+    events = list(table.draft_events.order_by("id").values_list("id", "received_at"))
     versions = [
         (pk, at)
         for (pk, at), following in zip_longest(events, events[1:])
@@ -255,7 +257,7 @@ def hand_in(*, by: User, story: Story, now: datetime, rows: int | None = None) -
     audit.record(by=by, project=story.project, action="draft.submitted", target=f"story {story.number}", rows=filled)
     if experts_of(story) == 1:
         kept = [row for row in live if row.belief.strip()]
-        gold = [GoldRow(*map(str.strip, row.words)) for row in kept]
+        gold = [GoldRow(row.actor.strip(), row.belief.strip(), row.order_text.strip()) for row in kept]
         propositions = make_gold(story=story, rows=gold, reviewed=False, now=now)
         for row, proposition in zip(kept, propositions, strict=True):
             row.proposition = proposition
@@ -283,6 +285,7 @@ def take_back(*, by: User, story: Story) -> BeliefTable:
     table = _locked_draft(story, by)
     if why := why_not_back(story=story, table=table):
         raise Refused(why)
+    assert table, "a reason is given where there is none"
     table.submitted_at = None
     table.save(update_fields=["submitted_at"])
     if experts_of(story) == 1:
@@ -350,7 +353,7 @@ def begun_with(draft: BeliefTable | None) -> dict[str, SuggestedRow] | None:
 
 def mark_of_row(row: DraftRow) -> Mark:
     """Return what the expert made of a row; its `suggested` is loaded."""
-    return mark_of(row.words, row.suggested and row.suggested.words)
+    return mark_of(row.words, row.suggested.words if row.suggested else None)
 
 
 def deleted_rows(rows: Iterable[DraftRow], begun: dict[str, SuggestedRow]) -> list[SuggestedRow]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
 from operator import itemgetter
+from typing import Any
 
 from django.core.cache import cache
 from django.db.models import Count, Subquery
@@ -90,9 +91,10 @@ def _newest(project: Project, now: datetime) -> dict[str, int]:
     """Return by activity the id up to which all events have arrived, those without time among them."""
     newest = {}
     for activity, source in _sources().items():
-        arrived = source.model.objects.filter(**{f"{source.arrived}__lte": now - _SETTLED})
+        arrived = source.model._default_manager.filter(**{f"{source.arrived}__lte": now - _SETTLED})
         newest[activity.value] = Coalesce(Subquery(arrived.order_by("-pk").values("pk")[:1]), 0)
-    return Project.objects.filter(pk=project.pk).values(**newest).get()
+    rows: Any = Project.objects.filter(pk=project.pk)
+    return rows.values(**newest).get()
 
 
 Arrived = tuple[datetime, str, int, Act]

@@ -18,6 +18,7 @@ from annotation.services.table_import import import_tables
 from annotation.services.vote_import import ImportBroken, import_votes
 from core.incoming.encodings import BadText
 from core.incoming.sheets import BadSheet
+from core.plain import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def import_files(
         if sentence := other_format(seen, chosen.key):
             return Answer(seen, chosen, refusal=sentence)
     keep = keep and (chosen != TABLES or not replace or sure)
-    options = {"by": by, "encoding": encoding, "dry_run": not keep}
+    options: Json = {"by": by, "encoding": encoding, "dry_run": not keep}
     try:
         if chosen not in (TABLES, LABELS):
             options |= {"project_slug": project.slug, "format": chosen.key, "language": language}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from annotation.domain.resolution import GoldVote, Outcome, Resolution, as_json, from_json, largest_share, resolve
 from annotation.models import GoldEvent, GoldLabel, Method, Project, Proposition, User, Vote
@@ -112,7 +112,7 @@ def write_gold(changes: Sequence[Change], *, project: Project, by: User | None, 
 
 
 def _write(changes: Sequence[tuple[Change, Project, User | None, datetime]]) -> None:
-    removed, settled_rows, decided_rows, events = [], [], [], []
+    removed, settled_rows, decided_rows, events = list[Any](), list[list[Any]](), list[list[Any]](), []
     for change, project, by, now in changes:
         cell, before, after, votes, undoes = change
         revision = (before.revision if before else 0) + (after is not None)
@@ -194,7 +194,7 @@ def votes_of(cells: set[Cell]) -> dict[Cell, list[GoldVote]]:
         .values_list("proposition_id", "dimension", "annotator_id", "label", "idempotency_key")
     )
     for proposition, dimension, *vote in rows:
-        votes_by_cell[proposition, dimension].append(GoldVote(*vote))
+        votes_by_cell[proposition, dimension].append(GoldVote._make(vote))
     return votes_by_cell
 
 

@@ -43,7 +43,7 @@ def gold_records(project: Project, *, complete_only: bool = False) -> Iterator[R
         for pk, number, category, text, extra in (
             Story.objects.filter(pk__in=batch).order_by("id").values_list(*columns)
         ):
-            beliefs = [_belief(*row, gold.get(row[0], {}), keys) for row in rows[pk]]
+            beliefs = [_belief(keys, gold.get(row[0], {}), *row) for row in rows[pk]]
             if complete_only and not all(belief.is_labelled for belief in beliefs):
                 continue
             layout = extra.get("layout", "")
@@ -78,13 +78,13 @@ def _gold(stories: Sequence[int]) -> GoldQuerySet:
 
 
 def _belief(
+    keys: tuple[str, ...],
+    gold: Mapping[str, str],
     pk: int,
     actor: str,
     belief: str,
     imported: Mapping[str, str] | None,
     extra: Mapping[str, str],
-    gold: Mapping[str, str],
-    keys: tuple[str, ...],
 ) -> Belief:
     labels = {**(imported or {}), **gold}
     return Belief(actor=actor, belief=belief, labels=labels, keys=keys, layout=extra.get("layout", ""))
@@ -144,7 +144,7 @@ def _cell(text: str) -> str:
     return _cells(defused(text)) if text else ""
 
 
-def _votes(stories: Sequence[int]) -> dict[int, list[tuple[int, str, str]]]:
+def _votes(stories: Sequence[int]) -> dict[int, list[tuple[str, int, str]]]:
     """Return proposition id → (dimension, annotator id, the vote's own cells) of its votes, in that order."""
     here = {"proposition__table__story__in": stories}
     events = VoteEvent.objects.filter(**here, applied=True).order_by()
@@ -152,7 +152,7 @@ def _votes(stories: Sequence[int]) -> dict[int, list[tuple[int, str, str]]]:
         (annotator, key): at
         for annotator, key, at in events.values_list("annotator_id", "idempotency_key", IsoTime("received_at"))
     }
-    votes: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
+    votes: dict[int, list[tuple[str, int, str]]] = defaultdict(list)
     rows = Vote.objects.cast().filter(**here).order_by("dimension", "annotator_id")
     columns = ("annotator_id", "idempotency_key", "label", IsoTime("changed_at"), "duration_ms", "arm", "suggested")
     for pk, dimension, who, key, label, at, took, arm, seen in rows.values_list(

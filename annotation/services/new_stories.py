@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 from django.db import connection
 from django.db.models import Exists, Max, OuterRef
@@ -54,7 +55,7 @@ def insert_stories(project: Project, rows: list[StoryRow], source: str) -> None:
     _insert_propositions(
         (table, position, proposition)
         for (row, _), table in zip(with_table, tables, strict=True)
-        for position, proposition in enumerate(row.propositions, 1)
+        for position, proposition in enumerate(row.propositions or (), 1)
     )
     recount([story.pk for story in stories])
 
@@ -91,12 +92,12 @@ def candidates_for(project: Project, rows: Sequence[StoryRow]) -> dict[str, list
     stories = Story.objects.filter(project=project, digest__in=digests).select_related("category").order_by("number")
     if connection.in_atomic_block:
         stories = stories.select_for_update(of=("self",))
-    stories = stories.defer("text", "translations").annotate(
+    bare: Any = stories.defer("text", "translations").annotate(
         settled=Exists(Proposition.objects.live_gold().filter(table__story=OuterRef("pk"))),
         written=Exists(BeliefTable.objects.drafts().filter(story=OuterRef("pk"))),
     )
     candidates: dict[str, list[Candidate]] = {}
-    for story in stories:
+    for story in bare:
         fingerprints = story.extra.get("fingerprint", ""), story.extra.get(_MARK, "")
         fields = (story.pk, story.number, story.category.name, not story.settled, story.written, fingerprints)
         candidates.setdefault(story.digest, []).append(Candidate(*fields))

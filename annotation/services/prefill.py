@@ -32,6 +32,7 @@ from core.plain import Json, plain
 from core.texts import canonical
 from workers.domain.pricing import estimated_tokens
 from workers.models import Endpoint
+from workers.providers.contract import Request
 from workers.services.jobs import JobRefused, start_job
 from workers.services.progress import Progress, Shortfall, progress_of_all, shortfalls_of
 
@@ -118,6 +119,7 @@ def estimate(
     loaded = HANDLERS[kind].load(scope.stories)
     for story in scope.stories:
         request = HANDLERS[kind].request(story, loaded, level, room)
+        assert isinstance(request, Request), "the stories are open"
         messages = [[message.role, message.content] for message in request.messages]
         tokens = estimated_tokens(canonical({"messages": messages, "schema": request.schema}))
         inputs += tokens
@@ -143,7 +145,7 @@ def discard_unseen(*, by: User | None, project: Project) -> int:
     tables = rows.filter(number=1).count()
     count += (dropped := SuggestedRow.objects.filter(pk__in=list(rows.values_list("pk", flat=True))).delete()[0])
     if count:
-        details = {"suggestions": count - dropped, "tables": tables}
+        details: Json = {"suggestions": count - dropped, "tables": tables}
         audit.record(by=by, project=project, action="prefill.discarded", **details)
     return count
 

@@ -52,7 +52,7 @@ class RoundHandler(JobHandler):
     title: str
     task: str
     cannot: str
-    nothing_open: str
+    nothing_open: Any  # a lazy text
     gone = gettext_noop("The story is gone.")
     locks = False
     """Whether stories are locked while an answer is written, so that nobody begins a table meanwhile."""
@@ -144,6 +144,7 @@ class LabelRound(RoundHandler):
         if not rows or story.pk not in open_:
             return CLOSED_MEANWHILE if rows else self.gone
         category, schema = story.category.name, story.project.schema
+        assert level is not None, "labels are asked for at a level"
         example = example_of(category, schema, story.text) if level == 4 else None
         return labelling_request(
             story=story.text, category=category, rows=_numbered(rows), schema=schema, level=level, example=example,

@@ -78,7 +78,7 @@ class Progress:
 
     def by_category(self) -> list[dict[str, Any]]:
         """Return each category that the project has by name, with the number of its `cells` and of those `settled`."""
-        counts = self._counts.order_by("story__category__name").values(name=F("story__category__name"))
+        counts: Any = self._counts.order_by("story__category__name").values(name=F("story__category__name"))
         settled = Sum(F("unanimous") + F("majority") + F("adjudicated"))
         return list(counts.annotate(cells=Sum("propositions") * self._dimensions, settled=settled))
 
@@ -121,7 +121,7 @@ class Progress:
         What is due earlier has to be done for a later day, too. One statement."""
         own = AnnotatorCounts.objects.filter(story=OuterRef("story"), annotator=OuterRef("annotator"))
         rows = self._assigned.filter(due__isnull=False).order_by()
-        counted = rows.annotate(here=Subquery(own.values("cells"))).values("annotator", "due")
+        counted: Any = rows.annotate(here=Subquery(own.values("cells"))).values("annotator", "due")
         sums = counted.annotate(
             rows=Coalesce(Sum("story__counts__propositions"), 0),
             done=Coalesce(Sum("here"), 0),
@@ -142,7 +142,7 @@ class Progress:
         are `unfinished`."""
         rows = Assignment.objects.active().filter(story__project=self.project).order_by()
         unfinished = Count("id", filter=~Exists(self._finished()))
-        totals = rows.values("annotator").annotate(count=Count("id"), unfinished=unfinished)
+        totals: Any = rows.values("annotator").annotate(count=Count("id"), unfinished=unfinished)
         found = {row.pop("annotator"): row for row in totals}
         members = self.project.memberships.values_list("user_id", flat=True)
         return {member: found.get(member) or {"count": 0, "unfinished": 0} for member in members}

@@ -112,7 +112,7 @@ def look_at(sources: Sequence[Source], *, encoding: str = "") -> Seen:
             looked = _looked(opener, file, encoding)
         except (BadSheet, BadText) as error:
             return refused(problem=str(error))
-        if looked.in_sheet and not looked.count and not any(looked.fields):
+        if looked.in_sheet and not looked.number and not any(looked.fields):
             return refused(problem=gettext("{file} is empty.").format(file=file))
         by_fields = formats_of(looked.fields, in_sheet=looked.in_sheet)
         fitting = _elsewhere(looked.around) or by_fields or _elsewhere(looked.within)
@@ -121,7 +121,7 @@ def look_at(sources: Sequence[Source], *, encoding: str = "") -> Seen:
         formats = fitting if formats is None else [file_format for file_format in formats if file_format in fitting]
         if not formats:
             return refused(problem=gettext("{file} is of another format than the files before.").format(file=file))
-        rows += looked.count if by_fields else 0
+        rows += looked.number if by_fields else 0
     return Seen(len(sources), rows, formats or ())
 
 
@@ -150,7 +150,7 @@ class _Looked(NamedTuple):
 
     fields: Sequence[str]
     in_sheet: bool
-    count: int
+    number: int
     around: Sequence[str] = ()
     within: Sequence[str] = ()
     problem: str = ""

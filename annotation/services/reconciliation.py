@@ -111,10 +111,10 @@ def open_pairs(*, story: Story, by: User, now: datetime) -> None:
 def _proposed(story: Story, a: DraftRow | None, b: DraftRow | None, place: float, typed: Pair | None = None) -> Pair:
     """Return a new pair. `typed` is an earlier one whose words somebody settled on: they stay, and are open again."""
     pair = Pair(story=story, a=a, b=b)
-    state = proposed(a and a.words, b and b.words, place)
+    state = proposed(a.words if a else None, b.words if b else None, place)
     if typed is not None:
         state = PairState(Status.OPEN.value, typed.actor, typed.belief, typed.order_text, typed.remark, place)
-    pair.decide(state, typed and typed.decided_by, None)
+    pair.decide(state, typed.decided_by if typed else None, None)
     return pair
 
 
@@ -166,8 +166,8 @@ def last_step(*, story: Story, by: User, redo: bool = False) -> tuple[str, dict[
     """Return the person's last action on these pairs (or their last undo) with the pairs as they were before; None
     if there is nothing to take back. Of rows that were linked or separated it returns one pair that is to go, as it
     stands: a decision on it that undoes the action brings all back. Raises Refused where one of them changed since."""
-    events = PairEvent.objects.filter(row__story=story, by=by).select_related("row")
-    events = [event for event in events if event.is_link or not event.row.gone]
+    own = PairEvent.objects.filter(row__story=story, by=by).select_related("row")
+    events = [event for event in own if event.is_link or not event.row.gone]
     action = last_steps({event.action: event.undoes for event in events})[redo]
     if links := _links(story, by, action):
         _check_as_left(links)
@@ -260,6 +260,7 @@ def _undo_link(links: Sequence[PairEvent], decision: Change, now: datetime) -> N
 
 def _linked(by: User, pair: Pair) -> None:
     """Note that the rows of a pair were linked or, if it is gone, separated."""
+    assert pair.a and pair.b, "rows of both experts"
     _ask_again(pair.story)
     action = "lanes.separated" if pair.gone else "lanes.linked"
     _record(by, pair.story, action, a=pair.a.belief[:200], b=pair.b.belief[:200])

@@ -29,6 +29,7 @@ from annotation.models import (
     Suggestion,
     User,
 )
+from annotation.models.belief_table import PropositionQuerySet
 from annotation.services import audit
 from annotation.services.adjudication import adjudicate
 from annotation.services.arms import draw_for
@@ -38,6 +39,7 @@ from annotation.services.sample_tables import add_stories, rows_of, write_tables
 from annotation.services.splits import make_split
 from annotation.services.vote_import import import_votes
 from annotation.services.votes import MAX_CHANGES, Change, save_votes
+from core.plain import Json
 from workers.models import Endpoint
 from workers.services.endpoints import add_samples, save_endpoint
 
@@ -82,7 +84,7 @@ def _suggest(project: Project, number: int, reader: Reader) -> None:
     ])  # fmt: skip
 
 
-def _propositions(project: Project, number: int):
+def _propositions(project: Project, number: int) -> PropositionQuerySet:
     live = Proposition.objects.live_gold().filter(table__story__project=project, table__story__number=number)
     return live.order_by("position")
 
@@ -219,5 +221,5 @@ def _decide(project: Project, expert: User) -> None:
         proposition = Proposition.objects.select_related("table__story__project").get(**where, **words)
         gold = GoldLabel.objects.get(proposition=proposition, dimension=row["dimension"])
         moment += timedelta(seconds=70)
-        decision = row | {"guideline_flag": bool(row.get("guideline_flag"))}
+        decision: Json = row | {"guideline_flag": bool(row.get("guideline_flag"))}
         adjudicate(by=expert, proposition=proposition, revision=gold.revision, now=moment, **decision)

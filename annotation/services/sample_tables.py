@@ -115,9 +115,9 @@ def _decided(
     remarks: dict[Row, str] = {(note.actor, note.belief or note.wrote): note.remark for note in notes}
     meant: dict[Row, Row] = {(note.actor, note.wrote): (note.actor, note.belief) for note in notes if note.belief}
     by_row: dict[Row, Pair] = {}
-    for pair in pairs:
-        written = (pair.actor, pair.belief)
-        by_row[meant.get(written, written)] = pair
+    for each in pairs:
+        written = (each.actor, each.belief)
+        by_row[meant.get(written, written)] = each
     place = 0.0
     for row in settled:
         key = (row.actor, row.belief)

@@ -106,8 +106,8 @@ def import_tables(
     With `dry_run` nothing is kept. Raises WrongColumns, BadSheet and BadText.
     """
     result, sheets = ImportedTables(), Sheets()
-    rows = rows_of(handle, file, encoding=encoding, sheets=sheets)
-    lines, broken = _by_story(read_tables(rows, file, result.left_out), file, result.problems)
+    read = rows_of(handle, file, encoding=encoding, sheets=sheets)
+    lines, broken = _by_story(read_tables(read, file, result.left_out), file, result.problems)
     result.left_out.add_sheets(sheets)
     find = _finder(project, lines)
     for named, rows in lines.items():

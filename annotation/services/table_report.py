@@ -18,7 +18,7 @@ def table_report(*, project: Project, split: str | None = None, category: str | 
     reviewed = Proposition.objects.filter(table__story__in=stories, table__kind=TableKind.GOLD, reviewed=True)
     remarks = {"unremarked": "", "added": "added", "removed": "removed", "revised": "revised"}
     counts = {name: Count("id", filter=Q(remark=remark)) for name, remark in remarks.items()}
-    by_story = list(
+    by_story: list[Any] = list(
         reviewed.order_by().values("table__story").annotate(rows=Count("id"), **counts).order_by("table__story")
     )
     return {

@@ -151,7 +151,7 @@ def _stage(
 def _stories(staged: sqlite3.Connection) -> Iterator[list[VoteRow]]:
     """Yield the rows of each story, in the order of the file."""
     rows = staged.execute("SELECT * FROM rows ORDER BY story, line")
-    parsed = (VoteRow(*row[:-1], row[-1] and datetime.fromisoformat(row[-1])) for row in rows)
+    parsed = (VoteRow._make((*row[:-1], row[-1] and datetime.fromisoformat(row[-1]))) for row in rows)
     for _, of_story in groupby(parsed, key=lambda row: row.story):
         yield list(of_story)
 
@@ -221,7 +221,7 @@ class _Import:
 
     def _placed(self, rows: Sequence[VoteRow]) -> list[Placed]:
         """Return the rows with what they name. A row that names nothing is a problem."""
-        propositions: dict[tuple[Any, ...], list[tuple[int, int]]] = defaultdict(list[Any])
+        propositions: dict[tuple[Any, ...], list[tuple[int, int]]] = defaultdict(list)
         live = Proposition.objects.live_gold().filter(
             table__story__project=self.project, table__story__number__in={row.story for row in rows}
         )
@@ -245,7 +245,7 @@ class _Import:
         if len(matches) < row.occurrence:
             none = gettext("Story {story} has no such proposition of {actor!r}: {belief!r}.")
             fewer = gettext("Story {story} has no such proposition of {actor!r}: {belief!r}, occurrence {occurrence}.")
-            named = {"story": row.story, "actor": row.actor[:60], "belief": row.belief[:80]}
+            named: dict[str, Any] = {"story": row.story, "actor": row.actor[:60], "belief": row.belief[:80]}
             raise Refused(fewer if matches else none, **named, occurrence=row.occurrence)
         if row.created_at is not None and row.created_at > self.now + CLOCK_LEAD:
             text = gettext("created_at is {created_at}, which lies in the future; expected a time up to now.")
@@ -282,8 +282,8 @@ class _Stored(NamedTuple):
 def _stored(placed: Sequence[Placed], *, lock: bool = False) -> _Stored:
     """Return the project's rows. `lock` locks the propositions as saving a vote does."""
     propositions = {proposition for _, proposition, _, _ in placed}
-    live = Proposition.objects.live_gold().filter(id__in=propositions).order_by("id")
-    live = set((live.select_for_update(of=("self",)) if lock else live).values_list("id", flat=True))
+    rows = Proposition.objects.live_gold().filter(id__in=propositions).order_by("id")
+    live = set((rows.select_for_update(of=("self",)) if lock else rows).values_list("id", flat=True))
     votes = {
         (pk, key, annotator): tuple(vote)
         for pk, key, annotator, *vote in Vote.objects.filter(proposition_id__in=propositions).values_list(*_VOTE)
@@ -386,8 +386,8 @@ class _Plan:
         names = (*_VOTE, "previous", "undoes", "received_at", "applied", "origin")
         insert_rows(VoteEvent, names, [(*event, *same) for event in self.events])
         votes: dict[Cell, list[GoldVote]] = {cell[:2]: [] for cell in self.changed}
-        for (*cell, annotator), (label, _, key) in sorted(self.votes.items()):
-            if label and (of_cell := votes.get(tuple(cell))) is not None:
+        for (pk, dimension, annotator), (label, _, key) in sorted(self.votes.items()):
+            if label and (of_cell := votes.get((pk, dimension))) is not None:
                 of_cell.append(GoldVote(annotator, label, key))
         cells = sorted(votes)
         for at in range(0, len(cells), _AT_ONCE):

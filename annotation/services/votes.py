@@ -93,7 +93,7 @@ _SAVED = Read[tuple[int, str, bool, int, str]](
 )
 Places = Mapping[tuple[int, str], tuple[int, str]]
 """Story and uid of a proposition → its id and its actor."""
-Arrived = Mapping[tuple[int, str], tuple[Any, ...]]
+Arrived = Mapping[tuple[int, str], Sequence[Any]]
 
 
 class _Save:

@@ -8,7 +8,7 @@ carries the problem, and no text is cut.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import IO, NamedTuple
@@ -51,7 +51,7 @@ _sheet_row = partial(tuple.__new__, SheetRow)
 """Half the time of a call of the class."""
 
 
-def rows_of(handle: IO[bytes], file: str, *, encoding: str = "", sheets: Sheets | None = None) -> Iterator[SheetRow]:
+def rows_of(handle: IO[bytes], file: str, *, encoding: str = "", sheets: Sheets | None = None) -> Generator[SheetRow]:
     """Yield the rows from the start of the handle that are not blank, the header first. `sheets` is filled with the
     names of the sheets of a workbook. Raises BadSheet and BadText."""
     source = seekable(handle)
