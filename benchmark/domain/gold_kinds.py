@@ -79,7 +79,7 @@ class Kind(StrEnum):
 
 
 _SAME_CELLS = {Kind.BLIND: Kind.BESIDE, Kind.UNKNOWN: Kind.BESIDE_UNKNOWN}
-REFERENCE = {kind: _SAME_CELLS.get(kind, Kind.ALL) for kind in Kind if kind != Kind.ALL}
+REFERENCE: dict[Kind, Kind] = {kind: _SAME_CELLS.get(kind, Kind.ALL) for kind in Kind if kind != Kind.ALL}
 """The gold that a kind is compared with: gold of the same cells if its labels differ, else all gold."""
 
 

@@ -109,6 +109,6 @@ class SnapshotItem(ParsedAnswer):
             ),
         ]
 
-    def among(self) -> models.QuerySet[Any]:
+    def among(self) -> RunItemQuerySet[Any]:
         """Return the items that this one belongs with: those of its snapshot."""
         return SnapshotItem.objects.filter(snapshot=self.snapshot_id)

@@ -199,7 +199,7 @@ class RunItem(ParsedAnswer):
             models.UniqueConstraint(fields=["entrant", "step", "sample", "repetition"], name="one_run_item_a_place"),
         ]
 
-    def among(self) -> models.QuerySet[Any]:
+    def among(self) -> RunItemQuerySet[Any]:
         """Return the items that this one belongs with: those of all runs, as they are now."""
         return RunItem.objects.all()
 

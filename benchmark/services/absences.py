@@ -54,7 +54,7 @@ class Absence:
     """True if the suite could not score its answers."""
 
     def as_json(self) -> Json:
-        row = {"group": self.group, "model": self.model, "run": self.run, "why": self.why}
+        row: Json = {"group": self.group, "model": self.model, "run": self.run, "why": self.why}
         row |= {"failed": self.failed, "problem": self.problem} if self.failed else {}
         return row | ({"covered": self.covered} if self.covered is not None else {})
 

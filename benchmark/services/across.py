@@ -160,7 +160,7 @@ def _ranking(group: MetricGroup, run: Run, leaderboard: Leaderboard, absent: Seq
         dataset=_version(dataset),
         over=chosen.label if chosen else "",
         numbers=chosen.stories if chosen else frozenset(),
-        query=query | {"split": chosen.key if chosen else ""} | conditions,
+        query={**query, "split": chosen.key if chosen else "", **conditions},
         within=facts(AnswerFormat(run.answer_format).label, *conditions.values()),
         places={key: _place(entrant, group.key) for key, entrant in models.items()},
         ranked=len(in_rank_order(entrants, "repaired")),
@@ -180,14 +180,13 @@ def _version(dataset: Dataset) -> str:
 def _place(entrant: EntrantResults, group: str) -> Place:
     ranking, missing = entrant.ranking["repaired"], missing_of(entrant, group)
     metric = score_of(entrant, "repaired", group)
-    bounds = [missing.low, missing.high] if missing.low != missing.high else None
     return Place(
         name=entrant.name,
         spec=entrant.spec.identity,
         family=entrant.family,
-        metric=metric and replace(metric, bounds=bounds),
-        rank=ranking and ranking.rank,
-        ranks=ranking and ranking.ranks,
+        metric=metric and replace(metric, bounds=missing.bounds),
+        rank=ranking.rank if ranking else None,
+        ranks=ranking.ranks if ranking else None,
         why=(ranking and (ranking.reason or ranking.ranks_reason)) or "",
         run=entrant.run,
         run_title=entrant.run_title,
@@ -252,8 +251,8 @@ def correlation_of(first: SuiteRanking, second: SuiteRanking) -> Correlation:
     families = [family for family, _, _ in pairs]
     if len(pairs) < FEWEST:
         return Correlation(len(pairs), len({*families}), reason=few("models"))
-    values = [[pair[side] for pair in pairs] for side in (1, 2)]
-    return pearson(*values, unit="models", clusters=families, cluster_unit=FAMILIES)
+    firsts, seconds = [one for _, one, _ in pairs], [other for _, _, other in pairs]
+    return pearson(firsts, seconds, unit="models", clusters=families, cluster_unit=FAMILIES)
 
 
 def items_behind(rankings: Sequence[SuiteRanking], project: Project) -> Q | None:

@@ -63,7 +63,7 @@ def tables_across(rankings: Sequence[SuiteRanking], model: str = "") -> dict[str
     """Return the tables by name: of all models and of the pairs of rankings, or of one `model`, by its key."""
     if model:
         return {OF_MODEL: partial(table_of_model, rankings, model)}
-    tables = {ALL: partial(table_of_all, rankings)}
+    tables: dict[str, Callable[[], Table]] = {ALL: partial(table_of_all, rankings)}
     return tables | ({PAIRS: partial(table_of_pairs, rankings)} if len(rankings) > 1 else {})
 
 

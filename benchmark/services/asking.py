@@ -37,7 +37,7 @@ DRAWS = 1000
 NO_ANSWERS: Mapping[str, str] = MappingProxyType({})
 
 
-def prompt_set_named(sets: PromptSets, name: str, project: Project) -> PromptSet:
+def prompt_set_named(sets: PromptSets[Any], name: str, project: Project) -> PromptSet:
     """A built-in set of a suite, or one of the project's own. Raises BadPromptSet."""
     if name in sets.names:
         return sets.built_in(name)

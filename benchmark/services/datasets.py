@@ -194,7 +194,7 @@ def _compare(found: Json, old: DatasetSample, new: DatasetSample) -> None:
 
 def _by_place(story: DatasetSample, values: list[Any]) -> dict[Place, Any]:
     """Return `values`, one per proposition, by the proposition."""
-    seen: Counter = Counter()
+    seen = Counter[tuple[str, str]]()
     by_proposition = {}
     for belief, value in zip(story.beliefs, values, strict=True):
         proposition = (belief["actor"], belief["belief"])
@@ -203,7 +203,7 @@ def _by_place(story: DatasetSample, values: list[Any]) -> dict[Place, Any]:
     return by_proposition
 
 
-def _cells(story: DatasetSample, people: Mapping[str, list[list[str]]]) -> dict[tuple, str]:
+def _cells(story: DatasetSample, people: Mapping[str, list[list[str]]]) -> dict[tuple[Any, ...], str]:
     """Return the labels by (user name, proposition, place of the dimension)."""
     return {
         (name, proposition, at): label

@@ -115,7 +115,7 @@ class _Pipe(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, data) -> int:
+    def write(self, data: Any) -> int:
         self.parts.append(bytes(data))
         return len(data)
 

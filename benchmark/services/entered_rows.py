@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Any
 
 from django.db import IntegrityError, transaction
 
@@ -52,7 +53,8 @@ class Entry:
 def problems_of(suite: Suite, entry: Entry) -> Iterator[EntryRefused]:
     """Yield what is wrong with an entry, one for each field."""
     for field in ("name", "source"):
-        text, longest = _text(getattr(entry, field)), EnteredRow._meta.get_field(field).max_length
+        text = _text(getattr(entry, field))
+        longest: Any = EnteredRow._meta.get_field(field).max_length  # type: ignore[union-attr]  # no relation
         if not text:
             example = (
                 gettext_noop("such as Human") if field == "name" else gettext_noop("such as Kim et al. 2023, table 9")
@@ -73,8 +75,8 @@ def problems_of(suite: Suite, entry: Entry) -> Iterator[EntryRefused]:
         if key not in enterable:
             there = {"suite": suite.title, "key": repr(key), "enterable": listed(enterable)}
             yield EntryRefused(Sentence("{suite} has no figure {key}; there are: {enterable}.", **there), "")
-        elif why := _metric_problem(enterable[key], text):
-            yield EntryRefused(why, key)
+        elif problem := _metric_problem(enterable[key], text):
+            yield EntryRefused(problem, key)
     if not metrics:
         yield EntryRefused(gettext_noop("No figure is given; expected at least one."), "")
 
@@ -190,9 +192,9 @@ def with_entered(table: Table, name: str, rows: Sequence[PaperRow], suite: Suite
     """Return the table, named `name` without its parse, with those rows below that have a figure in it. A figure that
     compares with none of its columns has one at the end of its group."""
     used = [
-        (metric, column)
+        (metric, place)
         for metric in suite.enterable
-        if (column := metric.places.get(name)) and any(metric.key in row.metrics for row in rows)
+        if (place := metric.places.get(name)) and any(metric.key in row.metrics for row in rows)
     ]
     if not used:
         return table
@@ -206,8 +208,8 @@ def with_entered(table: Table, name: str, rows: Sequence[PaperRow], suite: Suite
     groups, present = {group.key for group in suite.groups}, {column.key for column in columns}
     joint = "_" if name in groups else " " if name.removeprefix("categories-") in groups else ""
     keys = {}
-    for metric, column in used:
-        own = [f"{parse}{joint}{column}" for parse in PARSES] if joint else [column]
+    for metric, place in used:
+        own = [f"{parse}{joint}{place}" for parse in PARSES] if joint else [place]
         keys[metric.key] = [key for key in own if key in present]
     entered = []
     for row in rows:

@@ -119,7 +119,7 @@ def sums_of(lines: Sequence[Line], *, method: str = "") -> Sums:
         calls=sum(line.calls for line in lines),
         shared=sum(line.shared for line in lines),
         to_make=sum(line.to_make for line in lines),
-        cached=None if None in cached else sum(cached),
+        cached=None if None in cached else sum(filter(None, cached)),
         input_tokens=sum(line.input_tokens for line in lines),
         output_tokens=sum(line.output_tokens for line in lines),
         cost=sum((line.money("cost") for line in lines), Money()),
@@ -156,14 +156,14 @@ def parts_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
             if judged and plan.source is not None:
                 answered = set(answers_by(plan.source, model).values_list("sample_id", flat=True))
                 asked_stories = [story for story in asked_stories if story.pk in answered]
-            parts.append(Part(model, step, plan.judge if judged else model, asked_stories))
+            parts.append(Part(model, step, plan.judge if judged and plan.judge else model, asked_stories))
     return [part for part in [*parts, *_test_of(plan, stories)] if part.stories]
 
 
 def _test_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
     """Return the self-test of the judge as a part, where the launch makes one."""
     draft = draft_of(plan, stories)
-    if not is_wanted(plan, draft):
+    if plan.judge is None or not is_wanted(plan, draft):
         return []
     return [Part(plan.judge, SELF_TEST, plan.judge, [story for story, _ in calls_of(draft)])]
 
@@ -267,7 +267,7 @@ def askings_of_extension(run: Run, more: Extension) -> list[Asking]:
     return askings
 
 
-Look = Callable[[Plan, Sequence[DatasetSample], Sequence[Part]], Mapping[tuple[int, str], "Cached"]]
+Look = Callable[[Plan, Sequence[DatasetSample], Sequence[Part]], Mapping[tuple[int, str], Cached]]
 
 
 def estimate_all(askings: Sequence[Asking], look: Look | None = None) -> Estimate:
@@ -366,6 +366,7 @@ def _passes(plan: Plan, step: Step) -> Sequence[str]:
 
 def estimate_of_test(run: Run) -> Line:
     """Estimate the self-test of a run's judge."""
+    assert run.judge, "it is the judge that is tested"
     return line_of(plan_of(run), Line(run.judge, SELF_TEST, run.judge, run.suite), test_sizes(run))
 
 
@@ -383,7 +384,7 @@ def line_of(
     earlier answer it is not known.
     """
     turns = 1 if line.step == SELF_TEST else plan.repetitions
-    distinct = {size.digest or str(sample): sample for sample, size in reversed(sizes.items())}
+    distinct = {size.digest or str(sample): sample for sample, size in reversed([*sizes.items()])}
     questions = [(sample, turn) for turn in range(turns) for sample in reversed(distinct.values())]
     if counted is not None:
         keys = {

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -14,7 +15,7 @@ from django.utils import timezone
 from annotation.models import User
 from annotation.services import audit
 from benchmark.domain.provenance import LaterChange
-from benchmark.models import Entrant, Run, RunItem
+from benchmark.models import Entrant, Run, RunItem, SnapshotItem
 from benchmark.services.archiving import locked_run
 from benchmark.services.asking import passes_of, question_of, request_for
 from benchmark.services.items import LOST
@@ -121,7 +122,7 @@ Texts = Mapping[str, str]
 """Raw answers to a sample by step, as far as there are any."""
 
 
-def answers_of(run_items: Sequence[RunItem]) -> dict[int, Texts]:
+def answers_of(run_items: Sequence[RunItem | SnapshotItem]) -> dict[int, Texts]:
     """Return, by run item id, the model's answers to the same story that its question or answer is read with."""
     related = {run_item.pk: _related(run_item) for run_item in run_items}
     related_items = [run_item for run_item in run_items if related[run_item.pk]]
@@ -146,7 +147,7 @@ def answers_of(run_items: Sequence[RunItem]) -> dict[int, Texts]:
     }
 
 
-def _related(run_item: RunItem) -> Collection[str]:
+def _related(run_item: RunItem | SnapshotItem) -> Collection[str]:
     """Return the steps whose answers an item is read with; none if its suite is not installed, which fails the item."""
     try:
         return suite_named(run_item.entrant.run.suite).related(run_item.step)
@@ -154,7 +155,7 @@ def _related(run_item: RunItem) -> Collection[str]:
         return ()
 
 
-def _turn(run_item: RunItem) -> tuple[int, int, int]:
+def _turn(run_item: RunItem | SnapshotItem) -> tuple[int, int, int]:
     """Return what the items of one model, one sample and one repetition share."""
     return run_item.entrant_id, run_item.sample_id, run_item.repetition
 
@@ -182,7 +183,7 @@ def _state(why: str) -> ItemState:
     return ItemState.UNREADABLE if why and why != NO_GOLD else ItemState.DONE
 
 
-def _parsed_values(parsed: Parsed, why: str) -> tuple:
+def _parsed_values(parsed: Parsed, why: str) -> tuple[Any, ...]:
     """Return the values of `_PARSED_FIELDS` without the call."""
     return parsed.official, parsed.repaired, parsed.score, None if why else parsed.repaired_score, why, parsed.unjudged
 
@@ -261,7 +262,7 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
             most=f"{most:,}",
             run=run.uid,
         )
-    changed, failed = 0, []
+    changed, failed = 0, list[str]()
     for step in [step.key for step in suite_named(run.suite).steps]:
         ids = list(answered.filter(step=step).values_list("pk", flat=True))
         for at in range(0, len(ids), 200):
@@ -302,6 +303,7 @@ def _store_parsed(run_items: Sequence[RunItem], failed: list[str] | None = None)
     texts = answers_of(run_items)
     rows, items = [], []
     for run_item in run_items:
+        assert run_item.call, "only answers are read"
         try:
             parsed = parse_answer(run_item, run_item.call, texts[run_item.pk])
         except SuiteFailed as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
@@ -155,6 +156,6 @@ def _first_questions(run: Run, more: Extension) -> int:
 def _changed_endpoints(run: Run) -> list[str]:
     """Return the names of the run's endpoints whose settings have changed since its launch."""
     entrants = run.entrants.select_related("endpoint")
-    endpoints = [(entrant.name, entrant.asked_as, entrant.endpoint) for entrant in entrants]
+    endpoints: list[Any] = [(entrant.name, entrant.asked_as, entrant.endpoint) for entrant in entrants]
     endpoints += [(run.judge.name, run.provenance.judge, run.judge)] if run.judge else []
     return [name for name, spec, endpoint in endpoints if spec != spec_of(endpoint)]

@@ -5,6 +5,7 @@ words for what answers say, their scores are compared."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
+from typing import Any
 
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run, RunItem, StoryScores
@@ -131,7 +132,7 @@ def _statements(entrant: Entrant) -> dict[Asked, str]:
 def _statements_in_sets(entrant: Entrant, says: Mapping[str, Says]) -> dict[Asked, str]:
     """Return what the answers at steps with figures of sets alone say one by one."""
     items = RunItem.objects.filter(entrant=entrant, step__in=says, call__isnull=False)
-    rows = list(items.values_list("step", "sample_id", "repetition", "repaired", "unreadable"))
+    rows: list[Any] = list(items.values_list("step", "sample_id", "repetition", "repaired", "unreadable"))
     samples = samples_of(entrant.run) if rows else {}
     return {
         (step, samples[sample].number, turn): UNREADABLE_ANSWER if unreadable else says[step](samples[sample], repaired)
@@ -147,7 +148,8 @@ def read(flips: Sequence[Pair]) -> list[tuple[RunItem, RunItem]]:
     items = RunItem.objects.filter(pk__in=[pk for pair in ids for pk in pair]).select_related(
         "sample", "call", "entrant__run__project", "entrant__run__dataset"
     )
-    by_id = {item.pk: item for item in items.defer("sample__votes", "sample__methods", "sample__adjudications")}
+    rows: Any = items.defer("sample__votes", "sample__methods", "sample__adjudications")
+    by_id = {item.pk: item for item in rows}
     for item in by_id.values():
         text = item.call.answer if item.call else ""
         item.answer = {"text": text[:MOST_CHARACTERS], "left": max(0, len(text) - MOST_CHARACTERS)}

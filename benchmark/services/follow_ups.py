@@ -14,7 +14,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from annotation.models import User
 from annotation.services import audit
 from benchmark.domain.provenance import LaterChange
-from benchmark.models import Run, RunItem
+from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.archiving import locked_run
 from benchmark.services.asking import request_for
 from benchmark.services.estimates import Estimate, Line, line_of
@@ -67,9 +67,9 @@ def estimate_of_follow_ups(run: Run) -> Estimate:
     """Estimate the cost of all follow-ups, whatever the ledger has. Raises RunRefused if there is none."""
     plan, estimate, described = plan_of(run), Estimate([]), follow_up_of(run)
     judgements = list(with_gaps(run).select_related("sample", "call", "entrant__endpoint", "entrant__run__dataset"))
-    if described is None or not judgements:
+    if described is None or run.judge is None or not judgements:
         raise RunRefused(NOTHING)
-    texts, by_model = answers_of(judgements), {}
+    texts, by_model = answers_of(judgements), dict[Entrant, dict[int, Size]]()
     for judgement in judgements:
         by_model.setdefault(judgement.entrant, {})[judgement.pk] = _size(judgement, texts[judgement.pk], described)
     estimate.stories.extend({judgement.sample_id: judgement.sample for judgement in judgements}.values())
@@ -82,6 +82,7 @@ def _size(judgement: RunItem, texts: Texts, described: FollowUp) -> Size:
     follow_up = RunItem(
         entrant=judgement.entrant, sample=judgement.sample, step=described.step, repetition=judgement.repetition
     )
+    assert judgement.call, "it is an answer that has gaps"
     question = request_for(follow_up, {**texts, judgement.step: judgement.call.answer})
     size = Extent() if isinstance(question, str) else extent_of(question)
     return Size(size, Extent(described.characters_a_row * judgement.unjudged))

@@ -37,8 +37,8 @@ def samples_of(project: Project, stories: Sequence[int]) -> Iterator[tuple[int, 
     """Yield each story with its sample, which is not saved; None where a cell of it is unsettled."""
     keys = project.schema.keys
     for at in range(0, len(stories), AT_ONCE):
-        rows = Story.objects.filter(pk__in=stories[at : at + AT_ONCE]).select_related("category", "split")
-        batch = list(rows.order_by("id"))
+        selected = Story.objects.filter(pk__in=stories[at : at + AT_ONCE]).select_related("category", "split")
+        batch = list(selected.order_by("id"))
         rows = _rows_of(batch)
         for story in batch:
             yield story.pk, _row(story, rows, keys)
@@ -83,7 +83,7 @@ def _row(story: Story, rows: _StoryRows, keys: tuple[str, ...]) -> DatasetSample
         "votes": _by_person(table, rows.votes, keys),
         "adjudications": _by_person(table, rows.decisions, keys),
     }
-    gold = {"beliefs": beliefs}
+    gold: dict[str, Any] = {"beliefs": beliefs}
     if content["votes"]:  # no part of the digest: it follows from the votes
         gold["provenance"] = _provenance(story, table, rows.provenance, keys)
     digest = json_digest(content, sort_keys=True, ensure_ascii=False)
@@ -104,7 +104,7 @@ def _provenance(
     }
 
 
-def _by_person(table: list[Proposition], labels: dict[int, dict[str, dict[str, str]]], keys) -> ByPerson:
+def _by_person(table: list[Proposition], labels: dict[int, dict[str, dict[str, str]]], keys: Sequence[str]) -> ByPerson:
     names = sorted({name for row in table for name in labels[row.pk]})
     return {name: [[labels[row.pk][name].get(key, "") for key in keys] for row in table] for name in names}
 

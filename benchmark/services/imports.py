@@ -112,6 +112,7 @@ def _check_filled(suite: Suite, path: Path) -> None:
 def _loaded(suite: Suite, folder: Path, options: Options) -> Imported:
     """Return the copy as a suite reads it. Raises BadImport, also for errors of the suite, which are logged."""
     chosen = checked(suite.copied.options, options)
+    assert suite.copied.load, "its suite reads copies"
     try:
         return suite.copied.load(folder, **chosen)
     except BadImport:

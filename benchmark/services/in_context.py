@@ -73,7 +73,9 @@ def _apart(run: Run) -> list[str]:
         instrument = suite.judge.instrument(settings_of(run)) if suite.judge else {}
     except SuiteFailed:
         return []  # its sentence stands for what the judge sees
-    parts = [Sentence("{instrument} passes", instrument=instrument["passes"])] if "passes" in instrument else []
+    parts: list[str] = (
+        [Sentence("{instrument} passes", instrument=instrument["passes"])] if "passes" in instrument else []
+    )
     parts += ["links"] if "judge_form" in instrument else []
     return parts + (
         [Sentence("{instrument} rows settled", instrument=instrument["settle"])] if "settle" in instrument else []

@@ -117,7 +117,7 @@ def _fitted(
     names = list(dict.fromkeys(model.name for model in models))
     scores = mean_by_model(table, [names.index(model.name) for model in models], len(names))
     rows, scored = np.isfinite(scores).any(axis=1), np.isfinite(scores).any(axis=0)
-    scores, places = scores[:, scored], [place for place, has_score in zip(places, scored, strict=True) if has_score]
+    scores, places = scores[:, scored], [places[at] for at in np.flatnonzero(scored).tolist()]
     fit = fit_items(scores[rows], seed=SEED)
     if fit is None:
         return ItemReport([], int(rows.sum()), why_not=FEW_MODELS)
@@ -159,7 +159,7 @@ def _read(dataset: Dataset, entrants: Sequence[int | None], group: str) -> tuple
     asked = of_all.order_by().values("sample").distinct()
     samples = list(all_at_once(DatasetSample.objects.filter(dataset=dataset, pk__in=asked)))
     places = [np.empty((0, 2), dtype=np.int64)]
-    scores = [np.empty((len(entrants), 0, len(described.finer.metrics)))]
+    scores: list[Floats] = [np.empty((len(entrants), 0, len(described.finer.metrics)))]
     for first in range(0, len(samples), AT_ONCE):
         some = samples[first : first + AT_ONCE]
         parses: dict[tuple[int, int], list[Mapping[str, Any]]] = defaultdict(list)

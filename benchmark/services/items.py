@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models.expressions import OrderBy
 
 from benchmark.models import DatasetSample, Run, RunItem, SnapshotItem
+from benchmark.models.run import RunItemQuerySet
 from benchmark.services.asking import DatasetResources, sample_asked
 from benchmark.services.selections import OF_RUN, selection_named
 from benchmark.suites.contract import Suite
@@ -138,7 +140,7 @@ def items_of(
     chosen: ChosenItems,
     sort: str = "story",
     closed: Set[int] = frozenset(),
-    among: QuerySet[SnapshotItem] | None = None,
+    among: RunItemQuerySet[Any] | None = None,
 ) -> QuerySet[RunItem]:
     """Return the chosen items, whatever rows they hold, which `item_rows` looks for.
 
@@ -147,8 +149,8 @@ def items_of(
     ones.
     """
     suite = suite_named(run.suite)
-    all_items = RunItem.objects.all() if among is None else among
-    items = all_items.filter(entrant__run=run).without(closed)
+    all_items: RunItemQuerySet[Any] = RunItem.objects.all() if among is None else among
+    items: QuerySet[Any] = all_items.filter(entrant__run=run).without(closed)
     if chosen.model:
         items = items.filter(entrant=chosen.model)
     if chosen.step:
@@ -188,19 +190,19 @@ def _unjudged(items: QuerySet[RunItem], all_items: QuerySet[RunItem], suite: Sui
     same = all_items.filter(**{name: OuterRef(name) for name in ("entrant", "sample", "repetition")}).exclude(
         unreadable=""
     )
-    judgements = Q(pk__in=[])
+    judgements: Any = Q(pk__in=[])
     for step in _judging(suite):
         judgements |= Q(step=step.key) & ~Exists(same.filter(step__in=step.needs))
     return items.filter(problem_of("missing", suite), judgements)
 
 
-def _order(sort: str) -> list:
+def _order(sort: str) -> list[OrderBy]:
     key, down = sort.removeprefix("-"), sort.startswith("-")
     columns = [F(column) for column in SORTS[key]]
     return [column.desc(nulls_last=True) if down else column.asc(nulls_last=True) for column in columns]
 
 
-def with_row_fields(items: QuerySet[RunItem]) -> QuerySet[RunItem]:
+def with_row_fields(items: QuerySet[Any]) -> QuerySet[RunItem]:
     """Load what a row of the table says, without the long texts."""
     fields = (
         "step",
@@ -229,7 +231,7 @@ _CATEGORIES = Read[tuple[str]](
 )
 
 
-def parts_of(run: Run, key: str) -> list[tuple[str, str]]:
+def parts_of(run: Run, key: str) -> Sequence[tuple[str, str]]:
     """Return (key, name) of the selections to choose from: the splits of the dataset, and the one of `key` where it is
     a run's."""
     splits_named = [(split, Sentence("Split {split}", split=split)) for (split,) in _SPLITS(dataset=run.dataset_id)]
@@ -292,7 +294,7 @@ def _asks_for_unreadable(rows: Rows, chosen: ChosenItems) -> bool:
 
 
 def rows_of_items(
-    run: Run, chosen: ChosenItems, closed: Set[int] = frozenset(), among: QuerySet[SnapshotItem] | None = None
+    run: Run, chosen: ChosenItems, closed: Set[int] = frozenset(), among: RunItemQuerySet[Any] | None = None
 ) -> dict[int, tuple[int, int]]:
     """Return (rows meant, rows they are among) by item of the chosen model, where there are any.
 
@@ -305,7 +307,7 @@ def rows_of_items(
     unreadable = rows.unreadable if _asks_for_unreadable(rows, chosen) else None
     listed = bool(rows.share and rows.share(chosen.rows))
     steps = rows.steps_of(chosen.rows) & ({chosen.step} if chosen.step else {*rows.steps})
-    items = RunItem.objects.all() if among is None else among
+    items: RunItemQuerySet[Any] = RunItem.objects.all() if among is None else among
     items = items.filter(entrant__run=run, entrant=chosen.model, step__in=steps).without(closed)
     items = items.exclude(**{chosen.parse: None})
     if chosen.category:

@@ -55,7 +55,8 @@ def calls_of(run: Run) -> Calls:
 def _calls(suite: str, dataset: int, digest: str, examples: tuple[int, ...]) -> Calls:
     """Return the calls of a dataset's test, kept by its digest too, as another database's dataset may have the same
     id."""
-    test = suite_named(suite).judge.test
+    test = test_of(suite)
+    assert test, "its judge has a test"
     candidates = DatasetSample.objects.filter(dataset=dataset).exclude(number__in=examples)
     candidates = candidates.exclude(split=test.spared) if test.spared else candidates
     samples = {sample.number: sample for sample in candidates.defer("votes", "methods", "adjudications")}
@@ -78,7 +79,9 @@ def pairs_of(item: JudgeTestItem) -> list[AskedPair]:
 
 def request_of(sample: DatasetSample, pairs: Pairs, run: Run) -> Request:
     """Return the call about the pairs of a sample, of a run whose suite tests its judge."""
-    return suite_named(run.suite).judge.test.request(_question(sample, run), pairs)
+    test = test_of(run.suite)
+    assert test, "its judge has a test"
+    return test.request(_question(sample, run), pairs)
 
 
 def draft_run(test: JudgeTest) -> Run:
@@ -110,8 +113,8 @@ def is_wanted(plan: Plan, draft: Run) -> bool:
     """Return whether launching the plan has its judge tested; `draft` is the run that it would make. Raises
     BadPromptSet."""
     step = plan.definition.judging
-    judged = plan.judge is not None and step is not None and step.key in plan.steps
-    if not (plan.self_test and judged and test_of(plan.suite)):
+    judged = step is not None and step.key in plan.steps
+    if not (plan.judge and plan.self_test and judged and test_of(plan.suite)):
         return False
     draft.spec = Provenance(judge=spec_of(plan.judge), prompts=prompt_hashes(plan)).as_json()
     return current_test(draft) is None
@@ -126,14 +129,14 @@ def start_test(*, by: User | None, run: Run, now: datetime) -> JudgeTest:
     if test := ensure_test(by=by, run=run, now=now):
         return test
     test = current_test(run)
+    way = way_on(test) if test else ""
+    if test is None or not way:
+        raise RunRefused("{judge} has its self-test already.", "judge", judge=str(run.judge))
     try:
-        match way_on(test) if test else "":
-            case "":
-                raise RunRefused("{judge} has its self-test already.", "judge", judge=run.judge.name)
-            case "Resume":  # with the budget that its run has by now
-                resume_with(test.job, run.job.budget)
-            case _:
-                retry_failed(job=test.job, now=now)
+        if way == "Resume":  # with the budget that its run has by now
+            resume_with(test.job, run.job.budget)
+        else:
+            retry_failed(job=test.job, now=now)
     except JobRefused as error:
         raise RunRefused(str(error), "judge") from error
     return test
@@ -149,7 +152,7 @@ def way_on(test: JudgeTest) -> str:
 
 def why_untestable(run: Run) -> str:
     """Say in a sentence why the run's judge cannot be tested; empty where it can."""
-    if not judged_at(run):
+    if run.judge is None or not judged_at(run):
         return gettext_noop("The run has no judge.")
     if test_of(run.suite) is None:
         return Sentence("The judge of {suite} has no self-test.", suite=suite_named(run.suite).title)
@@ -170,6 +173,7 @@ def ensure_test(*, by: User | None, run: Run, now: datetime) -> JudgeTest | None
     calls = calls_of(run)
     if current_test(run) is not None or not calls:
         return None
+    assert run.judge, "it has a test of its judge"
     version = version_of(run)
     cancelled = JudgeTest.objects.filter(project=run.project, suite=run.suite, version=version)
     cancelled.delete()  # the ledger keeps its answers
@@ -218,6 +222,7 @@ class JudgeTestHandler(JobHandler):
                 continue
             try:
                 run, test = draft_run(test_item.test), test_of(test_item.test.suite)
+                assert test, "its judge has a test"
                 counts = test.counts(_question(test_item.sample, run), pairs_of(test_item), call.answer)
             except SuiteFailed as error:
                 received[item.pk] = Received(ItemState.FAILED, Sentence("{error} The answer is kept.", error=error))
@@ -239,7 +244,7 @@ def _request(test_item: JudgeTestItem | None) -> Request | str:
         return str(error)
 
 
-def _test_items(items: Sequence[Item]) -> dict[int, JudgeTestItem]:
+def _test_items(items: Sequence[Item]) -> dict[int | None, JudgeTestItem]:
     rows = JudgeTestItem.objects.filter(item__in=items)
     rows = rows.select_related("sample", "test__project", "test__dataset", "test__judge")
     return {test_item.item_id: test_item for test_item in rows}
@@ -253,8 +258,8 @@ def summaries_of(runs: Sequence[Run]) -> dict[int, JudgeTestSummary]:
     """Return the outcome by id of each run that has a judge of which its suite can say what it is. Two queries."""
     tested = [run for run in runs if judged_at(run) and not version_failure(run)]
     judged = {run.pk: (run.project_id, run.suite, version_of(run)) for run in tested}
-    projects, versions = ({judge[at] for judge in judged.values()} for at in (0, 2))
-    stored = JudgeTest.objects.filter(project__in=projects, version__in=versions)
+    keys = judged.values()
+    stored = JudgeTest.objects.filter(project__in={key[0] for key in keys}, version__in={key[2] for key in keys})
     stored = stored.select_related("job", "dataset").prefetch_related("items")
     tests = {(test.project_id, test.suite, test.version): test for test in stored}
     return {run.pk: _summary(run, tests.get(judged[run.pk])) for run in runs if run.pk in judged}

@@ -147,7 +147,7 @@ def suite_of_version(project: Project, version: str | None, name: str | None = N
 def planned(suite: Suite, chosen: Mapping[str, Any], **rows: Any) -> Plan:
     """Return the plan of what was chosen for one run, a `Launch` by name; the suite has the rest. `rows` are the rows
     that names stand for, and fields that take precedence. Raises RunRefused."""
-    defaults = {
+    defaults: dict[str, Any] = {
         "steps": [step.key for step in suite.launched],
         "max_tokens": suite.asking.max_tokens,
         "repetitions": suite.asking.repetitions,

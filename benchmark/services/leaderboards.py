@@ -231,10 +231,11 @@ def _part(
     stories, rules = selection.stories, {"seed": seed, "resamples": RESAMPLES}
 
     def parses(scores: BySample) -> BothParses:
-        averages = scores.official and official_metrics(scores.official, stories, group)
+        official = scores.official
+        averages = official_metrics(official, stories, group) if official else None
         assert scores.repaired is not None, "the repaired parse has every story that was asked"
         return BothParses(
-            with_intervals(averages, scores.official, stories, group, **rules) if averages else None,
+            with_intervals(averages, official, stories, group, **rules) if official and averages else None,
             repaired_metrics(scores.repaired, stories, group, **rules),
         )
 
@@ -271,7 +272,7 @@ def _compare(
             unheard.add(model.key)
     if unheard and not usable:
         return dict.fromkeys(PARSES, Ranking(no_letters=UNHEARD))
-    rankings = {}
+    rankings: dict[str, Ranking] = {}
     for parse in PARSES:
         cases: dict[str, dict[int, Case | None]] = {}
         categories: dict[int, str] = {}
@@ -283,7 +284,7 @@ def _compare(
                 cases[model.key] = cases_by_story(column, group_named(group).score)
                 categories |= categories_of(column)
                 clusters |= clusters_of(column)
-        rules = {"samples": nouns_of_group(group)[1], "unit": units_of_group(group)}
+        rules: dict[str, Any] = {"samples": nouns_of_group(group)[1], "unit": units_of_group(group)}
         aligned = Cases.of(cases, set().union(*stories.values()), clusters) if cases else None
         rankings[parse] = leaderboard(aligned, seed=seed, categories=categories, **rules) if aligned else Ranking()
     return rankings

@@ -48,7 +48,7 @@ def _kept(texts: Set[str], dataset: Dataset) -> frozenset[int]:
     """`_numbers`, kept: the samples of a dataset never change, and a walk through its items asks each time."""
     of_texts = text_digest("\0".join(sorted(texts)))
     key = f"questions-about:{dataset.pk}:{dataset.digest}:{of_texts}"
-    return frozenset(cache.get_or_set(key, lambda: sorted(_numbers(texts, dataset)), _KEPT_SECONDS))
+    return frozenset(cache.get_or_set(key, lambda: sorted(_numbers(texts, dataset)), _KEPT_SECONDS) or ())
 
 
 def _numbers(texts: Set[str], dataset: Dataset) -> set[int]:

@@ -140,7 +140,7 @@ def _check_steps(plan: Plan) -> None:
 
 def _check_judge(plan: Plan) -> None:
     suite = plan.definition
-    if plan.judges and plan.judge is None:
+    if suite.judging and plan.judges and plan.judge is None:
         label = suite.judging.label
         raise RunRefused(
             "{label} needs a judge: choose an endpoint, for instance the lexical judge.", "judge", label=label

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from benchmark.controls.chosen import CONTROLS, LISTS_VERSION, controls_of, refused, senseless
-from benchmark.domain.parameters import LONGEST_ANSWER, SHARED, Options, Parameters
+from benchmark.domain.parameters import LONGEST_ANSWER, SEED, SHARED, Options, Parameters
 from benchmark.models import AnswerFormat, Dataset, DatasetSample, Run
 from benchmark.services.asking import (
     chosen_of,
@@ -20,7 +20,7 @@ from benchmark.services.asking import (
 from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import suite_for, suite_named
-from benchmark.suites.settings import COLUMN, OPTION, PARAMETER, SEED, Setting, Settings
+from benchmark.suites.settings import COLUMN, OPTION, PARAMETER, Setting, Settings
 from core.messages import Refusal, Sentence, gettext_noop, labelled, listed, sentences, uncapitalised, word
 from workers.models import Endpoint
 
@@ -311,7 +311,7 @@ NO_LEVEL = 3
 
 def draft_of(plan: Plan, stories: Sequence[DatasetSample]) -> Run:
     """Return the run, not saved, that the plan would make on these stories."""
-    stored = {COLUMN: {}, PARAMETER: {}, OPTION: {}}
+    stored: dict[str, dict[str, Any]] = {COLUMN: {}, PARAMETER: {}, OPTION: {}}
     for setting in plan.definition.settings_in(plan.steps):
         stored[setting.stored][setting.name] = plan.options[setting.name]
     parameters = Parameters(

@@ -118,12 +118,12 @@ def leaderboard_rows(entrants: Sequence[EntrantResults], group: str) -> list[Ran
             RankedRow(
                 model=entrant.model,
                 group=entrant.group["repaired"],
-                ranks=ranking and ranking.ranks,
+                ranks=ranking.ranks if ranking else None,
                 official=score_of(entrant, "official", group),
                 repaired=score_of(entrant, "repaired", group),
                 corrected=entrant.corrected.scores.get(group_named(group).score) if entrant.corrected else None,
                 left_out=missing.left_out,
-                bounds=[missing.low, missing.high] if missing.low != missing.high else None,
+                bounds=missing.bounds,
             )
         )
     return rows

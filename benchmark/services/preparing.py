@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from django.db import DatabaseError, transaction
 from django.utils import timezone
@@ -162,7 +163,7 @@ def prepared_of(runs: Sequence[Run]) -> dict[int, dict[str, int]]:
     """Return {"done", "of"} by run id for runs that are preparing, in samples, or in answers of an import; both are 0
     while its files are read. One query."""
     preparing = [run.pk for run in runs if run.job.state == JobState.PREPARING]
-    rows = RunPreparation.objects.filter(run__in=preparing).values("run", "done", "of") if preparing else ()
+    rows: Any = RunPreparation.objects.filter(run__in=preparing).values("run", "done", "of") if preparing else ()
     return {row.pop("run"): row for row in rows}
 
 

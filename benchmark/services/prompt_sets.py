@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import Any
 
 from django.db import IntegrityError, transaction
 
@@ -27,7 +28,7 @@ class PromptSetRefused(ValueError):
         self.field = field
 
 
-def prompting_of(suite: Suite) -> PromptSets:
+def prompting_of(suite: Suite) -> PromptSets[Any]:
     """Return how a suite asks. Raises PromptSetRefused for a suite whose runs choose no prompt set."""
     if suite.asking.prompting is None:
         raise PromptSetRefused(Sentence("{suite} has no prompt sets.", suite=suite.title), "name")
@@ -40,7 +41,7 @@ def prompt_sets_of(project: Project, suite: Suite) -> list[Json]:
     sets = prompting_of(suite)
     used = Counter(Run.objects.originals().filter(project=project).order_by().values_list("prompt_set", flat=True))
     own = StoredPromptSet.objects.filter(project=project).select_related("created_by")
-    loaded = [(sets.built_in(name), name, None) for name in sets.names]
+    loaded: list[tuple[Any, str, Any]] = [(sets.built_in(name), name, None) for name in sets.names]
     loaded += [(sets.load(stored.files, stored.name), stored.name, stored) for stored in own]
     return [
         {

@@ -104,7 +104,7 @@ def flips_of(entrant: EntrantResults) -> Sequence[Flips]:
 def repetition_story_table(entrants: Sequence[EntrantResults], group: str) -> Table:
     """Tabulate the stories to which repetitions gave different answers (repaired parse), those with the most first."""
     singular, many = suite_named(group_suite(group)).cluster
-    rows = [
+    rows: list[Cells] = [
         {"story": cluster, "model": entrant.model, "compared": compared, "flipped": flipped}
         | {"same": 1 - flipped / compared}
         for entrant in entrants

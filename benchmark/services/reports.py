@@ -68,6 +68,7 @@ def labels_by(story: DatasetSample, role: str) -> Mapping[str, Labels]:
 def gold_without_person(story: DatasetSample, name: str, dataset: Dataset) -> Settled:
     """Return (gold label, by what it is settled) without the person of each dimension of each proposition."""
     keys = dataset.schema.keys
+    assert dataset.overlap and dataset.unanimity_dimensions is not None, "gold with votes has its rules"
     rules = [Rule(dataset.rule_version, dataset.overlap, key in dataset.unanimity_dimensions) for key in keys]
     return [
         [
@@ -88,7 +89,7 @@ def _cell(story: DatasetSample, row: int, at: int, gold: str) -> Cell:
     )
 
 
-WITHOUT_CALL = {ItemState.FAILED: CALL_FAILED, ItemState.CANCELLED: CANCELLED}
+WITHOUT_CALL: dict[str, str] = {ItemState.FAILED: CALL_FAILED, ItemState.CANCELLED: CANCELLED}
 """Reasons why an item has no answer, by the state of its work; `OPEN` in all others."""
 
 
@@ -298,10 +299,10 @@ def _with_scores(run: Run, rows: Sequence[_Scored]) -> list[EntrantMetrics]:
 def _answers(run: Run) -> list[Answered]:
     """Return the model names under which the answers of each entrant and step came."""
     answered = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by("entrant__position", "step")
-    rows = answered.values_list("entrant", "entrant__name", "step", "call__answered_by").annotate(
+    rows: Any = answered.values_list("entrant", "entrant__name", "step", "call__answered_by").annotate(
         Count("call"), Sum("call__input_tokens"), Sum("call__output_tokens"), Max("call__finished_at")
     )
-    return [Answered(*columns, last.isoformat() if last else None) for *columns, last in rows]
+    return [Answered(*(*columns, last.isoformat() if last else None)) for *columns, last in rows]
 
 
 def forget_report(run: Run) -> None:

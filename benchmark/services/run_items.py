@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db.models import CharField, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Cast
@@ -108,6 +109,7 @@ _NEW = ("entrant", "sample", "step", "unreadable", "repetition")
 def _take_over(run: Run, judging: Step, entrant: Entrant, stories: Sequence[DatasetSample]) -> None:
     """Take over the source's answers that the judge reads, call by call, and add an item to judge where all of them are
     there. An answer that was lost is lost here too, and its item says why."""
+    assert run.source, "a run that judges anew has a source"
     ended = ended_answers(run.source, entrant.endpoint).values_list(
         "step", "sample_id", "repetition", "call_id", "repaired", "unreadable", "item__state"
     )
@@ -132,7 +134,8 @@ def add_work(*, run: Run, run_items: QuerySet[RunItem], now: datetime) -> None:
     if not rows:
         return
     endpoints = Endpoint.objects.in_bulk({endpoint for *_, endpoint in rows})
-    items = [(run.judge if step in judged else endpoints[endpoint], step, str(pk)) for pk, step, endpoint in rows]
+    judge: Any = run.judge
+    items = [(judge if step in judged else endpoints[endpoint], step, str(pk)) for pk, step, endpoint in rows]
     add_items(job=run.job, items=items, now=now)
     for step, endpoint in {(step, None if step in judged else endpoint) for _, step, endpoint in rows}:
         waiting = run_items.filter(step=step)

@@ -52,7 +52,7 @@ def add_results(project: Project) -> None:
             _keep_comparison(project, run)
         if not ResultsVisibility.objects.filter(project=project).exists():
             set_audience(by=None, project=project, audience=Audience.EXPERTS)  # who look at doubtful gold again
-    watched = next((each for each in further if each.judge.name == OTHER_JUDGES[-1]), None)
+    watched = next((each for each in further if each.judge and each.judge.name == OTHER_JUDGES[-1]), None)
     calibration.fill_sample(project, run, watched, timezone.now())
     note_completed(project)
 

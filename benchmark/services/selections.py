@@ -3,7 +3,7 @@ them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmark.models import Dataset, Run
@@ -90,7 +90,7 @@ def selection_named(dataset: Dataset, key: str, suite: str) -> Selection | None:
     return selection if selection and selection.stories else None
 
 
-def _split(dataset: Dataset, split: str, numbers) -> Selection:
+def _split(dataset: Dataset, split: str, numbers: Iterable[int]) -> Selection:
     stories = frozenset(numbers)
     nouns = nouns_of_samples(dataset.suite)[1]
     return Selection(
@@ -100,7 +100,7 @@ def _split(dataset: Dataset, split: str, numbers) -> Selection:
     )
 
 
-def _of_run(run: Run, numbers) -> Selection:
+def _of_run(run: Run, numbers: Iterable[int]) -> Selection:
     stories = frozenset(numbers)
     return Selection(
         f"{OF_RUN}{run.uid}",

@@ -72,6 +72,7 @@ def save_leaderboard_snapshot(
     runs = [locked_run(run) for run in sorted(leaderboard.runs, key=lambda run: run.pk) if run.uid in keys]
     if not runs:
         raise RunRefused(gettext_noop("The leaderboard has no row to keep."))
+    assert leaderboard.chosen, "what has rows is over a selection"
     title = title or f"Leaderboard: {leaderboard.chosen.label}"
     snapshot = _keep(by, dataset.project, None, title, leaderboard_report(dataset, leaderboard, runs, query))
     entrants = [entrant.entrant for rows in leaderboard.entrants.values() for entrant in rows if entrant.entrant]
@@ -122,7 +123,7 @@ def _keep(by: User | None, project: Project, run: Run | None, title: str, docume
     return snapshot
 
 
-_COLUMNS = [column.attname for column in ParsedAnswer._meta.get_fields()]
+_COLUMNS = [column.attname for column in ParsedAnswer._meta.fields]
 _AT_ONCE = 500
 
 
@@ -148,6 +149,7 @@ def leaderboard_report(
 ) -> Document:
     """Return the leaderboard (`leaderboard_of`) as a document to be saved. `runs` are those with a row; `query` is the
     address of the leaderboard."""
+    assert leaderboard.chosen, "what has rows is over a selection"
     reports, rows, rankings = reports_of(runs), leaderboard.entrants, []
     for group, entrants in rows.items():
         within = {name: value for name, value in leaderboard.rankings[group].chosen.items() if value}

@@ -79,9 +79,7 @@ class Sides:
         """All metrics of structures, the score of each group first, then the scores of every two groups of a suite."""
         groups = self.groups(STRUCTURE)
         single = [
-            Measure(((group, share),))
-            for group in groups
-            for share in sorted(group.shares, key=lambda share, score=group.score: share != score)
+            Measure(((group, share),)) for group in groups for share in sorted(group.shares, key=group.score.__ne__)
         ]
         return single + [
             Measure(((first, first.score), (second, second.score)))

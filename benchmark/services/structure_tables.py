@@ -39,7 +39,7 @@ def tables_of(association: Association) -> dict[str, Callable[[], Table]]:
     """Return functions that make the tables, by name. Returns none without results."""
     by_category = gettext_noop("Correlation of structure and answers by category")
     by_measure = gettext_noop("Correlation of answers with each figure of structures")
-    makers = {
+    makers: dict[str, Callable[[], Table]] = {
         "two-by-two": partial(crossing_table, association),
         "association": partial(association_table, association),
         "categories": partial(_related_table, by_category, "Category", association.categories, association),

@@ -347,7 +347,7 @@ def models_table(runs: Sequence[Run]) -> Table:
         for row in block.ranked:
             rows.setdefault(row["model"], {"model": row["model"]})[block.group.key] = row["cell"]
 
-    def scores(row: Cells) -> list[float]:
+    def scores(row: Mapping[str, Any]) -> list[float]:
         values = [row.get(block.group.key, NOTHING).value for block in blocks]
         return [-1.0 if value is None else value for value in values]
 

@@ -33,7 +33,7 @@ NO_LEVEL = 0
 """The level of a judge that reads no prompt; those of prompts begin with 1."""
 
 
-def level_name(level: int) -> str:
+def level_name(level: int | str) -> str:
     """Return what a level is called in tables."""
     return f"L{level}" if level != NO_LEVEL else "–"
 

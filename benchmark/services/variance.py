@@ -98,7 +98,7 @@ def _scores(asked: Sequence[tuple[str, Entrant]], group: str) -> list[Score]:
 def _split(scores: Sequence[Score]) -> Json:
     values, samples, prompts, _ = (list(column) for column in zip(*scores, strict=True)) if scores else ([], [], [], [])
     split = variance_split(values, samples, prompts)
-    optional = {f"{_SHARES[name]}_interval": list(ends) for name, ends in split.intervals.items()}
+    optional: Json = {f"{_SHARES[name]}_interval": list(ends) for name, ends in split.intervals.items()}
     optional |= {"below": [_SHARES[name] for name in split.below], "left_out": split.left_out, "reason": split.reason}
     return {
         "prompts": sorted(set(prompts)),

@@ -44,7 +44,7 @@ class StepCounts:
     @classmethod
     def of_all(cls, rows: Sequence[StepCounts]) -> StepCounts:
         """Return their sums."""
-        return cls(**{count.name: sum((getattr(row, count.name) for row in rows), count.default) for count in _COUNTS})
+        return cls(**{count.name: sum(getattr(row, count.name) for row in rows) for count in _COUNTS})
 
 
 _COUNTS = fields(StepCounts)
@@ -117,8 +117,8 @@ def step_progress(run: Run, *, now: datetime) -> list[StepProgress]:
     for entrant in Entrant.objects.filter(run=run).order_by("position"):
         rows = {step: counts_by_cell[entrant.pk, step] for step in order if (entrant.pk, step) in counts_by_cell}
         for step, count in _to_come(run, rows).items():
-            counts = rows.get(step, StepCounts())
-            rows[step] = replace(counts, total=counts.total + count)
+            before = rows.get(step, StepCounts())
+            rows[step] = replace(before, total=before.total + count)
         rows_of_run += [
             StepProgress.of(
                 counts, span=span, running=running, name=entrant.name, step=step, entrant=entrant.pk, suite=run.suite
@@ -214,11 +214,11 @@ def schema_breakers(run: Run) -> list[SchemaBreaker]:
     )
     breakers: dict[tuple[str, str], SchemaBreaker] = {}
     for entrant, name, step, broken, answer_count in counts:
-        judged = suite_named(run.suite).step(step).judged and run.judge is not None
-        key = (run.judge.name if judged else name, step)
+        judge = run.judge if suite_named(run.suite).step(step).judged else None
+        key = (judge.name if judge else name, step)
         before = breakers.get(key)
         sums = (broken + (before.broken if before else 0), answer_count + (before.answers if before else 0))
-        breakers[key] = SchemaBreaker(*key, *sums, None if judged else entrant, run.suite)
+        breakers[key] = SchemaBreaker(*key, *sums, None if judge else entrant, run.suite)
     return [breaker for breaker in breakers.values() if breaker.broken]
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from random import Random
 from types import MappingProxyType
+from typing import Any
 
 from annotation.domain.schema import WORLD
 from core.messages import Sentence, gettext_noop, listed, noted, worded
@@ -58,13 +59,13 @@ class Pair:
 
 
 def contrast_calls(
-    samples: Mapping[Hashable, Sequence[Row]],
+    samples: Mapping[Any, Sequence[Row]],
     *,
     most: int,
     seed: int,
     least: int = 2,
-    unlike: Mapping[Hashable, Sequence[Made]] = MappingProxyType({}),
-) -> dict[Hashable, tuple[Pair, ...]]:
+    unlike: Mapping[Any, Sequence[Made]] = MappingProxyType({}),
+) -> dict[Any, tuple[Pair, ...]]:
     """Return, by sample, the pairs of one call, of at most `most` samples; the same for the same seed and samples.
 
     A gold row serves once, and the kinds are kept level over all calls as far as the gold has material for them. A
@@ -72,7 +73,7 @@ def contrast_calls(
     has as another belief, each with its gold row.
     """
     rng, counts = Random(f"contrast {seed}"), Counter[Kind]()
-    calls: dict[Hashable, tuple[Pair, ...]] = {}
+    calls: dict[Any, tuple[Pair, ...]] = {}
     order = sorted(samples, key=str)
     rng.shuffle(order)
     for sample in order:

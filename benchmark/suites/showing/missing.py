@@ -37,6 +37,13 @@ class Missing:
     high: float | None
 
     @property
+    def bounds(self) -> list[float] | None:
+        """The two scores where they differ."""
+        if self.low is None or self.high is None or self.low == self.high:
+            return None
+        return [self.low, self.high]
+
+    @property
     def left_out(self) -> float | None:
         """The share of the stories that have no score."""
         return self.unreadable / self.stories if self.stories else None
