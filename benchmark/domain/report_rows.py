@@ -71,7 +71,7 @@ class ReportRow:
         return None if value is None else float(value)
 
     def interval_of(self, name: str) -> Ends | None:
-        return self.cells.get(name, NOTHING).interval
+        return self.cells.get(name, NOTHING).interval or None
 
     def bounds_of(self, name: str) -> Ends | None:
         """Return [worst, best] of a figure. Returns None without a sample that has one."""

@@ -47,7 +47,7 @@ def estimate_of_row(row: ReportRow, share: str) -> BoundedEstimate:
     """Return one share of a row over stories, with bounds where they are apart."""
     cell = row.cell(share)
     bounds = None if cell.bounds is None else list(cell.bounds)
-    return BoundedEstimate(cell.value, row.stories or 0, cell.interval, reason=cell.reason, bounds=bounds)
+    return BoundedEstimate(cell.value, row.stories or 0, cell.interval or None, reason=cell.reason, bounds=bounds)
 
 
 def without_value(estimate: BoundedEstimate, reason: str) -> BoundedEstimate:

@@ -14,7 +14,7 @@ from benchmark.suites.reports import BaselineLevels, GroupMetrics, KeptAnalysis,
 from benchmark.suites.results import EntrantResults
 
 ROW = ReportRow(
-    cells={"f1": Cell(0.5, [0.4, 0.6], bounds=[0.25, 0.75]), "recall": Cell(reason="no usable story")},
+    cells={"f1": Cell(0.5, [0.4, 0.6], bounds=[0.25, 0.75]), "recall": Cell(None, None, reason="no usable story")},
     stories=3, unreadable=2, unreadable_reasons={"refused": 2}, undefined=1, unjudged=Unjudged(1, 2, 3), category="A",
 )  # fmt: skip
 
