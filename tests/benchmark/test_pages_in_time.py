@@ -89,7 +89,7 @@ def _refused():
         ("benchmark:compare", comparisons, "_compare"),
         ("benchmark:flips", flips, "_counts"),
         ("benchmark:gold_kinds", gold_kinds, "_gold_metrics"),
-        ("benchmark:items_apart", item_statistics, "_report"),
+        ("benchmark:items_apart", item_statistics, "_fitted"),
         ("benchmark:leaderboard", leaderboards, "_compare"),
     ],
 )
