@@ -28,7 +28,7 @@ class DimensionKey(Pattern):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(DIMENSION_KEY, help_text=DIMENSION_HELP, **kwargs)
 
-    def to_internal_value(self, data) -> str:
+    def to_internal_value(self, data: Any) -> str:
         key, schema = super().to_internal_value(data), self.context["schema"]
         if key not in schema:
             self.fail("unknown", dimension=key, expected=", ".join(schema.keys))

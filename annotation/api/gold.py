@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from drf_spectacular.utils import extend_schema_field
 from pydantic import Field, ValidationInfo, field_validator
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
@@ -38,6 +39,7 @@ from core.api.listing import Listing
 from core.idempotency.requests import PARAMETER, made_once
 from core.incoming.misfit import refusal
 from core.incoming.shapes import Counted, Like, Moment, Shape
+from core.plain import Json
 
 NO_DIMENSION = "There is no such dimension."
 
@@ -61,7 +63,7 @@ class DecisionIn(DecidedIn):
 
     @field_validator("label")
     @classmethod
-    def _is_known(cls, label: str, info: ValidationInfo) -> str:
+    def _is_known(cls, label: str, info: ValidationInfo[dict[str, Any]]) -> str:
         labels = labels_of([info.context["schema"]])
         if label not in labels:
             raise refusal(f"one of {', '.join(labels)}", f"{label!r} is not a label of this project")
@@ -153,7 +155,8 @@ class GoldOut(serializers.ModelSerializer):
     def get_agreement(self, gold: GoldLabel) -> float | None:
         return None if self._voted(gold) else gold.agreement
 
-    def get_votes(self, gold: GoldLabel) -> GoldVoteOut(many=True, allow_null=True):
+    @extend_schema_field(GoldVoteOut(many=True, allow_null=True))
+    def get_votes(self, gold: GoldLabel) -> list[Json] | None:
         if self._voted(gold):
             return None
         votes = from_json(gold.votes)
@@ -284,14 +287,15 @@ class OneCell(GenericAPIView):
         """
         access, row = _cell_of(request, slug, proposition, dimension)
         chosen = read_body(request, DecisionIn, schema=access.project.schema).model_dump(exclude_unset=True)
-        seen, place = chosen.pop("version"), {"proposition": row, "dimension": dimension}
+        chosen |= {"proposition": row, "dimension": dimension}
+        seen = chosen.pop("version")
         gold = _gold_of(row, dimension)
         with refusing(AdjudicationRefused, past=DecidedMeanwhile):
-            adjudication.check_independence(by=request.user, **place)
+            adjudication.check_independence(by=request.user, proposition=row, dimension=dimension)
             if version_of(gold) != seen:
                 raise DecidedMeanwhile(gold)
-            state = {"revision": gold.revision, "row": gold.pk} if gold else {"revision": 0, "row": 0}
-            decided = adjudication.adjudicate(by=request.user, now=timezone.now(), **place, **state, **chosen)
+            chosen |= {"revision": gold.revision, "row": gold.pk} if gold else {"revision": 0, "row": 0}
+            decided = adjudication.adjudicate(by=request.user, now=timezone.now(), **chosen)
         return _answer(access, decided)
 
 
@@ -306,8 +310,8 @@ class GuidelineCase(GenericAPIView):
         access, row = _cell_of(request, slug, proposition, dimension)
         filed = read_body(request, CaseIn).filed
         with refusing(AdjudicationRefused):
-            adjudication.file_case(by=request.user, proposition=row, dimension=dimension, filed=filed)
-        return _answer(access, _gold_of(row, dimension))
+            gold = adjudication.file_case(by=request.user, proposition=row, dimension=dimension, filed=filed)
+        return _answer(access, gold)
 
 
 class Undo(GenericAPIView):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import Annotated
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -140,7 +141,7 @@ def _admin(request: Request, slug: str) -> ProjectAccess:
     return project_access(request.user, slug, role=Role.ADMIN)
 
 
-def _members(project: Project):
+def _members(project: Project) -> QuerySet[Membership]:
     return Membership.objects.filter(project=project).select_related("user", "project")
 
 
@@ -217,7 +218,7 @@ class Guidelines(Listing):
         return Response(GuidelineOut(saved).data)
 
 
-def _invitations(access: ProjectAccess):
+def _invitations(access: ProjectAccess) -> QuerySet[Invitation]:
     rows = Invitation.objects.filter(project=access.project)
     return rows.select_related("project", "created_by", "accepted_by")
 

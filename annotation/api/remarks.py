@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from django.db.models import QuerySet
@@ -116,9 +117,9 @@ class Comments(Listing):
         comment = read_body(request, CommentIn)
         if comment.dimension not in assignment.story.project.schema:
             raise CannotBeDone({"dimension": ["There is no such dimension."]})
-        place = {"proposition": _row(assignment, comment.proposition), "dimension": comment.dimension}
-        add = {"by": request.user, "thread_of": request.user, "text": comment.text}
-        uid = made_once(request, lambda: remarks.add_comment(**place, **add).uid)
+        row, user = _row(assignment, comment.proposition), request.user
+        add = partial(remarks.add_comment, by=user, thread_of=user, proposition=row, dimension=comment.dimension)
+        uid = made_once(request, lambda: add(text=comment.text).uid)
         return Response(CommentOut(get_object_or_404(CellComment, uid=uid)).data, status=201)
 
 
@@ -143,9 +144,10 @@ class OwnFlags(Listing):
         """Says that a proposition itself is wrong. 422 where you said so of it already, or it is not in the story."""
         assignment = assignment_of(request.user, slug, story)
         posted = read_body(request, FlagIn)
-        flag = {"proposition": _row(assignment, posted.proposition), "kind": FlagKind(posted.kind)}
+        row, kind = _row(assignment, posted.proposition), FlagKind(posted.kind)
+        flag = partial(remarks.flag, by=request.user, proposition=row, kind=kind, remark=posted.remark)
         with refusing(remarks.RemarkRefused):
-            uid = made_once(request, lambda: remarks.flag(by=request.user, **flag, remark=posted.remark).uid)
+            uid = made_once(request, lambda: flag().uid)
         return Response(FlagOut(get_object_or_404(PropositionFlag, uid=uid)).data, status=201)
 
 

@@ -20,7 +20,7 @@ from annotation.domain.formats import GOLD, STREAMED, VOTES
 from annotation.models import Role
 from annotation.services.gold_export import export_lines
 from core.api.fields import Ends, Strict, read_query
-from core.plain import plain
+from core.plain import Json, plain
 from core.views.pages import streamed
 
 
@@ -127,7 +127,7 @@ class Annotators(GenericAPIView):
         return Response(plain(annotator_report(project=access.project, **chosen)))
 
 
-def _chosen(request: Request, slug: str) -> tuple[ProjectAccess, dict]:
+def _chosen(request: Request, slug: str) -> tuple[ProjectAccess, Json]:
     """The project, and the stories that the query asks for, if their figures may be shown to this person."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     chosen = read_query(request, StoryFilter)

@@ -170,7 +170,7 @@ def _pairs(by: User, story: Story, lost: Collection[str] = ()) -> Response:
 
 def _pair(pair: Pair, lost: Collection[str]) -> Json:
     def words(row: DraftRow | None) -> Json | None:
-        return row and {**row.words._asdict(), "remark": row.remark}
+        return {**row.words._asdict(), "remark": row.remark} if row else None
 
     by = pair.decided_by.username if pair.decided_by else None
     quicker = (by or "") if pair.uid in lost else ""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -33,7 +34,7 @@ class QueueFilter(PageForm):
     text = forms.CharField(required=False, max_length=100, label=gettext_lazy("Words or story number"))
     pair = forms.CharField(required=False, max_length=90, widget=forms.HiddenInput)
 
-    def __init__(self, data, *, project: Project) -> None:
+    def __init__(self, data: Mapping[str, Any] | None, *, project: Project) -> None:
         super().__init__(data)
         schema = project.schema
         self.fields["text"].widget.attrs["type"] = "search"
@@ -148,7 +149,7 @@ class AlikeForm(KindForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
-        given = [text.partition(":") for text in self.data.getlist("cell")]
+        given = [text.partition(":") for text in self["cell"].value()]
         if not given or not all(uid and revision.isdecimal() for uid, _, revision in given):
             raise forms.ValidationError(gettext_lazy("Tick the cells that are to be decided."))
         cleaned["cells"] = {uid: int(revision) for uid, _, revision in given}

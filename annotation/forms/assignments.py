@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -40,7 +41,7 @@ class FilterForm(PageForm):
         choices=[("", gettext_lazy("Stories with a table")), ("all", gettext_lazy("Also without a table"))],
     )
 
-    def __init__(self, data, *, project: Project) -> None:
+    def __init__(self, data: Mapping[str, Any] | None, *, project: Project) -> None:
         super().__init__(data)
         for name, rows in (("split", project.splits), ("category", project.categories)):
             names = list(rows.values_list("name", flat=True))
@@ -65,7 +66,7 @@ class AssignForm(PageForm):
     )
     seed = forms.IntegerField(initial=1, min_value=0, max_value=2**31 - 1)
 
-    def __init__(self, data=None, *, project: Project) -> None:
+    def __init__(self, data: Mapping[str, Any] | None = None, *, project: Project) -> None:
         super().__init__(data)
         self.fields["stories"].queryset = project.stories.all()
         self._roles = dict(project.memberships.values_list("user_id", "role"))

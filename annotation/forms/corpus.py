@@ -1,16 +1,18 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Count, Q
 from django.utils.translation import gettext_lazy
 
 from annotation.domain.drafts import LONGEST
 from annotation.domain.formats import IMPORTED, WHAT_IT_SEEMS
 from annotation.domain.stories import MAX_CATEGORY_LENGTH, MAX_SPLIT_LENGTH, MAX_STORY_LENGTH
-from annotation.domain.tables import BadTable, read_rows
+from annotation.domain.tables import BadTable, TableRow, read_rows
 from annotation.forms.filters import PartsFilter
 from annotation.forms.values import text_of, words
 from annotation.models import Category, Project, Story
@@ -58,7 +60,7 @@ class ChosenForm(PageForm):
         error_messages=SPLIT_ERRORS,
     )
 
-    def __init__(self, data=None, *, project: Project) -> None:
+    def __init__(self, data: Mapping[str, Any] | None = None, *, project: Project) -> None:
         super().__init__(data)
         self.fields["stories"].queryset = project.stories.all()
 
@@ -78,7 +80,7 @@ class WithdrawForm(PageForm):
         choices=[("set", gettext_lazy("Withdraw stories")), ("back", gettext_lazy("Take back"))]
     )
 
-    def __init__(self, data=None, *, project: Project) -> None:
+    def __init__(self, data: Mapping[str, Any] | None = None, *, project: Project) -> None:
         super().__init__(data)
         self.fields["stories"].queryset = project.stories.all()
         self.fields["whole"].queryset = project.categories.all()
@@ -105,7 +107,7 @@ class SplitForm(PageForm):
     per_category = forms.IntegerField(min_value=1, max_value=10000, initial=3, label=gettext_lazy("Stories a category"))
     seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=1)
 
-    def __init__(self, data=None, *, project: Project) -> None:
+    def __init__(self, data: Mapping[str, Any] | None = None, *, project: Project) -> None:
         super().__init__(data)
         rows = project.categories.annotate(
             count=Count("stories", filter=Q(stories__withdrawn_at__isnull=True))
@@ -158,7 +160,7 @@ class FilesField(forms.FileField):
         super().__init__(**options)
         self.command = command
 
-    def clean(self, data, initial=None) -> list:
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
         files = [super(FilesField, self).clean(file, initial) for file in (data or [None])]
         size = sum(file.size for file in files)
         if size > settings.IMPORT_MAX_BYTES:
@@ -172,7 +174,7 @@ class FilesField(forms.FileField):
 
 
 class ImportForm(PageForm):
-    files = FilesField(label="Files (.jsonl, .json, .csv, .xlsx)")
+    files = FilesField(label="Files (.jsonl, .json, .csv, .xlsx)")  # type: ignore[assignment]  # a field, no attribute
     format = forms.ChoiceField(
         choices=[
             (WHAT_IT_SEEMS, gettext_lazy("What the files seem to be")),
@@ -244,7 +246,7 @@ class RowsForm(PageForm):
         max_length=200_000,
     )
 
-    def clean_rows(self):
+    def clean_rows(self) -> list[TableRow]:
         try:
             rows = read_rows(self.cleaned_data["rows"])
         except BadTable as error:
@@ -296,7 +298,7 @@ class ArchiveForm(PageForm):
     def clean_people(self) -> list[str]:
         return [name.strip() for name in self.cleaned_data["people"].split(",") if name.strip()]
 
-    def clean_file(self):
+    def clean_file(self) -> UploadedFile[Any]:
         file = self.cleaned_data["file"]
         if file.size > settings.IMPORT_MAX_BYTES:
             limit = settings.IMPORT_MAX_BYTES // 1024 // 1024

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -15,7 +16,7 @@ class PartsFilter(PageForm):
     split = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
 
-    def __init__(self, data, *, project: Project) -> None:
+    def __init__(self, data: Mapping[str, Any] | None, *, project: Project) -> None:
         super().__init__(data)
         for name, rows in (("split", project.splits), ("category", project.categories)):
             names = list(rows.values_list("name", flat=True))
@@ -47,7 +48,7 @@ class GoldLogFilter(PageForm):
     )
     reason = forms.CharField(required=False, max_length=100, label=gettext_lazy("Words of the reason"))
 
-    def __init__(self, data, *, project: Project) -> None:
+    def __init__(self, data: Mapping[str, Any] | None, *, project: Project) -> None:
         super().__init__(data)
         dimensions = ((dimension.key, gettext(dimension.name)) for dimension in project.schema.dimensions)
         self.fields["dimension"].choices = [("", gettext_lazy("All")), *dimensions]

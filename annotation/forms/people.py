@@ -91,7 +91,7 @@ class RoleForm(PageForm):
     role = forms.ChoiceField(choices=Role.choices)
 
 
-class SignUpForm(BaseUserCreationForm):
+class SignUpForm(BaseUserCreationForm):  # type: ignore[type-arg]  # it takes none while the program runs
     class Meta:
         model = User
         fields = ("username", "display_name", "email")
@@ -122,7 +122,7 @@ class ResetForm(PasswordResetForm):
         Thread(target=send, name="password reset").start()
 
 
-class AccountForm(forms.ModelForm):
+class AccountForm(forms.ModelForm):  # type: ignore[type-arg]  # it takes none while the program runs
     """A new e-mail address asks for the password: it is where a forgotten one is sent to."""
 
     password = forms.CharField(
@@ -143,7 +143,8 @@ class AccountForm(forms.ModelForm):
         self.fields["display_name"].validators.append(refuse_bidi_controls)
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean()
+        super().clean()
+        given = self.cleaned_data
         password = given.get("password", "")
         if self.asks_for_password and not self.instance.check_password(password):
             refusal = gettext_lazy("To change the e-mail address, type the password that you log in with.")

@@ -4,6 +4,7 @@ from types import MappingProxyType
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Project, RoundKind
@@ -52,7 +53,7 @@ class PrefillForm(PageForm):
 
     defaults = MappingProxyType({"kind": RoundKind.LABELS.value, "level": "3"})
 
-    def __init__(self, data=None, *, project: Project) -> None:
+    def __init__(self, data: QueryDict | None = None, *, project: Project) -> None:
         super().__init__(data and self.defaults | data.dict())
         self.fields["endpoint"].queryset = endpoints_for(RoundKind.LABELS) | endpoints_for(RoundKind.TABLES)
         for name, rows in (("split", project.splits), ("category", project.categories)):

@@ -15,7 +15,7 @@ from annotation.services.projects import SLUG_TAKEN
 from annotation.services.schemas import known_schemas
 from core.page_fields import LikeField, PageForm
 
-CARD_FIELDS = {
+CARD_FIELDS: dict[str, tuple[Any, Any]] = {
     "licence": (gettext_lazy("Licence of the data set"), gettext_lazy("For example CC BY 4.0, or its address.")),
     "citation": (gettext_lazy("How to cite it"), ""),
     "source": (gettext_lazy("Where the stories come from"), ""),
@@ -36,9 +36,10 @@ LANGUAGE_TAG = RegexValidator(
 )
 
 
-class NewProjectForm(forms.ModelForm):
+class NewProjectForm(forms.ModelForm):  # type: ignore[type-arg]  # it takes none while the program runs
     """A new project; `cleaned_data["schema"]` is the label schema itself."""
 
+    fields: dict[str, Any]
     schema = forms.ChoiceField(label=gettext_lazy("Label schema"))
 
     class Meta:
@@ -81,7 +82,8 @@ def _schema_text(schema: Schema) -> str:
     )
 
 
-class SettingsForm(forms.ModelForm):
+class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # it takes none while the program runs
+    fields: dict[str, Any]
     table_experts = forms.TypedChoiceField(
         required=False,
         coerce=int,
@@ -174,7 +176,8 @@ class SettingsForm(forms.ModelForm):
         return self.cleaned_data["table_experts"] or self.instance.table_experts
 
     def clean(self) -> dict[str, Any]:
-        cleaned = super().clean()
+        super().clean()
+        cleaned = self.cleaned_data
         if cleaned.get("blind_share", 0) + cleaned.get("reveal_share", 0) > 100:
             self.add_error("reveal_share", gettext_lazy("The blind share and this one are more than 100 % together."))
         return cleaned

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django import forms
 from django.utils.translation import gettext_lazy
 
@@ -28,7 +31,7 @@ class GiveForm(PageForm):
         initial=1, min_value=0, max_value=2**31 - 1, help_text=gettext_lazy("The same seed gives the same plan.")
     )
 
-    def __init__(self, data=None, *, project: Project) -> None:
+    def __init__(self, data: Mapping[str, Any] | None = None, *, project: Project) -> None:
         super().__init__(data)
         people = self.fields["experts"]
         people.queryset = User.objects.filter(

@@ -3,7 +3,7 @@ context is the project's label schema."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from django import forms
 from django.utils.translation import gettext_lazy
@@ -81,7 +81,7 @@ class ChangeIn(Shape):
 
     @field_validator("dimension")
     @classmethod
-    def _is_known(cls, key: str, info: ValidationInfo) -> str:
+    def _is_known(cls, key: str, info: ValidationInfo[dict[str, Any]]) -> str:
         schema = info.context["schema"]
         if key not in schema:
             raise refusal(
@@ -92,7 +92,7 @@ class ChangeIn(Shape):
 
     @field_validator("label")
     @classmethod
-    def _is_legal(cls, label: str, info: ValidationInfo) -> str:
+    def _is_legal(cls, label: str, info: ValidationInfo[dict[str, Any]]) -> str:
         schema, dimension = info.context["schema"], info.data.get("dimension")
         if label and dimension and not schema.is_legal(dimension, label):
             legal = ", ".join(schema[dimension].values)

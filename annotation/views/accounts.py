@@ -11,8 +11,9 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
+from annotation.access import UserRequest
 from annotation.forms.people import AccountForm, SignUpForm, TokenForm
-from annotation.models import Membership, Project
+from annotation.models import Membership, Project, User
 from annotation.models.landing import page_in
 from annotation.services import people as service
 from annotation.services.accounts import end_token, make_token
@@ -31,7 +32,7 @@ from annotation.views.log_in import refuse_guess
 from core.idempotency.forms import made_once, secret_for
 
 
-def account(request: HttpRequest) -> HttpResponse:
+def account(request: UserRequest) -> HttpResponse:
     form = AccountForm(request.POST or None, instance=request.user)
     if form.is_bound and form.asks_for_password and (refusal := refuse_guess(request, form, "password")):
         return refusal
@@ -44,13 +45,13 @@ def account(request: HttpRequest) -> HttpResponse:
     return _account_page(request, form, TokenForm())
 
 
-def _account_page(request: HttpRequest, form: AccountForm, token_form: TokenForm) -> HttpResponse:
+def _account_page(request: UserRequest, form: AccountForm, token_form: TokenForm) -> HttpResponse:
     context = {"form": form, "token_form": token_form, "tokens": request.user.api_tokens.all(), "now": timezone.now()}
     return render(request, "annotation/accounts/account.html", context)
 
 
 @require_POST
-def make_api_token(request: HttpRequest) -> HttpResponse:
+def make_api_token(request: UserRequest) -> HttpResponse:
     """Make a new token, shown this once."""
     form = TokenForm(request.POST)
     if not form.is_valid():
@@ -69,7 +70,7 @@ def make_api_token(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-def end_api_token(request: HttpRequest, pk: int) -> HttpResponse:
+def end_api_token(request: UserRequest, pk: int) -> HttpResponse:
     end_token(by=request.user, pk=pk)
     messages.success(request, gettext("The token was taken away."))
     return redirect("account")
@@ -85,12 +86,12 @@ def language(request: HttpRequest) -> HttpResponse:
     return set_language(request)
 
 
-def _at_work(request: HttpRequest, project: Project) -> HttpResponse:
-    return redirect(page_in(project, request.user), project.slug)
+def _at_work(user: User, project: Project) -> HttpResponse:
+    return redirect(page_in(project, user), project.slug)
 
 
 @require_POST
-def answer_invitation(request: HttpRequest, invitation: int) -> HttpResponse:
+def answer_invitation(request: UserRequest, invitation: int) -> HttpResponse:
     """Join the project of an invitation to one's own account, or decline it."""
     try:
         accepts = "accept" in request.POST
@@ -102,7 +103,7 @@ def answer_invitation(request: HttpRequest, invitation: int) -> HttpResponse:
         messages.success(request, gettext("Declined. The project is not told."))
         return redirect("annotation:home")
     _welcome(request, membership)
-    return _at_work(request, membership.project)
+    return _at_work(request.user, membership.project)
 
 
 def _welcome(request: HttpRequest, membership: Membership) -> None:
@@ -125,12 +126,12 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         if request.method == "POST" and request.user.is_authenticated:
             membership = accept_invitation(by=request.user, token=token, now=now)
             _welcome(request, membership)
-            return _at_work(request, invitation_row.project)
+            return _at_work(request.user, invitation_row.project)
         if request.method == "POST" and form.is_valid():
             user = form.save(commit=False)
             sign_up(user=user, token=token, now=now)
             login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-            return _at_work(request, invitation_row.project)
+            return _at_work(user, invitation_row.project)
     except NameTaken as error:
         form.add_error("username", str(error))
     except MemberAlready as error:

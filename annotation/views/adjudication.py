@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -60,7 +61,9 @@ def queue(request: UserRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/adjudication/queue.html", access.context | context)
 
 
-def _groups(access: ProjectAccess, cells, page: Sequence[adjudication_queue.Group]) -> list[Context]:
+def _groups(
+    access: ProjectAccess, cells: QuerySet[GoldLabel], page: Sequence[adjudication_queue.Group]
+) -> list[Context]:
     """Return the stories of a page, with who else has claimed them, and the first of their cells: neither votes nor
     agreement of one on which the expert voted."""
     story_ids = [story for story, *_ in page]
@@ -261,7 +264,7 @@ def similar(request: UserRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/adjudication/similar.html", access.context | context | _left(access))
 
 
-def _open_to(access: ProjectAccess, **filters: str):
+def _open_to(access: ProjectAccess, **filters: str) -> QuerySet[GoldLabel]:
     hidden, now = unfinished(access), timezone.now()
     return adjudication_queue.open_to(access.project, access.user, unfinished=hidden, now=now, **filters)
 

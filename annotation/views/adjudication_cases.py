@@ -4,6 +4,7 @@ overruled."""
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
@@ -62,7 +63,7 @@ def history(request: UserRequest, slug: str, proposition: str, dimension: str) -
     return render(request, f"annotation/adjudication/{template}", access.context | context)
 
 
-def _timeline(proposition: Proposition, dimension: str, *, named: bool, number: str) -> Page:
+def _timeline(proposition: Proposition, dimension: str, *, named: bool, number: str) -> Page[Any]:
     """Return a page of the changes of the gold label and, once names may be shown, of the votes, newest first; changes
     of gold then have the (name, label) of the votes that they rest on."""
     place = {"proposition": proposition, "dimension": dimension}
@@ -70,14 +71,14 @@ def _timeline(proposition: Proposition, dimension: str, *, named: bool, number: 
     votes = VoteEvent.objects.filter(**place).select_related("annotator").order_by("-received_at", "-id")
     if not named:
         votes = votes.none()
-    page = Paginator(range(gold.count() + votes.count()), A_PAGE).get_page(number)
+    page: Page[Any] = Paginator(range(gold.count() + votes.count()), A_PAGE).get_page(number)
     until = page.number * A_PAGE
     changes: list[Context] = [{"at": event.at, "gold": event} for event in gold[:until]]
     changes += [{"at": vote.received_at, "vote": vote} for vote in votes[:until]]
     changes.sort(key=lambda change: (change["at"], "gold" in change), reverse=True)
-    page.object_list = changes[until - A_PAGE : until]
+    page.object_list = shown = changes[until - A_PAGE : until]
     if named:
-        settled = [(change, from_json(change["gold"].votes)) for change in page.object_list if "gold" in change]
+        settled = [(change, from_json(change["gold"].votes)) for change in shown if "gold" in change]
         names = names_of(vote.annotator for _, cast in settled for vote in cast)
         for change, cast in settled:
             change["votes"] = [(names.get(vote.annotator, ""), vote.label) for vote in cast]
@@ -103,7 +104,7 @@ def overruled(request: UserRequest, slug: str) -> HttpResponse:
     no open work."""
     access = project_access(request.user, slug)
     rows = adjudication_queue.overruled(access.project, request.user, unfinished=open_work(access))
-    page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
+    page: Page[Any] = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
     assignments = Assignment.objects.active().filter(annotator=request.user, story__project=access.project)
     assigned = set(assignments.values_list("story_id", flat=True))
     page.object_list = [
@@ -127,7 +128,7 @@ def guideline_cases(request: UserRequest, slug: str) -> HttpResponse:
     counts = Counter(every.order_by().values_list("dimension", flat=True))
     chosen = request.GET.get("dimension", "")
     rows = every.filter(dimension=chosen) if chosen in schema else every
-    page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
+    page: Page[Any] = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
     own = adjudication_queue.voted_on(request.user, {gold.proposition_id for gold in page})
     kinds = {
         gold: adjudication_queue.kind_of(gold.dimension, gold.votes)

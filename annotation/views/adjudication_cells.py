@@ -65,7 +65,8 @@ def cells_of(
     cells = []
     for row, dimension in places:
         key, uid = (row.pk, dimension.key), f"{row.uid}-{dimension.key}"
-        gold, imported = labels.get(key), (row.imported_labels or {}).get(dimension.key) or ""
+        gold: Any = labels.get(key)
+        imported = (row.imported_labels or {}).get(dimension.key) or ""
         without_votes = "imported" if imported else "unlabelled"
         unsettled = "waiting" if key in votes else without_votes
         state = unsettled if gold is None else "disturbed" if gold.disturbed else gold.method

@@ -106,7 +106,7 @@ def agreement_opinions(request: UserRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/agreement/_opinions.html", access.context | context)
 
 
-def _chosen(request: UserRequest, access: ProjectAccess) -> tuple[PartsFilter, dict]:
+def _chosen(request: UserRequest, access: ProjectAccess) -> tuple[PartsFilter, dict[str, Any]]:
     form = PartsFilter(request.GET, project=access.project)
     cleaned = form.cleaned_data if form.is_valid() else {}
     chosen = {name: cleaned.get(name) or None for name in ("split", "category")}

@@ -23,6 +23,7 @@ from annotation.models import Assignment, Role, Story
 from annotation.services import assignments as service
 from annotation.services.progress import Progress
 from core.idempotency.forms import made_before, made_once
+from core.plain import Json
 from core.wording import counted
 
 PAGE = 50
@@ -78,7 +79,7 @@ def _people(form: AssignForm, progress: Progress) -> list[dict[str, Any]]:
     ]
 
 
-def _done(request: UserRequest, access: ProjectAccess, form: AssignForm, stories) -> tuple[dict, bool]:
+def _done(request: UserRequest, access: ProjectAccess, form: AssignForm, stories: QuerySet[Story]) -> tuple[Json, bool]:
     """Return (what the page shows of the pressed button's work, whether the work is done)."""
     if "due_set" in request.POST:
         return {}, _set_due(request, access, form, stories)
@@ -135,7 +136,7 @@ def _set_due(request: UserRequest, access: ProjectAccess, form: AssignForm, stor
     return True
 
 
-def _released(request: UserRequest, form: AssignForm, stories: QuerySet[Story]) -> tuple[dict, bool]:
+def _released(request: UserRequest, form: AssignForm, stories: QuerySet[Story]) -> tuple[Json, bool]:
     rows = _assigned(form, stories)
     if request.POST["release"] != "apply":
         return {"releasing": service.foreseen(rows)}, False
@@ -150,7 +151,9 @@ def _released(request: UserRequest, form: AssignForm, stories: QuerySet[Story]) 
     return {}, True
 
 
-def _planned(form: AssignForm, access: ProjectAccess, stories, *, without_table: bool) -> dict[str, Any] | None:
+def _planned(
+    form: AssignForm, access: ProjectAccess, stories: QuerySet[Story], *, without_table: bool
+) -> dict[str, Any] | None:
     """Return the `assignments` that would be made, (story, annotator) ids, the `loads` of the members (stories that
     they would get, propositions that these add, and those that they then carry altogether), and how many stories would
     be `short` of annotators. Returns None with an error in the form."""

@@ -8,7 +8,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
-from django.http import HttpResponse, StreamingHttpResponse
+from django.db.models import QuerySet
+from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
@@ -23,7 +25,7 @@ PAGE = 50
 
 
 @require_GET
-def audit_log(request: UserRequest, slug: str) -> HttpResponse:
+def audit_log(request: UserRequest, slug: str) -> HttpResponseBase:
     access = project_access(request.user, slug, role=Role.ADMIN)
     rows = access.project.audit_events.select_related("actor")
     action, who = request.GET.get("action", "")[:60], request.GET.get("who", "")[:150]
@@ -43,7 +45,7 @@ def audit_log(request: UserRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-def gold_audit(request: UserRequest, slug: str) -> HttpResponse:
+def gold_audit(request: UserRequest, slug: str) -> HttpResponseBase:
     """List the changes of gold, without those of stories that the reader has open work on.
 
     Pages go by the event that they begin after: counting a history of hundreds of thousands would cost more than
@@ -88,14 +90,14 @@ def _in_words(event: AuditEvent) -> dict[str, Any]:
     }
 
 
-def _lines(rows) -> Iterable[list]:
+def _lines(rows: QuerySet[AuditEvent]) -> Iterable[list[Any]]:
     yield ["at", "actor", "action", "target", "details"]
     for event in rows.iterator(2000):
         actor = event.actor.username if event.actor else ""
         yield [event.at.isoformat(), actor, event.action, event.target, event.details]
 
 
-def _gold_lines(rows) -> Iterable[list]:
+def _gold_lines(rows: QuerySet[GoldEvent]) -> Iterable[list[Any]]:
     yield [
         "at", "by", "story", "position", "actor", "belief", "dimension", "before", "before_method", "after",
         "after_method", "reason", "error_tag", "revision",
@@ -109,7 +111,7 @@ def _gold_lines(rows) -> Iterable[list]:
         ]  # fmt: skip
 
 
-def _csv(lines: Iterable[list], name: str) -> StreamingHttpResponse:
+def _csv(lines: Iterable[list[Any]], name: str) -> StreamingHttpResponse:
     writer = csv.writer(Echo())
     rows = (writer.writerow([defused(str(cell)) for cell in line]) for line in lines)
     response = StreamingHttpResponse(rows, content_type="text/csv")

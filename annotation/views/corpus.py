@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Substr
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -15,7 +16,7 @@ from django.utils.translation import gettext, ngettext
 
 from annotation.access import ProjectAccess, UserRequest, closed_gold, project_access, story_of
 from annotation.forms.corpus import ChosenForm, SplitForm, StoryFilter, WithdrawForm
-from annotation.models import GoldLabel, Proposition, Role, table_queue
+from annotation.models import GoldLabel, Proposition, Role, Story, table_queue
 from annotation.services.splits import LEFT_ALONE, make_split, put_in_split
 from annotation.services.withdrawals import take_back, withdraw
 from core.idempotency.forms import made_once
@@ -44,6 +45,7 @@ def stories(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug)
     split_form, chosen_form = SplitForm(project=access.project), None
     withdraw_form = WithdrawForm(project=access.project)
+    done: SplitForm | ChosenForm | WithdrawForm
     if request.method == "POST":
         if not access.at_least(Role.ADMIN):
             raise PermissionDenied(gettext("Only admins draw splits and withdraw stories."))
@@ -104,7 +106,7 @@ def _split(request: UserRequest, access: ProjectAccess, form: SplitForm | Chosen
 
 
 def _withdraw(request: UserRequest, access: ProjectAccess, chosen: dict[str, Any]) -> str:
-    which = {"stories": [story.pk for story in chosen["stories"]]}
+    which: dict[str, Any] = {"stories": [story.pk for story in chosen["stories"]]}
     if chosen["whole"]:
         which = {"category": chosen["whole"].name}
     if chosen["withdraw"] == "back":
@@ -125,8 +127,8 @@ def _draw_split(request: UserRequest, access: ProjectAccess, form: SplitForm) ->
     return f"{counts}{joint('.')}\n{sentences(*drawn.too_small)}"[:500]
 
 
-def _stories(access: ProjectAccess, chosen: dict[str, Any], sort: str):
-    rows = access.project.stories.in_split(chosen.get("split")).in_category(chosen.get("category"))
+def _stories(access: ProjectAccess, chosen: dict[str, Any], sort: str) -> QuerySet[Story]:
+    rows: Any = access.project.stories.in_split(chosen.get("split")).in_category(chosen.get("category"))
     if chosen.get("text"):
         rows = table_queue.found_by(rows, chosen["text"])
     if chosen.get("use"):
@@ -142,7 +144,7 @@ def _stories(access: ProjectAccess, chosen: dict[str, Any], sort: str):
     return short.select_related("category", "split").order_by(order, "number")
 
 
-def _with_progress(access: ProjectAccess, page) -> list[dict[str, Any]]:
+def _with_progress(access: ProjectAccess, page: Iterable[Any]) -> list[dict[str, Any]]:
     """Return, for each story of the page, its propositions, and for experts how many of its cells are settled."""
     here = access.project.stories.filter(pk__in=[story.pk for story in page]).order_by()
     counts = dict(here.annotate(count=Count("tables__propositions", filter=_LIVE)).values_list("pk", "count"))
@@ -190,6 +192,6 @@ def story(request: UserRequest, slug: str, story: str) -> HttpResponse:
     ]
     context = {"story": row, "rows": rows, "shows_gold": shows_gold, "dimensions": schema.dimensions}
     if not rows and access.at_least(Role.EXPERT):
-        states = table_queue.with_states(access.project, access.user).filter(pk=row.pk)
+        states: Any = table_queue.with_states(access.project, access.user).filter(pk=row.pk)
         context["table_state"] = states.values_list("table_state", flat=True).first()
     return render(request, "annotation/corpus/story.html", access.context | context)

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, Http404, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -42,7 +43,7 @@ def _page(request: UserRequest, access: ProjectAccess, form: ArchiveForm) -> Htt
     return render(request, "annotation/exports/export.html", access.context | context)
 
 
-def archive(request: UserRequest, slug: str) -> HttpResponse:
+def archive(request: UserRequest, slug: str) -> HttpResponseBase:
     """The whole project as one file on GET; on POST the site admin makes a new project from such a file."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     if request.method != "POST":
@@ -75,7 +76,7 @@ def archive(request: UserRequest, slug: str) -> HttpResponse:
 
 
 @in_english
-def download(request: UserRequest, slug: str, format: str) -> HttpResponse:
+def download(request: UserRequest, slug: str, format: str) -> HttpResponseBase:
     access = project_access(request.user, slug, role=Role.ADMIN)
     check_whole_gold(access)
     if format == DATA_SET.key:

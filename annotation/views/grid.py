@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -25,11 +27,12 @@ from annotation.models import (
     Invitation,
     Proposition,
     PropositionFlag,
+    User,
     Vote,
     workload,
 )
 from annotation.services import remarks
-from annotation.services.arms import awaits_draw, draw_for, shown_to
+from annotation.services.arms import Suggested, awaits_draw, draw_for, shown_to
 from annotation.services.votes import Refused, Saved, last_undoable, save_votes
 from annotation.views.saving import saved
 from core.idempotency.forms import made_once
@@ -72,7 +75,11 @@ def grid(request: UserRequest, slug: str, story: str) -> HttpResponse:
 
 
 def _rows(
-    user, propositions: list[Proposition], votes: list[Vote], schema: Schema, suggestions: dict[str, Any]
+    user: User,
+    propositions: list[Proposition],
+    votes: list[Vote],
+    schema: Schema,
+    suggestions: Mapping[tuple[int, str], Suggested],
 ) -> list[dict[str, Any]]:
     """Return the rows of the grid with only the user's own labels, flags and threads; nothing here depends on what
     other annotators did."""
@@ -96,12 +103,12 @@ def _rows(
             }
             for dimension in schema.dimensions
         ]
-        flag = flags.get(proposition.pk, "")
-        rows.append({"proposition": proposition, "cells": cells, "flag": flag, "warnings": warnings})
+        about = {"flag": flags.get(proposition.pk, ""), "warnings": warnings}
+        rows.append({"proposition": proposition, "cells": cells, **about})
     return rows
 
 
-def _threads(user, propositions: list[Proposition]) -> dict[tuple[int, str], str]:
+def _threads(user: User, propositions: list[Proposition]) -> dict[tuple[int, str], str]:
     """Cell → "own" or "reply", by who wrote the last comment of the user's thread."""
     comments = CellComment.objects.filter(thread_of=user, proposition__in=propositions).order_by("created_at", "id")
     return {
@@ -208,9 +215,9 @@ def comments(request: UserRequest, slug: str, story: str, proposition: str, dime
     form = CommentForm(request.POST or None)
     sent = request.method == "POST" and form.is_valid()
     if sent:
-        chosen = {"text": form.cleaned_data["text"], "thread_of": request.user}
-        cell = {"proposition": row, "dimension": dimension}
-        made_once(request, lambda: remarks.add_comment(by=request.user, **cell, **chosen).uid)
+        text, user = form.cleaned_data["text"], request.user
+        add = partial(remarks.add_comment, by=user, proposition=row, dimension=dimension, text=text, thread_of=user)
+        made_once(request, lambda: add().uid)
         form = CommentForm()
     thread = CellComment.objects.filter(proposition=row, dimension=dimension, thread_of=request.user)
     context = {"form": form, "thread": thread.select_related("author"), "proposition": row}

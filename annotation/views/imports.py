@@ -8,25 +8,26 @@ from typing import Any
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import override
 
 from annotation.access import ProjectAccess, UserRequest, project_access
-from annotation.domain.formats import IMPORTED, STORIES, example, example_name
+from annotation.domain.formats import IMPORTED, STORIES, FileFormat, example, example_name
 from annotation.domain.stories import typed_story
 from annotation.forms.corpus import ImportForm, TypedStoryForm
 from annotation.models import Role
 from annotation.services.file_imports import Answer, import_files
-from core.views.pages import streamed
+from core.views.pages import Context, streamed
 
 TYPED = "typed.csv"
 """The source of typed stories: the same text typed twice is one story."""
 _CSV = "text/csv; charset=utf-8"
 
 
-def import_page(request: UserRequest, slug: str) -> HttpResponse:
+def import_page(request: UserRequest, slug: str) -> HttpResponseBase:
     """Say what files seem to be, check them, and import them. Without "keep" in the request nothing is kept; "problems"
     asks for a file of all of them. A press with htmx gets the part of the page that changes, and keeps the chosen
     files. "typed" in the request is one story that was typed, "story" the one that was typed last, "example" the key of
@@ -37,7 +38,7 @@ def import_page(request: UserRequest, slug: str) -> HttpResponse:
     if "example" in request.GET:
         return _example(request, access)
     form = ImportForm(request.POST, request.FILES) if request.method == "POST" else ImportForm()
-    context = {"form": form}
+    context: Context = {"form": form}
     if request.method == "GET" and "story" in request.GET:
         context["added"] = access.project.stories.filter(uid=request.GET["story"][:12]).first()
     if request.method == "POST" and form.is_valid():
@@ -48,10 +49,10 @@ def import_page(request: UserRequest, slug: str) -> HttpResponse:
                 return streamed(result.problems.csv_lines(), f"{slug}-problems.csv", _CSV)
         answer = _answer(request, access, form)
         context |= {"answer": answer, "pages": [_page(file_format, slug) for file_format in answer.seen.elsewhere]}
-    return _shown(request, access, context, part=request.method == "POST" and request.htmx)
+    return _shown(request, access, context, part=request.method == "POST" and bool(request.htmx))
 
 
-def _shown(request: UserRequest, access: ProjectAccess, context: dict[str, Any], *, part: bool = False) -> HttpResponse:
+def _shown(request: UserRequest, access: ProjectAccess, context: Context, *, part: bool = False) -> HttpResponse:
     spoken = "zh" if access.project.language.startswith("zh") else "en"
     every = {"typed": TypedStoryForm(initial={"spoken": spoken}), "formats": IMPORTED.values(), "added": None}
     template = "annotation/corpus/_imported.html" if part else "annotation/corpus/import.html"
@@ -71,13 +72,13 @@ def _answer(request: UserRequest, access: ProjectAccess, form: ImportForm) -> An
     )
 
 
-def _opened(file: UploadedFile) -> nullcontext:
+def _opened(file: UploadedFile[Any]) -> nullcontext[Any]:
     """Return the file at its start; it stays open, as a temporary one is gone once it is closed."""
     file.seek(0)
     return nullcontext(file)
 
 
-def _page(file_format, slug: str) -> dict[str, str]:
+def _page(file_format: FileFormat, slug: str) -> dict[str, str]:
     """Return the page of another app that takes files of a format."""
     address = reverse(file_format.page, args=[slug, *file_format.page_needs])
     return {"title": file_format.title, "becomes": file_format.becomes, "address": address}

@@ -12,6 +12,7 @@ from django.shortcuts import render
 from django.urls import reverse, reverse_lazy
 
 from annotation.forms.people import WRONG, ResetForm
+from annotation.models import User
 from annotation.models.landing import landing_of
 from annotation.services.log_in_limits import (
     Limit,
@@ -39,6 +40,7 @@ class CountedLogIn(AuthenticationForm):
         given = self.cleaned_data
         if not (given.get("username") and given.get("password")):
             return given
+        assert self.request, "the view gives it"
         self.limits = limits_of(self.request, given["username"])
         if wait := begin_attempt(self.limits):
             self.wait = wait
@@ -56,17 +58,18 @@ class LogIn(auth.LoginView):
     form_class = CountedLogIn
     redirect_authenticated_user = True
 
-    def get_redirect_url(self) -> str:
+    def get_redirect_url(self, *args: Any, **kwargs: Any) -> str:
         """Return the page that was asked for before; whoever typed the bare address asked for none."""
-        address = super().get_redirect_url()
+        address = super().get_redirect_url(*args, **kwargs)
         return "" if address == reverse("annotation:home") else address
 
     def get_default_redirect_url(self) -> str:
+        assert isinstance(self.request.user, User), "asked for once logged in"
         page, slug = landing_of(self.request.user)
         return reverse(page, args=[slug] if slug else [])
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        form = self.get_form()
+        form: Any = self.get_form()
         if form.is_valid():
             response = self.form_valid(form)
             note_success(request, response, form.get_user())
@@ -112,7 +115,7 @@ class ResetRequest(auth.PasswordResetView):
 
     form_class = ResetForm
 
-    def form_valid(self, form: ResetForm) -> HttpResponse:
+    def form_valid(self, form: Any) -> HttpResponse:
         if begin_attempt(limits_of_reset(self.request, form.cleaned_data["email"])):
             return HttpResponseRedirect(self.get_success_url())
         return super().form_valid(form)
@@ -125,7 +128,8 @@ class Reset(auth.PasswordResetConfirmView):
     post_reset_login_backend = "django.contrib.auth.backends.ModelBackend"
     success_url = reverse_lazy("annotation:home")
 
-    def form_valid(self, form) -> HttpResponse:
+    def form_valid(self, form: Any) -> HttpResponse:
+        assert self.user, "the link names them"
         response = super().form_valid(form)
         note_success(self.request, response, self.user)
         return response

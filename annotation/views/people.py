@@ -51,7 +51,7 @@ def _invited(request: UserRequest, access: ProjectAccess, form: InviteForm) -> d
 
     def make() -> str:
         with transaction.atomic():
-            given = {"by": request.user, "project": access.project, "role": role, "now": timezone.now()}
+            given: dict[str, Any] = {"by": request.user, "project": access.project, "role": role, "now": timezone.now()}
             for name in asked:
                 service.invite_account(username=name, **given)
             made = [service.invite(email=email, token=token, **given) for email, token in links]

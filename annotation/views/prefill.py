@@ -16,7 +16,7 @@ from annotation.access import ProjectAccess, UserRequest, project_access
 from annotation.forms.prefill import PrefillForm
 from annotation.models import Prefill, Role, Story, SuggestedRow, Suggestion
 from annotation.services import prefill as service
-from annotation.services.prefill_rounds import HANDLERS
+from annotation.services.prefill_rounds import HANDLERS, PrefillRefused
 from core.idempotency.forms import made_once
 from core.views.pages import Context
 from workers.services.jobs import apply_action
@@ -42,7 +42,7 @@ def prefills(request: UserRequest, slug: str) -> HttpResponse:
             choice |= {"budget": budget, "by": request.user, "now": timezone.now()}
             try:
                 uid = made_once(request, lambda: service.start_prefill(**choice).uid)
-            except service.PrefillRefused as error:
+            except PrefillRefused as error:
                 form.add_error(None, str(error))
             else:
                 return redirect("annotation:prefill", slug, uid)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import get_language, gettext
 from markdown_it import MarkdownIt
 
-from annotation.access import UserRequest, project_access
+from annotation.access import ProjectAccess, UserRequest, project_access
 from annotation.domain.schema import Dimension
 from annotation.forms.projects import CardForm, GuidelineForm, NewProjectForm, SettingsForm
 from annotation.models import Guideline, Invitation, Membership, Project, Role
@@ -85,8 +85,8 @@ def settings(request: UserRequest, slug: str) -> HttpResponse:
             )
             messages.success(request, gettext("Saved.") if changed else gettext("Nothing had changed."))
             return redirect("annotation:settings", slug)
-    context = {"form": form, "card": card, "foreseen": foreseen}
-    context["seal"] = _seal(form.cleaned_data, foreseen) if foreseen else ""
+    seal = _seal(form.cleaned_data, foreseen) if foreseen else ""
+    context = {"form": form, "card": card, "foreseen": foreseen, "seal": seal}
     return render(request, "annotation/projects/settings.html", access.context | context)
 
 
@@ -122,7 +122,7 @@ def guideline(request: UserRequest, slug: str, dimension: str) -> HttpResponse:
     return render(request, "annotation/projects/_guideline.html", access.context | {"section": section})
 
 
-def _sections(access) -> list[dict[str, Any]]:
+def _sections(access: ProjectAccess) -> list[dict[str, Any]]:
     by_dimension = {row.dimension: row for row in Guideline.objects.filter(project=access.project)}
     return [
         _section(dimension, by_dimension.get(dimension.key) or Guideline())

@@ -11,10 +11,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import ProjectAccess, UserRequest, open_work
 from annotation.forms.drafts import DecisionsIn, LinkIn
-from annotation.models import DraftRow, Pair, Story
+from annotation.models import DraftRow, Pair, Story, User
 from annotation.services import reconciliation as service
 from annotation.services.belief_tables import kept_by
-from annotation.services.drafts import mark_of_row
+from annotation.services.drafts import Refused, mark_of_row
 from annotation.services.open_work import Work
 from annotation.views.drafts import for_experts, row_states, script_settings, undo_response
 from annotation.views.saving import saved
@@ -61,7 +61,8 @@ def reconcile(request: UserRequest, access: ProjectAccess, story: Story) -> Http
 
 
 def _do(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
-    on, now, number, done = {"by": request.user, "story": story}, timezone.now(), story.number, ""
+    on: Json = {"by": request.user, "story": story}
+    now, number, done = timezone.now(), story.number, ""
     try:
         if "open" in request.POST:
             service.open_pairs(**on, now=now)
@@ -77,14 +78,14 @@ def _do(request: UserRequest, access: ProjectAccess, story: Story) -> HttpRespon
                 "Story {number} has its gold table: {count} rows.",
                 count,
             ).format(number=number, count=count)
-    except service.Refused as error:
+    except Refused as error:
         messages.error(request, str(error))
     if done:
         messages.success(request, done)
     return redirect("annotation:reconcile", access.project.slug, story.uid)
 
 
-def _name(person) -> str:
+def _name(person: User | None) -> str:
     return person.shown_name if person is not None else "somebody"
 
 
@@ -113,7 +114,7 @@ def _pair(pair: Pair) -> Json:
     """Return a pair as it stands, and who decided it."""
 
     def words(row: DraftRow | None) -> Json | None:
-        return row and {**row.words._asdict(), "remark": row.remark}
+        return {**row.words._asdict(), "remark": row.remark} if row else None
 
     [entry] = row_states({pair.uid: pair.state})
     by = _name(pair.decided_by) if pair.decided_by else ""
@@ -142,7 +143,7 @@ def save_lanes(request: UserRequest, access: ProjectAccess, story: Story) -> Htt
             rows.append(_pair(pair) | {"idempotency_key": key, "changed_at": moment, "quicker": quicker})
         return {"saved": rows}
 
-    return saved(request, DecisionsIn, save, made=gettext("made these decisions"), refused=service.Refused)
+    return saved(request, DecisionsIn, save, made=gettext("made these decisions"), refused=Refused)
 
 
 @require_POST
@@ -155,7 +156,7 @@ def link_lanes(request: UserRequest, access: ProjectAccess, story: Story) -> Htt
         service.link(by=request.user, story=story, first=posted.row, second=posted.other, key=key, now=now)
         return _pairs(story, service.state_of(story=story, expert=request.user))
 
-    return saved(request, LinkIn, save, made=gettext("linked these rows"), refused=service.Refused)
+    return saved(request, LinkIn, save, made=gettext("linked these rows"), refused=Refused)
 
 
 @require_GET
@@ -165,5 +166,5 @@ def undo_lanes(request: UserRequest, access: ProjectAccess, story: Story) -> Htt
     sentence where they were linked or separated and changed since."""
     try:
         return undo_response(service.last_step(story=story, by=request.user, redo="redo" in request.GET))
-    except service.Refused as error:
+    except Refused as error:
         return JsonResponse({"error": str(error)}, status=400)

@@ -24,6 +24,7 @@ from annotation.services.drafts import release_slot
 from annotation.services.table_report import table_report
 from annotation.views.corpus import EXCERPT, cut_at_word
 from core.idempotency.forms import made_before, made_once
+from core.plain import Json
 from core.wording import counted
 
 PAGE = 50
@@ -63,8 +64,9 @@ def tables(request: UserRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/tables/queue.html", access.context | context)
 
 
-def _filtered(access: ProjectAccess, chosen: dict[str, Any]) -> QuerySet[Story]:
-    stories = table_queue.with_states(access.project, access.user)
+def _filtered(access: ProjectAccess, chosen: dict[str, Any]) -> Any:
+    """Return the stories that the filters show, with their states."""
+    stories: Any = table_queue.with_states(access.project, access.user)
     stories = stories.in_split(chosen.get("split")).in_category(chosen.get("category"))
     return table_queue.found_by(stories, chosen["text"]) if chosen.get("text") else stories
 
@@ -75,7 +77,7 @@ def _listed(stories: QuerySet[Story]) -> QuerySet[Story]:
     return short.select_related("category", "split").prefetch_related(Prefetch("tables", drafts, to_attr="drafts"))
 
 
-def _row(story: Story, access: ProjectAccess) -> dict[str, Any]:
+def _row(story: Any, access: ProjectAccess) -> dict[str, Any]:
     return {
         "story": story,
         "begins": cut_at_word(story.begins, EXCERPT),
@@ -85,7 +87,9 @@ def _row(story: Story, access: ProjectAccess) -> dict[str, Any]:
     }
 
 
-def _given(request: UserRequest, access: ProjectAccess, form: GiveForm, stories) -> tuple[dict | None, bool]:
+def _given(
+    request: UserRequest, access: ProjectAccess, form: GiveForm, stories: QuerySet[Story]
+) -> tuple[Json | None, bool]:
     """Return what the plan comes to, and whether it was made."""
     if not form.is_valid():
         return None, False
@@ -126,7 +130,7 @@ def next_table(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     stories = table_queue.with_states(access.project, request.user)
     after = stories.filter(uid=request.GET.get("after", "")[:12]).first()
-    following = table_queue.next_of(stories, after=after.number if after else None)
+    following: Any = table_queue.next_of(stories, after=after.number if after else None)
     if following is None:
         messages.success(request, gettext("Nothing is left to write or to reconcile for you."))
         return redirect("annotation:tables", slug)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
+from drf_spectacular.utils import extend_schema_field
 from pydantic import Field
 from rest_framework import serializers
 
@@ -50,17 +51,18 @@ class ProjectOut(serializers.ModelSerializer):
 
     class Meta:
         model = Project
-        fields = (
+        fields: tuple[str, ...] = (
             "slug", "name", "description", "role", "language", "overlap", "unanimity_dimensions", "schema_name",
             "schema_version", "rule_version", "created_at",
         )  # fmt: skip
-        read_only_fields = fields
+        read_only_fields: tuple[str, ...] = fields
 
     unanimity_dimensions = serializers.ListField(
         child=serializers.CharField(), help_text="Dimensions where only a unanimous vote settles."
     )
 
-    def get_role(self, project: Project) -> serializers.ChoiceField(choices=Role.choices):
+    @extend_schema_field(serializers.ChoiceField(choices=Role.choices))
+    def get_role(self, project: Project) -> str:
         return self.context["roles"].get(project.pk, Role.ADMIN.value)
 
 
@@ -85,7 +87,8 @@ class ProjectDetailOut(ProjectOut):
         fields = (*ProjectOut.Meta.fields, "dimensions", "splits", "categories")
         read_only_fields = fields
 
-    def get_dimensions(self, project: Project) -> DimensionOut(many=True):
+    @extend_schema_field(DimensionOut(many=True))
+    def get_dimensions(self, project: Project) -> list[Any]:
         return DimensionOut(project.schema.dimensions, many=True).data
 
 
