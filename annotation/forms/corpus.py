@@ -174,7 +174,7 @@ class FilesField(forms.FileField):
 
 
 class ImportForm(PageForm):
-    files = FilesField(label="Files (.jsonl, .json, .csv, .xlsx)")  # type: ignore[assignment]  # a field, no attribute
+    files: Any = FilesField(label="Files (.jsonl, .json, .csv, .xlsx)")
     format = forms.ChoiceField(
         choices=[
             (WHAT_IT_SEEMS, gettext_lazy("What the files seem to be")),

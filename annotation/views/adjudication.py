@@ -70,7 +70,7 @@ def _groups(
     stories = Story.objects.select_related("category").defer("translations", "extra").in_bulk(story_ids)
     taken = Claim.objects.of_others(access.user, access.project, timezone.now()).filter(story__in=story_ids)
     claimed = {claim.story_id: claim.expert.shown_name for claim in taken}
-    groups = {
+    groups: dict[int, Context] = {
         story: {"story": stories[story], "count": count, "at": lowest, "claimed": claimed.get(story), "cells": []}
         for story, _, lowest, count in page
     }

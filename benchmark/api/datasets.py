@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
@@ -65,7 +67,7 @@ class OneDataset(GenericAPIView):
     def get(self, request: Request, slug: str, version: int) -> Response:
         """A version with its origin, its splits and categories, and what a run on it lets choose. Experts and
         admins."""
-        dataset = dataset_of(project_access(request.user, slug, role=Role.EXPERT), version)
+        dataset: Any = dataset_of(project_access(request.user, slug, role=Role.EXPERT), version)
         dataset.runs_count = dataset.runs.originals().count()
         dataset.splits, dataset.categories = (samples_by(dataset, name) for name in ("split", "category"))
         able = suites_of(dataset.suite, dataset.schema)

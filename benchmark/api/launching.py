@@ -238,8 +238,8 @@ class Extend(GenericAPIView):
 
         def make() -> str:
             endpoints, stories = _filled(ExtendForm, given, run=access.run).additions(access.run)
-            more = {"endpoints": endpoints, "stories": stories}
-            return str(extend_run(by=request.user, run=access.run, now=timezone.now(), **more))
+            extend = partial(extend_run, by=request.user, run=access.run, now=timezone.now())
+            return str(extend(endpoints=endpoints, stories=stories))
 
         with _refusals():
             made_once(request, make)

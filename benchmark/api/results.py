@@ -149,7 +149,7 @@ def _leaderboard_asked_for(request: Request, slug: str) -> tuple[ChosenLeaderboa
     return chosen, leaderboard_document_of(chosen, asked), asked.get("parse", "")
 
 
-def _leaderboard(access: ProjectAccess, asked: Json) -> Json:
+def _leaderboard(access: ProjectAccess, asked: Json) -> ChosenLeaderboard:
     """Return the leaderboard that was asked for and no other one, as its page would show. Raises Http404."""
     params = {name: str(value) for name, value in asked.items()}
     chosen = chosen_leaderboard(params, access)

@@ -246,7 +246,7 @@ _SPLITS = Read[tuple[str]](
 )
 
 
-def neighbours(item: RunItem, closed: Set[int] = frozenset()) -> dict[str, RunItem | None]:
+def neighbours(item: RunItem | SnapshotItem, closed: Set[int] = frozenset()) -> dict[str, Any]:
     """Return the items of the same model and step at the stories before and after, skipping those in `closed`."""
     alike = item.among().filter(entrant=item.entrant_id, step=item.step, repetition=item.repetition)
     alike = alike.without(closed).select_related("sample")
@@ -258,7 +258,7 @@ def neighbours(item: RunItem, closed: Set[int] = frozenset()) -> dict[str, RunIt
     }
 
 
-def others_of(item: RunItem) -> dict[str, list[Any]]:
+def others_of(item: RunItem | SnapshotItem) -> dict[str, list[Any]]:
     """Return the same model's items of the sample by step and by repetition, this one too, and the other models' items
     of the same step."""
     here = item.among().filter(entrant__run=item.entrant.run_id, sample=item.sample_id)

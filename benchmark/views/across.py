@@ -54,7 +54,7 @@ def snapshot_across(
     request: UserRequest, access: ProjectAccess, report: Snapshot, document: Document, address: Address
 ) -> HttpResponse:
     """Show the page as it was when it was saved; its cells open the items of that time."""
-    slug, rankings = access.project.slug, document.rankings
+    slug, rankings = access.project.slug, document.rankings or ()
     page = reverse("benchmark:snapshot", args=[slug, report.uid])
 
     def items(run: str, **query: object) -> str:

@@ -135,6 +135,7 @@ def snapshot_comparison(slug: str, report: str, document: Document, address: Add
     """Return the parts of a saved comparison, whose cells open the items as they were, and `now`, its address as it is
     now, "" if a run was deleted."""
     comparison, keys = document.comparison, document.keys or ()
+    assert comparison, "a document of this kind has one"
     parts = [key.partition(".") for key in keys]
     sides = [
         partial(snapshot_items_url, slug, report, model=entrant) if entrant.isdecimal() else None
@@ -264,7 +265,7 @@ def save_comparison_snapshot(request: UserRequest, slug: str) -> HttpResponse:
 
     def make() -> str:
         return snapshots.save_comparison_snapshot(
-            by=request.user, project=access.project, runs=chosen.runs, comparison=chosen.whole,
+            by=request.user, project=access.project, runs=list(chosen.runs), comparison=chosen.whole,
             keys=[chosen.asked["a"], chosen.asked["b"]], title=request.POST.get("title", ""),
         ).uid  # fmt: skip
 

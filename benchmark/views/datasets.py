@@ -148,7 +148,7 @@ def audience(request: UserRequest, slug: str) -> HttpResponse:
             ),
         )
     else:
-        messages.error(request, form.errors["audience"][0])
+        messages.error(request, str(form.errors["audience"][0]))
     return redirect("benchmark:datasets", slug)
 
 
@@ -271,7 +271,7 @@ def _named(change: Json, schema: Schema) -> Json:
 
 def _sentences(changes: Json) -> list[str]:
     """Say what changed in the way gold was made, in sentences without names."""
-    sentences = [
+    sentences: list[str] = [
         Sentence("{what}: {before} became {after}.", what=what, before=before, after=after)
         for what, before, after in changes["rules"]
     ]
@@ -284,12 +284,13 @@ def _sentences(changes: Json) -> list[str]:
         )
         for (before, after), cells in sorted(changes["settled"].items())
     ]
-    sentences += _change_sentences(*changes["votes"], gettext_noop("vote"), gettext_noop("votes"))
+    sentences += _change_sentences(changes["votes"], gettext_noop("vote"), gettext_noop("votes"))
     one, many = gettext_noop("decision by an expert"), gettext_noop("decisions by experts")
-    return sentences + _change_sentences(*changes["adjudications"], one, many)
+    return sentences + _change_sentences(changes["adjudications"], one, many)
 
 
-def _change_sentences(counts: Counter, stories: Sequence[int], singular: str, many: str) -> list[str]:
+def _change_sentences(change: tuple[Counter[str], Sequence[int]], singular: str, many: str) -> list[str]:
+    counts, stories = change
     kinds = {"new": "new", "gone": "withdrawn", "changed": "changed"}
     parts = [
         quantity(counts[kind], worded(kind_word, singular), worded(kind_word, many))

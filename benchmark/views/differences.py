@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from urllib.parse import urlencode
@@ -14,7 +15,7 @@ from django.urls import reverse
 from annotation.access import ProjectAccess, UserRequest
 from benchmark.access import results_access
 from benchmark.addresses import ChosenLeaderboard, chosen_leaderboard
-from benchmark.domain.tables import Row, in_order
+from benchmark.domain.tables import Column, Row, Table, in_order
 from benchmark.models import AnswerFormat
 from benchmark.services.comparison_tables import corrected_pair_table, pair_table
 from benchmark.services.documents import leaderboard_document
@@ -40,8 +41,8 @@ def differences(request: UserRequest, slug: str) -> HttpResponse:
     groups = {group: entrants for group, entrants in chosen.leaderboard.entrants.items() if entrants}
     structured = chosen.answer_format == AnswerFormat.STRUCTURED
     parses = [parse for parse in reversed(PARSES) if parse == "repaired" or not structured]
-    group = request.GET.get("group") if request.GET.get("group") in groups else next(iter(groups), "")
-    parse = request.GET.get("parse") if request.GET.get("parse") in parses else parses[0]
+    group = request.GET["group"] if request.GET.get("group") in groups else next(iter(groups), "")
+    parse = request.GET["parse"] if request.GET.get("parse") in parses else parses[0]
     context = {
         **chosen.context,
         "groups": [(group, group_named(group).title) for group in groups],
@@ -100,9 +101,10 @@ def _compare(access: ProjectAccess, group: str, parse: str, chosen: ChosenLeader
     """Return links of differences: each opens the two models story by story, and from there again all pairs of their
     ranking."""
     page = reverse("benchmark:compare", args=[access.project.slug])
-    split, ranking = chosen.leaderboard.chosen.key, chosen.asked | ({"runs": "all"} if chosen.every else {})
+    assert chosen.leaderboard.chosen, "a leaderboard with entrants is over stories"
+    split, ranking = chosen.leaderboard.chosen.key, {**chosen.asked, **({"runs": "all"} if chosen.every else {})}
 
-    def href(row, column) -> str:
+    def href(row: Row, column: Column) -> str:
         if column.key != "value" or row["value"].value is None:
             return ""
         params = {"a": row["first_key"], "b": row["second_key"], "group": group, "parse": parse, **ranking}
@@ -117,8 +119,9 @@ def differences_table(request: UserRequest, slug: str, table: str, data: str) ->
     access = results_access(request.user, slug)
     chosen = chosen_leaderboard(request.GET, access)
     leaderboard = chosen.leaderboard if chosen else None
-    parse = request.GET.get("parse") if request.GET.get("parse") in PARSES else "repaired"
-    tables, name = {}, f"differences-{table}"
+    parse = request.GET["parse"] if request.GET.get("parse") in PARSES else "repaired"
+    tables: dict[str, Callable[[], Table]] = {}
+    name = f"differences-{table}"
     if leaderboard and table in leaderboard.entrants:
         tables[f"{name}-{parse}"] = partial(pair_table, leaderboard, table, parse)
         name = f"{name}-{parse}"

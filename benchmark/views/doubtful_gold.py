@@ -206,7 +206,7 @@ def save_looks(request: UserRequest, slug: str) -> JsonResponse:
 
 def _look(chosen: ChosenDoubts, cell: DoubtfulCell, answer: Json) -> None:
     """Keep an expert's answer about a cell, whose names are in LOOK."""
-    who = {"by": chosen.access.user, "labelling": chosen.labelling, "now": timezone.now()}
+    who: Json = {"by": chosen.access.user, "labelling": chosen.labelling, "now": timezone.now()}
     look_again(proposition=cell.proposition, dimension=cell.dimension, **who, **answer)
 
 

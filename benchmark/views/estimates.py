@@ -122,11 +122,13 @@ def _context(request: UserRequest, form: forms.Form | None, planned: Planned) ->
 
 def _problems(form: forms.Form | None) -> list[str]:
     """List what a form lacks or has wrong, one sentence each; a run that is only repeated has no form."""
-    problems = []
-    for name, errors in form.errors.items() if form is not None and not form.is_valid() else ():
+    problems: list[str] = []
+    if form is None or form.is_valid():
+        return problems
+    for name, errors in form.errors.items():
         named = name in form.fields and name not in ("endpoints", "steps", "controls")
         label = f"{translated(str(form[name].label))}{joint(':')}" if named else ""
-        problems.append(f"{label}{translated(errors[0])}")
+        problems.append(f"{label}{translated(str(errors[0]))}")
     return problems
 
 

@@ -46,7 +46,7 @@ def flips(request: UserRequest, slug: str, uid: str) -> HttpResponse:
         "comparison": comparison,
         "counts": [(entrant, [each for each in comparisons if each["entrant"] == entrant]) for entrant in entrants],
         "page": page,
-        "rows": service.read(page.object_list),
+        "rows": service.read(list(page)),
         "query": comparison["query"] if comparison else "",
         "suite": suite_named(run.suite),
     }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
@@ -13,6 +14,7 @@ from benchmark.access import closed_in, run_access, run_item_of, snapshot_access
 from benchmark.controls.chosen import CONTROLS
 from benchmark.forms.items import ItemFilter
 from benchmark.models import Entrant, Run, RunItem, SnapshotItem
+from benchmark.models.run import RunItemQuerySet
 from benchmark.services import item_detail
 from benchmark.services import items as service
 from benchmark.services.story_questions import questions_of_story
@@ -59,7 +61,7 @@ def _items_context(
     request: UserRequest,
     run: Run,
     closed: frozenset[int],
-    among: QuerySet[SnapshotItem] | None = None,
+    among: RunItemQuerySet[Any] | None = None,
     entrants: list[int] | None = None,
 ) -> Context:
     """Return what the page of a run's items shows, as they are now or `among` those of a snapshot."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -32,6 +31,7 @@ from benchmark.suites.registry import suite_named, suites_of
 from core.idempotency.forms import made_before, made_once
 from core.language import ngettext
 from core.messages import Sentence, gettext_noop, listed
+from core.page_fields import PageForm
 from core.views.pages import Context
 
 FREE_TEXT = gettext_noop("free text only")
@@ -97,7 +97,7 @@ def posted(request: UserRequest) -> QueryDict | None:
     return request.POST if request.method == "POST" else None
 
 
-def endpoint_choices(form: forms.Form, suite: Suite) -> list[dict[str, Any]]:
+def endpoint_choices(form: PageForm, suite: Suite) -> list[dict[str, Any]]:
     """Return the endpoints that a form offers: their steps, whether these are `partly` all, and their `ability`."""
     ticked: Collection[str] = form["endpoints"].value() or ()
     choices = []
@@ -135,7 +135,7 @@ MOST_READ_AT_ONCE = 20_000
 @require_http_methods(["GET", "POST"])
 def judge_anew(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
-    there = {run.judge.name for run in judged_beside(access.run)}
+    there = {run.judge.name for run in judged_beside(access.run) if run.judge}
     form = JudgeForm(posted(request), suite=suite_named(access.run.suite), there=there)
     if judging_run := submitted(request, form, lambda: started(request, form.plans(access.run))):
         return redirect("benchmark:run", slug, judging_run)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlencode
 
 from django.http import HttpResponse
@@ -165,7 +165,7 @@ def _ranking(
 
 
 def leaderboard_chart(
-    slug: str, entrants: list[EntrantResults], group: str, split: str = "", limit: int = 40
+    slug: str, entrants: Sequence[EntrantResults], group: str, split: str = "", limit: int = 40
 ) -> charts.DotChart:
     """Draw both parses of the score with intervals, what is missing and letters, in the order of the ranking; a name
     opens the items behind it, unless `slug` is empty."""

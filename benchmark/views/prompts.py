@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -30,10 +31,10 @@ def prompt_sets(request: UserRequest, slug: str) -> HttpResponse:
     suite = suite_of_gold(access.project.schema)
     prompting = service.prompting_of(suite)
     form = PromptSetForm(request.POST or None, request.FILES or None, prompting=prompting)
-    added = {"by": request.user, "project": access.project, "suite": suite}
+    add = partial(service.add_prompt_set, by=request.user, project=access.project, suite=suite)
     if request.method == "POST" and form.is_valid():
         try:
-            name = made_once(request, lambda: service.add_prompt_set(**added, **form.cleaned_data).name)
+            name = made_once(request, lambda: add(**form.cleaned_data).name)
         except service.PromptSetRefused as error:
             form.add_error(error.field, str(error))
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from urllib.parse import urlencode
 
@@ -41,7 +41,7 @@ def run_results(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "benchmark/results/_run_results.html", access.context | context)
 
 
-def pieces(access: RunAccess, document: Document, chosen) -> Context:
+def pieces(access: RunAccess, document: Document, chosen: Mapping[str, str]) -> Context:
     """Return what the fragment and the report page of a run both show."""
     slug, uid = access.project.project.slug, access.run.uid
     address = address_of("run", slug, uid)

@@ -25,11 +25,11 @@ class DatasetOut(serializers.ModelSerializer):
 
     class Meta:
         model = Dataset
-        fields = (
+        fields: tuple[str, ...] = (
             "version", "title", "suite", "digest", "samples", "propositions", "left_out", "methods", "schema_name",
             "schema_version", "rule_version", "note", "created_at", "created_by", "runs",
         )  # fmt: skip
-        read_only_fields = fields
+        read_only_fields: tuple[str, ...] = fields
 
     title = serializers.CharField(allow_blank=True, help_text="What an imported copy is of.")
 
