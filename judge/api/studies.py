@@ -28,7 +28,17 @@ CLUSTERS = "what the suite resamples whole (stories, of some suites conversation
 class StudyOut(serializers.ModelSerializer):
     class Meta:
         model = AlignmentStudy
-        fields = ("uid", "name", "seed", "overlap", "most_links", "blind_share", "audience", "created_at", "closed_at")
+        fields: tuple[str, ...] = (
+            "uid",
+            "name",
+            "seed",
+            "overlap",
+            "most_links",
+            "blind_share",
+            "audience",
+            "created_at",
+            "closed_at",
+        )
         read_only_fields = fields
 
 
@@ -171,6 +181,6 @@ class Tables(Listing):
         named = not aligns_still(access)
         page = self.paginate_queryset(tables_of(access.study))
         sampled = settled_probabilities(access.study) if named else {}
-        options = {"named": named, "closed": closed_tables(access)}
-        tables = [document_of_table(access.study, table, sampled, **options) for table in page]
+        closed = closed_tables(access)
+        tables = [document_of_table(access.study, table, sampled, named=named, closed=closed) for table in page]
         return self.answer(tables, AlignedTableOut)

@@ -75,7 +75,8 @@ class AlignForm(PageForm):
     @property
     def plan(self) -> Plan:
         """Return what is chosen, apart from where the tables come from and who aligns them."""
-        return Plan(**{name: self.cleaned_data[name] or 0 for name in Plan.__slots__})
+        chosen: dict[str, Any] = {name: self.cleaned_data[name] or 0 for name in Plan.__slots__}
+        return Plan(**chosen)
 
 
 class GrowForm(PageForm):

@@ -162,7 +162,7 @@ def decide_table(request: UserRequest, slug: str, uid: str, table: str) -> HttpR
     task = table_of(access, table)
     settled = SettledAlignment.objects.filter(task=task).first()
     others = taken_by_others(access.project.project, request.user, timezone.now())
-    taken = others.get(task.story_id, "") if settled and settled.open_rows else ""
+    taken = others.get(task.story_id or 0, "") if settled and settled.open_rows else ""
     editable = settled is not None and not taken
     rows, waits = settled.answers if settled else {}, bool(settled and settled.open_rows)
     place = [slug, uid, table]

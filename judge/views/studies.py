@@ -90,7 +90,7 @@ def study(request: UserRequest, slug: str, uid: str) -> HttpResponse:
         "people": people,
         "members": User.objects.filter(memberships__project=project).order_by("display_name", "username"),
         "waiting": waiting,
-        "open_tables": [(table, taken.get(table.task.story_id, "")) for table in waiting.tables],
+        "open_tables": [(table, taken.get(table.task.story_id or 0, "")) for table in waiting.tables],
         "aligns_still": aligns_still(access),
         "accepted": accepted_of(aligned),
         "effect": effect
@@ -149,7 +149,7 @@ def _changed(request: UserRequest, access: StudyAccess) -> HttpResponse:
 
 @require_GET
 @in_english
-def download_csv(request: UserRequest, slug: str, uid: str) -> HttpResponse:
+def download_csv(request: UserRequest, slug: str, uid: str) -> StreamingHttpResponse:
     """Every answer about every row, for admins. Its model is empty for one who still aligns in the study, and a table
     on whose story they have open work has no rows."""
     access = study_of(request.user, slug, uid, role=Role.ADMIN)
