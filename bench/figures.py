@@ -38,11 +38,7 @@ TIME = re.compile(
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 LEFT_OUT = ("script", "style", "nav", "footer", "svg")
 IDENTIFIER = re.compile(r"\b(?=[a-z0-9]*\d)(?=[a-z0-9]*[a-z])[a-z0-9]{8,}\b")
-SETS = {
-    "opentom": "data/OpenToM",
-    "percept-tomi": "data/Percept-ToMi/Percept-ToMi.csv",
-    "tombench": "data/ToMBench",
-}
+SETS = {"opentom": "data/OpenToM", "percept-tomi": "data/Percept-ToMi/Percept-ToMi.csv", "tombench": "data/ToMBench"}
 RUNS = (
     ("fantom", "random", "--limit", 40),
     ("opentom", "random", "--limit", 120, "--repetitions", 3),

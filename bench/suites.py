@@ -175,13 +175,7 @@ def launch(suite: str, data: Path) -> dict[str, Any]:
     client, page = _client(), reverse("benchmark:launch", args=[SLUG])
     form = LaunchForm(project=Project.objects.get(slug=SLUG), suite=suite_named(suite))
     chosen = as_posted(
-        form,
-        {
-            "dataset": 1,
-            "endpoints": os.environ["BENCH_MODELS"].split(),
-            "steps": ["answer"],
-            "title": "All of it",
-        },
+        form, {"dataset": 1, "endpoints": os.environ["BENCH_MODELS"].split(), "steps": ["answer"], "title": "All of it"}
     )
     controlled = chosen.copy()
     controlled.setlist("controls", ["renamed"])

@@ -14,16 +14,7 @@ from django.shortcuts import get_object_or_404
 from annotation.access import ProjectAccess, open_work, project_access
 from annotation.models import Role, Story, User
 from annotation.services.open_work import Work
-from benchmark.models import (
-    Dataset,
-    DatasetSample,
-    EnteredRow,
-    Entrant,
-    Run,
-    RunItem,
-    Snapshot,
-    SnapshotItem,
-)
+from benchmark.models import Dataset, DatasetSample, EnteredRow, Entrant, Run, RunItem, Snapshot, SnapshotItem
 from benchmark.services import withheld
 from benchmark.services.across import SuiteRanking, rankings_across
 from benchmark.services.calibration import calibration

@@ -99,7 +99,7 @@ TEMPLATES = [
                 "benchmark.templatetags.results",
             ],
         },
-    },
+    }
 ]
 
 # --- database --------------------------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SEND_TASK_EVENTS = True
 # Every worker does these by itself (config/celery.py): no scheduler has to run. `celery beat` may do it, too.
 CELERY_BEAT_SCHEDULE = {
-    "anchors": {"task": "judge.ask_anchors", "schedule": 60.0, "options": {"queue": "calls", "expires": 60}},
+    "anchors": {"task": "judge.ask_anchors", "schedule": 60.0, "options": {"queue": "calls", "expires": 60}}
 }
 WORKER_LEASE_SECONDS = environment.integer("WORKER_LEASE_SECONDS", 20, low=2, high=3600)
 ANSWER_MAX_BYTES = environment.integer("ANSWER_MAX_MB", 16, low=1, high=1024) * 1_000_000
@@ -247,7 +247,7 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": [NONE],
         "manifest-src": [SELF],
         "object-src": [NONE],
-    },
+    }
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000

@@ -14,11 +14,7 @@ def text_digest(text: str) -> str:
 
 
 def json_digest(
-    value: object,
-    *,
-    sort_keys: bool = False,
-    ensure_ascii: bool = True,
-    default: Callable[[Any], object] | None = None,
+    value: object, *, sort_keys: bool = False, ensure_ascii: bool = True, default: Callable[[Any], object] | None = None
 ) -> str:
     """Return the digest of a value written as JSON, with these arguments of `json.dumps`. Digests that are kept are
     made with the same ones for ever."""

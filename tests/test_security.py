@@ -66,14 +66,7 @@ def test_no_page_shows_a_traceback(cast, client, monkeypatch):
     assert "secret detail" not in response.content.decode() and "went wrong on our side" in response.content.decode()
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "/p/%00/",
-        "/p/minds/runs/%00/",
-        "/models/endpoint/%00/",
-    ],
-)
+@pytest.mark.parametrize("address", ["/p/%00/", "/p/minds/runs/%00/", "/models/endpoint/%00/"])
 def test_no_address_with_nul_reaches_the_database(cast, client, address):
     client.force_login(cast.alice)
     assert client.get(address).status_code == 404

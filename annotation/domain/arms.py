@@ -54,11 +54,9 @@ def draw_arm(
     """
     if min(blind, reveal) < 0 or blind + reveal > 100:
         raise ValueError(f"The shares are {blind} % blind and {reveal} % reveal; expected 0 to 100 together.")
-    drawn_for = {
-        DrawUnit.CELL: [proposition, dimension],
-        DrawUnit.PROPOSITION: [proposition],
-        DrawUnit.STORY: [story],
-    }[DrawUnit(unit)]
+    drawn_for = {DrawUnit.CELL: [proposition, dimension], DrawUnit.PROPOSITION: [proposition], DrawUnit.STORY: [story]}[
+        DrawUnit(unit)
+    ]
     parts = json.dumps([seed, *drawn_for, annotator], separators=(",", ":"))
     digest = hashlib.sha256(parts.encode("ascii")).digest()
     percent = int.from_bytes(digest[:8], "big") * 100 >> 64

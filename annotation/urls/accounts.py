@@ -19,11 +19,7 @@ urlpatterns = [
     path("account/password/done/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),
     path("password/reset/", _public(log_in.ResetRequest.as_view()), name="password_reset"),
     path("password/reset/sent/", _public(auth.PasswordResetDoneView.as_view()), name="password_reset_done"),
-    path(
-        "password/reset/<uidb64>/<token>/",
-        _public(log_in.Reset.as_view()),
-        name="password_reset_confirm",
-    ),
+    path("password/reset/<uidb64>/<token>/", _public(log_in.Reset.as_view()), name="password_reset_confirm"),
     path("invitation/<str:token>/", accounts.invitation, name="invitation"),
     path("invitations/<int:invitation>/", accounts.answer_invitation, name="answer_invitation"),
 ]

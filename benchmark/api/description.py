@@ -29,7 +29,7 @@ NO_ACCESS = {
             "do on what it tells of."
         ),
         "Minds shows results of models to admins only.",
-    ),
+    )
 }
 
 

@@ -2,17 +2,7 @@
 
 from django.urls import path
 
-from benchmark.api import (
-    datasets,
-    doubtful_gold,
-    gold_kinds,
-    items,
-    launching,
-    results,
-    runs,
-    structure,
-    sweeps,
-)
+from benchmark.api import datasets, doubtful_gold, gold_kinds, items, launching, results, runs, structure, sweeps
 from core.api import converters  # noqa: F401 - registers the one of uids
 
 PROJECT = "v1/projects/<slug:slug>/"

@@ -232,13 +232,7 @@ def _case_intervals(
             for means in (observed, replicates)
         )
     return intervals(
-        observed[0],
-        replicates,
-        counts,
-        clusters=len(replicates) - resamples,
-        scale=SHARE,
-        unit=unit,
-        empty=NONE_USABLE,
+        observed[0], replicates, counts, clusters=len(replicates) - resamples, scale=SHARE, unit=unit, empty=NONE_USABLE
     )
 
 

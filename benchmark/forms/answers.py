@@ -20,13 +20,7 @@ from benchmark.forms.settings import setting_field
 from benchmark.models import Run
 from benchmark.services.made_elsewhere import importing
 from benchmark.services.made_elsewhere.files import FORMATS
-from benchmark.services.made_elsewhere.importing import (
-    Preview,
-    import_answers,
-    import_unread,
-    importable,
-    preview_of,
-)
+from benchmark.services.made_elsewhere.importing import Preview, import_answers, import_unread, importable, preview_of
 from benchmark.services.plans import MOST_REPETITIONS, MOST_TITLE, Plan
 from benchmark.services.prompt_sets import names_of
 from benchmark.suites.contract import Suite

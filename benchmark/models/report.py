@@ -106,7 +106,7 @@ class SnapshotItem(ParsedAnswer):
         constraints = [
             models.UniqueConstraint(
                 fields=["snapshot", "entrant", "step", "sample", "repetition"], name="one_snapshot_item_a_place"
-            ),
+            )
         ]
 
     def among(self) -> RunItemQuerySet[Any]:

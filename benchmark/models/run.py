@@ -196,7 +196,7 @@ class RunItem(ParsedAnswer):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.UniqueConstraint(fields=["entrant", "step", "sample", "repetition"], name="one_run_item_a_place"),
+            models.UniqueConstraint(fields=["entrant", "step", "sample", "repetition"], name="one_run_item_a_place")
         ]
 
     def among(self) -> RunItemQuerySet[Any]:

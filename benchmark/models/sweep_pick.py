@@ -25,7 +25,7 @@ class SweepPick(models.Model):
     class Meta:
         ordering = ["pk"]
         constraints = [
-            models.UniqueConstraint(fields=["project", "launch", "group"], name="one_choice_a_launch_and_group"),
+            models.UniqueConstraint(fields=["project", "launch", "group"], name="one_choice_a_launch_and_group")
         ]
 
     def __str__(self) -> str:

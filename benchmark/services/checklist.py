@@ -16,11 +16,7 @@ def steps_of(project: Project, totals: Totals) -> list[Step]:
     versions = list(Dataset.objects.filter(project=project).order_by("version").values_list("version", "suite"))
     gold, sets = ([version for version, suite in versions if bool(suite) == is_set] for is_set in (False, True))
     runs = Run.objects.listed().filter(project=project).count()
-    return [
-        *_sets(len(sets)),
-        _publish(gold, totals),
-        _run(runs),
-    ]
+    return [*_sets(len(sets)), _publish(gold, totals), _run(runs)]
 
 
 def _sets(count: int) -> list[Step]:

@@ -8,13 +8,7 @@ from dataclasses import replace
 from math import comb
 from statistics import fmean
 
-from benchmark.domain.inference import (
-    DEFAULT_SD,
-    Smallest,
-    difference_sd,
-    right_or_wrong_sd,
-    smallest_difference,
-)
+from benchmark.domain.inference import DEFAULT_SD, Smallest, difference_sd, right_or_wrong_sd, smallest_difference
 from benchmark.models import DatasetSample, Run, StoryScores
 from benchmark.services.estimates import steps_asked
 from benchmark.services.plans import Plan

@@ -11,12 +11,7 @@ from typing import Any
 from benchmark.controls.chosen import CONTROLS, LISTS_VERSION, controls_of, refused, senseless
 from benchmark.domain.parameters import LONGEST_ANSWER, SEED, SHARED, Options, Parameters
 from benchmark.models import AnswerFormat, Dataset, DatasetSample, Run
-from benchmark.services.asking import (
-    chosen_of,
-    prompt_set_named,
-    reads_prompts,
-    sample_asked,
-)
+from benchmark.services.asking import chosen_of, prompt_set_named, reads_prompts, sample_asked
 from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import suite_for, suite_named

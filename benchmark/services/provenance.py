@@ -22,11 +22,7 @@ PACKAGES = ("celery", "django", "matplotlib", "numpy", "rapidfuzz", "scipy")
 
 def versions() -> Versions:
     """The code and the packages that work now."""
-    return Versions(
-        code=settings.CREDENCE_VERSION,
-        python=platform.python_version(),
-        packages=_packages(),
-    )
+    return Versions(code=settings.CREDENCE_VERSION, python=platform.python_version(), packages=_packages())
 
 
 def spec_of(endpoint: Endpoint) -> EndpointSpec:

@@ -113,15 +113,7 @@ def _kept_together(
     """Yield samples whose sizes are kept together, with the key under which they are."""
     put = plain(replace(settings_of(draft), repetitions=1))  # how often is nothing of how one is put
     wording = [prompts.name, dict(prompts.files)] if prompts else None
-    same = [
-        draft.suite,
-        draft.dataset.pk,
-        draft.dataset.digest,
-        draft.steps,
-        step,
-        put,
-        wording,
-    ]
+    same = [draft.suite, draft.dataset.pk, draft.dataset.digest, draft.steps, step, put, wording]
     identity, every = json.dumps(same, sort_keys=True, default=str), list(samples.values())
     for at in range(0, len(every), TOGETHER):
         chunk = every[at : at + TOGETHER]

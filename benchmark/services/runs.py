@@ -28,12 +28,7 @@ from core.plain import Json, plain
 from workers.domain.pricing import Money
 from workers.models import JobState
 from workers.services.jobs import JobRefused, apply_action, fits, require_action
-from workers.services.progress import (
-    Progress,
-    Shortfall,
-    progress_of_all,
-    shortfalls_of,
-)
+from workers.services.progress import Progress, Shortfall, progress_of_all, shortfalls_of
 
 Done = tuple[int, list[str], str]
 """(number of runs to which an action was done, a sentence for each that stays as it is, all of it in words)."""

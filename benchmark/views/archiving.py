@@ -15,14 +15,7 @@ from annotation.access import UserRequest, project_access
 from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.models import Run
-from benchmark.services.archiving import (
-    LONGEST_TITLE,
-    archive_run,
-    delete_run,
-    deletion_of,
-    rename_run,
-    restore_run,
-)
+from benchmark.services.archiving import LONGEST_TITLE, archive_run, delete_run, deletion_of, rename_run, restore_run
 from benchmark.services.plans import RunRefused
 from benchmark.views.launch import posted
 from core.messages import Sentence, gettext_noop

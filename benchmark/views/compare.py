@@ -154,12 +154,7 @@ def comparison_parts(comparison: Comparison, slug: str, address: Address, href: 
     group, corrected = group_named(comparison.group), comparison.corrected
     by_key = {row.key: row for row in corrected.rows} if corrected else {}
     rows = [
-        Row(
-            label=row.what,
-            first=row,
-            second=by_key.get(row.key) if not row.category else None,
-            aside=_p_text(row),
-        )
+        Row(label=row.what, first=row, second=by_key.get(row.key) if not row.category else None, aside=_p_text(row))
         for row in comparison.rows
     ]
     table = page_table(

@@ -78,11 +78,7 @@ def edit_row(request: UserRequest, slug: str, row: str) -> HttpResponse:
 
 
 def _answer(
-    request: UserRequest,
-    access: ProjectAccess,
-    form: EntryForm,
-    keep: Callable[[EntryForm], object],
-    context: Context,
+    request: UserRequest, access: ProjectAccess, form: EntryForm, keep: Callable[[EntryForm], object], context: Context
 ) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:

@@ -35,11 +35,7 @@ def lines_of(handle: Lines, *, longest: int = LONGEST_LINE) -> Iterator[tuple[in
 
 
 def object_of_line(
-    raw: bytes | None,
-    *,
-    longest: int = LONGEST_LINE,
-    nan: bool = False,
-    unfit: Callable[[Any], str] = unstorable,
+    raw: bytes | None, *, longest: int = LONGEST_LINE, nan: bool = False, unfit: Callable[[Any], str] = unstorable
 ) -> Json | None:
     """Return the JSON object of a line of `lines_of`, None for a blank line; `nan` takes the bare NaN that Python
     writes, `unfit` says what of the object cannot be kept. Raises BadLine."""

@@ -62,11 +62,7 @@ class VarianceSplit:
 
 
 def variance_split(
-    scores: Sequence[float],
-    clusters: Sequence[Any],
-    conditions: Sequence[Any] | None = None,
-    *,
-    seed: int = 1,
+    scores: Sequence[float], clusters: Sequence[Any], conditions: Sequence[Any] | None = None, *, seed: int = 1
 ) -> VarianceSplit:
     """Return how many scores there are, and what their variance consists of.
 

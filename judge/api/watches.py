@@ -101,10 +101,7 @@ WATCH = path_parameter("watch", "uid of the watch.", {"type": "string", "pattern
 
 class Watches(Listing):
     @extend_schema(
-        operation_id="watches_list",
-        tags=["runs"],
-        parameters=[SLUG],
-        responses=answers(WatchOut(many=True), 400, 403),
+        operation_id="watches_list", tags=["runs"], parameters=[SLUG], responses=answers(WatchOut(many=True), 400, 403)
     )
     def get(self, request: Request, slug: str) -> Response:
         """The judges and models of a project that are asked the same again on a schedule, newest first. Admins."""

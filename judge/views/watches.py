@@ -101,10 +101,7 @@ def watches(request: UserRequest, slug: str) -> HttpResponse:
     rows = list(AnchorWatch.objects.filter(project=access.project).select_related("run", "asked"))
     now = timezone.now()
     late = set(AnchorWatch.objects.filter(project=access.project).overdue(now).values_list("pk", flat=True))
-    context = {
-        "rows": [(row, _step(row), row.pk in late) for row in rows],
-        "navigation": "benchmark:runs",
-    }
+    context = {"rows": [(row, _step(row), row.pk in late) for row in rows], "navigation": "benchmark:runs"}
     return render(request, "judge/watches/watches.html", access.context | context)
 
 

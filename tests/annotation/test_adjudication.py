@@ -6,24 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotation.models import (
-    Assignment,
-    AuditEvent,
-    GoldEvent,
-    GoldLabel,
-    Membership,
-    Method,
-    Role,
-    User,
-)
+from annotation.models import Assignment, AuditEvent, GoldEvent, GoldLabel, Membership, Method, Role, User
 from annotation.services import adjudication
-from annotation.services.adjudication import (
-    AdjudicationRefused,
-    DecidedMeanwhile,
-    adjudicate,
-    file_case,
-    undo_decision,
-)
+from annotation.services.adjudication import AdjudicationRefused, DecidedMeanwhile, adjudicate, file_case, undo_decision
 
 NOW = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
 DIMENSION = "mental_source"

@@ -13,13 +13,7 @@ from django.core.management import CommandError, call_command
 from django.db.models import Sum
 
 from annotation.domain.tables import TableRow
-from annotation.models import (
-    Assignment,
-    GoldLabel,
-    Method,
-    Proposition,
-    StoryCounts,
-)
+from annotation.models import Assignment, GoldLabel, Method, Proposition, StoryCounts
 from annotation.services import counts
 from annotation.services.adjudication import AdjudicationRefused, adjudicate, undo_decision
 from annotation.services.archive_import import discard_project

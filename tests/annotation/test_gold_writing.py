@@ -250,10 +250,7 @@ def test_another_writer_is_found():
         assert other_writers("a.py", line)
 
 
-def test_a_change_that_missed_its_revision_is_not_written(
-    cast,
-    settled,
-):
+def test_a_change_that_missed_its_revision_is_not_written(cast, settled):
     gold = settled()
     GoldLabel.objects.filter(pk=gold.pk).update(revision=7)
     votes = from_json(gold.votes)

@@ -10,15 +10,7 @@ import pytest
 from django.db import connection
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.models import (
-    AnnotatorCounts,
-    GoldEvent,
-    GoldLabel,
-    Proposition,
-    StoryCounts,
-    Vote,
-    VoteEvent,
-)
+from annotation.models import AnnotatorCounts, GoldEvent, GoldLabel, Proposition, StoryCounts, Vote, VoteEvent
 from annotation.services import short_writes, vote_import
 
 pytestmark = pytest.mark.django_db

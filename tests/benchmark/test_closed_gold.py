@@ -48,15 +48,7 @@ from annotation.forms.filters import PartsFilter
 from annotation.forms.tables import TablesFilter
 from annotation.models import Assignment, GoldLabel, Membership, Method, Proposition, PropositionFlag, Role, User
 from benchmark.forms.items import ItemFilter
-from benchmark.models import (
-    Audience,
-    DatasetSample,
-    ResultsVisibility,
-    RunItem,
-    RunReport,
-    Snapshot,
-    SnapshotItem,
-)
+from benchmark.models import Audience, DatasetSample, ResultsVisibility, RunItem, RunReport, Snapshot, SnapshotItem
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import publish_version
 from benchmark.services.entered_rows import Entry, add_row

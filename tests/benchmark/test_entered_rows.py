@@ -264,10 +264,7 @@ def test_parts_of_pictures_have_the_figures_of_table_columns():
 
 def test_scores_by_part_have_them_where_they_have_the_part():
     rows = [ModelRow("a", {"Hinting": 0.5, "Belief": 0.75})]
-    entered = [
-        Reference("Human", SOURCE, {"Hinting": 0.9}),
-        Reference("Other", SOURCE, {"elsewhere": 0.9}),
-    ]
+    entered = [Reference("Human", SOURCE, {"Hinting": 0.9}), Reference("Other", SOURCE, {"elsewhere": 0.9})]
     named = {"parse": "repaired", "score": "Accuracy", "part": "task"}
     told = ElementTree.fromstring(plots.scores_by_part(rows, **named).beside(entered).draw())[1].text
     assert told == "Hinting: a 50.0, Human 90.0\nBelief: a 75.0"

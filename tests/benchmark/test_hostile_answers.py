@@ -23,10 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 GOLD = ("1", "False", "Private", "Implicit", "Location", "Perception", "Neutral")
 ROWS = [("Ines", f"The key lies in place {at}") for at in range(4)]
-SKILLS = {
-    "model": {"recall": 1.0, "invented": 0.0, "accuracy": dict.fromkeys(DIMENSIONS, 1.0)},
-    "judge": {},
-}
+SKILLS = {"model": {"recall": 1.0, "invented": 0.0, "accuracy": dict.fromkeys(DIMENSIONS, 1.0)}, "judge": {}}
 LONG = "x" * 131_073
 MORE = ", and so on" * 16
 """Five thousand rows of it are a megabyte; test_readings.py reads one of a hundred thousand rows."""

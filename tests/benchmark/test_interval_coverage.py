@@ -24,13 +24,7 @@ from benchmark.suites.omnitom.data import Record, record_of
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.suites.omnitom.official import score_official
 from benchmark.suites.omnitom.parsing.official import extraction_rows
-from benchmark.suites.omnitom.repaired import (
-    score_repaired,
-    stage1_result,
-    stage1_score,
-    stage2_result,
-    stage2_score,
-)
+from benchmark.suites.omnitom.repaired import score_repaired, stage1_result, stage1_score, stage2_result, stage2_score
 from benchmark.suites.omnitom.results import STAGE2_SHARES
 from tests.benchmark.evaluation import OracleWorld
 from tests.servers import ModelServer

@@ -16,18 +16,8 @@ pytestmark = pytest.mark.once
 CASES = {
     "rules": (RULES, "text", {}, "d2226e970af22eb0"),
     "text": (MODEL, "text", {}, "a5299c1115e0b563"),
-    "without the story": (
-        MODEL,
-        "text",
-        {"with_story": False, "judge_level": 2},
-        "9b41ca22b221360e",
-    ),
-    "structured, with examples": (
-        MODEL,
-        "structured",
-        {"shots": 2, "examples_from": "sample"},
-        "becbb409eb76f1a0",
-    ),
+    "without the story": (MODEL, "text", {"with_story": False, "judge_level": 2}, "9b41ca22b221360e"),
+    "structured, with examples": (MODEL, "structured", {"shots": 2, "examples_from": "sample"}, "becbb409eb76f1a0"),
     "links, in passes": (MODEL, "text", ANEW, "541d6d9682046e75"),
 }
 

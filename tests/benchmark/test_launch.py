@@ -154,11 +154,7 @@ def test_the_estimate_warns_of_what_may_not_do(alice, gold, models):
     make_endpoint("tiny-context", context_tokens=6100)
     make_endpoint("paid", price_output=Decimal(10))
     for asked, sentence, warns in (
-        (
-            {"endpoints": ["tiny-context"]},
-            "4 questions of labelling cannot fit into the context",
-            True,
-        ),
+        ({"endpoints": ["tiny-context"]}, "4 questions of labelling cannot fit into the context", True),
         ({"endpoints": ["paid"], "budget": "0.01"}, "The budget may not suffice", True),
         ({"endpoints": ["paid"], "budget": "10"}, "The budget may not suffice", False),
     ):

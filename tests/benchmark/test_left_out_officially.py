@@ -98,11 +98,7 @@ def test_who_is_not_read_is_ranked_officially_and_takes_nobody_elses_rank():
     names = {"fair": FAIR, "shy": SHY, "hostile": HOSTILE}
     cases = {name: cases_by_story(measured(labels).by_sample.official, ACCURACY) for name, labels in names.items()}
     ranking = leaderboard(Cases.of(cases, set(range(1, 8))), seed=1, resamples=99).models
-    assert [(row.model, row.rank, row.n) for row in ranking] == [
-        ("fair", 1, 6),
-        ("shy", 2, 6),
-        ("hostile", 3, 6),
-    ]
+    assert [(row.model, row.rank, row.n) for row in ranking] == [("fair", 1, 6), ("shy", 2, 6), ("hostile", 3, 6)]
     assert ranking[1].value == pytest.approx(1 / 6) and ranking[2].lost == 0
 
 

@@ -133,10 +133,7 @@ def test_a_copy_that_cannot_be_read_is_one_sentence(tiny, admin, cast, tmp_path,
         (zipped(sums=""), "sums.txt is empty; expected the file as it was released."),
     ):
         assert told in import_page(admin, cast, file=file).content.decode()
-    for options, told in (
-        ([], r"sums\.txt cannot be read"),
-        (["--option", "least=1"], "expected some of: most=99"),
-    ):
+    for options, told in (([], r"sums\.txt cannot be read"), (["--option", "least=1"], "expected some of: most=99")):
         with pytest.raises(CommandError, match=told):
             call_command("import_suite", "tiny", str(tmp_path), "--project", cast.project.slug, *options)
     with monkeypatch.context() as patch:

@@ -54,9 +54,7 @@ LENGTHS = Suite(
     expected=_expected,
     measure=lambda entered: {GROUP.key: measured_samples(entered, GROUP, scored_by(is_read_right))},
     noun=("story", "stories"),
-    asking=Asking(
-        baselines=(Baseline(name="two", task=STEP.task, answer=lambda body: "2", sample={}),),
-    ),
+    asking=Asking(baselines=(Baseline(name="two", task=STEP.task, answer=lambda body: "2", sample={}),)),
 )
 
 

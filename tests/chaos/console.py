@@ -23,19 +23,7 @@ from django.utils import timezone  # noqa: E402
 
 from tests.chaos.models import Receipt  # noqa: E402
 from tests.patience import PATIENCE  # noqa: E402
-from workers.models import (  # noqa: E402
-    COMPLETED,
-    IN_FLIGHT,
-    Attempt,
-    Batch,
-    BatchEntry,
-    Call,
-    Endpoint,
-    Item,
-    Job,
-    JobState,
-    Worker,
-)
+from workers.models import COMPLETED, IN_FLIGHT, Attempt, Batch, BatchEntry, Call, Endpoint, Item, Job, JobState, Worker  # noqa: E402
 from workers.services.endpoints import save_endpoint  # noqa: E402
 from workers.services.jobs import start_job  # noqa: E402
 

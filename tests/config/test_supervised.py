@@ -36,8 +36,7 @@ class Group:
 
 
 @pytest.mark.parametrize(
-    "name, expected, fails",
-    [("prepare", False, True), ("prepare", True, False), ("site", False, False)],
+    "name, expected, fails", [("prepare", False, True), ("prepare", True, False), ("site", False, False)]
 )
 def test_all_end_where_it_cannot_be_prepared(monkeypatch, name, expected, fails):
     programs = RawConfigParser()

@@ -71,10 +71,7 @@ def test_an_interval_by_hand():
 def test_nothing_is_resampled_for_figures_of_too_few_clusters(monkeypatch):
     monkeypatch.setitem(mean_estimates.func.__globals__, "replicated_means", None)
     found = mean_estimates(np.array([[1, 0, 0.5, 1], [np.nan] * 4]), seed=1)
-    assert found == [
-        Estimate(0.625, 4, reason=few("stories")),
-        Estimate(None, 0, reason=NONE),
-    ]
+    assert found == [Estimate(0.625, 4, reason=few("stories")), Estimate(None, 0, reason=NONE)]
     with pytest.raises(TypeError):
         mean_estimates(np.array([[1, 0, 0.5, 1, 0]]), seed=1)
 

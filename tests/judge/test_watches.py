@@ -33,14 +33,7 @@ from judge.services.watch_reports import (
     UNREADABLE,
     read_watch,
 )
-from judge.services.watches import (
-    WatchPlan,
-    ask_due,
-    change_watch,
-    estimate_of_repeat,
-    start_watch,
-    watchable_of,
-)
+from judge.services.watches import WatchPlan, ask_due, change_watch, estimate_of_repeat, start_watch, watchable_of
 from judge.tasks import ask_anchors
 from tests.benchmark.evaluation import endpoint, worked_off
 from tests.benchmark.results_world import ResultsWorld, results_world

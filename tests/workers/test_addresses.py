@@ -266,9 +266,7 @@ def test_a_name_that_turns_between_the_check_and_the_connection_is_not_connected
     endpoint = _save("http://turning.example/v1")
     answers = iter(["169.254.169.254", "127.0.0.1", "127.0.0.1"])
     monkeypatch.setattr(
-        socket,
-        "getaddrinfo",
-        lambda *_, **__: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (next(answers), 9))],
+        socket, "getaddrinfo", lambda *_, **__: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (next(answers), 9))]
     )
     with pytest.raises(Rejected, match="link-local or metadata"):
         _ask(endpoint.spec)

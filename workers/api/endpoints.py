@@ -35,9 +35,7 @@ _WHY = {
     404: ("It is not there.", "No Endpoint matches the given query."),
     422: ("Well-formed, and refused; `fields` says why.", "The request holds fields that are not as expected."),
 }
-_NO_BROKER = {
-    422: ("No worker can be asked.", "No worker can be asked: the broker (BROKER_URL) cannot be reached."),
-}
+_NO_BROKER = {422: ("No worker can be asked.", "No worker can be asked: the broker (BROKER_URL) cannot be reached.")}
 _EXAMPLE = {
     "name": "small",
     "provider": "openai",
@@ -62,9 +60,7 @@ class SiteView(GenericAPIView):
 
 class Endpoints(SiteView):
     @extend_schema(
-        operation_id="endpoints_list",
-        tags=["models"],
-        responses=answers(EndpointOut(many=True), 400, 403, why=_WHY),
+        operation_id="endpoints_list", tags=["models"], responses=answers(EndpointOut(many=True), 400, 403, why=_WHY)
     )
     def get(self, request: Request) -> Response:
         """List the registered models by name, with their prices and limits."""

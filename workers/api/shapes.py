@@ -24,8 +24,7 @@ class ActionIn(Shape):
     """Body of an action on a job."""
 
     budget: Dollars = PydanticField(
-        "",
-        description="resume: a new hard cap in US dollars, as a string; without it the present one stays.",
+        "", description="resume: a new hard cap in US dollars, as a string; without it the present one stays."
     )
 
 

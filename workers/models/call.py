@@ -167,9 +167,7 @@ class Call(OpaqueModel):
     objects = CallQuerySet.as_manager()
 
     class Meta:
-        constraints = [
-            models.CheckConstraint(condition=Q(state__in=CallState.values), name="call_state_known"),
-        ]
+        constraints = [models.CheckConstraint(condition=Q(state__in=CallState.values), name="call_state_known")]
         indexes = [
             models.Index(
                 fields=["worker", "state"], condition=Q(state__in=["reserved", "sent"]), name="call_in_flight"

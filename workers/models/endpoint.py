@@ -150,7 +150,7 @@ class Endpoint(models.Model):
     class Meta:
         ordering = ["name"]
         constraints = [
-            models.CheckConstraint(condition=Q(max_concurrency__gte=1), name="endpoint_concurrency_positive"),
+            models.CheckConstraint(condition=Q(max_concurrency__gte=1), name="endpoint_concurrency_positive")
         ]
 
     def __str__(self) -> str:

@@ -293,11 +293,7 @@ def _reserve(
     tokens = [estimated_tokens(item.planned.body) for item in items]
     first = rate_limit.booked + 1
     starts = rate_limit.start_times(
-        tokens,
-        now=now.timestamp(),
-        most=endpoint.most,
-        token_rate=endpoint.token_rate,
-        flight=endpoint.max_concurrency,
+        tokens, now=now.timestamp(), most=endpoint.most, token_rate=endpoint.token_rate, flight=endpoint.max_concurrency
     )
     claimed = []
     for position, item, start, count in zip(itertools.count(first), items, starts, tokens, strict=False):

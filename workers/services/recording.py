@@ -13,18 +13,7 @@ from core.digests import text_digest
 from core.texts import storable
 from workers.domain.outcomes import decide
 from workers.domain.pricing import estimated_tokens
-from workers.models import (
-    COMPLETED,
-    IN_HAND,
-    Attempt,
-    Call,
-    CallState,
-    Endpoint,
-    EndpointRateLimit,
-    Item,
-    Job,
-    Worker,
-)
+from workers.models import COMPLETED, IN_HAND, Attempt, Call, CallState, Endpoint, EndpointRateLimit, Item, Job, Worker
 from workers.providers.contract import Completion, Stop, Usage
 from workers.providers.errors import Again, BackendError, Filtered, Throttled
 from workers.providers.parsing import STOP_SENTENCES

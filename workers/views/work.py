@@ -15,17 +15,7 @@ from core.database_clock import database_time
 from core.views.pages import Context
 from workers.access import site_admin
 from workers.domain.rate_limit import RateLimit
-from workers.models import (
-    UNENDED,
-    EndpointRateLimit,
-    Item,
-    ItemState,
-    Job,
-    JobState,
-    Process,
-    Worker,
-    WorkerState,
-)
+from workers.models import UNENDED, EndpointRateLimit, Item, ItemState, Job, JobState, Process, Worker, WorkerState
 from workers.services.jobs import apply_action
 from workers.services.processes import ENGINE, is_silent, living, takers_of
 from workers.services.progress import progress_of_all, reasons_of

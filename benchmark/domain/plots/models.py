@@ -89,13 +89,7 @@ def _ranked_line(row: RankedRow, scores: Mapping[str, Percent | None], bounds: B
 
 @plot
 def scores_by_part(
-    look: Look,
-    rows: Sequence[ModelRow],
-    *,
-    parse: str,
-    score: str,
-    part: str,
-    short: Mapping[str, str] | None = None,
+    look: Look, rows: Sequence[ModelRow], *, parse: str, score: str, part: str, short: Mapping[str, str] | None = None
 ) -> Drawing:
     """Draw `score` in one panel per `part`, both in words.
 

@@ -75,13 +75,7 @@ def _mean_drawn(gaps: Floats, estimate: Percent | None, lacking: int, nouns: str
 
 
 def _two(
-    scores: Floats,
-    gaps: Floats,
-    names: Sequence[str],
-    caption: str,
-    score: str,
-    mean: Percent | None,
-    look: Look,
+    scores: Floats, gaps: Floats, names: Sequence[str], caption: str, score: str, mean: Percent | None, look: Look
 ) -> Canvas:
     side_by_side, width = not look.narrow, look.points
     left, side = EDGE + 28.0, 165.0

@@ -50,10 +50,7 @@ def percents(ends: Sequence[float] | None) -> tuple[float, float] | None:
 
 
 def value_line(
-    name: str,
-    keys: Iterable[str],
-    metrics: Iterable[Percent | None],
-    bounds: Iterable[tuple[float, float] | None] = (),
+    name: str, keys: Iterable[str], metrics: Iterable[Percent | None], bounds: Iterable[tuple[float, float] | None] = ()
 ) -> str:
     """A line of a description: each figure by its key, with its bounds."""
     rows = zip_longest(keys, metrics, bounds)

@@ -20,14 +20,7 @@ from benchmark.management.commands._plans import (
     name_of,
     settings_with_flags,
 )
-from benchmark.management.commands._runs import (
-    before_asking,
-    finish_runs,
-    run_of,
-    run_summary,
-    say_before,
-    say_run,
-)
+from benchmark.management.commands._runs import before_asking, finish_runs, run_of, run_summary, say_before, say_run
 from benchmark.models import Entrant, Run
 from benchmark.services.archiving import archive_run, delete_run, deletion_of, rename_run, restore_run
 from benchmark.services.documents import document_of, tables_of

@@ -11,21 +11,8 @@ from typing import Any
 
 from annotation.domain.baselines import majority
 from benchmark.suites.answers import ParsedScores
-from benchmark.suites.measuring import (
-    once,
-    over_repetitions,
-    statement_digest,
-    with_answers,
-    with_columns,
-    with_levels,
-)
-from benchmark.suites.omnitom.analyses import (
-    Found,
-    outputs_analysis,
-    stage1_analyses,
-    stage2_analyses,
-    why_uncounted,
-)
+from benchmark.suites.measuring import once, over_repetitions, statement_digest, with_answers, with_columns, with_levels
+from benchmark.suites.omnitom.analyses import Found, outputs_analysis, stage1_analyses, stage2_analyses, why_uncounted
 from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2, Record, record_of_sample, records_of
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, Scheme, scheme_of
 from benchmark.suites.omnitom.official import STRUCTURED, no_official_parse, why_none
@@ -135,10 +122,7 @@ class Results:
     """The model's answer to each such story with gold for table 12: "" if it can be used, the reason if not, None
     without an answer."""
     without: dict[str, dict[str, Counter[str]]] = field(
-        default_factory=lambda: {
-            STAGE1: {"calls": Counter(), "judgements": Counter()},
-            STAGE2: {"calls": Counter()},
-        }
+        default_factory=lambda: {STAGE1: {"calls": Counter(), "judgements": Counter()}, STAGE2: {"calls": Counter()}}
     )
     """The reasons for missing answers (`calls`) and judgements, counted."""
     lacking: dict[str, str] = field(default_factory=dict)

@@ -14,16 +14,7 @@ from typing import Any
 
 from benchmark.domain.averaging import StoryAverages
 from benchmark.domain.matched_rows import METRICS
-from benchmark.suites.answers import (
-    BadAnswers,
-    Exchange,
-    Exchanged,
-    File,
-    ParsedScores,
-    Parser,
-    Tables,
-    read_answers,
-)
+from benchmark.suites.answers import BadAnswers, Exchange, Exchanged, File, ParsedScores, Parser, Tables, read_answers
 from benchmark.suites.omnitom.data import (
     EXTRACT,
     JUDGE,

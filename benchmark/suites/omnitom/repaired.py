@@ -28,14 +28,7 @@ from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.official import NEEDED, Texts
 from benchmark.suites.omnitom.parsing.answers import parse_extraction, parse_labels, says_nothing
 from benchmark.suites.omnitom.parsing.values import ignores_schema
-from benchmark.suites.omnitom.results import (
-    GroupScores,
-    Stage1Result,
-    Stage2Result,
-    kinds_of,
-    stage1_of,
-    stage2_of,
-)
+from benchmark.suites.omnitom.results import GroupScores, Stage1Result, Stage2Result, kinds_of, stage1_of, stage2_of
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_ANSWER, NO_GOLD, NO_JUDGEMENT, NOT_STRUCTURED, UNREADABLE
 from core.statistics import RESAMPLES, harmonic
 

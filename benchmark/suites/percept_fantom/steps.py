@@ -10,14 +10,7 @@ from typing import Any
 
 from benchmark.methods.answering import prompt
 from benchmark.methods.contract import Earlier, Method, Put, Scene
-from benchmark.methods.perceptom import (
-    ORACLE_PERCEPTION,
-    PERCEIVE,
-    PERCEPTOM,
-    Perceived,
-    perceived_by,
-    perceptions_in,
-)
+from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEIVE, PERCEPTOM, Perceived, perceived_by, perceptions_in
 from benchmark.methods.program import method_named, parsed_by
 from benchmark.suites.fantom_questions.asking import TELL, answer_in, put_of, right_answer, task_of
 from benchmark.suites.fantom_questions.data import LIST

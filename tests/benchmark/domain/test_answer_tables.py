@@ -140,10 +140,7 @@ def test_records_of_named_cells():
         (f"Actor: Mia\nBelief: {GONE}\nEvidence: she says so\nOrder: 1\n", [ROWS[1]]),
         (
             f"- actor: Mia\n  order: 1\n  belief: >\n    the key\n    is gone\n- actor: world\n  belief: {DRAWER}",
-            [
-                ROWS[1],
-                ("world", DRAWER, ""),
-            ],
+            [ROWS[1], ("world", DRAWER, "")],
         ),
         (f"Actor: Mia\nBelief: {GONE}\nOrder: 1\nShe left.\nActor: world\nBelief: {DRAWER}\nOrder: 0", ROWS[::-1]),
     ):

@@ -26,10 +26,7 @@ def same(found: dict, expected: dict) -> None:
 def test_group_1_figures_by_hand():
     # story 1: P = 1/3, R = 2/2, F1 = 2·(1/3)/(4/3) = 1/2; story 2: P = 0 of no rows, R = 1/2, F1 = 0
     # overall: P 1/6, from the rounded 0.333333 → 0.1666665; R 3/4; F1 1/4
-    results = [
-        Stage1Result(1, "A", (0, 2, 0), (1, 3), ("1", "1")),
-        Stage1Result(2, "B ", (), (1, -1), ("1", "1")),
-    ]
+    results = [Stage1Result(1, "A", (0, 2, 0), (1, 3), ("1", "1")), Stage1Result(2, "B ", (), (1, -1), ("1", "1"))]
     found = stage1_metrics(results).as_json()
     assert found["stories"][0] == {
         "story_id": "1", "story_category": "A", "pred_total": "3", "gt_total": "2", "pred_matched": "1",

@@ -108,10 +108,7 @@ def made(n: int) -> dict:
         ),
         "dimension": (
             omnitom_plots.accuracy_by_dimension,
-            (
-                [ModelRow(model, spread(DIMENSIONS), 0.5) for model in models],
-                {"parse": "official"},
-            ),
+            ([ModelRow(model, spread(DIMENSIONS), 0.5) for model in models], {"parse": "official"}),
         ),
         "labels": (omnitom_plots.label_distribution, (counted, {"model": models[-1], "parse": "repaired"})),
         "matches": (omnitom_plots.match_counts, (matches, {"parse": "repaired"})),

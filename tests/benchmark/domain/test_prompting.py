@@ -18,12 +18,7 @@ from benchmark.suites.omnitom.official import STEPS
 from benchmark.suites.omnitom.parsing.answers import PredictedRow, parse_counts, parse_extraction, parse_labels
 from benchmark.suites.omnitom.parsing.official import gold_csv, predictions_csv
 from benchmark.suites.omnitom.prompting.examples import examples_for
-from benchmark.suites.omnitom.prompting.requests import (
-    MOST_IDS,
-    Asking,
-    judging_schema,
-    labelling_schema,
-)
+from benchmark.suites.omnitom.prompting.requests import MOST_IDS, Asking, judging_schema, labelling_schema
 from benchmark.suites.omnitom.prompting.sets import (
     ANSWER_FORMATS,
     LEVELS,

@@ -56,10 +56,7 @@ def test_who_refuses_the_hard_stories_does_not_come_first():
     assert (common.first, common.n) == ("honest", 15) and common.value > 0.08 and common.p_adjusted < 0.001
 
     found = found_of(rows)
-    assert [(one.model, one.rank, one.group) for one in found.models] == [
-        ("honest", 1, "a"),
-        ("refuser", 2, "b"),
-    ]
+    assert [(one.model, one.rank, one.group) for one in found.models] == [("honest", 1, "a"), ("refuser", 2, "b")]
     [pair] = found.pairs
     assert pair.value > 0 and pair.differs()
     assert pair.answered.n == 15 and pair.answered.value == pytest.approx(common.value)
@@ -167,10 +164,7 @@ def test_rows_that_a_judge_left_out_do_not_cost_the_rank():
     """One row lost in every story moves the score little, however many stories that are."""
     partly = Case(0.7, 0.75, 0.72, outside=True)
     found = found_of(scored(A=[0.6] * 20, B=[partly] * 20))
-    assert [(one.model, one.rank, one.lost, one.missing) for one in found.models] == [
-        ("B", 1, 20, 0),
-        ("A", 2, 0, 0),
-    ]
+    assert [(one.model, one.rank, one.lost, one.missing) for one in found.models] == [("B", 1, 20, 0), ("A", 2, 0, 0)]
     assert found.models[0].value == pytest.approx(0.7) and found.pairs[0].differs()
 
 

@@ -126,9 +126,7 @@ SUITE = Suite(
     parse=parse,
     measure=measure,
     expected=expected,
-    copied=Copied(
-        load=load,
-    ),
+    copied=Copied(load=load),
     noun=("place", "places"),
     settings=(Setting("tone", "Tone", "mild", choices=(("mild", "mild"), ("stern", "stern"))),),
     judge=Judge(
@@ -146,6 +144,6 @@ SUITE = Suite(
     asking=Asking(
         baselines=(
             Baseline(name="strict", task="grade", answer=_strict, sample={"said": "a", "gold": "a", "tone": "mild"}),
-        ),
+        )
     ),
 )

@@ -43,10 +43,7 @@ def request(question: Question) -> Request:
         text = f"{question.settings.options['politeness']}: {question.answers['repeat']} = ?"
     kind = "tiny-repeat" if question.step == "repeat" else "tiny-sum"
     return Request(
-        messages=(Message("user", text),),
-        max_tokens=20,
-        seed=question.settings.seed,
-        task={"kind": kind, "text": text},
+        messages=(Message("user", text),), max_tokens=20, seed=question.settings.seed, task={"kind": kind, "text": text}
     )
 
 

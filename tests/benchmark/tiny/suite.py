@@ -93,11 +93,7 @@ def right(look: Look, rows: Sequence[tuple[str, Cell]], *, parse: str) -> Drawin
         return Drawing(title, "No model has added.")
     models, metrics = [model for model, _ in rows], [percent(metric) for _, metric in rows]
     canvas = dot_plot(
-        models,
-        [Panel.of("", metrics)],
-        [Series(key=METRIC, label="Right sums")],
-        unit="Right sums (%)",
-        look=look,
+        models, [Panel.of("", metrics)], [Series(key=METRIC, label="Right sums")], unit="Right sums (%)", look=look
     )
     return Drawing(title, canvas, [value_line("Right", models, metrics)])
 
@@ -111,21 +107,12 @@ SUITE = Suite(
     parse=parse,
     measure=_measure,
     expected=expected,
-    copied=Copied(
-        load=load,
-        options=(Setting("most", "Largest number", 99),),
-    ),
+    copied=Copied(load=load, options=(Setting("most", "Largest number", 99),)),
     noun=("sum", "sums"),
     cluster=("sheet", "sheets"),
-    items=ItemPages(
-        rows=ROWS,
-    ),
+    items=ItemPages(rows=ROWS),
     settings=(Setting("politeness", "Tone", "please", choices=(("please", "polite"), ("now", "curt"))),),
-    results=Results(
-        tables=tables,
-        pictures=pictures,
-        sections=SECTIONS,
-    ),
+    results=Results(tables=tables, pictures=pictures, sections=SECTIONS),
     asking=Asking(
         baselines=(
             *(
@@ -136,6 +123,6 @@ SUITE = Suite(
             ),
             Baseline(name="adder", task="tiny-sum", answer=_right, sample={"text": "please: 1 + 1 = ?"}),
             Baseline(name="counter", task="tiny-sum", answer=_wrong, sample={"text": "please: 1 + 1 = ?"}),
-        ),
+        )
     ),
 )

@@ -31,12 +31,7 @@ NAMES = registry.names()
 GONE = f"There is no provider 'gone' here; there are {', '.join(NAMES)}. Its models can be read, but not asked."
 SPOKEN = {"openai", "anthropic", "vllm", "baseline", "scripted"}
 """Those whose protocol the server of this test speaks, and those that ask no server."""
-SCHEMA = {
-    "type": "object",
-    "properties": {"a": {"type": "string"}},
-    "required": ["a"],
-    "additionalProperties": False,
-}
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 
 
 def model_of(about: Provider) -> str:

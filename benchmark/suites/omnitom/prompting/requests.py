@@ -303,10 +303,7 @@ ALL_SETTLED = "Every row was settled by rule; nobody was asked."
 """The answer of a story whose rows are all settled."""
 DIGEST = text_digest("\n".join([*HEADINGS, *LISTS, OPENING, *CLOSING.values()]))
 """The digest of the follow-up's wording, which a run states about itself."""
-WORDINGS = {
-    "cannot_tell": text_digest(CANNOT_TELL),
-    "settled": text_digest("\n".join([SETTLED, *CLOSING.values()])),
-}
+WORDINGS = {"cannot_tell": text_digest(CANNOT_TELL), "settled": text_digest("\n".join([SETTLED, *CLOSING.values()]))}
 """Digests of what a judge is told beyond its prompt."""
 
 
