@@ -21,6 +21,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter, defaultdict, deque
 from html.parser import HTMLParser
 from pathlib import Path
@@ -35,6 +36,8 @@ TIME = re.compile(
     r"|\b\d+(?:\.\d+)?\s(?:ms|s|seconds?|minutes?|hours?|days?) ago"
     r"|\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\w* \d{4}"
 )
+COMPUTING = b'<meta http-equiv="refresh" content="1">'
+"""A page whose figures are being computed asks again."""
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 LEFT_OUT = ("script", "style", "nav", "footer", "svg")
 IDENTIFIER = re.compile(r"\b(?=[a-z0-9]*\d)(?=[a-z0-9]*[a-z])[a-z0-9]{8,}\b")
@@ -130,6 +133,9 @@ def crawl(client) -> dict[str, dict]:
             continue
         visits[name] += 1
         response = client.get(address, follow=True)
+        while COMPUTING in getattr(response, "content", b""):
+            time.sleep(1)
+            response = client.get(address, follow=True)
         if response.status_code >= 500:
             print("failed:", response.status_code, address, file=sys.stderr)
         pages[f"{name} {visits[name]}"] = {"status": response.status_code, **figures_of(response)}
