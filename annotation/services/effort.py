@@ -37,11 +37,10 @@ from annotation.models import (
 from annotation.services.drafts import BY_MODEL
 from annotation.services.effort_sources import Source, further
 from annotation.services.progress import Progress
-from core.kept import key_of
+from core.kept import SECONDS, key_of
 from core.messages import gettext_noop
 from core.plain import Json
 
-KEPT_SECONDS = 30 * 24 * 3600
 AT_A_LOOK = 10_000
 """Events that one look at the page counts at most: about 0.15 s of a processor."""
 _FEW = 500
@@ -81,7 +80,7 @@ def count_effort(project: Project, *, now: datetime, most: int | None = None) ->
     if counted.whole:
         counted.upto |= newest  # also over events without time, which the next look would go through again
     if counted.upto != before:
-        cache.set(key, counted, KEPT_SECONDS)
+        cache.set(key, counted, SECONDS)
     if not counted.whole and key not in cache:  # it keeps nothing now: the next look would count the same events
         return count_effort(project, now=now)
     return counted

@@ -52,9 +52,6 @@ from core.plain import plain
 from core.statistics import RESAMPLES, method
 
 SEED = 1
-AS_LONG = 400
-"""Ranking models takes as long as the square of their number, and a model's answer in it this part of the time in which
-it is scored: of twenty models as long as scoring all answers of the ranking."""
 
 
 def settings_of(run: Run, group: str, *, reads: bool) -> dict[str, str]:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 
-from django.core.cache import cache
-
 from annotation.models import Story
 from benchmark.models import Dataset, DatasetSample
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
-from core.digests import text_digest
-
-_KEPT_SECONDS = 24 * 3600
+from core.kept import kept_as
 
 
 def texts_of_stories(stories: Iterable[int]) -> frozenset[str]:
@@ -45,14 +41,12 @@ def of_the_same_stories(numbers: Mapping[int | None, Set[int]], datasets: Iterab
 
 
 def _kept(texts: Set[str], dataset: Dataset) -> frozenset[int]:
-    """`_numbers`, kept: the samples of a dataset never change, and a walk through its items asks each time."""
-    of_texts = text_digest("\0".join(sorted(texts)))
-    key = f"questions-about:{dataset.pk}:{dataset.digest}:{of_texts}"
-    return frozenset(cache.get_or_set(key, lambda: sorted(_numbers(texts, dataset)), _KEPT_SECONDS) or ())
+    """Return these numbers of one dataset, whose samples never change: a walk through its items asks each time."""
 
+    def numbers() -> frozenset[int]:
+        field = f"content__{suite_named(dataset.suite).texts.story}"
+        rows = list(dataset.samples.order_by().values_list("number", "cluster", field))
+        clusters = {cluster for _, cluster, text in rows if text in texts}
+        return frozenset(number for number, cluster, _ in rows if cluster in clusters)
 
-def _numbers(texts: Set[str], dataset: Dataset) -> set[int]:
-    field = f"content__{suite_named(dataset.suite).texts.story}"
-    rows = list(dataset.samples.order_by().values_list("number", "cluster", field))
-    clusters = {cluster for _, cluster, text in rows if text in texts}
-    return {number for number, cluster, _ in rows if cluster in clusters}
+    return kept_as("questions-about", [dataset.pk, dataset.digest, sorted(texts)], numbers)

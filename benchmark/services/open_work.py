@@ -13,8 +13,7 @@ def register_work() -> None:
 
 def _to_look_at(project: Project, user: User, role: Role) -> set[int]:
     """Return the stories with a doubtful cell of any version that this person may look at again: experts who see
-    results, unless they voted on it. Raises BeingComputed for a page that answers at once, where doubts are of many
-    answers."""
+    results, unless they voted on it."""
     if role != Role.EXPERT or not shows_results(project, role):
         return set()
     # with NumPy, which nothing that other roles open needs
