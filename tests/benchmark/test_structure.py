@@ -98,20 +98,20 @@ def scores_are(world, *, f1: list[float], accuracy: list[float]) -> None:
     kept.save()
 
 
-def test_the_page_says_that_it_is_computed_until_a_run_is_finished(world, page, monkeypatch):
+def test_the_page_says_that_it_is_computed_until_a_run_is_finished(world, page, monkeypatch, request):
     for kept in StoryScores.objects.filter(run=world.answers):
         kept.metrics["tombench"]["official"] = None
         kept.save()
     assert "no official figures of multiple choice" in page("parse=official").content.decode()
     monkeypatch.setattr(keeper, "WAIT_SECONDS", 0.01)
     busy = Event()
+    request.addfinalizer(busy.set)
     for _ in range(2):  # both of its threads
         keeper._pool.submit(busy.wait, PATIENCE)
     assert "no official figures of multiple choice" in page("parse=official").content.decode(), "it is kept"
     assert "This is being computed" in page().content.decode()
     warm(world.answers)
     assert page().context["chart"] and "This is being computed" in page("cut=51").content.decode()
-    busy.set()
 
 
 def test_page_command_and_api_hold_both_against_answers(world, page, capsys):
