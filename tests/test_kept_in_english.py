@@ -10,7 +10,6 @@ import pytest
 from django.apps import apps
 from django.core.cache import caches
 from django.db.models import CharField, JSONField, TextField
-from django.urls import reverse
 
 from benchmark.models import Snapshot
 from core.catalogues.ours import own_apps
@@ -62,11 +61,7 @@ def test_what_a_chinese_reader_opened_first_is_english_for_the_next(tmp_path, cl
         f"{world.base}/runs/{world.run.uid}/report/snapshot/": {},
         f"{world.base}/results/snapshot/": {"query": "version=1"},
         f"{world.base}/results/across/snapshot/": {},
-        reverse("benchmark:save_comparison_snapshot", args=[world.dataset.project.slug]): {
-            "a": first,
-            "b": second,
-            "group": "stage2",
-        },
+        f"{world.base}/results/compare/snapshot/": {"a": first, "b": second, "group": "stage2"},
     }
     for address, said in shared.items():
         assert client.post(address, said, **CHINESE).status_code == 302

@@ -21,82 +21,64 @@ def language_of(response) -> str:
     page = response.content.decode()
     told = page.partition('<html lang="')[2].partition('"')[0]
     assert response.headers["Content-Language"] == told
-    assert ("跳到正文" in page) == (told == "zh-hans")
+    assert ("跳到正文" in page) == ('<script id="script-texts" type="application/json">' in page) == (told == "zh-hans")
     return told
 
 
 def test_the_browser_asks_until_somebody_chooses(client):
-    assert language_of(client.get("/login/")) == "en-gb"
-    assert language_of(client.get("/login/", HTTP_ACCEPT_LANGUAGE="en-US,en")) == "en-gb"
-    assert language_of(client.get("/login/", HTTP_ACCEPT_LANGUAGE="fr")) == "en-gb"
+    for headers in ({}, {"HTTP_ACCEPT_LANGUAGE": "en-US,en"}, {"HTTP_ACCEPT_LANGUAGE": "fr"}):
+        assert language_of(client.get("/login/", **headers)) == "en-gb"
     asked = client.get("/login/", **CHINESE)
     assert language_of(asked) == "zh-hans" and "Accept-Language" in asked.headers["Vary"]
-    chosen = client.post("/language/", {"language": "en-gb", "next": "/login/"}, **CHINESE)
-    assert (chosen.status_code, chosen["Location"]) == (302, "/login/")
+    page = asked.content.decode()
+    assert "\\u65e0" not in page and "无法连接服务器" in page, "scripts find their texts in the page"
+    assert Client(enforce_csrf_checks=True).post("/language/", {"language": "zh-hans"}).status_code == 403
+    assert client.get("/language/").status_code == 405
+    for to, leads in (("/login/", "/login/"), ("https://elsewhere.test/", "/")):
+        chosen = client.post("/language/", {"language": "en-gb", "next": to}, **CHINESE)
+        assert (chosen.status_code, chosen["Location"]) == (302, leads)
     assert language_of(client.get("/login/", **CHINESE)) == "en-gb"
 
 
 def test_the_choice_of_an_account_goes_with_it(cast, client):
     client.force_login(cast.alice)
-    client.post("/language/", {"language": "zh-hans", "next": "/p/minds/"})
-    elsewhere = Client()
-    elsewhere.force_login(cast.alice)
-    assert language_of(elsewhere.get("/account/")) == "zh-hans"
-    elsewhere.force_login(cast.bob)
-    assert language_of(elsewhere.get("/account/")) == "en-gb"
-
-
-def test_a_language_that_is_not_offered_changes_nothing(cast, client):
-    client.force_login(cast.alice)
     for wrong in ("fr", "", "../zh", "zh-hans\x00"):
         client.post("/language/", {"language": wrong})
         cast.alice.refresh_from_db()
-        assert cast.alice.language == ""
-        assert language_of(client.get("/account/")) == "en-gb"
+        assert cast.alice.language == "" and language_of(client.get("/account/")) == "en-gb"
+    client.post("/language/", {"language": "zh-hans", "next": "/p/minds/"})
+    elsewhere = Client()
+    for person, language in ((cast.alice, "zh-hans"), (cast.bob, "en-gb")):
+        elsewhere.force_login(person)
+        assert language_of(elsewhere.get("/account/")) == language
 
 
-def test_the_choice_needs_the_token_and_leads_nowhere_else(client):
-    assert Client(enforce_csrf_checks=True).post("/language/", {"language": "zh-hans"}).status_code == 403
-    assert client.get("/language/").status_code == 405
-    assert client.post("/language/", {"language": "zh-hans", "next": "https://elsewhere.test/"})["Location"] == "/"
-
-
-def test_errors_speak_it_too_and_the_api_speaks_english(cast, client):
-    client.force_login(cast.alice)
+def test_errors_speak_it_too_and_the_api_and_files_speak_english(cast, client):
+    client.force_login(cast.esi)
     assert "此处没有内容" in client.get("/nothing-here/", **CHINESE).content.decode()
     refused = client.get("/api/v1/projects/nothing/", **CHINESE)
     assert refused.headers["Content-Language"] == "en-gb" and refused.content.isascii()
-
-
-def test_scripts_find_their_texts_in_the_page(client):
-    assert "script-texts" not in client.get("/login/").content.decode()
-    page = client.get("/login/", **CHINESE).content.decode()
-    assert '<script id="script-texts" type="application/json">' in page and "\\u65e0" not in page
-    assert "无法连接服务器" in page
+    sent = client.get("/p/minds/agreement/annotators.csv", **CHINESE)
+    assert sent.status_code == 200 and sent.headers["Content-Language"] == "en-gb"
+    assert b"".join(sent.streaming_content).isascii()
 
 
 def test_sentences_of_pure_rules_are_translated_for_their_reader():
     assert (counted(1, "story", "stories"), counted(2_860, "story", "stories")) == ("1 story", "2,860 stories")
+    rows = [
+        TableRow("Mia", "he is here; she knows it", "0"), TableRow("Mia", "He is here; she knows it.", "7"),
+        TableRow("world", "Leo is here", "1"), TableRow("Leoo", "Leo thinks that Mia knows the way", "1"),
+        TableRow("", "The door is open", ""),
+    ]  # fmt: skip
     with translation.override("zh-hans"):
         assert counted(2_860, "story", "stories") == "2,860 个故事"
         assert counted(2, "thing of no catalogue") == "2 thing of no catalogues"
         assert (gettext("Log in"), ngettext("one", "several", 2)) == ("登录", "several")
-    assert gettext("Log in") == "Log in"
-
-
-def test_warnings_about_rows_and_labels_are_in_the_language_of_who_writes():
-    rows = [
-        TableRow("Mia", "he is here; she knows it", "0"),
-        TableRow("Mia", "He is here; she knows it.", "7"),
-        TableRow("world", "Leo is here", "1"),
-        TableRow("Leoo", "Leo thinks that Mia knows the way", "1"),
-        TableRow("", "The door is open", ""),
-    ]
-    labels = {"order": "0", "mental_source": "Narration"}
-    with translation.override("zh-hans"):
         warned = checks(rows, ["Mia looks for Leo. Mia asks the neighbour, and Leo hears Mia."])
         said = [one.text for row in warned for one in row]
+        labels = {"order": "0", "mental_source": "Narration"}
         said += [warning.message for warning in cross_check(OMNITOM, "Leo", labels)]
+    assert gettext("Log in") == "Log in"
     assert len(said) > 10 and "故事中没有提到 Leoo。是 Leo 吗？" in said and "0 阶用于世界事实，但主体是 Leo。" in said
     assert [text for text in said if not text.endswith(("。", "？"))] == []
 
@@ -110,10 +92,3 @@ def test_a_guideline_is_shown_in_the_language_of_the_page_else_in_the_other(cast
     assert '<div class="callout prose" dir="auto" lang="zh-Hans"><p>问<strong>谁</strong>知道。</p>' in chinese
     client.post(f"{address}{key}/", {"text": "Ask *who* knows.", "text_zh": ""})
     assert 'lang="en"><p>Ask <em>who</em> knows.</p>' in client.get(address, **CHINESE).content.decode()
-
-
-def test_a_file_that_is_sent_is_english_whoever_asks(cast, client):
-    client.force_login(cast.esi)
-    sent = client.get("/p/minds/agreement/annotators.csv", **CHINESE)
-    assert sent.status_code == 200 and sent.headers["Content-Language"] == "en-gb"
-    assert b"".join(sent.streaming_content).isascii()
