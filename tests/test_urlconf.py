@@ -15,235 +15,72 @@ from django.utils import timezone
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Assignment, Invitation, Membership, Prefill, Proposition, PropositionFlag, Suggestion
 from annotation.services.votes import Change, save_votes
+from benchmark.models import Dataset, DatasetSample, EnteredRow, Entrant, Run, RunItem
+from benchmark.services.snapshots import save_run_snapshot
 from config import api
-from judge.models import AlignmentStudy, AnchorWatch
+from judge.models import Alignment, AlignmentStudy, AlignmentTask, AnchorWatch
 from tests.api.conftest import token_of
 from tests.cast import Cast, new_cast, new_story
 from tests.copies import copied
-from workers.models import Job
+from workers.models import Call, Endpoint, EndpointRateLimit, Job
 
 PUBLIC, MEMBER = "public", "any account"
 ANNOTATOR, EXPERT, ADMIN, ASSIGNED, SITE = "annotator", "expert", "admin", "assigned", "site admin"
 
-# name → the least role that may open it. ASSIGNED: only who labels that story.
-PAGES = {
-    "login": PUBLIC,
-    "site_admin_login": PUBLIC,
-    "password_reset": PUBLIC,
-    "password_reset_done": PUBLIC,
-    "password_reset_confirm": PUBLIC,
-    "invitation": PUBLIC,
-    "answer_invitation": MEMBER,
-    "language": PUBLIC,
-    "logout": MEMBER,
-    "account": MEMBER,
-    "make_api_token": MEMBER,
-    "end_api_token": MEMBER,
-    "password_change": MEMBER,
-    "password_change_done": MEMBER,
-    "site_admin_password_change": MEMBER,
-    "annotation:home": MEMBER,
-    "annotation:new_project": SITE,
-    "annotation:project": ANNOTATOR,
-    "annotation:settings": ADMIN,
-    "annotation:guidelines": ANNOTATOR,
-    "annotation:guideline": ANNOTATOR,
-    "annotation:audit": ADMIN,
-    "annotation:gold_audit": ADMIN,
-    "annotation:people": ADMIN,
-    "annotation:change_role": ADMIN,
-    "annotation:revoke_invitation": ADMIN,
-    "annotation:stories": ANNOTATOR,
-    "annotation:story": ANNOTATOR,
-    "annotation:table_edit": EXPERT,
-    "annotation:proposition_edit": EXPERT,
-    "annotation:tables": EXPERT,
-    "annotation:next_table": EXPERT,
-    "annotation:table_figures": EXPERT,
-    "annotation:release_table": ADMIN,
-    "annotation:reconcile": EXPERT,
-    "annotation:lane_rows": EXPERT,
-    "annotation:save_lanes": EXPERT,
-    "annotation:link_lanes": EXPERT,
-    "annotation:undo_lanes": EXPERT,
-    "annotation:draft": EXPERT,
-    "annotation:save_draft": EXPERT,
-    "annotation:undo_draft": EXPERT,
-    "annotation:draft_versions": EXPERT,
-    "annotation:import": ADMIN,
-    "annotation:assignments": ADMIN,
-    "annotation:release": ADMIN,
-    "annotation:work": ANNOTATOR,
-    "annotation:next_story": ANNOTATOR,
-    "annotation:grid": ASSIGNED,
-    "annotation:save_votes": ASSIGNED,
-    "annotation:undo_vote": ASSIGNED,
-    "annotation:comments": ASSIGNED,
-    "annotation:flag": ASSIGNED,
-    "annotation:overruled": ANNOTATOR,
-    "annotation:adjudication": EXPERT,
-    "annotation:next_open": EXPERT,
-    "annotation:save_decisions": EXPERT,
-    "annotation:undo_decisions": EXPERT,
-    "annotation:keep_claims": EXPERT,
-    "annotation:similar": EXPERT,
-    "annotation:alike": EXPERT,
-    "annotation:majorities": EXPERT,
-    "annotation:adjudicate": EXPERT,
-    "annotation:decide": EXPERT,
-    "annotation:file_case": EXPERT,
-    "annotation:cell_history": EXPERT,
-    "annotation:reply": EXPERT,
-    "annotation:flags": EXPERT,
-    "annotation:decide_flag": EXPERT,
-    "annotation:guideline_cases": EXPERT,
-    "annotation:agreement": EXPERT,
-    "annotation:agreement_annotators": EXPERT,
-    "annotation:agreement_csv": EXPERT,
-    "annotation:agreement_opinions": EXPERT,
-    "annotation:effort": ADMIN,
-    "annotation:effort_csv": ADMIN,
-    "annotation:export": ADMIN,
-    "annotation:download": ADMIN,
-    "annotation:archive": ADMIN,
-    "annotation:prefills": ADMIN,
-    "annotation:prefill": ADMIN,
-    "annotation:prefill_progress": ADMIN,
-    "annotation:prefill_action": ADMIN,
-    "annotation:discard_suggestions": ADMIN,
-    "annotation:anchoring": EXPERT,
-    "annotation:draft_effect": EXPERT,
-    "workers:endpoints": SITE,
-    "workers:new_endpoint": SITE,
-    "workers:endpoint": SITE,
-    "workers:try_endpoint": SITE,
-    "workers:tried": SITE,
-    "workers:ledger": SITE,
-    "workers:call": SITE,
-    "workers:spending": SITE,
-    "workers:work": SITE,
-    "workers:work_state": SITE,
-    "workers:job": SITE,
-    "workers:job_progress": SITE,
-    "workers:job_action": SITE,
-    "judge:studies": ANNOTATOR,
-    "judge:next": ANNOTATOR,
-    "judge:align": ASSIGNED,
-    "judge:save": ASSIGNED,
-    "judge:answers": ASSIGNED,
-    "judge:undo": ASSIGNED,
-    "judge:study": EXPERT,
-    "judge:download_csv": ADMIN,
-    "judge:download_json": ADMIN,
-    "judge:decide": EXPERT,
-    "judge:save_decisions": EXPERT,
-    "judge:align_runs": ADMIN,
-    "judge:grow_alignment": ADMIN,
-    "benchmark:judge_test": ADMIN,
-    "judge:run_judges": ADMIN,
-    "judge:run_judges_table": ADMIN,
-    "benchmark:run_sweep": ADMIN,
-    "benchmark:run_sweep_table": ADMIN,
-    "judge:calibration": ADMIN,
-    "judge:watches": ADMIN,
-    "judge:watch": ADMIN,
-    "judge:new_watch": ADMIN,
-    "judge:estimate_watch": ADMIN,
-    "judge:calibration_rows": ADMIN,
-    "judge:calibration_table": ADMIN,
-    "judge:calibration_panel": ADMIN,
-    "judge:calibration_panel_table": ADMIN,
-    "benchmark:datasets": EXPERT,
-    "benchmark:dataset": EXPERT,
-    "benchmark:publish_version": ADMIN,
-    "benchmark:dataset_present": EXPERT,
-    "benchmark:import_copy": ADMIN,
-    "benchmark:audience": ADMIN,
-    "benchmark:stale_runs": EXPERT,
-    "benchmark:dataset_difference": EXPERT,
-    "benchmark:prompt_sets": ADMIN,
-    "benchmark:prompt_set": ADMIN,
-    "benchmark:discard_prompt_set": ADMIN,
-    "benchmark:launch": ADMIN,
-    "benchmark:import_answers": ADMIN,
-    "benchmark:estimate": ADMIN,
-    "benchmark:prompt_preview": ADMIN,
-    "benchmark:extend_run": ADMIN,
-    "benchmark:add_controls": ADMIN,
-    "benchmark:estimate_controls": ADMIN,
-    "benchmark:flips": ADMIN,
-    "benchmark:judge_anew": ADMIN,
-    "benchmark:run_again": ADMIN,
-    "benchmark:estimate_extension": ADMIN,
-    "benchmark:estimate_judging": ADMIN,
-    "benchmark:estimate_again": ADMIN,
-    "benchmark:read_again": ADMIN,
-    "benchmark:follow_up": ADMIN,
-    "benchmark:run_action": ADMIN,
-    "benchmark:rename_run": ADMIN,
-    "benchmark:archive_run": ADMIN,
-    "benchmark:restore_run": ADMIN,
-    "benchmark:delete_run": ADMIN,
-    # Results are the admins' alone until they say otherwise (tests/benchmark/test_run_pages.py).
-    "benchmark:runs": ADMIN,
-    "benchmark:run_gold": ADMIN,
-    "benchmark:run": ADMIN,
-    "benchmark:run_progress": ADMIN,
-    "benchmark:run_made": ADMIN,
-    "benchmark:run_items": ADMIN,
-    "benchmark:run_item": ADMIN,
-    "benchmark:run_item_answer": ADMIN,
-    "benchmark:run_results": ADMIN,
-    "benchmark:run_report": ADMIN,
-    "benchmark:save_run_snapshot": ADMIN,
-    "benchmark:run_table": ADMIN,
-    "benchmark:run_plot": ADMIN,
-    "benchmark:run_scores": ADMIN,
-    "benchmark:official_output": ADMIN,
-    "benchmark:leaderboard": ANNOTATOR,  # who may not see results reads there who can
-    "benchmark:leaderboard_table": ADMIN,
-    "benchmark:leaderboard_plot": ADMIN,
-    "benchmark:across": ADMIN,
-    "benchmark:save_across_snapshot": ADMIN,
-    "benchmark:across_table": ADMIN,
-    "benchmark:across_plot": ADMIN,
-    "benchmark:entered_rows": ADMIN,
-    "benchmark:enter_row": ADMIN,
-    "benchmark:edit_row": ADMIN,
-    "benchmark:remove_row": ADMIN,
-    "benchmark:differences": ADMIN,
-    "benchmark:differences_table": ADMIN,
-    "benchmark:items_apart": ADMIN,
-    "benchmark:items_file": ADMIN,
-    "benchmark:structure": ADMIN,
-    "benchmark:structure_story": ADMIN,
-    "benchmark:structure_table": ADMIN,
-    "benchmark:structure_plot": ADMIN,
-    "benchmark:gold_kinds": ADMIN,
-    "benchmark:gold_kinds_cells": ADMIN,
-    "benchmark:gold_kinds_table": ADMIN,
-    "benchmark:doubtful": ADMIN,
-    "benchmark:doubtful_file": ADMIN,
-    "benchmark:second_look": ADMIN,
-    "benchmark:save_looks": ADMIN,
-    "benchmark:undo_looks": ADMIN,
-    "benchmark:doubtful_cell": ADMIN,
-    "benchmark:compare": ADMIN,
-    "benchmark:compare_story": ADMIN,
-    "benchmark:save_comparison_snapshot": ADMIN,
-    "benchmark:save_leaderboard_snapshot": ADMIN,
-    "benchmark:comparison_table": ADMIN,
-    "benchmark:comparison_plot": ADMIN,
-    "benchmark:snapshots": ADMIN,
-    "benchmark:snapshot": ADMIN,
-    "benchmark:snapshot_items": ADMIN,
-    "benchmark:snapshot_item": ADMIN,
-    "benchmark:snapshot_answer": ADMIN,
-    "benchmark:snapshot_table": ADMIN,
-    "benchmark:snapshot_plot": ADMIN,
+NAMES = {
+    (PUBLIC, ""): (
+        "login site_admin_login password_reset password_reset_done password_reset_confirm invitation language"
+    ),
+    (MEMBER, ""): (
+        "answer_invitation logout account make_api_token end_api_token password_change password_change_done"
+        " site_admin_password_change"
+    ),
+    (MEMBER, "annotation:"): "home",
+    (ANNOTATOR, "annotation:"): "project guidelines guideline stories story work next_story overruled",
+    (ANNOTATOR, "judge:"): "studies next",
+    (ANNOTATOR, "benchmark:"): "leaderboard",
+    (ASSIGNED, "annotation:"): "grid save_votes undo_vote comments flag",
+    (ASSIGNED, "judge:"): "align save answers undo",
+    (EXPERT, "annotation:"): (
+        "table_edit proposition_edit tables next_table table_figures reconcile lane_rows save_lanes link_lanes"
+        " undo_lanes draft save_draft undo_draft draft_versions adjudication next_open save_decisions undo_decisions"
+        " keep_claims similar alike majorities adjudicate decide file_case cell_history reply flags decide_flag"
+        " guideline_cases agreement agreement_annotators agreement_csv agreement_opinions anchoring draft_effect"
+    ),
+    (EXPERT, "judge:"): "study decide save_decisions",
+    (EXPERT, "benchmark:"): "datasets dataset dataset_present stale_runs dataset_difference",
+    (ADMIN, "annotation:"): (
+        "settings audit gold_audit people change_role revoke_invitation release_table import assignments release"
+        " effort effort_csv export download archive prefills prefill prefill_progress prefill_action"
+        " discard_suggestions"
+    ),
+    (ADMIN, "judge:"): (
+        "download_csv download_json align_runs grow_alignment run_judges run_judges_table calibration watches watch"
+        " new_watch estimate_watch calibration_rows calibration_table calibration_panel calibration_panel_table"
+    ),
+    (ADMIN, "benchmark:"): (
+        "judge_test run_sweep run_sweep_table publish_version import_copy audience prompt_sets prompt_set"
+        " discard_prompt_set launch import_answers estimate prompt_preview extend_run add_controls estimate_controls"
+        " flips judge_anew run_again estimate_extension estimate_judging estimate_again read_again follow_up"
+        " run_action rename_run archive_run restore_run delete_run runs run_gold run run_progress run_made run_items"
+        " run_item run_item_answer run_results run_report save_run_snapshot run_table run_plot run_scores"
+        " official_output leaderboard_table leaderboard_plot across save_across_snapshot across_table across_plot"
+        " entered_rows enter_row edit_row remove_row differences differences_table items_apart items_file structure"
+        " structure_story structure_table structure_plot gold_kinds gold_kinds_cells gold_kinds_table doubtful"
+        " doubtful_file second_look save_looks undo_looks doubtful_cell compare compare_story save_comparison_snapshot"
+        " save_leaderboard_snapshot comparison_table comparison_plot snapshots snapshot snapshot_items snapshot_item"
+        " snapshot_answer snapshot_table snapshot_plot"
+    ),
+    (SITE, "annotation:"): "new_project",
+    (SITE, "workers:"): (
+        "endpoints new_endpoint endpoint try_endpoint tried ledger call spending work work_state job job_progress"
+        " job_action"
+    ),
 }
-# Django's admin and the API have tests of their own (tests/test_security.py, tests/api).
-ELSEWHERE = ("admin:", "api:", "api-")
+"""The least role that may open the pages of these names. ASSIGNED: only who labels that story. Results are the admins'
+alone until they say otherwise (tests/benchmark/test_run_pages.py); who may not see them reads at `leaderboard` who
+can."""
+PAGES = {f"{space}{name}": role for (role, space), names in NAMES.items() for name in names.split()}
 
 
 def _named(patterns, namespace="", above=()) -> list[tuple[str, list[str]]]:
@@ -257,6 +94,7 @@ def _named(patterns, namespace="", above=()) -> list[tuple[str, list[str]]]:
     return found
 
 
+ELSEWHERE = ("admin:", "api:", "api-")  # they have tests of their own (tests/test_security.py, tests/api)
 URLS = [(name, kwargs) for name, kwargs in _named(get_resolver().url_patterns) if not name.startswith(ELSEWHERE)]
 OPERATIONS = [(name, kwargs) for name, kwargs in _named(api.urlpatterns, "api:") if kwargs or name != "api:nothing"]
 
@@ -292,89 +130,48 @@ def _held() -> tuple[Cast, dict[str, str]]:
     call = _call()
     job = Job.objects.create(handler="prefill", title="Trial")
     place = _place(cast.project, call)
-    report = _report(place)
+    report = save_run_snapshot(by=None, run=place.entrant.run)
+    rounds = Prefill.objects.create(project=cast.project, job=job, endpoint=call.endpoint, level=3, prompt="p")
     values = {
-        "slug": "minds",
-        "uid": call.uid,
-        "round": Prefill.objects.create(project=cast.project, job=job, endpoint=call.endpoint, level=3, prompt="p").uid,
-        "story": story.uid,
-        "proposition": proposition.uid,
-        "dimension": "order",
-        "assignment": assignments[0].uid,
-        "flag": flag.uid,
-        "membership": Membership.objects.get(user=cast.bob).pk,
-        "invitation": invitation.pk,
-        "token": "some-token",
-        "uidb64": "MQ",
-        "format": "omnitom",
-        "expert": cast.esi.pk,
-        "pk": 1,
-        "person": "p1",
-        "number": 1,
-        "name": call.endpoint.name,
-        "action": "pause",
-        "version": 1,
-        "old": 1,
-        "new": 1,
-        "table": "stage2",
-        "data": "csv",
-        "plot": "leaderboard-stage2",
-        "picture": "svg",
-        "report": report.uid,
-        "entrant": place.entrant.pk,
+        "slug": "minds", "uid": call.uid, "round": rounds.uid, "story": story.uid, "proposition": proposition.uid,
+        "dimension": "order", "assignment": assignments[0].uid, "flag": flag.uid, "invitation": invitation.pk,
+        "membership": Membership.objects.get(user=cast.bob).pk, "token": "some-token", "uidb64": "MQ",
+        "format": "omnitom", "expert": cast.esi.pk, "pk": 1, "person": "p1", "number": 1, "name": call.endpoint.name,
+        "action": "pause", "version": 1, "old": 1, "new": 1, "table": "stage2", "data": "csv",
+        "plot": "leaderboard-stage2", "picture": "svg", "report": report.uid, "entrant": place.entrant.pk,
         "row": _row_of_a_paper(cast.project),
-    }
+    }  # fmt: skip
     own = {"benchmark": {"uid": place.entrant.run.uid, "pk": place.pk, "name": "omnitom-1", "suite": "tombench"}}
     own |= {"benchmark:gold_kinds_table": {"table": "by-kind"}}
     own |= {"benchmark:across_table": {"table": "across"}, "benchmark:across_plot": {"plot": "across"}}
     study = {"uid": AlignmentStudy.objects.create(project=cast.project, name="Calibration").uid}
-    own |= dict.fromkeys(CALIBRATIONS, study)
+    own |= {f"judge:calibration{tail}": study for tail in ("", "_rows", "_panel")}
     own |= {"judge:calibration_table": study | {"table": "agreement"}}
     own |= {"judge:calibration_panel_table": study | {"table": "panel"}}
     of_run = {"uid": place.entrant.run.uid}
     own |= {f"judge:{name}": of_run for name in ("new_watch", "estimate_watch", "run_judges")}
     own |= {"judge:run_judges_table": of_run | {"table": "judges"}}
     own["judge:watch"] = {"uid": _watch(place.entrant).uid}
-    kept = {"uid": place.entrant.run.uid, "pk": report.items.get().pk}
-    own |= dict.fromkeys(("benchmark:snapshot_item", "benchmark:snapshot_answer"), kept)
-    own |= _alignment(cast)
+    kept = of_run | {"pk": report.items.get().pk}
+    own |= {"benchmark:snapshot_item": kept, "benchmark:snapshot_answer": kept} | _alignment(cast)
     of_api = {"run": place.entrant.run.uid, "study": study["uid"], "watch": own["judge:watch"]["uid"], "item": place.pk}
     own["api"] = of_api | {"kind": "omnitom"}
-    jobs = {name: job.uid for name in ("workers:job", "workers:job_progress", "workers:job_action")}
-    addresses = {
-        name: reverse(
-            name, kwargs=_chosen(kwargs, values, own.get(name) or own.get(name.partition(":")[0], {}), jobs.get(name))
-        )
-        for name, kwargs in [*URLS, *OPERATIONS]
-    }
+    own |= {name: {"uid": job.uid} for name in ("workers:job", "workers:job_progress", "workers:job_action")}
+    addresses = {}
+    for name, kwargs in [*URLS, *OPERATIONS]:
+        held = values | own.get(name, own.get(name.partition(":")[0], {}))
+        addresses[name] = reverse(name, kwargs={key: held[key] for key in kwargs})
     return cast, addresses
-
-
-def _chosen(kwargs, values, own, uid) -> dict:
-    held = values | own | ({"uid": uid} if uid else {})
-    return {key: held[key] for key in kwargs}
-
-
-CALIBRATIONS = [f"judge:calibration{tail}" for tail in ("", "_rows", "_panel")]
 
 
 def _watch(entrant) -> AnchorWatch:
     """A stopped watch of which nothing has been asked."""
-    return AnchorWatch.objects.create(
-        project=entrant.run.project,
-        run=entrant.run,
-        asked=entrant.endpoint,
-        step="extract",
-        rounds=3,
-        every=7,
-        drop=0.1,
-    )
+    fields = {"step": "extract", "rounds": 3, "every": 7, "drop": 0.1}
+    return AnchorWatch.objects.create(project=entrant.run.project, run=entrant.run, asked=entrant.endpoint, **fields)
 
 
 def _alignment(cast) -> dict[str, dict[str, str]]:
     """A study whose table Bob aligns, by address."""
-    from judge.models import Alignment, AlignmentStudy, AlignmentTask
-
     study = AlignmentStudy.objects.create(project=cast.project, name="Study", overlap=1)
     task = AlignmentTask.objects.create(
         study=study, key="1", source="tiny", cluster="1", number=1, text="It rains.", place=1, probability=1,
@@ -387,15 +184,11 @@ def _alignment(cast) -> dict[str, dict[str, str]]:
 
 
 def _row_of_a_paper(project) -> str:
-    from benchmark.models import EnteredRow
-
     fields = {"suite": "tombench", "kind": "human", "source": "A paper", "metrics": {"tombench.accuracy": "86.1"}}
     return EnteredRow.objects.create(project=project, name="Human", **fields).uid
 
 
 def _call():
-    from workers.models import Call, Endpoint, EndpointRateLimit
-
     endpoint = Endpoint.objects.create(name="tiny", provider="scripted", model="tiny")
     EndpointRateLimit.objects.create(endpoint=endpoint)
     body = '{"messages": [{"role": "user", "content": "Who?"}]}'
@@ -406,9 +199,6 @@ def _call():
 
 def _place(project, call):
     """An answered place of a run."""
-    from benchmark.models import Dataset, DatasetSample, Entrant, Run, RunItem
-    from workers.models import Job
-
     dataset = Dataset.objects.create(
         project=project, version=1, digest="0" * 64, schema_version="1", rule_version="1", stories_count=1,
         propositions_count=0, overlap=3, unanimity_dimensions=[],
@@ -432,16 +222,6 @@ def _place(project, call):
     return RunItem.objects.create(entrant=entrant, sample=story, step="label", call=call)
 
 
-def _report(place):
-    from benchmark.services.snapshots import save_run_snapshot
-
-    return save_run_snapshot(by=None, run=place.entrant.run)
-
-
-def test_every_url_has_a_row():
-    assert sorted({name for name, _ in URLS} - set(PAGES)) == []
-
-
 def _statuses(client, address: str) -> set[int]:
     """What it answers to whoever reads and whoever sends; what that changes is taken back."""
     with transaction.atomic():
@@ -452,6 +232,7 @@ def _statuses(client, address: str) -> set[int]:
 
 @pytest.mark.once
 def test_nobody_opens_a_page_without_logging_in(addresses, client, subtests):
+    assert sorted({name for name, _ in URLS} - set(PAGES)) == [], "every URL has a least role"
     for name, _ in URLS:
         with subtests.test(name), transaction.atomic():
             for method in (client.get, client.post):
@@ -464,23 +245,14 @@ def test_nobody_opens_a_page_without_logging_in(addresses, client, subtests):
 
 
 @pytest.mark.once
-def test_a_stranger_is_refused(addresses, cast, client, subtests):
-    client.force_login(cast.charlie)
-    for name, _ in URLS:
-        if PAGES[name] not in (PUBLIC, MEMBER):
-            with subtests.test(name):
-                assert _statuses(client, addresses[name]) <= {403, 404, 405}
-
-
-@pytest.mark.once
-@pytest.mark.parametrize("person", ["bob", "esi", "alice"])
-def test_a_role_that_is_too_low_is_refused(person, addresses, cast, client, subtests):
-    too_low = {EXPERT: ["bob"], ADMIN: ["bob", "esi"], ASSIGNED: ["esi", "alice"], SITE: ["alice"]}
-    client.force_login(getattr(cast, person))
-    for name, _ in URLS:
-        if person in too_low.get(PAGES[name], ()):
-            with subtests.test(name):
-                assert _statuses(client, addresses[name]) <= {403, 404, 405}
+def test_a_stranger_and_a_role_that_is_too_low_are_refused(addresses, cast, client, subtests):
+    strangers = {ANNOTATOR: [], EXPERT: ["bob"], ADMIN: ["bob", "esi"], ASSIGNED: ["esi", "alice"], SITE: ["alice"]}
+    for person in ("charlie", "bob", "esi", "alice"):
+        client.force_login(getattr(cast, person))
+        for name, _ in URLS:
+            if PAGES[name] in strangers and person in ["charlie", *strangers[PAGES[name]]]:
+                with subtests.test(f"{person} {name}"):
+                    assert _statuses(client, addresses[name]) <= {403, 404, 405}
 
 
 def opener(least: str, cast: Cast):
@@ -490,6 +262,9 @@ def opener(least: str, cast: Cast):
         cast.alice.is_superuser = True
         cast.alice.save()
     return who.get(least, cast.alice)
+
+
+HREF = re.compile(rb'<a\b[^>]*?\bhref="([^"#]+)', re.DOTALL)
 
 
 @pytest.mark.parametrize("least", sorted({*PAGES.values()}))
@@ -504,9 +279,6 @@ def test_who_may_gets_an_answer_and_never_an_error(least, addresses, cast, clien
                 transaction.set_rollback(True)
 
 
-HREF = re.compile(rb'<a\b[^>]*?\bhref="([^"#]+)', re.DOTALL)
-
-
 @pytest.mark.once
 @pytest.mark.parametrize("person", ["bob", "esi"])
 def test_no_link_leads_to_a_refusal(person, addresses, cast, client):
@@ -516,14 +288,10 @@ def test_no_link_leads_to_a_refusal(person, addresses, cast, client):
     for name, _ in URLS:
         page = client.get(addresses[name])
         if page.status_code == 200 and not page.streaming:
-            for found in HREF.findall(page.content):
-                link = urljoin(addresses[name], unescape(found.decode()))
-                links.setdefault(link, name)
+            found = (urljoin(addresses[name], unescape(one.decode())) for one in HREF.findall(page.content))
+            links |= {link: name for link in found if link.startswith("/")}
     assert len(links) > 15
-    refused = {
-        link: name for link, name in links.items() if link.startswith("/") and client.get(link).status_code >= 400
-    }
-    assert refused == {}
+    assert {link: name for link, name in links.items() if client.get(link).status_code >= 400} == {}
 
 
 WRITE = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE)\b(?!.*\bdjango_session\b)", re.IGNORECASE | re.DOTALL)
