@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from benchmark.controls.contract import CHINESE, Control, Controllable, drawn_number, drawn_order
-from benchmark.controls.lists.sentences import SENTENCES
+from benchmark.controls.lists import SENTENCES
 from benchmark.controls.renaming import RENAMED
 from benchmark.suites.questions import BadQuestion, Sample
 from benchmark.suites.settings import Settings

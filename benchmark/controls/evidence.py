@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from benchmark.controls.lists.telling import (
+from benchmark.controls.lists import (
     ADDRESSING,
     HAVING,
     MINDS,

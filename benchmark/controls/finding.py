@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from benchmark.controls.contract import CHINESE, OBJECTS
-from benchmark.controls.lists.things import CHINESE_OBJECTS, CHINESE_PLACES, Thing
-from benchmark.controls.lists.things import OBJECTS as OBJECT_CLASSES
-from benchmark.controls.lists.things import PLACES as PLACE_CLASSES
+from benchmark.controls.lists import CHINESE_OBJECTS, CHINESE_PLACES, Thing
+from benchmark.controls.lists import OBJECTS as OBJECT_CLASSES
+from benchmark.controls.lists import PLACES as PLACE_CLASSES
 
 BEFORE_A_WORD = re.compile(r"[\w,][ ]\Z")
 """Signs before a word in the middle of a sentence."""

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from benchmark.controls.contract import CHINESE, Spellings
 from benchmark.controls.evidence import AGAINST, CERTAIN, LIKELY, weight_of
 from benchmark.controls.finding import BEFORE_A_WORD
-from benchmark.controls.lists.people import (
+from benchmark.controls.lists import (
     ALSO_WORDS,
     BEHIND_WORDS,
     CALLED_BEHIND,

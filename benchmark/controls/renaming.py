@@ -10,8 +10,8 @@ from typing import Any
 
 from benchmark.controls.contract import CHINESE, OBJECTS, PEOPLE, PLACES, Control, Controllable, Spellings, drawn_order
 from benchmark.controls.finding import Pool, is_name, pools_of, things_in, word_pattern
-from benchmark.controls.lists.people import FAMILY, GIVEN
-from benchmark.controls.lists.people import PEOPLE as NAMES
+from benchmark.controls.lists import FAMILY, GIVEN
+from benchmark.controls.lists import PEOPLE as NAMES
 from benchmark.controls.people import people_in, stands_for
 from benchmark.suites.questions import Sample
 from core.messages import gettext_noop

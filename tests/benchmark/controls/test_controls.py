@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 
 from benchmark.controls.chosen import CONTROLS, INSTEAD, LISTS_VERSION, controlled, controls_of, refused, senseless
 from benchmark.controls.contract import Controllable
-from benchmark.controls.lists.people import FAMILY, GIVEN, PEOPLE
-from benchmark.controls.lists.sentences import SENTENCES
-from benchmark.controls.lists.things import CHINESE_OBJECTS, CHINESE_PLACES, OBJECTS, PLACES
+from benchmark.controls.lists import CHINESE_OBJECTS, CHINESE_PLACES, FAMILY, GIVEN, OBJECTS, PEOPLE, PLACES, SENTENCES
 from benchmark.controls.marking import changes_of, marked
 from benchmark.suites.questions import BadQuestion, Sample
 from benchmark.suites.registry import suites

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from benchmark.controls.chosen import controlled
 from benchmark.controls.contract import PEOPLE, Controllable
-from benchmark.controls.lists.people import ALSO_WORDS, NOT_PEOPLE
-from benchmark.controls.lists.people import PEOPLE as NAMES
-from benchmark.controls.lists.things import CHINESE_OBJECTS, CHINESE_PLACES, OBJECTS, PLACES
+from benchmark.controls.lists import ALSO_WORDS, CHINESE_OBJECTS, CHINESE_PLACES, NOT_PEOPLE, OBJECTS, PLACES
+from benchmark.controls.lists import PEOPLE as NAMES
 from benchmark.controls.renaming import renaming_of
 from benchmark.suites.questions import Sample
 from benchmark.suites.settings import Settings
