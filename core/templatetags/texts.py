@@ -12,6 +12,7 @@ from django.conf import settings
 from django.forms import BoundField, ModelChoiceField
 from django.template.base import FilterExpression, Parser, Token, TokenType
 from django.template.context import Context
+from django.template.loader_tags import BLOCK_CONTEXT_KEY
 from django.utils.html import format_html, format_html_join, json_script
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
@@ -115,6 +116,13 @@ def do_heads(parser: Parser, token: Token) -> Heads:
             heads.append((mark, parser.compile_filter(part)))
             mark = SafeString()
     return Heads(heads)
+
+
+@register.simple_tag(takes_context=True)
+def page_title(context: Context) -> SafeString:
+    """Write the block `title` of the page once more: as its heading, where that says the same."""
+    block = context.render_context[BLOCK_CONTEXT_KEY].get_block("title")
+    return block.nodelist.render(context) if block else SafeString()
 
 
 @register.inclusion_tag("components/time.html")
