@@ -124,7 +124,7 @@ PLAIN_STEPS = {
     "judgement", "judgements", "judging", "label", "labelling",
 }  # fmt: skip
 """Words of steps that stand for something else too, or for what every suite has."""
-OWN_STEPS = ("benchmark/methods/", "benchmark/controls/lists.py")
+OWN_STEPS = ("benchmark/methods/", "benchmark/controls/lists.")
 SHARED = ("benchmark/", "judge/", "templates/benchmark/", "templates/judge/", "static/benchmark/", "static/judge/")
 
 
